@@ -1,0 +1,33 @@
+"""Committed offsets: first ones after a hand-over, last ones before, and who of a group's members is quiet."""
+
+from __future__ import annotations
+
+from groupreplay.records import Entry, OffsetCommit
+from groupreplay.replay.consumer import learn_topic
+from groupreplay.replay.life import CLASSIC, TopicPartition
+from groupreplay.replay.machine import Machine
+
+
+def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:
+    """Takes a commit, or its tombstone."""
+    life = machine.life
+    key = (commit.topic, commit.partition)
+    if commit.value is None:
+        life.commits.pop(key, None)
+        return
+    topic_id = commit.value.topic_id
+    if topic_id is not None:
+        learn_topic(machine, entry, topic_id, commit.topic, None, "K1")
+    for tp in _partitions_meant(machine, commit, topic_id):
+        machine.ownership.first_commit(tp, entry.ts_ms, entry.offset)
+        for member_id in life.holders.get(tp, ()):
+            machine.stalls.committed(life.members[member_id], entry.ts_ms, entry.offset, life.last_change_offset)
+    life.commits[key] = entry.ts_ms
+
+
+def _partitions_meant(machine: Machine, commit: OffsetCommit, topic_id: str | None) -> list[TopicPartition]:
+    """The partition a commit is of, as the group's protocol names it; every id of that name where the record has none."""
+    if machine.life.protocol == CLASSIC:
+        return [(commit.topic, commit.partition)]
+    ids = [topic_id] if topic_id is not None else machine.names.ids(commit.topic)
+    return [(i, commit.partition) for i in ids]

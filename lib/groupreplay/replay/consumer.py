@@ -1,0 +1,255 @@
+"""A consumer group's operation (KIP-848): K3 to K8 and K16 applied to the members, epochs and targets told as they come.
+
+Source: GroupMetadataManager.replay for what a record does; measures.md section 3 for why an epoch began.
+"""
+
+from __future__ import annotations
+
+from groupreplay.records import (
+    UNREVOKED_PARTITIONS,
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadata,
+    ConsumerGroupPartitionMetadata,
+    ConsumerGroupRegularExpression,
+    ConsumerGroupTargetAssignmentMember,
+    ConsumerGroupTargetAssignmentMetadata,
+    Entry,
+    TopicPartitions,
+)
+from groupreplay.replay import epochs as cause_names
+from groupreplay.replay.epochs import EXACT, INFERRED, NONE, partitions_moved
+from groupreplay.replay.facts import TopicSeen
+from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
+from groupreplay.replay.machine import Change, Machine
+from groupreplay.replay.operations import Operation
+
+Cause = tuple[str, str | None, str]
+
+
+def partitions_of(topics: tuple[TopicPartitions, ...]) -> frozenset[TopicPartition]:
+    """The set of (topic id, partition) that a record lists."""
+    return frozenset([(t.topic_id, p) for t in topics for p in t.partitions])
+
+
+def apply_consumer(machine: Machine, change: Change, operation: Operation, cause: Cause | None = None) -> None:
+    """Applies an operation's records in order. cause: of its epochs where the caller knows it (a conversion), else found here."""
+    if cause is None:
+        cause = find_cause(machine, operation)
+    for entry in operation.entries:
+        match entry.record:
+            case ConsumerGroupMemberMetadata(member_id=member_id, value=metadata):
+                _member_metadata(machine, change, entry, member_id, metadata)
+            case ConsumerGroupCurrentMemberAssignment(member_id=member_id, value=current):
+                _current_assignment(machine, change, entry, member_id, current)
+            case ConsumerGroupTargetAssignmentMember(member_id=member_id, value=target):
+                wanted = partitions_of(target.topic_partitions) if target is not None else None
+                _target(machine, change, machine.touch(change, member_id), wanted, entry.ts_ms)
+            case ConsumerGroupTargetAssignmentMetadata(value=target_metadata) if target_metadata is not None:
+                machine.life.stamps_assignments = machine.life.stamps_assignments or target_metadata.assignment_timestamp_ms > 0
+                _target_epoch(machine, change, entry, target_metadata.assignment_epoch)
+            case ConsumerGroupMetadata(value=group) if group is not None:
+                machine.rules.epoch(entry, group.epoch, change.converts)
+                machine.epochs.open(group.epoch, entry.ts_ms, entry.offset, cause)
+                machine.life.metadata_hash = group.metadata_hash or machine.life.metadata_hash
+            case ConsumerGroupPartitionMetadata(value=topics) if topics is not None:
+                for topic in topics.topics:
+                    learn_topic(machine, entry, topic.topic_id, topic.topic, topic.partitions, "K4")
+            case ConsumerGroupRegularExpression(regular_expression=regex, value=resolved):
+                (machine.life.regexes.discard if resolved is None else machine.life.regexes.add)(regex)
+    _imply_epoch(machine, operation)
+    for member in change.resubscribed:
+        member.subscription_epoch = machine.life.epoch or 0
+
+
+def learn_topic(machine: Machine, entry: Entry, topic_id: str, topic: str, partitions: int | None, source: str) -> None:
+    """Takes a topic's name from a record and tells it once a group."""
+    if machine.names.learn(topic_id, topic):
+        life = machine.life
+        machine.output.emit(
+            TopicSeen(
+                group_id=life.group_id,
+                incarnation=life.incarnation,
+                offsets_partition=life.offsets_partition,
+                from_offset=entry.offset,
+                topic_id=topic_id,
+                topic=topic,
+                partitions=partitions,
+                seen_at=entry.ts_ms,
+                source=source,
+            )
+        )
+
+
+def _member_metadata(machine: Machine, change: Change, entry: Entry, member_id: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
+    if value is None:
+        if member_id in machine.life.members:
+            _target(machine, change, machine.touch(change, member_id), None, entry.ts_ms)
+            machine.remove(change, member_id, entry.offset)
+        return
+    member = machine.touch(change, member_id)
+    classic = value.classic_member_metadata
+    machine.describe(member, value.instance_id, value.client_id, value.client_host, CLASSIC if classic is not None else CONSUMER)
+    regex = value.subscribed_topic_regex or ""
+    if (member.subscription, member.regex) != (value.subscribed_topic_names, regex):
+        change.resubscribed.append(member)
+    member.subscription, member.regex = value.subscribed_topic_names, regex
+    member.assignor = value.server_assignor
+    member.rebalance_timeout_ms = value.rebalance_timeout_ms
+    member.owned = None
+    if classic is not None and classic.supported_protocols and (first := classic.supported_protocols[0].subscription) is not None:
+        member.owned = frozenset((t.topic, p) for t in first.owned_partitions for p in t.partitions)
+
+
+def _current_assignment(
+    machine: Machine, change: Change, entry: Entry, member_id: str, value: ConsumerGroupCurrentMemberAssignmentValue | None
+) -> None:
+    if value is None:
+        if member_id not in machine.life.members:
+            return
+        member = machine.touch(change, member_id)
+        machine.set_current(member, None, 0)
+        member.assigned = member.pending = frozenset()
+        change.offsets[member_id] = entry.offset
+        return
+    member = machine.touch(change, member_id)
+    assigned = partitions_of(value.assigned_partitions)
+    machine.rules.grant(entry, member, assigned - member.held)
+    machine.set_current(member, value.member_epoch, value.state)
+    member.previous_epoch = value.previous_member_epoch
+    member.assigned = assigned
+    member.pending = partitions_of(value.partitions_pending_revocation)
+    if not machine.life.stamps_assignments:
+        machine.life.stamps_assignments = any(t.assignment_epochs is not None for t in value.assigned_partitions)
+    member.current_offset, member.current_at = entry.offset, entry.ts_ms
+    if value.state == UNREVOKED_PARTITIONS:
+        member.revoking_since = entry.ts_ms
+    change.offsets[member_id] = entry.offset
+    for topic in value.assigned_partitions:
+        machine.names.see(topic.topic_id)
+
+
+def _target(machine: Machine, change: Change, member: Member, wanted: frozenset[TopicPartition] | None, at: int) -> None:
+    """A member's new target (None: it has none any more)."""
+    life = machine.life
+    before = member.target or frozenset()
+    after = wanted or frozenset()
+    for tp in before - after:
+        life.moved_from.setdefault(tp, member.member_id)
+        if life.target_owner.get(tp) == member.member_id:
+            del life.target_owner[tp]
+        member.taken_at[tp] = at
+    for tp in after - before:
+        owner = life.target_owner.get(tp)
+        life.moved_from.setdefault(tp, owner)
+        if owner is not None:
+            change.claims.append((tp, owner, member.member_id))
+        life.target_owner[tp] = member.member_id
+        member.taken_at.pop(tp, None)
+        machine.names.see(tp[0])
+    member.target = wanted
+
+
+def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) -> None:
+    life = machine.life
+    machine.rules.target_epoch(entry, epoch)
+    life.target_epoch = epoch
+    machine.epochs.target(epoch, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner))
+    life.moved_from.clear()
+    machine.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
+    machine.ownership.drop_untargeted(change.offset)
+
+
+def _imply_epoch(machine: Machine, operation: Operation) -> None:
+    """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3."""
+    life = machine.life
+    reached = max(
+        [
+            e.record.value.member_epoch
+            for e in operation.entries
+            if isinstance(e.record, ConsumerGroupCurrentMemberAssignment) and e.record.value is not None
+        ],
+        default=0,
+    )
+    if (highest := max(reached, life.target_epoch or 0)) > (life.epoch or 0):
+        joined = next((e.record.member_id for e in operation.entries if isinstance(e.record, ConsumerGroupMemberMetadata)), None)
+        observed = highest == 1 and life.birth_seen
+        cause = (cause_names.JOIN, joined, EXACT) if observed and joined else (cause_names.UNKNOWN_CAUSE, None, NONE)
+        machine.epochs.open(highest, operation.ts_ms, operation.offset, cause, observed)
+    if life.target_epoch is None and life.epoch == 1 and reached == 1:
+        life.target_epoch = 1
+        machine.epochs.target(1, operation.ts_ms, 0)
+
+
+# ---------------------------------------------------------------- why an epoch began
+
+
+def find_cause(machine: Machine, operation: Operation) -> Cause:
+    """The first cause that applies, of measures.md section 3; judged against the group before the operation."""
+    life = machine.life
+    hidden = life.last_change_offset >= 0 and operation.last_hole > life.last_change_offset
+    confidence = INFERRED if hidden else EXACT
+    gone, came, changed = _members_in(machine, operation)
+    instances = {m.instance_id for i in gone if (m := life.members.get(i)) is not None and m.instance_id is not None}
+    for member_id, value in came:
+        if value.instance_id is not None and value.instance_id in instances:
+            return cause_names.STATIC_REPLACED, member_id, confidence
+    if gone:
+        return cause_names.LEFT_OR_FENCED, gone[0], confidence
+    if came:
+        return cause_names.JOIN, came[0][0], confidence
+    for what in (cause_names.SUBSCRIPTION, cause_names.REGEX, cause_names.ASSIGNOR):
+        for member_id, kinds in changed:
+            if what in kinds:
+                return what, member_id or None, confidence
+    if _topics_changed(machine, operation):
+        return cause_names.TOPIC_METADATA, None, confidence
+    return cause_names.UNKNOWN_CAUSE, None, NONE
+
+
+def _members_in(
+    machine: Machine, operation: Operation
+) -> tuple[list[str], list[tuple[str, ConsumerGroupMemberMetadataValue]], list[tuple[str, set[str]]]]:
+    """(members gone, members that came, what changed of the others).
+
+    A classic member's K5 with unchanged names is no change: its owned partitions ride in it.
+    """
+    members = machine.life.members
+    gone: list[str] = []
+    came: list[tuple[str, ConsumerGroupMemberMetadataValue]] = []
+    changed: list[tuple[str, set[str]]] = []
+    for entry in operation.entries:
+        record = entry.record
+        if isinstance(record, ConsumerGroupMemberMetadata):
+            known = members.get(record.member_id)
+            if record.value is None:
+                gone.append(record.member_id)
+            elif known is None:
+                came.append((record.member_id, record.value))
+            elif known.client_id is not None:
+                changed.append((record.member_id, _changes(known, record.value)))
+        elif isinstance(record, ConsumerGroupRegularExpression):
+            changed.append(("", {cause_names.REGEX}))
+    return gone, came, changed
+
+
+def _changes(known: Member, value: ConsumerGroupMemberMetadataValue) -> set[str]:
+    kinds: set[str] = set()
+    if known.subscription != value.subscribed_topic_names or known.regex != (value.subscribed_topic_regex or ""):
+        kinds.add(cause_names.SUBSCRIPTION)
+    if known.assignor != value.server_assignor:
+        kinds.add(cause_names.ASSIGNOR)
+    return kinds
+
+
+def _topics_changed(machine: Machine, operation: Operation) -> bool:
+    """K4 rewritten (<= 4.0), or another hash of the subscribed topics than before (4.1+)."""
+    for entry in operation.entries:
+        record = entry.record
+        if isinstance(record, ConsumerGroupPartitionMetadata) and record.value is not None:
+            return True
+        if isinstance(record, ConsumerGroupMetadata) and record.value is not None:
+            return record.value.metadata_hash not in (0, machine.life.metadata_hash)
+    return False

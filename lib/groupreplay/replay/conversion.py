@@ -1,0 +1,219 @@
+"""A group that changes its protocol: online and offline, up and down (KIP-848, "Supporting Online Consumer Group Upgrade").
+
+Online, the members stay and so does the incarnation: what is open is renamed from topic names to ids, or back, and goes on. Offline, the group was
+empty: a new incarnation begins, which inherits the count of conversions. Where no name is known for an id, a span ends UNOBSERVED at the conversion.
+Source: GroupMetadataManager.convertToConsumerGroup, convertToClassicGroup; ConsumerGroup.fromClassicGroup.
+"""
+
+from __future__ import annotations
+
+from groupreplay.records import (
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMetadata,
+    ConsumerGroupTargetAssignmentMember,
+    Entry,
+    GroupMetadata,
+    GroupMetadataValue,
+)
+from groupreplay.replay import epochs as cause_names
+from groupreplay.replay.classic import apply_classic
+from groupreplay.replay.consumer import apply_consumer
+from groupreplay.replay.epochs import EXACT
+from groupreplay.replay.facts import Conversion
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition, Trail
+from groupreplay.replay.machine import Change, Machine
+from groupreplay.replay.operations import Operation
+from groupreplay.replay.ownership import Ending, Moment
+
+UPGRADE = "UPGRADE"
+DOWNGRADE = "DOWNGRADE"
+ONLINE = "ONLINE"
+OFFLINE = "OFFLINE"
+
+
+def direction_of(operation: Operation) -> str | None:
+    """UPGRADE: a K2 goes and a K3 comes. DOWNGRADE: a K3 goes and a K2 comes. None: neither, or only one of the two."""
+    k2_gone = k2_new = k3_gone = k3_new = False
+    for entry in operation.entries:
+        match entry.record:
+            case GroupMetadata(value=value):
+                k2_gone, k2_new = k2_gone or value is None, k2_new or value is not None
+            case ConsumerGroupMetadata(value=group):
+                k3_gone, k3_new = k3_gone or group is None, k3_new or group is not None
+            case ConsumerGroupMemberMetadata(value=metadata) if metadata is not None:
+                k3_new = k3_new or k2_gone
+    if k2_gone and k3_new:
+        return UPGRADE
+    return DOWNGRADE if k3_gone and k2_new else None
+
+
+def is_online(operation: Operation, direction: str) -> bool:
+    """Online: members were taken over, so a classic member's K5 (upgrade) or a member in the new K2 (downgrade) is there."""
+    for entry in operation.entries:
+        match entry.record:
+            case ConsumerGroupMemberMetadata(value=metadata) if (
+                direction == UPGRADE and metadata is not None and metadata.classic_member_metadata is not None
+            ):
+                return True
+            case GroupMetadata(value=value) if direction == DOWNGRADE and value is not None and value.members:
+                return True
+    return False
+
+
+def upgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
+    """K2's tombstone, the classic members as K5 to K8 at the generation, then the joiner (sequence 12 of the reference)."""
+    life = machine.life
+    epoch_before = life.epoch
+    for member_id in list(life.members):
+        machine.touch(change, member_id)
+    change.converts = True
+    for entry in operation.entries:
+        if isinstance(entry.record, ConsumerGroupTargetAssignmentMember) and entry.record.value is not None:
+            for topic in entry.record.value.topic_partitions:
+                machine.names.see(topic.topic_id)
+    _rename(machine, change, {tp: _id_of(machine, tp, _ids_in(operation)) for tp in _open_partitions(life)})
+    life.protocol = CONSUMER
+    life.target_epoch = None
+    apply_consumer(machine, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT))
+    _drop_left_behind(machine, change, operation)
+    converted(machine, operation, UPGRADE, ONLINE, epoch_before)
+
+
+def downgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
+    """Every K3 to K8 goes and a K2 of the remaining members comes, with their target assignment (sequence 13 of the reference)."""
+    life = machine.life
+    epoch_before = life.epoch
+    entry, value = k2_of(operation)
+    listed = {m.member_id for m in value.members}
+    gone = [m for m in life.members.values() if m.member_id not in listed]
+    trigger = next((m.member_id for m in gone if m.protocol != CLASSIC), gone[0].member_id if gone else None)
+    for member_id in list(life.members):
+        machine.touch(change, member_id)
+    change.converts = change.downgraded = True
+    _rename(machine, change, {tp: _name_of(machine, tp) for tp in _open_partitions(life)})
+    life.protocol = CLASSIC
+    life.targets.clear()
+    apply_classic(machine, change, entry, value, (cause_names.DOWNGRADE, trigger, EXACT))
+    converted(machine, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
+
+
+def converted(machine: Machine, operation: Operation, direction: str, mode: str, epoch_before: int | None, removed: str | None = None) -> None:
+    """Tells a conversion. It was triggered by the joiner of an upgrade, by the member `removed` in a downgrade; nobody is named for an offline
+    downgrade.
+    """
+    trigger = joiner_of(operation) if direction == UPGRADE else removed
+    life = machine.life
+    life.conversions += 1
+    life.last_direction = direction
+    if direction == DOWNGRADE:
+        life.downgraded_at = operation.ts_ms
+    machine.output.emit(
+        Conversion(
+            group_id=life.group_id,
+            incarnation=life.incarnation,
+            offsets_partition=life.offsets_partition,
+            from_offset=operation.offset,
+            to_offset=operation.last_offset,
+            converted_at=operation.ts_ms,
+            direction=direction,
+            mode=mode,
+            trigger_member_id=trigger,
+            epoch_before=epoch_before,
+            epoch_after=life.epoch,
+        )
+    )
+
+
+def joiner_of(operation: Operation) -> str | None:
+    """The first member of an upgrade that joins with the consumer protocol."""
+    for entry in operation.entries:
+        record = entry.record
+        if isinstance(record, ConsumerGroupMemberMetadata) and record.value is not None and record.value.classic_member_metadata is None:
+            return record.member_id
+    return None
+
+
+def k2_of(operation: Operation) -> tuple[Entry, GroupMetadataValue]:
+    """The K2 value of a downgrade."""
+    return next((e, e.record.value) for e in operation.entries if isinstance(e.record, GroupMetadata) and e.record.value is not None)
+
+
+def _drop_left_behind(machine: Machine, change: Change, operation: Operation) -> None:
+    """Members of the last K2 that the upgrade did not take over had left in a join phase that no record shows."""
+    taken = {
+        e.record.member_id for e in operation.entries if isinstance(e.record, (ConsumerGroupMemberMetadata, ConsumerGroupCurrentMemberAssignment))
+    }
+    for member_id in [m for m in machine.life.members if m not in taken]:
+        machine.remove(change, member_id, operation.offset)
+
+
+# ---------------------------------------------------------------- from names to ids and back
+
+
+def _open_partitions(life: Life) -> set[TopicPartition]:
+    return {tp for m in life.members.values() for tp in m.spans} | life.trails.keys() | {tp for m in life.members.values() for tp in m.requests}
+
+
+def _ids_in(operation: Operation) -> set[str]:
+    return {
+        topic.topic_id
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupTargetAssignmentMember) and e.record.value is not None
+        for topic in e.record.value.topic_partitions
+    }
+
+
+def _id_of(machine: Machine, tp: TopicPartition, ids: set[str]) -> str | None:
+    """The id of a topic's name: the one that the conversion itself uses, where several topics had the name one after the other."""
+    known = machine.names.ids(tp[0])
+    used = [i for i in known if i in ids]
+    return used[-1] if used else known[-1] if known else None
+
+
+def _name_of(machine: Machine, tp: TopicPartition) -> str | None:
+    return machine.names.name(tp[0])
+
+
+def _rename(machine: Machine, change: Change, new_topic: dict[TopicPartition, str | None]) -> None:
+    """Renames every open span, request and trail; one without a new name ends UNOBSERVED."""
+    life = machine.life
+    moment = Moment(change.at, change.offset, life.epoch, change.leader_epoch)
+    for member in life.members.values():
+        unnamed = {tp for tp in member.spans if new_topic.get(tp) is None}
+        machine.ownership.release(member, unnamed, Ending("UNOBSERVED", hidden=True), moment)
+        _rename_member(member, new_topic)
+    life.holders = {}
+    for member in life.members.values():
+        for tp in member.spans:
+            life.holders.setdefault(tp, []).append(member.member_id)
+    life.target_owner = {tp: m.member_id for m in life.members.values() for tp in m.target or ()}
+    life.moved_from.clear()
+    life.waiters.clear()
+    trails: dict[TopicPartition, Trail] = {}
+    for tp, trail in life.trails.items():
+        if (topic := new_topic.get(tp)) is not None:
+            trails[topic, tp[1]] = trail
+        else:
+            machine.ownership.finish(trail)
+    life.trails = trails
+    life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
+
+
+def _rename_member(member: Member, new_topic: dict[TopicPartition, str | None]) -> None:
+    spans = member.spans
+    member.spans = {}
+    for tp, span in spans.items():
+        topic = new_topic[tp]
+        if topic is not None:
+            span.other_name = tp[0]
+            member.spans[topic, tp[1]] = span
+    requests = member.requests
+    member.requests = {}
+    for tp, row in requests.items():
+        topic = new_topic.get(tp)
+        member.requests[topic if topic is not None else tp[0], tp[1]] = row
+    named = {(topic, tp[1]) for tp in member.target or () if (topic := new_topic.get(tp)) is not None}
+    member.target = frozenset(named) if member.target is not None else None
+    member.taken_at.clear()
+    member.waiting = set()

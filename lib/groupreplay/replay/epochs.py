@@ -1,0 +1,164 @@
+"""Rows of `group_epochs`: one a K3, one a K2 that raises the generation or ends a downgrade. Source of the rules: measures.md section 3."""
+
+from __future__ import annotations
+
+from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Epoch, Stall
+from groupreplay.replay.life import CLASSIC, Life, Output, TopicPartition
+
+JOIN = "JOIN"
+LEFT_OR_FENCED = "LEFT_OR_FENCED"
+STATIC_REPLACED = "STATIC_REPLACED"
+SUBSCRIPTION = "SUBSCRIPTION"
+REGEX = "REGEX"
+ASSIGNOR = "ASSIGNOR"
+TOPIC_METADATA = "TOPIC_METADATA"
+UPGRADE = "UPGRADE"
+DOWNGRADE = "DOWNGRADE"
+UNKNOWN_CAUSE = "UNKNOWN"
+
+EXACT = "EXACT"
+INFERRED = "INFERRED"
+NONE = "NONE"
+
+STORM_CAUSES = frozenset({SUBSCRIPTION, REGEX, ASSIGNOR, TOPIC_METADATA})
+"""Causes of an epoch storm: not members that come and go, which is what epochs are for."""
+
+MAX_CHAIN_LENGTH = 256
+
+
+class Epochs:
+    """The epoch rows of one life, and what is told from them: epoch storms, epochs whose target is not computed."""
+
+    def __init__(self, life: Life, output: Output) -> None:
+        self._life = life
+        self._output = output
+        self._opened: list[Epoch] = []
+
+    def open(self, epoch: int, at: int, offset: int, cause: tuple[str, str | None, str], observed: bool = True) -> None:
+        """Begins an epoch and supersedes the one before. cause: (cause, member, confidence)."""
+        life = self._life
+        self.close(at, offset)
+        life.epoch, life.epoch_offset = epoch, offset
+        life.epoch_row = Epoch(
+            group_id=life.group_id,
+            incarnation=life.incarnation,
+            offsets_partition=life.offsets_partition,
+            from_offset=offset,
+            start_observed=observed,
+            epoch=epoch,
+            protocol=life.protocol,
+            started_at=at,
+            cause=cause[0],
+            cause_member_id=cause[1],
+            confidence=cause[2],
+            members=len(life.members),
+            members_classic=life.classic_members,
+        )
+        self._opened.append(life.epoch_row)
+        if cause[0] == TOPIC_METADATA:
+            life.topic_metadata_epoch = epoch
+        if cause[0] in STORM_CAUSES and observed and life.protocol != CLASSIC:
+            self._add_to_storm(at, offset)
+
+    def count_members(self) -> None:
+        """members and members_classic are those at the end of the opening operation, of every row that it opened."""
+        for row in self._opened:
+            row.members, row.members_classic = len(self._life.members), self._life.classic_members
+        self._opened.clear()
+
+    def close(self, at: int, offset: int, ended: bool = False) -> None:
+        """Ends the open epoch: superseded, or with its life (`ended`)."""
+        row = self._life.epoch_row
+        if row is None:
+            return
+        row.to_offset = offset
+        if not ended:
+            row.superseded_at = at
+        if row.outcome == "OPEN":
+            row.outcome = "GROUP_REMOVED" if ended else "SUPERSEDED"
+        self._output.emit(row)
+        self._life.epoch_row = None
+
+    def target(self, epoch: int, at: int, moved: int) -> None:
+        """A K6: the first one of the open epoch gives its target's time. moved: partitions whose target went from one member to another."""
+        row = self._life.epoch_row
+        if row is not None and row.epoch == epoch and row.target_at is None:
+            row.target_at = at
+            row.partitions_moved = moved
+            row.assign_ms = at - row.started_at if row.start_observed and at >= row.started_at else None
+
+    def converge(self, at: int) -> None:
+        """Marks the open epoch as converged when every live member is STABLE in it. A group without members converges on nothing."""
+        life, row = self._life, self._life.epoch_row
+        if row is None or row.converged_at is not None or not life.members or row.epoch != life.target_epoch:
+            return
+        if life.stable.get(row.epoch, 0) == len(life.members):
+            row.converged_at = at
+            row.outcome = "CONVERGED"
+            row.converge_ms = at - row.started_at if row.start_observed and at >= row.started_at else None
+
+    def watch_assigning(self, at: int, offset: int) -> None:
+        """ASSIGNING: the group epoch is past the target's while members live (6.1 of the reference; an empty group may stay so from 4.4 on)."""
+        life = self._life
+        lags = (
+            life.epoch is not None
+            and life.target_epoch is not None
+            and life.epoch > life.target_epoch
+            and bool(life.members)
+            and life.protocol != CLASSIC
+        )
+        if lags and life.assigning is None:
+            life.assigning = Stall(
+                group_id=life.group_id,
+                incarnation=life.incarnation,
+                offsets_partition=life.offsets_partition,
+                from_offset=offset,
+                reason="ASSIGNING_STALLED",
+                member_id=None,
+                since_at=at,
+                blocked_by=[],
+                detail=f"group epoch {life.epoch}, target epoch {life.target_epoch}",
+            )
+        elif not lags and life.assigning is not None:
+            stall, life.assigning = life.assigning, None
+            emit_stall(self._output, stall, at, offset)
+
+    def _add_to_storm(self, at: int, offset: int) -> None:
+        life = self._life
+        storm = life.storm
+        if storm is not None and (at - storm.times_at[-1] > MAX_CHAIN_GAP_MS or len(storm.times_at) >= MAX_CHAIN_LENGTH):
+            emit_chain(self._output, storm)
+            storm = None
+        if storm is None:
+            storm = Chain(
+                group_id=life.group_id,
+                incarnation=life.incarnation,
+                offsets_partition=life.offsets_partition,
+                from_offset=offset,
+                reason="EPOCH_STORM",
+                member_id=None,
+                times_at=[],
+                ends_at=[],
+            )
+        storm.times_at.append(at)
+        storm.ends_at.append(at)
+        life.storm = storm
+
+
+def partitions_moved(moved_from: dict[TopicPartition, str | None], target_owner: dict[TopicPartition, str]) -> int:
+    """Partitions whose target went from one member to another since the last target; first assignments and dropped ones do not count."""
+    return sum(1 for tp, before in moved_from.items() if before is not None and target_owner.get(tp, before) != before)
+
+
+def emit_stall(output: Output, stall: Stall, until_at: int, to_offset: int) -> None:
+    """Closes a stall and tells it, unless it was too short for any threshold."""
+    stall.until_at = until_at
+    stall.to_offset = to_offset
+    if until_at - stall.since_at >= MIN_STALL_MS:
+        output.emit(stall)
+
+
+def emit_chain(output: Output, chain: Chain) -> None:
+    """Tells a chain that can grow no more; one that never repeated says nothing."""
+    if len(chain.times_at) > 1:
+        output.emit(chain)

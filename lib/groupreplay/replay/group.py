@@ -1,0 +1,308 @@
+"""The machine of one group id: records in, facts out, state to bytes and back. The only class of `replay` that others use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from groupreplay.records import (
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMetadata,
+    ConsumerGroupTargetAssignmentMetadata,
+    Entry,
+    GroupMetadata,
+    OffsetCommit,
+    OtherGroupRecord,
+)
+from groupreplay.replay import conversion, epochs, other, snapshot, state
+from groupreplay.replay.classic import apply_classic
+from groupreplay.replay.commits import apply_commit
+from groupreplay.replay.consumer import apply_consumer
+from groupreplay.replay.facts import Fact, Stall
+from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life, Output
+from groupreplay.replay.machine import Change, Machine
+from groupreplay.replay.operations import Operation, is_seam
+
+
+class GroupReplay:
+    """Replays one group id in one partition of the offsets topic.
+
+    Feed entries in offset order with `replay`, call `flush` at the end of the input, then take facts, open facts and state. names: topic id -> name,
+    as given from outside; names that the group's own records teach are learnt besides.
+    """
+
+    def __init__(self, group_id: str, offsets_partition: int, names: Mapping[str, str]) -> None:
+        self._group_id = group_id
+        self._offsets_partition = offsets_partition
+        self._given_names = names
+        self._output = Output()
+        self._machine: Machine | None = None
+        self._pending: list[Entry] = []
+
+    @classmethod
+    def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], data: bytes) -> GroupReplay:
+        """The machine as it was when `state` gave those bytes. Raises StateError for bytes of another layout."""
+        replay = cls(group_id, offsets_partition, names)
+        life = state.from_bytes(data)
+        machine = Machine(life, names, replay._output)
+        for topic, _ in (*life.holders, *life.trails, *life.target_owner):
+            machine.names.see(topic)
+        replay._machine = machine
+        return replay
+
+    def replay(self, entry: Entry) -> None:
+        """Takes the next record."""
+        if isinstance(entry.record, OffsetCommit):
+            self.flush()
+            self._commit(entry, entry.record)
+            return
+        if self._pending and is_seam(self._pending, entry):
+            self.flush()
+        self._pending.append(entry)
+
+    def flush(self) -> None:
+        """Ends the operation under way. Every batch ends one, so the end of any input does."""
+        if self._pending:
+            operation = Operation(self._pending)
+            self._pending = []
+            self._apply(operation)
+
+    def take_facts(self) -> list[Fact]:
+        """The facts that became final since the last call."""
+        taken, self._output.facts = self._output.facts, []
+        return taken
+
+    def open_facts(self) -> list[Fact]:
+        """The rows that a later record can still change, and the group's snapshot; [] for a group that is gone. Changes nothing."""
+        return snapshot.open_facts(self._machine) if self._machine is not None else []
+
+    def state(self) -> bytes | None:
+        """The group as bytes; None for a group that is gone: nothing of it needs to be kept."""
+        return state.to_bytes(self._machine.life) if self._machine is not None else None
+
+    # ------------------------------------------------------------ lives
+
+    def _begin_life(self, protocol: str, offset: int, birth_seen: bool, inherits: Life | None = None) -> Machine:
+        life = Life(self._group_id, self._offsets_partition, offset, protocol, birth_seen=birth_seen)
+        if inherits is not None:
+            for name in (
+                "conversions",
+                "last_direction",
+                "upgraded_at",
+                "downgraded_at",
+                "last_phase",
+                "topic_names",
+                "commits",
+                "leader_epoch",
+                "leader_since",
+            ):
+                setattr(life, name, getattr(inherits, name))
+        self._machine = Machine(life, self._given_names, self._output)
+        return self._machine
+
+    def _end_life(self, operation: Operation, removed: bool = True) -> None:
+        """Ends every row. removed: the group is gone; else a conversion, or records that a hole hides, begin another life."""
+        machine = self._machine
+        if machine is None:
+            return
+        life = machine.life
+        change = _change(operation)
+        change.group_ends = True
+        for member_id in list(life.members):
+            machine.remove(change, member_id, operation.last_offset)
+        machine.settle(change)
+        machine.epochs.close(operation.ts_ms, operation.offset, ended=removed)
+        self._end_mixed(machine, operation)
+        for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else [])):
+            epochs.emit_chain(self._output, chain)
+        machine.ownership.finish_all()
+        self._machine = None
+
+    # ------------------------------------------------------------ operations
+
+    def _apply(self, operation: Operation) -> None:
+        machine = self._machine
+        if machine is not None:
+            self._note_position(machine, operation)
+        direction = conversion.direction_of(operation)
+        if direction is not None:
+            machine = self._convert(operation, direction)
+        elif any(isinstance(e.record, OtherGroupRecord) for e in operation.entries):
+            machine = self._other(operation)
+        elif any(isinstance(e.record, GroupMetadata) for e in operation.entries):
+            machine = self._classic(operation)
+        else:
+            machine = self._consumer(operation)
+        if machine is not None:
+            self._after(machine, operation)
+
+    def _note_position(self, machine: Machine, operation: Operation) -> None:
+        life = machine.life
+        if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
+            if life.leader_epoch >= 0:
+                machine.ownership.note_new_leader()
+                life.leader_since = operation.ts_ms
+            life.leader_epoch = operation.leader_epoch
+
+    def _after(self, machine: Machine, operation: Operation) -> None:
+        life = machine.life
+        life.leader_epoch = operation.leader_epoch if life.leader_epoch < 0 else life.leader_epoch
+        life.last_change_offset = life.last_offset = operation.last_offset
+        life.last_at = operation.ts_ms
+        life.hole_seen = life.hole_seen or operation.last_hole > life.incarnation
+        phase = snapshot.phase_of(life)
+        if phase == snapshot.MIGRATED and life.last_phase != phase:
+            life.upgraded_at = operation.ts_ms
+        if phase == snapshot.MIGRATING and life.mixed is None:
+            life.mixed = Stall(
+                group_id=life.group_id,
+                incarnation=life.incarnation,
+                offsets_partition=life.offsets_partition,
+                from_offset=operation.offset,
+                reason="MIGRATION_STALLED",
+                member_id=None,
+                since_at=operation.ts_ms,
+                blocked_by=[],
+            )
+        elif phase != snapshot.MIGRATING:
+            self._end_mixed(machine, operation)
+        if life.mixed is not None:
+            life.mixed.blocked_by = sorted(m.member_id for m in life.members.values() if m.protocol == CLASSIC)
+        if phase != snapshot.EMPTY:
+            life.last_phase = phase
+
+    def _end_mixed(self, machine: Machine, operation: Operation) -> None:
+        if (mixed := machine.life.mixed) is not None:
+            machine.life.mixed = None
+            epochs.emit_stall(self._output, mixed, operation.ts_ms, operation.last_offset)
+
+    def _convert(self, operation: Operation, direction: str) -> Machine | None:
+        """A conversion online stays in its life; offline, or from a life not seen, begins one."""
+        machine = self._machine
+        source = CLASSIC if direction == conversion.UPGRADE else CONSUMER
+        if machine is not None and machine.life.protocol == source and machine.life.members and conversion.is_online(operation, direction):
+            change = _change(operation, machine)
+            (conversion.upgrade_online if direction == conversion.UPGRADE else conversion.downgrade_online)(machine, change, operation)
+            machine.settle(change)
+            if direction == conversion.UPGRADE:
+                machine.rules.consumer_operation(change, operation)
+            return machine
+        known = machine.life if machine is not None and machine.life.protocol == source else None
+        epoch_before = known.epoch if known is not None else None
+        self._end_life(operation, removed=False)
+        online = conversion.is_online(operation, direction)
+        machine = self._begin_life(
+            CONSUMER if direction == conversion.UPGRADE else CLASSIC, operation.offset, known is not None and not online, known
+        )
+        change = _change(operation)
+        if direction == conversion.UPGRADE:
+            joiner = conversion.joiner_of(operation)
+            apply_consumer(machine, change, operation, (epochs.UPGRADE, joiner, epochs.EXACT))
+        else:
+            entry, value = conversion.k2_of(operation)
+            apply_classic(machine, change, entry, value, (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None)
+        conversion.converted(machine, operation, direction, conversion.ONLINE if online else conversion.OFFLINE, epoch_before)
+        machine.settle(change)
+        return machine
+
+    def _classic(self, operation: Operation) -> Machine | None:
+        k2 = [e for e in operation.entries if isinstance(e.record, GroupMetadata)]
+        last = k2[-1]
+        value = last.record.value if isinstance(last.record, GroupMetadata) else None
+        machine = self._machine
+        if value is None:
+            if machine is not None and machine.life.protocol == CLASSIC:
+                self._end_life(operation)
+            return self._machine
+        birth = value.generation <= 1 and (value.generation == 0 or bool(value.members))
+        if machine is None:
+            machine = self._begin_life(CLASSIC, operation.offset, birth)
+        elif machine.life.protocol == SIMPLE:
+            machine.life.protocol, machine.life.birth_seen = CLASSIC, birth
+        elif machine.life.protocol != CLASSIC:
+            machine.rules.both_kinds(operation, CLASSIC)
+            self._end_life(operation, removed=False)
+            machine = self._begin_life(CLASSIC, operation.offset, False)
+        change = _change(operation)
+        apply_classic(machine, change, last, value)
+        machine.settle(change)
+        return machine
+
+    def _consumer(self, operation: Operation) -> Machine | None:
+        machine = self._machine
+        if any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in operation.entries):
+            if machine is not None and machine.life.protocol == CONSUMER:
+                self._end_life(operation)
+            return self._machine
+        if all(getattr(e.record, "value", None) is None for e in operation.entries) and (machine is None or machine.life.protocol != CONSUMER):
+            return machine
+        birth = is_consumer_birth(operation)
+        if machine is None:
+            machine = self._begin_life(CONSUMER, operation.offset, birth)
+        elif machine.life.protocol == SIMPLE:
+            machine.life.protocol, machine.life.birth_seen = CONSUMER, birth
+        elif machine.life.protocol != CONSUMER:
+            machine.rules.both_kinds(operation, CONSUMER)
+            self._end_life(operation, removed=False)
+            machine = self._begin_life(CONSUMER, operation.offset, False)
+        change = _change(operation, machine)
+        apply_consumer(machine, change, operation)
+        machine.settle(change)
+        machine.rules.consumer_operation(change, operation)
+        return machine
+
+    def _other(self, operation: Operation) -> Machine | None:
+        protocol = other.protocol_of(operation)
+        machine = self._machine
+        if protocol is not None and (machine is None or machine.life.protocol != protocol):
+            if machine is not None and machine.life.protocol == SIMPLE:
+                machine.life.protocol = protocol
+            else:
+                self._end_life(operation, removed=False)
+                machine = self._begin_life(protocol, operation.offset, True)
+        if machine is None or machine.life.protocol in (CLASSIC, CONSUMER, SIMPLE):
+            return machine
+        if other.ends_group(operation):
+            self._machine = None
+            return None
+        other.apply_other(machine.life, operation)
+        return machine
+
+    def _commit(self, entry: Entry, commit: OffsetCommit) -> None:
+        machine = self._machine
+        if machine is None:
+            if commit.value is None:
+                return
+            machine = self._begin_life(SIMPLE, entry.offset, False)
+        apply_commit(machine, entry, commit)
+        life = machine.life
+        life.last_offset, life.last_at = entry.offset, entry.ts_ms
+        life.hole_seen = life.hole_seen or entry.last_hole > life.incarnation
+        if life.protocol == SIMPLE and not life.commits:
+            self._machine = None
+
+
+def is_consumer_birth(operation: Operation) -> bool:
+    """Whether the operation begins a consumer group: its first K3 (1 up to 4.2, 2 from 4.3 on, which alone stamps K6) with a joiner's first K8, or
+    a 4.3 member at epoch 1.
+    """
+    epoch = stamped = 0
+    joined = first = False
+    for entry in operation.entries:
+        match entry.record:
+            case ConsumerGroupMetadata(value=group) if group is not None:
+                epoch = group.epoch
+            case ConsumerGroupTargetAssignmentMetadata(value=target) if target is not None:
+                stamped = target.assignment_timestamp_ms
+            case ConsumerGroupMemberMetadata(value=metadata):
+                joined = joined or metadata is not None
+            case ConsumerGroupCurrentMemberAssignment(value=current) if current is not None and current.previous_member_epoch == 0:
+                first = True
+                epoch = epoch or current.member_epoch
+    return joined and first and (epoch == 1 or (epoch == 2 and stamped > 0))
+
+
+def _change(operation: Operation, machine: Machine | None = None) -> Change:
+    change = Change(operation.ts_ms, operation.offset, operation.last_offset, operation.leader_epoch, operation.last_hole)
+    change.last_change_offset = machine.life.last_change_offset if machine is not None else -1
+    return change

@@ -1,0 +1,243 @@
+"""What a machine knows of a group: data alone. A life is one incarnation of a group id, and what it inherited from the one before.
+
+Partitions are pairs (topic, partition): topic is an id while the group speaks the consumer protocol, a name while it is classic, as the records name
+them. `replay.conversion` renames what is open when a group changes its protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from groupreplay.replay.facts import Chain, Epoch, Fact, HandOver, HeldPartition, MemberState, Stall
+
+TopicPartition = tuple[str, int]
+
+CLASSIC = "classic"
+CONSUMER = "consumer"
+STREAMS = "streams"
+SHARE = "share"
+SIMPLE = "simple"
+UNKNOWN = "unknown"
+
+DERIVED = {"derived": True}
+"""Marks a field that is made anew from the others when a state is read back."""
+
+
+@dataclass(slots=True)
+class Span:
+    """A partition being held. other_name: its topic's name (or id) under the protocol the group had before a conversion.
+
+    stamped: its writer keeps assignment epochs (4.3+).
+    given_back: it was pending and came back, which gives it another assignment epoch.
+    """
+
+    assigned_at: int
+    from_offset: int
+    assigned_epoch: int | None
+    start_observed: bool
+    other_name: str | None = None
+    stamped: bool = False
+    given_back: bool = False
+
+
+@dataclass(slots=True)
+class Member:
+    """A member as its last K5, K7 and K8 (or the last K2) tell.
+
+    subscription_epoch: group epoch when it last changed what it subscribes to. epoch: None before its first K8.
+    current_offset: of the record that gave assigned and pending, -1 for none. taken_at: when the target took a partition
+    from it. revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
+    waiting: partitions of its target that others hold while it is UNRELEASED. last_commit_*: of any partition it holds, -1 for none.
+    """
+
+    member_id: str
+    instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    protocol: str = UNKNOWN
+    subscription: tuple[str, ...] = ()
+    regex: str = ""
+    assignor: str | None = None
+    rebalance_timeout_ms: int = -1
+    subscription_epoch: int = -1
+    owned: frozenset[TopicPartition] | None = None
+    epoch: int | None = None
+    previous_epoch: int = -1
+    state: int = 0
+    assigned: frozenset[TopicPartition] = frozenset()
+    pending: frozenset[TopicPartition] = frozenset()
+    target: frozenset[TopicPartition] | None = None
+    current_offset: int = -1
+    current_at: int = -1
+    spans: dict[TopicPartition, Span] = field(default_factory=dict)
+    requests: dict[TopicPartition, HandOver] = field(default_factory=dict)
+    taken_at: dict[TopicPartition, int] = field(default_factory=dict)
+    revoking_since: int = -1
+    revocation: Stall | None = None
+    state_row: MemberState | None = None
+    wait: Stall | None = None
+    waiting: set[TopicPartition] = field(default_factory=set)
+    limbo: Stall | None = None
+    last_commit_at: int = -1
+    last_commit_offset: int = -1
+    owns_since_at: int = -1
+
+    @property
+    def client_key(self) -> str:
+        return client_key(self.client_id, self.client_host)
+
+    @property
+    def held(self) -> frozenset[TopicPartition]:
+        return self.assigned | self.pending if self.pending else self.assigned
+
+
+def client_key(client_id: str | None, client_host: str | None) -> str:
+    """What tells one client process from another where member ids change."""
+    return f"{client_id}\x00{client_host}"
+
+
+@dataclass(slots=True, frozen=True)
+class Before:
+    """A member as it was when an operation began. existed: it was a member; current_offset is -1 where no K8 of it was known."""
+
+    existed: bool
+    epoch: int | None
+    previous_epoch: int
+    state: int
+    assigned: frozenset[TopicPartition]
+    pending: frozenset[TopicPartition]
+    current_offset: int
+    instance_id: str | None
+    subscription: tuple[str, ...]
+    regex: str
+    assignor: str | None
+    protocol: str
+
+
+@dataclass(slots=True)
+class Trail:
+    """What became of a partition after it was let go: rows that wait for the next owner, then for its first commit."""
+
+    released: list[HeldPartition] = field(default_factory=list)
+    handed: list[HandOver] = field(default_factory=list)
+    granted_spans: list[HeldPartition] = field(default_factory=list)
+    granted: list[HandOver] = field(default_factory=list)
+    last_commit_at: int | None = None
+    released_offset: int = -1
+
+
+@dataclass(slots=True)
+class Departure:
+    """A member that was removed and may come back: when, and who it was."""
+
+    removed_at: int
+    member_id: str
+    client_id: str | None
+    client_host: str | None
+
+
+@dataclass(slots=True)
+class Life:
+    """One incarnation of a group.
+
+    birth_seen: its first operation was seen whole. hole_seen: its partition's log has a hole after that. conversions, last_direction, upgraded_at,
+    downgraded_at count since the group id was last deleted or expired, so they outlive an incarnation that ended in a conversion.
+    epoch: group epoch or generation; target_epoch: of the target assignment; both None until seen.
+    targets: (epoch, ms, leader epoch) of the K6s that a member may not have reached yet.
+    stable: epoch -> how many members are STABLE in it. target_owner: whose target a partition is in.
+    moved_from: partitions whose target changed since the last K6, and from whom.
+    unowned: the trails that still wait for an owner. clients: client key -> live members; departed_clients: index of departures, made when asked for.
+    stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry. last_change_offset: of the last record that was no commit.
+    """
+
+    group_id: str
+    offsets_partition: int
+    incarnation: int
+    protocol: str
+    birth_seen: bool = False
+    hole_seen: bool = False
+    conversions: int = 0
+    last_direction: str | None = None
+    upgraded_at: int | None = None
+    downgraded_at: int | None = None
+    mixed: Stall | None = None
+    last_phase: str | None = None
+    protocol_type: str = ""
+    protocol_name: str | None = None
+    epoch: int | None = None
+    epoch_offset: int = -1
+    target_epoch: int | None = None
+    metadata_hash: int = 0
+    topic_metadata_epoch: int = -1
+    epoch_row: Epoch | None = None
+    assigning: Stall | None = None
+    members: dict[str, Member] = field(default_factory=dict)
+    classic_members: int = field(default=0, metadata=DERIVED)
+    stable: dict[int, int] = field(default_factory=dict, metadata=DERIVED)
+    holders: dict[TopicPartition, list[str]] = field(default_factory=dict, metadata=DERIVED)
+    waiters: dict[TopicPartition, set[str]] = field(default_factory=dict, metadata=DERIVED)
+    target_owner: dict[TopicPartition, str] = field(default_factory=dict, metadata=DERIVED)
+    moved_from: dict[TopicPartition, str | None] = field(default_factory=dict)
+    targets: list[tuple[int, int, int]] = field(default_factory=list)
+    trails: dict[TopicPartition, Trail] = field(default_factory=dict)
+    unowned: set[TopicPartition] = field(default_factory=set, metadata=DERIVED)
+    departures: dict[str, Departure] = field(default_factory=dict)
+    departed_clients: dict[str, list[str]] | None = field(default=None, metadata=DERIVED)
+    clients: dict[str, int] = field(default_factory=dict, metadata=DERIVED)
+    loops: dict[str, Chain] = field(default_factory=dict)
+    storm: Chain | None = None
+    regexes: set[str] = field(default_factory=set)
+    topic_names: dict[str, str] = field(default_factory=dict)
+    commits: dict[TopicPartition, int] = field(default_factory=dict)
+    committers: list[tuple[str, int]] = field(default_factory=list)
+    leader_epoch: int = -1
+    leader_since: int = -1
+    stamps_assignments: bool = False
+    last_change_offset: int = -1
+    last_offset: int = -1
+    last_at: int = -1
+
+
+@dataclass(slots=True)
+class Output:
+    """Where facts go: final ones, in the order they became so."""
+
+    facts: list[Fact] = field(default_factory=list)
+
+    def emit(self, fact: Fact) -> None:
+        fact.is_final = True
+        self.facts.append(fact)
+
+
+class Names:
+    """Topic id -> name, for one group: as given from outside, then as this group's own records taught. Given names win."""
+
+    def __init__(self, given: Mapping[str, str], life: Life) -> None:
+        self._given = given
+        self._life = life
+        self._ids: dict[str, list[str]] = {}
+        self._known: set[str] = set()
+        for topic_id in life.topic_names:
+            self.see(topic_id)
+
+    def name(self, topic_id: str) -> str | None:
+        return self._given.get(topic_id) or self._life.topic_names.get(topic_id)
+
+    def ids(self, name: str) -> list[str]:
+        """Ids of that name that this group has held, oldest first."""
+        return self._ids.get(name, [])
+
+    def see(self, topic_id: str) -> None:
+        """Takes note that the group deals with a topic id."""
+        if topic_id not in self._known and (name := self.name(topic_id)) is not None:
+            self._known.add(topic_id)
+            self._ids.setdefault(name, []).append(topic_id)
+
+    def learn(self, topic_id: str, name: str) -> bool:
+        """Takes a name from a record; True where it was new to the group."""
+        if topic_id in self._life.topic_names:
+            return False
+        self._life.topic_names[topic_id] = name
+        self.see(topic_id)
+        return True

@@ -1,0 +1,304 @@
+"""The parts of one life's machine, and what they do together at the end of every operation: `settle`.
+
+Records change members one after the other; nothing is told of a state inside an operation. At its end every touched member is compared with what it
+was before, and the differences become rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from groupreplay.records import MEMBER_STATES, STABLE, STATIC_LEAVE_EPOCH, UNREVOKED_PARTITIONS
+from groupreplay.replay.epochs import Epochs
+from groupreplay.replay.facts import MemberState
+from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Life, Member, Names, Output, TopicPartition
+from groupreplay.replay.ownership import Ending, Moment, Ownership
+from groupreplay.replay.rules import Rules
+from groupreplay.replay.stalls import Stalls
+
+
+@dataclass(slots=True)
+class Change:
+    """One operation as it unfolds.
+
+    before: members touched, as they were. removed: members gone by its end. replaced: old member id -> the id that took its instance over.
+    offsets: member id -> offset of the record that shows its last change. hidden: members whose earlier state lies behind a hole.
+    by_k2: a classic group's K2 is the evidence. claims: (partition, whose target it was in, whose it came into).
+    resubscribed: members whose subscription changed.
+    last_change_offset: of the group's record before. converts, downgraded: the group changed its protocol online, or went back to the classic one.
+    """
+
+    at: int
+    offset: int
+    last_offset: int
+    leader_epoch: int
+    last_hole: int
+    by_k2: bool = False
+    group_ends: bool = False
+    before: dict[str, Before] = field(default_factory=dict)
+    removed: dict[str, Member] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
+    offsets: dict[str, int] = field(default_factory=dict)
+    claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
+    resubscribed: list[Member] = field(default_factory=list)
+    last_change_offset: int = -1
+    converts: bool = False
+    downgraded: bool = False
+
+
+class Machine:
+    """One life and its parts."""
+
+    def __init__(self, life: Life, given_names: Mapping[str, str], output: Output) -> None:
+        self.life = life
+        self.output = output
+        self.names = Names(given_names, life)
+        self.ownership = Ownership(life, self.names, output)
+        self.epochs = Epochs(life, output)
+        self.rules = Rules(life, output)
+        self.stalls = Stalls(life, output, self.rules)
+
+    # ------------------------------------------------------------ members
+
+    def touch(self, change: Change, member_id: str) -> Member:
+        """The member, made if need be; its state before the operation is kept at the first touch."""
+        life = self.life
+        member = life.members.get(member_id)
+        existed = member is not None
+        if member is None:
+            member = change.removed.pop(member_id, None) or Member(member_id)
+            life.members[member_id] = member
+            self._count(member, 1)
+        if member_id not in change.before:
+            change.before[member_id] = Before(
+                existed,
+                member.epoch,
+                member.previous_epoch,
+                member.state,
+                member.assigned,
+                member.pending,
+                member.current_offset,
+                member.instance_id,
+                member.subscription,
+                member.regex,
+                member.assignor,
+                member.protocol,
+            )
+        return member
+
+    def remove(self, change: Change, member_id: str, offset: int) -> None:
+        """Takes a member out of the group; its rows end when the operation is settled."""
+        member = self.touch(change, member_id)
+        self._count(member, -1)
+        del self.life.members[member_id]
+        member.assigned = member.pending = frozenset()
+        change.removed[member_id] = member
+        change.offsets.setdefault(member_id, offset)
+
+    def describe(self, member: Member, instance_id: str | None, client_id: str, client_host: str, protocol: str) -> None:
+        """Sets who a member is, and keeps the counts by client and by protocol."""
+        self._count(member, -1)
+        member.instance_id, member.client_id, member.client_host, member.protocol = instance_id, client_id, client_host, protocol
+        self._count(member, 1)
+
+    def set_current(self, member: Member, epoch: int | None, state: int) -> None:
+        """Sets a member's epoch and state, and keeps the count of members STABLE in an epoch."""
+        self._count_stable(member, -1)
+        member.epoch, member.state = epoch, state
+        self._count_stable(member, 1)
+
+    def _count(self, member: Member, by: int) -> None:
+        life = self.life
+        self._count_stable(member, by)
+        if member.protocol == CLASSIC:
+            life.classic_members += by
+        key = member.client_key
+        life.clients[key] = life.clients.get(key, 0) + by
+        if not life.clients[key]:
+            del life.clients[key]
+
+    def _count_stable(self, member: Member, by: int) -> None:
+        if member.epoch is None or member.state != STABLE:
+            return
+        stable = self.life.stable
+        stable[member.epoch] = stable.get(member.epoch, 0) + by
+        if not stable[member.epoch]:
+            del stable[member.epoch]
+
+    # ------------------------------------------------------------ the end of an operation
+
+    def settle(self, change: Change) -> None:
+        """Tells what the operation changed: first what ended, then what began."""
+        self._find_replaced(change)
+        self.epochs.count_members()
+        members = [(change.removed.get(m) or self.life.members[m], before) for m, before in change.before.items()]
+        for member, before in members:
+            self._end(change, member, before)
+        for member, before in members:
+            if member.member_id not in change.removed:
+                self._begin(change, member, before)
+        for member, before in members:
+            if member.member_id not in change.removed:
+                self._watch(change, member, before)
+        self.epochs.converge(change.at)
+        self.epochs.watch_assigning(change.at, change.last_offset)
+
+    def _find_replaced(self, change: Change) -> None:
+        """A static member came back under a new id: same instance, one id gone and one new."""
+        if not change.removed:
+            return
+        fresh = {
+            m.instance_id: i
+            for i, b in change.before.items()
+            if not b.existed and i not in change.removed and (m := self.life.members[i]).instance_id is not None
+        }
+        for member_id, member in change.removed.items():
+            if member.instance_id is not None and member.instance_id in fresh:
+                change.replaced[member_id] = fresh[member.instance_id]
+
+    def _moment(self, change: Change, member: Member) -> Moment:
+        gone = member.member_id in change.removed
+        epoch = self.life.epoch if gone or member.epoch is None else member.epoch
+        return Moment(change.at, change.offsets.get(member.member_id, change.last_offset), epoch, change.leader_epoch, change.by_k2)
+
+    def _end(self, change: Change, member: Member, before: Before) -> None:
+        moment = self._moment(change, member)
+        gone = member.member_id in change.removed
+        ending = self._ending(change, member, before)
+        lost = member.spans.keys() - member.held
+        owned_since = member.owns_since_at
+        if gone and not before.existed:
+            return
+        if member.requests:
+            if not ending.hidden and not member.pending:
+                self.rules.revocation(member, change.at, moment.offset)
+            self.ownership.end_requests(member, ending, moment)
+        self.stalls.watch_revocation(member, change.at, moment.offset)
+        if lost:
+            if len(lost) == len(member.spans) and not ending.hidden and owned_since >= 0:
+                self.stalls.lost_everything(member, owned_since, change.at, moment.offset)
+            self.ownership.release(member, set(lost), ending, moment)
+            self.stalls.released(set(lost), change.at, moment.offset)
+        if gone or member.current_offset != before.current_offset:
+            if not ending.hidden and self.life.protocol == CONSUMER:
+                self.stalls.end_silence(member, before, change.at, moment.offset)
+            self._end_state_row(change, member, moment)
+        if gone:
+            self._end_member(change, member, before, moment)
+
+    def _ending(self, change: Change, member: Member, before: Before) -> Ending:
+        hidden = before.current_offset >= 0 and change.last_hole > before.current_offset
+        if change.group_ends:
+            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
+        if member.member_id in change.replaced:
+            return Ending("REPLACED", "REPLACED", hidden)
+        if member.member_id in change.removed or (member.epoch is None and before.epoch is not None):
+            return Ending("LEFT_OR_FENCED", self.ownership.removal_outcome(member, change.at), hidden)
+        outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
+        if change.downgraded:
+            outcome = "UNOBSERVED"
+        return Ending("REVOKED", outcome, hidden, member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset())
+
+    def _end_state_row(self, change: Change, member: Member, moment: Moment) -> None:
+        row = member.state_row
+        stays = (
+            member.member_id not in change.removed and row is not None and (row.member_epoch, row.state) == (member.epoch, state_name(member.state))
+        )
+        if row is None or stays:
+            return
+        row.to_at, row.to_offset = change.at, moment.offset
+        self.output.emit(row)
+        member.state_row = None
+
+    def _end_member(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
+        self.stalls.end_wait(member, change.at, moment.offset)
+        self.stalls.watch_wait(member, change.at, moment.offset)
+        self.stalls.end_limbo(member, change.at, moment.offset)
+        if member.member_id not in change.replaced and before.epoch != STATIC_LEAVE_EPOCH and not change.group_ends:
+            self.stalls.departed(member, change.at)
+
+    def _begin(self, change: Change, member: Member, before: Before) -> None:
+        moment = self._moment(change, member)
+        observed = self._start_observed(change, member, before)
+        fresh = member.held - member.spans.keys()
+        if fresh:
+            self._end_hidden_holders(change, member, fresh)
+            known = {tp for tp in fresh if self._known_before(change, before, tp)}
+            self.ownership.hold(member, known, moment, observed)
+            self.ownership.hold(member, set(fresh) - known, moment, False)
+        if member.pending:
+            self.ownership.request(member, member.pending, moment, observed)
+        if member.epoch is not None and member.current_offset != before.current_offset and member.state_row is None:
+            member.state_row = MemberState(
+                group_id=self.life.group_id,
+                incarnation=self.life.incarnation,
+                offsets_partition=self.life.offsets_partition,
+                from_offset=moment.offset,
+                start_observed=observed,
+                member_id=member.member_id,
+                instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_protocol=member.protocol,
+                member_epoch=member.epoch,
+                state=state_name(member.state),
+                from_at=change.at,
+                partitions_assigned=0,
+                partitions_pending=0,
+                waiting_on=[],
+            )
+        if not before.existed and member.member_id not in change.replaced.values() and observed:
+            self.stalls.joined(member, change.at, moment.offset)
+
+    def _known_before(self, change: Change, before: Before, tp: TopicPartition) -> bool:
+        """Whether a partition that a conversion shows for the first time was truly new: without its topic's other name it may have been held all
+        along.
+        """
+        if not (change.converts and before.existed):
+            return True
+        return bool(self.names.ids(tp[0])) if change.by_k2 else self.names.name(tp[0]) is not None
+
+    def _end_hidden_holders(self, change: Change, member: Member, fresh: frozenset[TopicPartition]) -> None:
+        """A new owner behind a hole: the old one let go somewhere in it."""
+        for tp in fresh & self.life.holders.keys():
+            for other_id in [m for m in self.life.holders[tp] if m != member.member_id]:
+                other = self.life.members[other_id]
+                if change.last_hole > other.current_offset:
+                    other.assigned, other.pending = other.assigned - {tp}, other.pending - {tp}
+                    moment = Moment(change.at, change.offsets.get(member.member_id, change.last_offset), None, change.leader_epoch)
+                    ending = Ending("UNOBSERVED", hidden=True)
+                    self.ownership.end_requests(other, ending, moment)
+                    self.ownership.release(other, {tp}, ending, moment)
+                    self.stalls.watch_revocation(other, change.at, moment.offset)
+
+    def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
+        """Whether what the member has now began with this operation: its state before is known and no hole lies between, or it joined here.
+
+        A consumer group's member joined where its K8 has previous epoch 0. A K2 tells of a newcomer only where the K2 before it is known.
+        """
+        if before.current_offset >= 0:
+            return change.last_hole <= before.current_offset
+        if member.previous_epoch == 0 and not change.by_k2:
+            return True
+        known = self.life.birth_seen or self.life.last_change_offset >= 0
+        return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset
+
+    def _watch(self, change: Change, member: Member, before: Before) -> None:
+        if member.current_offset == before.current_offset:
+            return
+        moment = self._moment(change, member)
+        waiting_on = self.stalls.watch_wait(member, change.at, moment.offset) if self.life.protocol == CONSUMER else []
+        self.stalls.watch_limbo(member, change.at, moment.offset)
+        row = member.state_row
+        if row is not None:
+            row.partitions_assigned, row.partitions_pending = len(member.assigned), len(member.pending)
+            if waiting_on:
+                row.waiting_on = sorted({*row.waiting_on, *waiting_on})
+        if member.state == UNREVOKED_PARTITIONS and member.revocation is not None:
+            member.revocation.partitions_held = len(member.requests)
+
+
+def state_name(state: int) -> str:
+    """Kafka's name of a member state; a number it does not name yet is told as it is."""
+    return MEMBER_STATES.get(state, f"STATE_{state}")

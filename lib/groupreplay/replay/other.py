@@ -1,0 +1,48 @@
+"""Groups of other kinds, told apart and counted: share (KIP-932), streams (KIP-1071), and simple ones, which only commit."""
+
+from __future__ import annotations
+
+from groupreplay.records import SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA, OtherGroupRecord
+from groupreplay.replay.life import SHARE, STREAMS, Life, Member
+from groupreplay.replay.operations import Operation
+
+SHARE_GROUP_METADATA = 11
+STREAMS_GROUP_METADATA = 17
+FIRST_STREAMS_KEY_TYPE = 17
+
+
+def protocol_of(operation: Operation) -> str | None:
+    """`share` or `streams` where the operation holds a value of such a group, else None (tombstones alone tell nothing new)."""
+    for entry in operation.entries:
+        if isinstance(entry.record, OtherGroupRecord) and entry.record.value is not None:
+            return STREAMS if entry.record.key_type >= FIRST_STREAMS_KEY_TYPE else SHARE
+    return None
+
+
+def ends_group(operation: Operation) -> bool:
+    """Whether the operation removes the share or streams group itself."""
+    return any(
+        isinstance(e.record, OtherGroupRecord) and e.record.key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA) and e.record.value is None
+        for e in operation.entries
+    )
+
+
+def apply_other(life: Life, operation: Operation) -> None:
+    """Keeps epoch and members."""
+    for entry in operation.entries:
+        record = entry.record
+        if not isinstance(record, OtherGroupRecord):
+            continue
+        if record.key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA) and record.value is not None:
+            life.epoch = record.value.get("epoch")
+        elif record.key_type in (SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA):
+            if record.value is None:
+                life.members.pop(record.member_id, None)
+            else:
+                life.members[record.member_id] = Member(
+                    record.member_id,
+                    instance_id=record.value.get("instance_id"),
+                    client_id=record.value.get("client_id"),
+                    client_host=record.value.get("client_host"),
+                    protocol=life.protocol,
+                )

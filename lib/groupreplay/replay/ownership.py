@@ -1,0 +1,321 @@
+"""Who holds which partition, and what a change of hands cost: rows of `member_assignments` and `revocation_latencies`.
+
+A partition is held while it is in a member's assigned or pending set. A row that ended waits in a `Trail`, for the next owner and then for the first
+commit; it is final at that commit, or once there can be none: the new owner lost it, no target has it at a later K6, or the life ended.
+Source of the rules: measures.md sections 4 and 5; CurrentAssignmentBuilder for what a K8 means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groupreplay.replay.facts import Anomaly, HandOver, HeldPartition, Stall
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, Names, Output, Span, TopicPartition, Trail
+
+FENCE_SLACK_MS = 1000
+"""A fence at the rebalance timeout is written some ms late or early on a busy broker."""
+
+
+@dataclass(slots=True)
+class Moment:
+    """When, where and how something changes: of one operation, for one member.
+
+    offset: of the record that shows it. epoch: the member's new epoch, or the group's where the member is gone. by_k2: a classic group's K2 says so.
+    """
+
+    at: int
+    offset: int
+    epoch: int | None
+    leader_epoch: int
+    by_k2: bool = False
+
+
+@dataclass(slots=True)
+class Ending:
+    """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and whether a hole hides the moment."""
+
+    reason: str
+    outcome: str | None = None
+    hidden: bool = False
+    returned: frozenset[TopicPartition] = field(default_factory=frozenset)
+
+
+class Ownership:
+    """Spans, requests and trails of one life."""
+
+    def __init__(self, life: Life, names: Names, output: Output) -> None:
+        self._life = life
+        self._names = names
+        self._output = output
+
+    # ------------------------------------------------------------ requests
+
+    def request(self, member: Member, wanted: frozenset[TopicPartition], moment: Moment, observed: bool) -> None:
+        """Opens a hand-over for every partition newly asked back from a member (first K8 that has it pending)."""
+        fresh = sorted(wanted - member.requests.keys())
+        for tp in fresh:
+            target_at = member.taken_at.get(tp)
+            row = HandOver(
+                group_id=self._life.group_id,
+                incarnation=self._life.incarnation,
+                offsets_partition=self._life.offsets_partition,
+                from_offset=moment.offset,
+                start_observed=observed,
+                epoch=self._life.target_epoch,
+                member_id=member.member_id,
+                member_protocol=member.protocol,
+                topic=None,
+                topic_id=tp[0],
+                partition=tp[1],
+                target_at=target_at,
+                requested_at=moment.at,
+                notify_ms=self._duration(moment.at, target_at, moment, "notify_ms") if observed else None,
+                timeout_ms=member.rebalance_timeout_ms if member.protocol == CONSUMER and observed else None,
+            )
+            member.requests[tp] = row
+        if fresh and member.revocation is None and observed:
+            member.revocation = self._revocation_stall(member, len(fresh), moment)
+
+    def _revocation_stall(self, member: Member, partitions: int, moment: Moment) -> Stall:
+        timeout_ms = member.rebalance_timeout_ms if member.protocol == CONSUMER else -1
+        return Stall(
+            group_id=self._life.group_id,
+            incarnation=self._life.incarnation,
+            offsets_partition=self._life.offsets_partition,
+            from_offset=moment.offset,
+            reason="SLOW_REVOCATION",
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            member_protocol=member.protocol,
+            since_at=moment.at,
+            blocked_by=[member.member_id],
+            partitions_held=partitions,
+            deadline_at=moment.at + timeout_ms if timeout_ms >= 0 else None,
+        )
+
+    def end_requests(self, member: Member, ending: Ending, moment: Moment) -> None:
+        """Ends the open requests of a member that are no longer pending: acknowledged, given back, or as `ending` says."""
+        for tp in [tp for tp in member.requests if tp not in member.pending]:
+            row = member.requests.pop(tp)
+            if ending.hidden:
+                outcome = "UNOBSERVED"
+            elif tp in ending.returned:
+                outcome = "CANCELLED"
+                if (span := member.spans.get(tp)) is not None:
+                    span.given_back = True
+            else:
+                outcome = ending.outcome or "ACKED"
+            self._end_request(row, tp, outcome, moment)
+
+    def _end_request(self, row: HandOver, tp: TopicPartition, outcome: str, moment: Moment) -> None:
+        row.outcome = outcome
+        row.is_censored = False
+        row.to_offset = moment.offset
+        if outcome == "UNOBSERVED":
+            self._output.emit(row)
+            return
+        row.ended_at = moment.at
+        row.revoke_ms = self._duration(moment.at, row.requested_at, moment, "revoke_ms") if row.start_observed else None
+        if outcome == "ACKED":
+            row.acked_at = moment.at
+        if outcome == "CANCELLED":
+            self._output.emit(row)
+            return
+        trail = self._life.trails.setdefault(tp, Trail())
+        trail.handed.append(row)
+        trail.released_offset = moment.offset
+        self._life.unowned.add(tp)
+
+    def note_new_leader(self) -> None:
+        """Another leader armed every rebalance timer anew, at a time no record shows: what was open has no deadline any more."""
+        for member in self._life.members.values():
+            for row in member.requests.values():
+                row.timeout_ms = None
+            if member.revocation is not None:
+                member.revocation.deadline_at = None
+
+    @staticmethod
+    def removal_outcome(member: Member, at: int) -> str:
+        """FENCED where the removed member's rebalance timer had run out, else LEFT_OR_FENCED: the topic cannot tell."""
+        timeouts = [row.timeout_ms for row in member.requests.values() if row.timeout_ms is not None]
+        return "FENCED" if timeouts and at - member.revoking_since >= timeouts[0] - FENCE_SLACK_MS else "LEFT_OR_FENCED"
+
+    # ------------------------------------------------------------ spans
+
+    def release(self, member: Member, gone: set[TopicPartition], ending: Ending, moment: Moment) -> None:
+        """Ends the spans of partitions that left a member."""
+        for tp in sorted(gone):
+            span = member.spans.pop(tp)
+            holders = self._life.holders.get(tp, [])
+            if member.member_id in holders:
+                holders.remove(member.member_id)
+                if not holders:
+                    self._life.holders.pop(tp, None)
+            row = self.span_row(member, tp, span)
+            row.released_at = moment.at
+            row.released_epoch = moment.epoch
+            row.to_offset = moment.offset
+            row.end_reason = "UNOBSERVED" if ending.hidden else self._reason(tp, ending, moment)
+            trail = self._life.trails.setdefault(tp, Trail())
+            self._no_first_commit(trail)
+            trail.released.append(row)
+            trail.released_offset = moment.offset
+            self._life.unowned.add(tp)
+            trail.last_commit_at = None if ending.hidden else self._last_commit_at(tp)
+        if not member.spans:
+            member.owns_since_at = -1
+
+    def _reason(self, tp: TopicPartition, ending: Ending, moment: Moment) -> str:
+        lost_epoch = self._life.topic_metadata_epoch
+        if (
+            ending.reason == "REVOKED"
+            and tp not in self._life.target_owner
+            and moment.epoch is not None
+            and 0 < lost_epoch <= moment.epoch
+            and not moment.by_k2
+        ):
+            return "TOPIC_REMOVED"
+        return ending.reason
+
+    def span_row(self, member: Member, tp: TopicPartition, span: Span) -> HeldPartition:
+        """The row of a span as it stands: open."""
+        is_name = self._life.protocol == CLASSIC
+        return HeldPartition(
+            group_id=self._life.group_id,
+            incarnation=self._life.incarnation,
+            offsets_partition=self._life.offsets_partition,
+            from_offset=span.from_offset,
+            start_observed=span.start_observed,
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            topic=tp[0] if is_name else span.other_name,
+            topic_id=span.other_name if is_name else tp[0],
+            partition=tp[1],
+            assigned_at=span.assigned_at,
+            assigned_epoch=span.assigned_epoch,
+        )
+
+    def hold(self, member: Member, fresh: set[TopicPartition], moment: Moment, observed: bool) -> None:
+        """Begins the spans of partitions that reached a member, and grants them to whoever let them go before."""
+        if fresh and not member.spans:
+            member.owns_since_at = moment.at
+        for tp in sorted(fresh):
+            member.spans[tp] = Span(moment.at, moment.offset, moment.epoch, observed, stamped=self._life.stamps_assignments and not moment.by_k2)
+            self._life.holders.setdefault(tp, []).append(member.member_id)
+            if tp in self._life.trails:
+                self._grant(tp, member, moment, observed)
+
+    def grant_pending_return(self, member: Member, tps: frozenset[TopicPartition], moment: Moment) -> None:
+        """A partition that was handed over and is held again without a new span (an assignment moved inside one operation)."""
+        for tp in tps & self._life.trails.keys():
+            self._grant(tp, member, moment, True)
+
+    def _grant(self, tp: TopicPartition, member: Member, moment: Moment, observed: bool) -> None:
+        trail = self._life.trails[tp]
+        self._life.unowned.discard(tp)
+        for span in trail.released:
+            span.next_member_id = member.member_id
+            span.next_assigned_at = moment.at
+            known = observed and span.end_reason != "UNOBSERVED" and not moment.by_k2 and not self._ended_at_k2(span)
+            span.unowned_ms = self._duration(moment.at, span.released_at, moment, "unowned_ms") if known else None
+        for row in trail.handed:
+            row.granted_at = moment.at
+            row.granted_to = member.member_id
+            if row.start_observed and observed:
+                row.grant_ms = self._duration(moment.at, row.acked_at, moment, "grant_ms")
+                row.unowned_ms = self._duration(moment.at, row.ended_at, moment, "unowned_ms")
+        trail.granted_spans += trail.released
+        trail.granted += trail.handed
+        trail.released = []
+        trail.handed = []
+
+    @staticmethod
+    def _ended_at_k2(span: HeldPartition) -> bool:
+        return span.topic_id is None
+
+    # ------------------------------------------------------------ what ends the waiting
+
+    def first_commit(self, tp: TopicPartition, at: int, offset: int) -> None:
+        """A commit of a partition: the first one after a grant makes the rows before it final."""
+        trail = self._life.trails.get(tp)
+        if trail is None or not (trail.granted or trail.granted_spans):
+            return
+        moment = Moment(at, offset, None, self._life.leader_epoch)
+        for row in trail.granted:
+            row.first_commit_at = at
+            if row.start_observed:
+                row.resume_ms = self._duration(at, row.granted_at, moment, "resume_ms")
+            self._output.emit(row)
+        for span in trail.granted_spans:
+            span.idle_ms = self._duration(at, trail.last_commit_at, moment, "idle_ms")
+            self._output.emit(span)
+        trail.granted = []
+        trail.granted_spans = []
+        self._drop_if_done(tp, trail)
+
+    def _no_first_commit(self, trail: Trail) -> None:
+        """The new owner lost the partition before it committed."""
+        for row in trail.granted:
+            self._output.emit(row)
+        for span in trail.granted_spans:
+            self._output.emit(span)
+        trail.granted = []
+        trail.granted_spans = []
+
+    def drop_untargeted(self, offset: int) -> None:
+        """At a new target: a partition let go before it, and in nobody's target now, will have no next owner from it."""
+        for tp in sorted(self._life.unowned - self._life.target_owner.keys()):
+            trail = self._life.trails[tp]
+            if trail.released_offset < offset:
+                self._finish(tp, trail)
+
+    def finish_all(self) -> None:
+        """The life ends: nothing that waits can come any more."""
+        for tp, trail in list(self._life.trails.items()):
+            self._finish(tp, trail)
+
+    def finish(self, trail: Trail) -> None:
+        """Tells the rows of a trail as they are: nothing can be added to them."""
+        self._no_first_commit(trail)
+        for span in trail.released:
+            self._output.emit(span)
+        for row in trail.handed:
+            self._output.emit(row)
+
+    def _finish(self, tp: TopicPartition, trail: Trail) -> None:
+        self.finish(trail)
+        self._life.trails.pop(tp, None)
+        self._life.unowned.discard(tp)
+
+    def _drop_if_done(self, tp: TopicPartition, trail: Trail) -> None:
+        if not (trail.released or trail.handed or trail.granted or trail.granted_spans):
+            self._life.trails.pop(tp, None)
+
+    # ------------------------------------------------------------ small parts
+
+    def _last_commit_at(self, tp: TopicPartition) -> int | None:
+        name = tp[0] if self._life.protocol == CLASSIC else self._names.name(tp[0])
+        return self._life.commits.get((name, tp[1])) if name is not None else None
+
+    def _duration(self, end: int | None, start: int | None, moment: Moment, what: str) -> int | None:
+        """end - start in ms; None where either is missing; a clock that went back gives None and an anomaly (leaders' clocks differ)."""
+        if end is None or start is None:
+            return None
+        if end < start:
+            self._output.emit(
+                Anomaly(
+                    group_id=self._life.group_id,
+                    incarnation=self._life.incarnation,
+                    offsets_partition=self._life.offsets_partition,
+                    from_offset=moment.offset,
+                    rule="NEGATIVE_DURATION",
+                    severity="INFO",
+                    detected_at=moment.at,
+                    evidence_offset=moment.offset,
+                    detail=f"{what}: ends {start - end} ms before it begins",
+                )
+            )
+            return None
+        return end - start

@@ -1,0 +1,381 @@
+"""What must hold in a coordinator's log: the invariants of the reference's section 7, as corrected by recordings of 3.9 to 4.3.
+
+Each is a named rule with a severity. A broken one is an `Anomaly` with the record that shows it; replay goes on.
+Rules are judged at operation end, but
+for those of record order (I4, I5, I14). Where a hole lies between a record and the one it is judged against, the rule is suspended: what is missing
+may explain it. The same holds for what the log's beginning cut off. I3 is a measure and I23 a liveness property: neither is checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from groupreplay.records import (
+    STABLE,
+    STATIC_LEAVE_EPOCH,
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMetadata,
+    ConsumerGroupTargetAssignmentMember,
+    ConsumerGroupTargetAssignmentMetadata,
+    Entry,
+    GroupMetadataValue,
+    TopicPartitions,
+)
+from groupreplay.replay.facts import Anomaly
+from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Life, Member, Output, Span, TopicPartition
+from groupreplay.replay.operations import Operation
+
+if TYPE_CHECKING:
+    from groupreplay.replay.machine import Change
+
+ERROR = "ERROR"
+WARN = "WARN"
+INFO = "INFO"
+
+REVOCATION_SLACK_MS = 5_000
+"""A busy broker writes a fence late; on healthy ones 3 ms were seen."""
+
+SESSION_LIMIT_MS = 65_000
+"""group.consumer.max.session.timeout.ms (60 s) and slack: a consumer-protocol member that stays behind longer should have been fenced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """name: value of anomalies.rule. exceptions: where it need not hold, by broker version."""
+
+    name: str
+    severity: str
+    meaning: str
+    exceptions: str = ""
+
+
+RULES: dict[str, Rule] = {
+    rule.name.split("_", 1)[0]: rule
+    for rule in (
+        Rule("I1_ONE_OWNER", ERROR, "a partition is held (assigned or pending) by one member at most"),
+        Rule("I2_ONE_TARGET", ERROR, "a partition is in one member's target at most", "inside an operation"),
+        Rule("I4_EPOCH_STEP", ERROR, "every K3 of an incarnation is the one before plus 1", "online upgrade: the first K3 repeats the generation"),
+        Rule("I5_TARGET_EPOCH", ERROR, "K6 never passes K3 and never goes back", "4.3+: K6 skips epochs"),
+        Rule("I6_MEMBER_WITHIN_TARGET", ERROR, "no member is past the target epoch", "4.3+: epoch 1 without any K6"),
+        Rule("I7_MEMBER_EPOCH_RISES", ERROR, "a member's epoch does not go back", "-2; a new life of the same id"),
+        Rule(
+            "I8_PREVIOUS_EPOCH",
+            ERROR,
+            "previousMemberEpoch is the epoch of the member's K8 before (0: none)",
+            "-2; static return; conversion; up to 4.2 a revocation may keep the older one",
+        ),
+        Rule(
+            "I9_UNREVOKED_PENDING",
+            ERROR,
+            "UNREVOKED_PARTITIONS has pending partitions, and previous = epoch",
+            "-2; up to 4.1 from state 1 to state 1 the epoch is the old one plus 1",
+        ),
+        Rule("I10_SETTLED_AT_TARGET", ERROR, "STABLE and UNRELEASED have nothing pending and stand at the target epoch", "-2, 0; conversion"),
+        Rule(
+            "I11_STABLE_HAS_TARGET", ERROR, "STABLE at the target epoch holds exactly its target", "4.2+: not partitions of topics unsubscribed since"
+        ),
+        Rule(
+            "I12_UNRELEASED_WAITS",
+            WARN,
+            "UNRELEASED holds a part of its target, and another member holds some of the rest",
+            "4.0, 4.1: its own pending partitions may count",
+        ),
+        Rule(
+            "I13_GAIN_AND_LOSS",
+            WARN,
+            "partitions are gained at the target epoch alone, and not lost at an unchanged epoch",
+            "-2; classic members that own nothing; retried joins; unsubscription",
+        ),
+        Rule("I14_RELEASE_BEFORE_GRANT", ERROR, "a partition reaches a member after a record of its old owner without it"),
+        Rule("I15_TOMBSTONE_ORDER", ERROR, "tombstones: a member's K8, K7, K5; K6 after every K7; K3 last"),
+        Rule("I16_REMOVAL_BUMPS_EPOCH", ERROR, "an operation that removes members has one K3", "downgrade, static replacement"),
+        Rule(
+            "I17_ASSIGNMENT_EPOCHS",
+            WARN,
+            "4.3+: a partition's assignment epoch is at most its member's and stays while held",
+            "-2 and 0; a pending partition given back",
+        ),
+        Rule("I18_ONE_KIND", ERROR, "a group is classic or consumer, never both"),
+        Rule("I19_GENERATION_RISES", ERROR, "a K2's generation rises", "the same one: a static member replaced"),
+        Rule("I20_SYNC_COMPLETE", ERROR, "a K2 with members names a protocol and a leader among them"),
+        Rule("I21_REVOCATION_IN_TIME", WARN, "a revocation ends within the member's rebalance timeout", "after a change of leader"),
+        Rule(
+            "I22_REACHES_TARGET",
+            WARN,
+            "a consumer-protocol member is not behind the target for longer than a session may last",
+            "after a change of leader",
+        ),
+    )
+}
+
+
+class Rules:
+    """Judges one life's operations."""
+
+    def __init__(self, life: Life, output: Output) -> None:
+        self._life = life
+        self._output = output
+
+    def broken(self, rule_id: str, at: int, offset: int, detail: str) -> None:
+        """Tells a broken rule."""
+        rule = RULES[rule_id]
+        life = self._life
+        self._output.emit(
+            Anomaly(
+                group_id=life.group_id,
+                incarnation=life.incarnation,
+                offsets_partition=life.offsets_partition,
+                from_offset=offset,
+                rule=rule.name,
+                severity=rule.severity,
+                detected_at=at,
+                evidence_offset=offset,
+                detail=detail,
+            )
+        )
+
+    # ------------------------------------------------------------ record by record
+
+    def epoch(self, entry: Entry, epoch: int, upgrading: bool) -> None:
+        """I4, before the epoch is taken over."""
+        life = self._life
+        row = life.epoch_row
+        if life.epoch is None or row is None or not row.start_observed or entry.last_hole > life.epoch_offset:
+            return
+        if epoch != life.epoch + 1 and not (upgrading and epoch == life.epoch and row.protocol == CLASSIC):
+            self.broken("I4", entry.ts_ms, entry.offset, f"epoch {epoch} after {life.epoch}")
+
+    def target_epoch(self, entry: Entry, epoch: int) -> None:
+        """I5, before the target epoch is taken over."""
+        life = self._life
+        if life.epoch is not None and epoch > life.epoch and entry.last_hole <= life.epoch_offset and life.birth_seen:
+            self.broken("I5", entry.ts_ms, entry.offset, f"target epoch {epoch} of group epoch {life.epoch}")
+        elif life.target_epoch is not None and epoch < life.target_epoch:
+            self.broken("I5", entry.ts_ms, entry.offset, f"target epoch {epoch} after {life.target_epoch}")
+
+    def grant(self, entry: Entry, member: Member, fresh: frozenset[TopicPartition]) -> None:
+        """I14: who else still has what a member now gets, by the records so far."""
+        for tp in fresh & self._life.holders.keys():
+            for other_id in self._life.holders[tp]:
+                other = self._life.members.get(other_id)
+                if other is not None and other is not member and tp in other.held and entry.last_hole <= other.current_offset:
+                    self.broken("I14", entry.ts_ms, entry.offset, f"{tp[0]}-{tp[1]} reaches {member.member_id} while {other_id} holds it")
+
+    # ------------------------------------------------------------ at operation end
+
+    def consumer_operation(self, change: Change, operation: Operation) -> None:
+        """Every rule of consumer groups that one operation can break."""
+        hidden = change.last_change_offset >= 0 and change.last_hole > change.last_change_offset
+        self._owners(change)
+        self._targets(change)
+        if not hidden and change.last_hole <= change.offset:
+            self._tombstones(change, operation)
+            self._removals(change, operation)
+        for entry in operation.entries:
+            record = entry.record
+            if (
+                isinstance(record, ConsumerGroupCurrentMemberAssignment)
+                and record.value is not None
+                and entry.offset == change.offsets.get(record.member_id)
+            ):
+                member = self._life.members.get(record.member_id)
+                if member is not None:
+                    self._current(change, entry, member, change.before[record.member_id], record.value)
+
+    def _owners(self, change: Change) -> None:
+        for member_id in change.before:
+            member = self._life.members.get(member_id)
+            for tp in member.spans if member is not None else ():
+                holders = self._life.holders.get(tp, ())
+                if len(holders) > 1 and all(change.last_hole <= self._life.members[m].current_offset for m in holders):
+                    self.broken(
+                        "I1", change.at, change.offsets.get(member_id, change.last_offset), f"{tp[0]}-{tp[1]} is held by {', '.join(sorted(holders))}"
+                    )
+
+    def _targets(self, change: Change) -> None:
+        for tp, before_id, member_id in change.claims:
+            first, second = self._life.members.get(before_id), self._life.members.get(member_id)
+            if first is not None and second is not None and tp in (first.target or ()) and tp in (second.target or ()):
+                self.broken("I2", change.at, change.last_offset, f"{tp[0]}-{tp[1]} is in the targets of {before_id} and {member_id}")
+
+    def _tombstones(self, change: Change, operation: Operation) -> None:
+        """I15: positions of the tombstones in the operation."""
+        seen: dict[tuple[int, str], int] = {}
+        for entry in operation.entries:
+            record = entry.record
+            if getattr(record, "value", record) is None:
+                member_id = getattr(record, "member_id", "")
+                for later in _MUST_FOLLOW.get(type(record), ()):
+                    if (later, member_id) in seen or (not member_id and any(k == later for k, _ in seen)):
+                        self.broken("I15", entry.ts_ms, entry.offset, f"tombstone of K{_key_type(record)} after that of K{later}")
+                        return
+                seen[_key_type(record), member_id] = entry.offset
+                if isinstance(record, ConsumerGroupMemberMetadata) and (8, member_id) not in seen and self._had_current(change, member_id):
+                    self.broken("I15", entry.ts_ms, entry.offset, f"K5 of {member_id} is removed before its K8")
+                    return
+
+    def _had_current(self, change: Change, member_id: str) -> bool:
+        before = change.before.get(member_id)
+        return before is not None and before.epoch is not None and change.last_hole <= before.current_offset
+
+    def _removals(self, change: Change, operation: Operation) -> None:
+        """I16: removed members, none of them replaced, and exactly one K3."""
+        gone = [m for m in change.removed if m not in change.replaced and change.before[m].existed]
+        if not gone or change.converts or change.group_ends:
+            return
+        bumps = sum(1 for e in operation.entries if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None)
+        if bumps != 1:
+            self.broken("I16", change.at, change.last_offset, f"{len(gone)} members removed with {bumps} epochs")
+
+    def _current(self, change: Change, entry: Entry, member: Member, before: Before, value: ConsumerGroupCurrentMemberAssignmentValue) -> None:
+        """I6 to I13 and I17 for a member's last K8 in the operation."""
+        known = before.current_offset >= 0 and change.last_hole <= before.current_offset
+        settled = member.epoch is not None and member.epoch > 0
+        if settled and not change.converts:
+            self._against_target(entry, member, before, known)
+            self._gain_and_loss(entry, member, before, known)
+        if known and not change.converts:
+            self._against_before(change, entry, member, before, value)
+        if member.state == UNREVOKED_PARTITIONS and not member.pending and member.epoch != STATIC_LEAVE_EPOCH:
+            self.broken("I9", entry.ts_ms, entry.offset, f"{member.member_id} is UNREVOKED_PARTITIONS with nothing pending")
+        if settled and not change.converts:
+            self._assignment_epochs(entry, member, before, value, known)
+
+    def _against_before(self, change: Change, entry: Entry, member: Member, before: Before, value: ConsumerGroupCurrentMemberAssignmentValue) -> None:
+        epoch = value.member_epoch
+        if before.epoch is None or before.epoch <= 0 or epoch <= 0:
+            return
+        if epoch < before.epoch:
+            self.broken("I7", entry.ts_ms, entry.offset, f"{member.member_id}: epoch {epoch} after {before.epoch}")
+        older = before.previous_epoch if not self._life.stamps_assignments else before.epoch
+        if value.previous_member_epoch not in (before.epoch, older):
+            self.broken(
+                "I8", entry.ts_ms, entry.offset, f"{member.member_id}: previous epoch {value.previous_member_epoch}, its K8 before had {before.epoch}"
+            )
+        if value.state == UNREVOKED_PARTITIONS and value.previous_member_epoch != epoch and self._life.stamps_assignments:
+            self.broken(
+                "I9",
+                entry.ts_ms,
+                entry.offset,
+                f"{member.member_id}: UNREVOKED_PARTITIONS at epoch {epoch} with previous {value.previous_member_epoch}",
+            )
+
+    def _against_target(self, entry: Entry, member: Member, before: Before, known: bool) -> None:
+        life = self._life
+        if life.target_epoch is None or member.epoch is None:
+            return
+        who = f"{member.member_id} at epoch {member.epoch}"
+        target_known = life.birth_seen and not life.hole_seen
+        if member.epoch > life.target_epoch and target_known:
+            self.broken("I6", entry.ts_ms, entry.offset, f"{who}, target epoch {life.target_epoch}")
+        if member.state not in (STABLE, UNRELEASED_PARTITIONS):
+            return
+        if member.pending or (member.epoch != life.target_epoch and target_known):
+            self.broken("I10", entry.ts_ms, entry.offset, f"{who} has {len(member.pending)} pending, target epoch {life.target_epoch}")
+        if member.epoch != life.target_epoch or not target_known:
+            return
+        target = member.target or frozenset()
+        missing = target - member.assigned
+        if member.state == STABLE and (member.assigned - target or (missing and self._subscribed(member))):
+            self.broken("I11", entry.ts_ms, entry.offset, f"{who} holds {len(member.assigned)} partitions, {len(missing)} of its target are missing")
+        if member.state == UNRELEASED_PARTITIONS:
+            own = bool(before.pending & missing) and not life.stamps_assignments
+            held = any(m != member.member_id for tp in missing for m in life.holders.get(tp, ()))
+            if member.assigned - target or not (held or own):
+                self.broken("I12", entry.ts_ms, entry.offset, f"{who} is UNRELEASED, but nobody else holds what it waits for")
+
+    def _subscribed(self, member: Member) -> bool:
+        """Whether a member's subscription is as its target was made for; one that changed since may leave partitions out (4.2+)."""
+        return member.subscription_epoch <= (member.epoch or 0)
+
+    def _gain_and_loss(self, entry: Entry, member: Member, before: Before, known: bool) -> None:
+        life = self._life
+        if not known or before.epoch is None or before.epoch <= 0:
+            return
+        gained = member.held - before.assigned - before.pending
+        if gained and member.epoch != life.target_epoch:
+            self.broken(
+                "I13",
+                entry.ts_ms,
+                entry.offset,
+                f"{member.member_id} gains {len(gained)} partitions at epoch {member.epoch}, target epoch {life.target_epoch}",
+            )
+        lost = before.assigned - member.held
+        if (
+            lost
+            and member.epoch == before.epoch
+            and before.state == STABLE
+            and member.protocol == CONSUMER
+            and member.subscription_epoch < (member.epoch or 0)
+        ):
+            self.broken("I13", entry.ts_ms, entry.offset, f"{member.member_id} loses {len(lost)} partitions at the unchanged epoch {member.epoch}")
+
+    def _assignment_epochs(self, entry: Entry, member: Member, before: Before, value: ConsumerGroupCurrentMemberAssignmentValue, known: bool) -> None:
+        for tp, epoch in _epochs_of(value.assigned_partitions):
+            what = f"{tp[0]}-{tp[1]} of {member.member_id}"
+            if epoch < 0 or epoch > value.member_epoch:
+                self.broken("I17", entry.ts_ms, entry.offset, f"{what} has assignment epoch {epoch}, its member {value.member_epoch}")
+                continue
+            kept = known and epoch > 0 and tp in before.assigned
+            span = member.spans.get(tp)
+            if kept and span is not None and _keeps_epoch(span) and span.assigned_epoch != epoch:
+                self.broken("I17", entry.ts_ms, entry.offset, f"{what}: assignment epoch {epoch}, was {span.assigned_epoch}")
+
+    # ------------------------------------------------------------ classic groups, timers
+
+    def generation(self, entry: Entry, value: GroupMetadataValue, converts: bool) -> None:
+        """I19 and I20, before a K2 is taken over; the K2 of a downgrade repeats the group epoch."""
+        life = self._life
+        if not converts and life.epoch is not None and life.protocol == CLASSIC and entry.last_hole <= life.last_change_offset:
+            came = [m for m in value.members if m.member_id not in life.members]
+            replaced = [m for m in came if m.group_instance_id is not None]
+            if value.generation < life.epoch:
+                self.broken("I19", entry.ts_ms, entry.offset, f"generation {value.generation} after {life.epoch}")
+            elif value.generation == life.epoch and value.generation > 0 and (len(came) != len(replaced) or len(value.members) != len(life.members)):
+                self.broken("I19", entry.ts_ms, entry.offset, f"generation {value.generation} again, with other members")
+        if value.members and (value.protocol is None or value.leader not in {m.member_id for m in value.members}):
+            self.broken("I20", entry.ts_ms, entry.offset, f"protocol {value.protocol}, leader {value.leader} of {len(value.members)} members")
+
+    def both_kinds(self, operation: Operation, kind: str) -> None:
+        """I18: records of a kind that the group is not, without a conversion."""
+        life = self._life
+        if life.protocol in (CLASSIC, CONSUMER) and operation.last_hole <= life.last_change_offset:
+            self.broken("I18", operation.ts_ms, operation.offset, f"{kind} records in a {life.protocol} group")
+
+    def revocation(self, member: Member, at: int, offset: int) -> None:
+        """I21, when a member's open requests end; after a change of leader they have no timeout."""
+        timeouts = [r.timeout_ms for r in member.requests.values() if r.timeout_ms is not None]
+        if timeouts and at - member.revoking_since > timeouts[0] + REVOCATION_SLACK_MS:
+            self.broken("I21", at, offset, f"{member.member_id} revoked for {at - member.revoking_since} ms, its timeout is {timeouts[0]} ms")
+
+    def silence(self, member: Member, since: int, at: int, offset: int) -> None:
+        """I22, when a member that was behind the target shows itself again or is removed."""
+        if member.protocol == CONSUMER and at - since > SESSION_LIMIT_MS:
+            self.broken("I22", at, offset, f"{member.member_id} was behind the target for {at - since} ms")
+
+
+_MUST_FOLLOW: dict[type, tuple[int, ...]] = {
+    ConsumerGroupCurrentMemberAssignment: (7, 5, 3),
+    ConsumerGroupTargetAssignmentMember: (5, 6, 3),
+    ConsumerGroupTargetAssignmentMetadata: (3,),
+    ConsumerGroupMemberMetadata: (3,),
+}
+"""record type -> key types whose tombstone must not stand before its own, in one operation (of the same member, where both have one)."""
+
+
+def _key_type(record: object) -> int:
+    return int(getattr(record, "KEY_TYPE", -1))
+
+
+def _keeps_epoch(span: Span) -> bool:
+    """Whether a span's epoch is the assignment epoch its K8s must repeat: begun under a 4.3 writer, seen to begin, and not given back from pending."""
+    return span.stamped and span.start_observed and span.other_name is None and not span.given_back
+
+
+def _epochs_of(topics: tuple[TopicPartitions, ...]) -> list[tuple[TopicPartition, int]]:
+    return [((t.topic_id, p), e) for t in topics if t.assignment_epochs is not None for p, e in zip(t.partitions, t.assignment_epochs, strict=False)]

@@ -1,0 +1,108 @@
+"""A group as it stands: its phase on the way to the consumer protocol, and every row that is not final.
+
+Source of the rules: measures.md section 2.
+"""
+
+from __future__ import annotations
+
+import copy
+
+from groupreplay.records import STATIC_LEAVE_EPOCH
+from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
+from groupreplay.replay.machine import Machine
+from groupreplay.replay.stalls import MIN_QUIET_MS
+
+NOT_APPLICABLE = "NOT_APPLICABLE"
+EMPTY = "EMPTY"
+ROLLED_BACK = "ROLLED_BACK"
+CLASSIC_PHASE = "CLASSIC"
+MIGRATING = "MIGRATING"
+MIGRATED = "MIGRATED"
+NATIVE = "NATIVE"
+CONSUMER_PHASE = "CONSUMER"
+
+CONVERTIBLE_PROTOCOL_TYPES = frozenset({"", "consumer"})
+STREAMS_PROTOCOL = "stream"
+
+
+def phase_of(life: Life) -> str:
+    """The first phase that applies."""
+    if life.protocol not in (CLASSIC, CONSUMER) or life.protocol_type not in CONVERTIBLE_PROTOCOL_TYPES or life.protocol_name == STREAMS_PROTOCOL:
+        return NOT_APPLICABLE
+    if not life.members:
+        return EMPTY
+    if life.protocol == CLASSIC:
+        return ROLLED_BACK if life.last_direction == "DOWNGRADE" else CLASSIC_PHASE
+    if life.classic_members:
+        return MIGRATING
+    if life.last_direction is not None:
+        return MIGRATED
+    return NATIVE if life.birth_seen else CONSUMER_PHASE
+
+
+def snapshot(life: Life) -> GroupSnapshot:
+    """The group's row in `migration_progress`."""
+    phase = phase_of(life)
+    consumers = sum(1 for m in life.members.values() if m.protocol == CONSUMER)
+    blocking = [m for m in life.members.values() if m.protocol == CLASSIC] if phase != NOT_APPLICABLE else []
+    blocking.sort(key=lambda m: m.member_id)
+    return GroupSnapshot(
+        group_id=life.group_id,
+        incarnation=life.incarnation,
+        offsets_partition=life.offsets_partition,
+        from_offset=life.incarnation,
+        start_observed=life.birth_seen,
+        protocol=life.protocol,
+        phase=phase,
+        last_phase=life.last_phase if phase == EMPTY else None,
+        history_complete=life.birth_seen and not life.hole_seen,
+        members_total=len(life.members),
+        members_consumer=consumers,
+        members_classic=life.classic_members,
+        mixed_since_at=life.mixed.since_at if life.mixed is not None and phase == MIGRATING else None,
+        upgraded_at=life.upgraded_at,
+        downgraded_at=life.downgraded_at,
+        conversions=life.conversions,
+        blocker_member_ids=[m.member_id for m in blocking],
+        blocker_instance_ids=[m.instance_id for m in blocking],
+        blocker_client_ids=[m.client_id for m in blocking],
+        blocker_client_hosts=[m.client_host for m in blocking],
+        group_epoch=life.epoch,
+    )
+
+
+def open_facts(machine: Machine) -> list[Fact]:
+    """Every row of the group that a later record can still change, as it stands. Changes nothing."""
+    life = machine.life
+    rows: list[Fact] = [snapshot(life)]
+    rows += [copy.copy(row) for row in (life.epoch_row, life.assigning, life.mixed) if row is not None]
+    rows += [copy.copy(chain) for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else [])) if len(chain.times_at) > 1]
+    for trail in life.trails.values():
+        rows += [copy.copy(row) for row in (*trail.released, *trail.granted_spans, *trail.handed, *trail.granted)]
+    for member in life.members.values():
+        rows += _open_of_member(machine, member)
+    return rows
+
+
+def _open_of_member(machine: Machine, member: Member) -> list[Fact]:
+    rows: list[Fact] = [copy.copy(row) for row in (member.state_row, member.wait, member.limbo, member.revocation) if row is not None]
+    rows += [machine.ownership.span_row(member, tp, span) for tp, span in member.spans.items()]
+    rows += [copy.copy(row) for row in member.requests.values()]
+    rows += [stall for stall in (_silence(machine, member), _quiet(machine, member)) if stall is not None]
+    return rows
+
+
+def _silence(machine: Machine, member: Member) -> Stall | None:
+    since = machine.stalls.behind_since(member.epoch, member.state) if machine.life.protocol == CONSUMER else None
+    return machine.stalls.new("NOT_RECONCILING", member, since, member.current_offset, []) if since is not None else None
+
+
+def _quiet(machine: Machine, member: Member) -> Stall | None:
+    """A member that holds partitions and commits none of them while others commit theirs."""
+    if not member.spans or member.epoch == STATIC_LEAVE_EPOCH or member.owns_since_at < 0:
+        return None
+    since = max(member.last_commit_at, member.owns_since_at)
+    if not machine.stalls.others_committed_after(member.member_id, since + MIN_QUIET_MS):
+        return None
+    return machine.stalls.new("ASSIGNED_NOT_CONSUMING", member, since, max(member.last_commit_offset, member.current_offset), [member.member_id])
