@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from groupreplay.records import Entry, OffsetCommit
-from groupreplay.replay.consumer import learn_topic
 from groupreplay.replay.life import CLASSIC, TopicPartition
 from groupreplay.replay.machine import Machine
+from groupreplay.replay.topic_names import learn_topic
 
 
 def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:

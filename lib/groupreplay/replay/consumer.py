@@ -21,10 +21,10 @@ from groupreplay.records import (
 )
 from groupreplay.replay import epochs as cause_names
 from groupreplay.replay.epochs import EXACT, INFERRED, NONE, partitions_moved
-from groupreplay.replay.facts import TopicSeen
 from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
 from groupreplay.replay.machine import Change, Machine
 from groupreplay.replay.operations import Operation
+from groupreplay.replay.topic_names import deduce_topic, learn_topic
 
 Cause = tuple[str, str | None, str]
 
@@ -62,25 +62,6 @@ def apply_consumer(machine: Machine, change: Change, operation: Operation, cause
     _imply_epoch(machine, operation)
     for member in change.resubscribed:
         member.subscription_epoch = machine.life.epoch or 0
-
-
-def learn_topic(machine: Machine, entry: Entry, topic_id: str, topic: str, partitions: int | None, source: str) -> None:
-    """Takes a topic's name from a record and tells it once a group."""
-    if machine.names.learn(topic_id, topic):
-        life = machine.life
-        machine.output.emit(
-            TopicSeen(
-                group_id=life.group_id,
-                incarnation=life.incarnation,
-                offsets_partition=life.offsets_partition,
-                from_offset=entry.offset,
-                topic_id=topic_id,
-                topic=topic,
-                partitions=partitions,
-                seen_at=entry.ts_ms,
-                source=source,
-            )
-        )
 
 
 def _member_metadata(machine: Machine, change: Change, entry: Entry, member_id: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
@@ -121,14 +102,22 @@ def _current_assignment(
     member.previous_epoch = value.previous_member_epoch
     member.assigned = assigned
     member.pending = partitions_of(value.partitions_pending_revocation)
-    if not machine.life.stamps_assignments:
-        machine.life.stamps_assignments = any(t.assignment_epochs is not None for t in value.assigned_partitions)
+    _note_writer(machine, member, value)
     member.current_offset, member.current_at = entry.offset, entry.ts_ms
     if value.state == UNREVOKED_PARTITIONS:
         member.revoking_since = entry.ts_ms
     change.offsets[member_id] = entry.offset
     for topic in value.assigned_partitions:
         machine.names.see(topic.topic_id)
+
+
+def _note_writer(machine: Machine, member: Member, value: ConsumerGroupCurrentMemberAssignmentValue) -> None:
+    """Whether the writer keeps assignment epochs (4.3+). In a cluster that is being upgraded it changes with the leader, to and fro."""
+    if value.assigned_partitions:
+        machine.life.stamps_assignments = any(t.assignment_epochs is not None for t in value.assigned_partitions)
+        if not machine.life.stamps_assignments:
+            for span in member.spans.values():
+                span.stamped = False
 
 
 def _target(machine: Machine, change: Change, member: Member, wanted: frozenset[TopicPartition] | None, at: int) -> None:
@@ -148,7 +137,7 @@ def _target(machine: Machine, change: Change, member: Member, wanted: frozenset[
             change.claims.append((tp, owner, member.member_id))
         life.target_owner[tp] = member.member_id
         member.taken_at.pop(tp, None)
-        machine.names.see(tp[0])
+        machine.see_topic(tp[0])
     member.target = wanted
 
 
@@ -160,6 +149,9 @@ def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) ->
     life.moved_from.clear()
     machine.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
     machine.ownership.drop_untargeted(change.offset)
+    if life.unnamed_topics:
+        life.unnamed_topics = False
+        deduce_topic(machine, entry)
 
 
 def _imply_epoch(machine: Machine, operation: Operation) -> None:

@@ -148,7 +148,9 @@ class Life:
     stable: epoch -> how many members are STABLE in it. target_owner: whose target a partition is in.
     moved_from: partitions whose target changed since the last K6, and from whom.
     unowned: the trails that still wait for an owner. clients: client key -> live members; departed_clients: index of departures, made when asked for.
-    stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry. last_change_offset: of the last record that was no commit.
+    stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry.
+    unnamed_topics: a topic id without a name came into a target since the last K6.
+    last_change_offset: of the last record that was no commit.
     """
 
     group_id: str
@@ -194,6 +196,7 @@ class Life:
     leader_epoch: int = -1
     leader_since: int = -1
     stamps_assignments: bool = False
+    unnamed_topics: bool = False
     last_change_offset: int = -1
     last_offset: int = -1
     last_at: int = -1

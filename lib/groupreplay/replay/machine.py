@@ -59,6 +59,12 @@ class Machine:
         self.rules = Rules(life, output)
         self.stalls = Stalls(life, output, self.rules)
 
+    def see_topic(self, topic_id: str) -> None:
+        """Takes note of a topic id in a target, and whether its name is still to be found."""
+        self.names.see(topic_id)
+        if self.names.name(topic_id) is None:
+            self.life.unnamed_topics = True
+
     # ------------------------------------------------------------ members
 
     def touch(self, change: Change, member_id: str) -> Member:
