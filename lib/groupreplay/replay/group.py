@@ -107,7 +107,7 @@ class GroupReplay:
             return
         life = machine.life
         change = _change(operation)
-        change.group_ends = True
+        change.group_ends, change.hides_ends = True, not removed
         for member_id in list(life.members):
             machine.remove(change, member_id, operation.last_offset)
         machine.settle(change)

@@ -117,7 +117,10 @@ class Before:
 
 @dataclass(slots=True)
 class Trail:
-    """What became of a partition after it was let go: rows that wait for the next owner, then for its first commit."""
+    """What became of a partition after it was let go: rows that wait for the next owner, then for its first commit.
+
+    released_at_k2: a classic group's K2 showed that it was let go, later than it was.
+    """
 
     released: list[HeldPartition] = field(default_factory=list)
     handed: list[HandOver] = field(default_factory=list)
@@ -125,6 +128,7 @@ class Trail:
     granted: list[HandOver] = field(default_factory=list)
     last_commit_at: int | None = None
     released_offset: int = -1
+    released_at_k2: bool = False
 
 
 @dataclass(slots=True)

@@ -26,7 +26,8 @@ class Change:
     offsets: member id -> offset of the record that shows its last change. hidden: members whose earlier state lies behind a hole.
     by_k2: a classic group's K2 is the evidence. claims: (partition, whose target it was in, whose it came into).
     resubscribed: members whose subscription changed.
-    last_change_offset: of the group's record before. converts, downgraded: the group changed its protocol online, or went back to the classic one.
+    last_change_offset: of the group's record before. hides_ends: the group goes on as another kind, how its members ended was not seen.
+    converts, downgraded: the group changed its protocol online, or went back to the classic one.
     """
 
     at: int
@@ -43,6 +44,7 @@ class Change:
     claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
     resubscribed: list[Member] = field(default_factory=list)
     last_change_offset: int = -1
+    hides_ends: bool = False
     converts: bool = False
     downgraded: bool = False
 
@@ -182,7 +184,7 @@ class Machine:
             self.ownership.end_requests(member, ending, moment)
         self.stalls.watch_revocation(member, change.at, moment.offset)
         if lost:
-            if len(lost) == len(member.spans) and not ending.hidden and owned_since >= 0:
+            if len(lost) == len(member.spans) and not ending.hidden:
                 self.stalls.lost_everything(member, owned_since, change.at, moment.offset)
             self.ownership.release(member, set(lost), ending, moment)
             self.stalls.released(set(lost), change.at, moment.offset)
@@ -196,7 +198,7 @@ class Machine:
     def _ending(self, change: Change, member: Member, before: Before) -> Ending:
         hidden = before.current_offset >= 0 and change.last_hole > before.current_offset
         if change.group_ends:
-            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
+            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden or change.hides_ends)
         if member.member_id in change.replaced:
             return Ending("REPLACED", "REPLACED", hidden)
         if member.member_id in change.removed or (member.epoch is None and before.epoch is not None):
@@ -219,7 +221,7 @@ class Machine:
 
     def _end_member(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
         self.stalls.end_wait(member, change.at, moment.offset)
-        self.stalls.watch_wait(member, change.at, moment.offset)
+        self.stalls.forget_waiting(member)
         self.stalls.end_limbo(member, change.at, moment.offset)
         if member.member_id not in change.replaced and before.epoch != STATIC_LEAVE_EPOCH and not change.group_ends:
             self.stalls.departed(member, change.at)
@@ -294,8 +296,9 @@ class Machine:
         if member.current_offset == before.current_offset:
             return
         moment = self._moment(change, member)
-        waiting_on = self.stalls.watch_wait(member, change.at, moment.offset) if self.life.protocol == CONSUMER else []
-        self.stalls.watch_limbo(member, change.at, moment.offset)
+        observed = self._start_observed(change, member, before)
+        waiting_on = self.stalls.watch_wait(member, change.at, moment.offset, observed) if self.life.protocol == CONSUMER else []
+        self.stalls.watch_limbo(member, change.at, moment.offset, observed)
         row = member.state_row
         if row is not None:
             row.partitions_assigned, row.partitions_pending = len(member.assigned), len(member.pending)

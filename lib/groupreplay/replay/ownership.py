@@ -162,6 +162,7 @@ class Ownership:
             self._no_first_commit(trail)
             trail.released.append(row)
             trail.released_offset = moment.offset
+            trail.released_at_k2 = moment.by_k2
             self._life.unowned.add(tp)
             trail.last_commit_at = None if ending.hidden else self._last_commit_at(tp)
         if not member.spans:
@@ -200,7 +201,7 @@ class Ownership:
     def hold(self, member: Member, fresh: set[TopicPartition], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them go before."""
         if fresh and not member.spans:
-            member.owns_since_at = moment.at
+            member.owns_since_at = moment.at if observed else -1
         for tp in sorted(fresh):
             member.spans[tp] = Span(moment.at, moment.offset, moment.epoch, observed, stamped=self._life.stamps_assignments and not moment.by_k2)
             self._life.holders.setdefault(tp, []).append(member.member_id)
@@ -218,7 +219,7 @@ class Ownership:
         for span in trail.released:
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
-            known = observed and span.end_reason != "UNOBSERVED" and not moment.by_k2 and not self._ended_at_k2(span)
+            known = observed and span.end_reason != "UNOBSERVED" and not moment.by_k2 and not trail.released_at_k2
             span.unowned_ms = self._duration(moment.at, span.released_at, moment, "unowned_ms") if known else None
         for row in trail.handed:
             row.granted_at = moment.at
@@ -230,10 +231,6 @@ class Ownership:
         trail.granted += trail.handed
         trail.released = []
         trail.handed = []
-
-    @staticmethod
-    def _ended_at_k2(span: HeldPartition) -> bool:
-        return span.topic_id is None
 
     # ------------------------------------------------------------ what ends the waiting
 

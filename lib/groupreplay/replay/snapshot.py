@@ -100,9 +100,9 @@ def _silence(machine: Machine, member: Member) -> Stall | None:
 
 def _quiet(machine: Machine, member: Member) -> Stall | None:
     """A member that holds partitions and commits none of them while others commit theirs."""
-    if not member.spans or member.epoch == STATIC_LEAVE_EPOCH or member.owns_since_at < 0:
-        return None
     since = max(member.last_commit_at, member.owns_since_at)
+    if not member.spans or member.epoch == STATIC_LEAVE_EPOCH or since < 0:
+        return None
     if not machine.stalls.others_committed_after(member.member_id, since + MIN_QUIET_MS):
         return None
     return machine.stalls.new("ASSIGNED_NOT_CONSUMING", member, since, max(member.last_commit_offset, member.current_offset), [member.member_id])

@@ -45,7 +45,11 @@ class Stalls:
 
     # ------------------------------------------------------------ waiting for a holder
 
-    def watch_wait(self, member: Member, at: int, offset: int) -> list[str]:
+    def forget_waiting(self, member: Member) -> None:
+        """A member is gone: it waits for nothing."""
+        self._set_waiting(member, set())
+
+    def watch_wait(self, member: Member, at: int, offset: int, observed: bool) -> list[str]:
         """After a member's K8: the members that hold what it waits for, [] where it waits for nobody. Only UNRELEASED members wait."""
         held: dict[TopicPartition, list[str]] = {}
         if member.state == UNRELEASED_PARTITIONS and member.epoch != STATIC_LEAVE_EPOCH and member.target is not None:
@@ -60,6 +64,7 @@ class Stalls:
         blockers = sorted({m for others in held.values() for m in others})
         if member.wait is None:
             member.wait = self.new("WAITING_ON_HOLDER", member, at, offset, [])
+            member.wait.start_observed = observed
             member.wait.partitions_waiting = len(held)
         member.wait.blocked_by = sorted({*member.wait.blocked_by, *blockers})
         member.wait.deadline_at = self._deadline(blockers)
@@ -141,11 +146,12 @@ class Stalls:
 
     # ------------------------------------------------------------ static members that left for a while
 
-    def watch_limbo(self, member: Member, at: int, offset: int) -> None:
+    def watch_limbo(self, member: Member, at: int, offset: int, observed: bool) -> None:
         """Epoch -2 with partitions: nobody may have them until the instance returns or its session ends (KIP-345)."""
         if member.epoch == STATIC_LEAVE_EPOCH and member.assigned:
             if member.limbo is None:
                 member.limbo = self.new("STATIC_LIMBO", member, at, offset, [member.member_id])
+                member.limbo.start_observed = observed
         else:
             self.end_limbo(member, at, offset)
 
