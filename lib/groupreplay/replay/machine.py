@@ -297,7 +297,7 @@ class Machine:
             return
         moment = self._moment(change, member)
         observed = self._start_observed(change, member, before)
-        waiting_on = self.stalls.watch_wait(member, change.at, moment.offset, observed) if self.life.protocol == CONSUMER else []
+        waiting_on = self.stalls.watch_wait(member, change.at, moment.offset, observed)
         self.stalls.watch_limbo(member, change.at, moment.offset, observed)
         row = member.state_row
         if row is not None:

@@ -373,7 +373,7 @@ def _key_type(record: object) -> int:
 
 
 def _keeps_epoch(span: Span) -> bool:
-    """Whether a span's epoch is the assignment epoch its K8s must repeat: begun and seen to begin under a 4.3 writer, and not given back from pending."""
+    """Whether a span's epoch is the assignment epoch its K8s must repeat: begun, as seen, under a 4.3 writer, and not given back from pending."""
     return span.stamped and span.start_observed and span.other_name is None and not span.given_back
 
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from groupreplay.records import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS
 from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
 from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, Chain, Stall
-from groupreplay.replay.life import Before, Departure, Life, Member, Output, TopicPartition, client_key
+from groupreplay.replay.life import CONSUMER, Before, Departure, Life, Member, Output, TopicPartition, client_key
 from groupreplay.replay.rules import Rules
 
 MIN_QUIET_MS = 60_000
@@ -52,7 +52,12 @@ class Stalls:
     def watch_wait(self, member: Member, at: int, offset: int, observed: bool) -> list[str]:
         """After a member's K8: the members that hold what it waits for, [] where it waits for nobody. Only UNRELEASED members wait."""
         held: dict[TopicPartition, list[str]] = {}
-        if member.state == UNRELEASED_PARTITIONS and member.epoch != STATIC_LEAVE_EPOCH and member.target is not None:
+        if (
+            member.state == UNRELEASED_PARTITIONS
+            and member.epoch != STATIC_LEAVE_EPOCH
+            and member.target is not None
+            and self._life.protocol == CONSUMER
+        ):
             for tp in member.target - member.assigned:
                 others = [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
                 if others:
