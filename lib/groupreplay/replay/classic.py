@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from groupreplay.records import Entry, GroupMember, GroupMetadataValue
 from groupreplay.replay import epochs as cause_names
-from groupreplay.replay.epochs import INFERRED, NONE, partitions_moved
+from groupreplay.replay.epochs import INFERRED, NONE, only, partitions_moved
 from groupreplay.replay.life import CLASSIC, Member, TopicPartition
 from groupreplay.replay.machine import Change, Machine
 
@@ -40,9 +40,10 @@ def apply_classic(machine: Machine, change: Change, entry: Entry, value: GroupMe
     for listed_member in value.members:
         _set_member(machine, change, entry, listed_member, value.generation)
     if raises:
+        knows_target = life.birth_seen or life.target_epoch is not None
         machine.epochs.open(value.generation, entry.ts_ms, entry.offset, found)
         life.target_epoch = value.generation
-        machine.epochs.target(value.generation, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner))
+        machine.epochs.target(value.generation, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
         machine.ownership.drop_untargeted(change.offset)
     life.moved_from.clear()
 
@@ -53,7 +54,7 @@ def _set_member(machine: Machine, change: Change, entry: Entry, listed: GroupMem
     machine.set_current(member, generation, 0)
     member.rebalance_timeout_ms = listed.rebalance_timeout_ms
     member.subscription = listed.subscription.topics if listed.subscription is not None else ()
-    member.regex, member.assignor, member.owned = "", None, None
+    member.regex, member.assignor = "", None
     member.previous_epoch = -1
     member.assigned, member.pending = assignment_of(listed), frozenset()
     _retarget(machine, member, member.assigned)
@@ -73,7 +74,7 @@ def _retarget(machine: Machine, member: Member, wanted: frozenset[TopicPartition
         life.moved_from.setdefault(tp, life.target_owner.get(tp))
         life.target_owner[tp] = member.member_id
     member.target = wanted
-    member.taken_at.clear()
+    member.taken.clear()
 
 
 def _find_cause(machine: Machine, value: GroupMetadataValue) -> Cause:
@@ -89,9 +90,9 @@ def _find_cause(machine: Machine, value: GroupMetadataValue) -> Cause:
         if newcomer.group_instance_id is not None and newcomer.group_instance_id in instances:
             return cause_names.STATIC_REPLACED, newcomer.member_id, INFERRED
     if gone:
-        return cause_names.LEFT_OR_FENCED, gone[0].member_id, INFERRED
+        return cause_names.LEFT_OR_FENCED, only([m.member_id for m in gone]), INFERRED
     if came:
-        return cause_names.JOIN, came[0].member_id, INFERRED
+        return cause_names.JOIN, only([m.member_id for m in came]), INFERRED
     for member_id, member in listed.items():
         if member.subscription is not None and set(member.subscription.topics) != set(members[member_id].subscription):
             return cause_names.SUBSCRIPTION, member_id, INFERRED

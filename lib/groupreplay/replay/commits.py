@@ -19,10 +19,10 @@ def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:
     if topic_id is not None:
         learn_topic(machine, entry, topic_id, commit.topic, None, "K1")
     for tp in _partitions_meant(machine, commit, topic_id):
-        machine.ownership.first_commit(tp, entry.ts_ms, entry.offset)
+        machine.ownership.first_commit(tp, entry.ts_ms, entry.offset, entry.last_hole)
         for member_id in life.holders.get(tp, ()):
-            machine.stalls.committed(life.members[member_id], entry.ts_ms, entry.offset, life.last_change_offset)
-    life.commits[key] = entry.ts_ms
+            machine.stalls.committed(life.members[member_id], entry.ts_ms, entry.offset, entry.last_hole)
+    life.commits[key] = (entry.ts_ms, entry.offset)
 
 
 def _partitions_meant(machine: Machine, commit: OffsetCommit, topic_id: str | None) -> list[TopicPartition]:

@@ -20,7 +20,7 @@ from groupreplay.records import (
     TopicPartitions,
 )
 from groupreplay.replay import epochs as cause_names
-from groupreplay.replay.epochs import EXACT, INFERRED, NONE, partitions_moved
+from groupreplay.replay.epochs import EXACT, INFERRED, NONE, only, partitions_moved
 from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
 from groupreplay.replay.machine import Change, Machine
 from groupreplay.replay.operations import Operation
@@ -45,8 +45,10 @@ def apply_consumer(machine: Machine, change: Change, operation: Operation, cause
             case ConsumerGroupCurrentMemberAssignment(member_id=member_id, value=current):
                 _current_assignment(machine, change, entry, member_id, current)
             case ConsumerGroupTargetAssignmentMember(member_id=member_id, value=target):
-                wanted = partitions_of(target.topic_partitions) if target is not None else None
-                _target(machine, change, machine.touch(change, member_id), wanted, entry.ts_ms)
+                if target is not None:
+                    set_target(machine, change, entry, machine.touch(change, member_id), partitions_of(target.topic_partitions))
+                elif member_id in machine.life.members:
+                    set_target(machine, change, entry, machine.touch(change, member_id), None)
             case ConsumerGroupTargetAssignmentMetadata(value=target_metadata) if target_metadata is not None:
                 machine.life.stamps_assignments = machine.life.stamps_assignments or target_metadata.assignment_timestamp_ms > 0
                 _target_epoch(machine, change, entry, target_metadata.assignment_epoch)
@@ -67,7 +69,7 @@ def apply_consumer(machine: Machine, change: Change, operation: Operation, cause
 def _member_metadata(machine: Machine, change: Change, entry: Entry, member_id: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
     if value is None:
         if member_id in machine.life.members:
-            _target(machine, change, machine.touch(change, member_id), None, entry.ts_ms)
+            set_target(machine, change, entry, machine.touch(change, member_id), None)
             machine.remove(change, member_id, entry.offset)
         return
     member = machine.touch(change, member_id)
@@ -79,9 +81,8 @@ def _member_metadata(machine: Machine, change: Change, entry: Entry, member_id: 
     member.subscription, member.regex = value.subscribed_topic_names, regex
     member.assignor = value.server_assignor
     member.rebalance_timeout_ms = value.rebalance_timeout_ms
-    member.owned = None
-    if classic is not None and classic.supported_protocols and (first := classic.supported_protocols[0].subscription) is not None:
-        member.owned = frozenset((t.topic, p) for t in first.owned_partitions for p in t.partitions)
+    if value.instance_id is not None:
+        _inherit_target(machine, change, member)
 
 
 def _current_assignment(
@@ -111,6 +112,15 @@ def _current_assignment(
         machine.names.see(topic.topic_id)
 
 
+def _inherit_target(machine: Machine, change: Change, member: Member) -> None:
+    """A static member under a new id takes its own partitions over: they do not move."""
+    old = {m.member_id for m in change.removed.values() if m.instance_id == member.instance_id}
+    if old:
+        for tp, owner in machine.life.moved_from.items():
+            if owner in old:
+                machine.life.moved_from[tp] = member.member_id
+
+
 def _note_writer(machine: Machine, member: Member, value: ConsumerGroupCurrentMemberAssignmentValue) -> None:
     """Whether the writer keeps assignment epochs (4.3+). In a cluster that is being upgraded it changes with the leader, to and fro."""
     if value.assigned_partitions:
@@ -120,7 +130,7 @@ def _note_writer(machine: Machine, member: Member, value: ConsumerGroupCurrentMe
                 span.stamped = False
 
 
-def _target(machine: Machine, change: Change, member: Member, wanted: frozenset[TopicPartition] | None, at: int) -> None:
+def set_target(machine: Machine, change: Change, entry: Entry, member: Member, wanted: frozenset[TopicPartition] | None) -> None:
     """A member's new target (None: it has none any more)."""
     life = machine.life
     before = member.target or frozenset()
@@ -129,23 +139,24 @@ def _target(machine: Machine, change: Change, member: Member, wanted: frozenset[
         life.moved_from.setdefault(tp, member.member_id)
         if life.target_owner.get(tp) == member.member_id:
             del life.target_owner[tp]
-        member.taken_at[tp] = at
+        member.taken[tp] = (entry.ts_ms, life.epoch)
     for tp in after - before:
         owner = life.target_owner.get(tp)
         life.moved_from.setdefault(tp, owner)
         if owner is not None:
             change.claims.append((tp, owner, member.member_id))
         life.target_owner[tp] = member.member_id
-        member.taken_at.pop(tp, None)
+        member.taken.pop(tp, None)
         machine.see_topic(tp[0])
-    member.target = wanted
+    member.target, member.target_offset = wanted, entry.offset
 
 
 def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) -> None:
     life = machine.life
     machine.rules.target_epoch(entry, epoch)
+    knows_target = life.birth_seen or life.target_epoch is not None
     life.target_epoch = epoch
-    machine.epochs.target(epoch, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner))
+    machine.epochs.target(epoch, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
     life.moved_from.clear()
     machine.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
     machine.ownership.drop_untargeted(change.offset)
@@ -157,6 +168,8 @@ def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) ->
 def _imply_epoch(machine: Machine, operation: Operation) -> None:
     """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3."""
     life = machine.life
+    if any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None for e in operation.entries):
+        return
     reached = max(
         [
             e.record.value.member_epoch
@@ -172,7 +185,6 @@ def _imply_epoch(machine: Machine, operation: Operation) -> None:
         machine.epochs.open(highest, operation.ts_ms, operation.offset, cause, observed)
     if life.target_epoch is None and life.epoch == 1 and reached == 1:
         life.target_epoch = 1
-        machine.epochs.target(1, operation.ts_ms, 0)
 
 
 # ---------------------------------------------------------------- why an epoch began
@@ -189,14 +201,14 @@ def find_cause(machine: Machine, operation: Operation) -> Cause:
         if value.instance_id is not None and value.instance_id in instances:
             return cause_names.STATIC_REPLACED, member_id, confidence
     if gone:
-        return cause_names.LEFT_OR_FENCED, gone[0], confidence
+        return cause_names.LEFT_OR_FENCED, only(gone), confidence
     if came:
-        return cause_names.JOIN, came[0][0], confidence
+        return cause_names.JOIN, only([member_id for member_id, _ in came]), confidence
     for what in (cause_names.SUBSCRIPTION, cause_names.REGEX, cause_names.ASSIGNOR):
         for member_id, kinds in changed:
             if what in kinds:
                 return what, member_id or None, confidence
-    if _topics_changed(machine, operation):
+    if _topics_changed(machine, operation, hidden):
         return cause_names.TOPIC_METADATA, None, confidence
     return cause_names.UNKNOWN_CAUSE, None, NONE
 
@@ -236,12 +248,14 @@ def _changes(known: Member, value: ConsumerGroupMemberMetadataValue) -> set[str]
     return kinds
 
 
-def _topics_changed(machine: Machine, operation: Operation) -> bool:
-    """K4 rewritten (<= 4.0), or another hash of the subscribed topics than before (4.1+)."""
+def _topics_changed(machine: Machine, operation: Operation, hidden: bool) -> bool:
+    """K4 rewritten (<= 4.0), or another hash of the subscribed topics than the K3 before (4.1+), if that was seen and no hole lies between."""
+    row = machine.life.epoch_row
+    known = not hidden and row is not None and row.start_observed
     for entry in operation.entries:
         record = entry.record
         if isinstance(record, ConsumerGroupPartitionMetadata) and record.value is not None:
             return True
         if isinstance(record, ConsumerGroupMetadata) and record.value is not None:
-            return record.value.metadata_hash not in (0, machine.life.metadata_hash)
+            return known and record.value.metadata_hash not in (0, machine.life.metadata_hash)
     return False

@@ -18,7 +18,7 @@ from groupreplay.records import (
 )
 from groupreplay.replay import epochs as cause_names
 from groupreplay.replay.classic import apply_classic
-from groupreplay.replay.consumer import apply_consumer
+from groupreplay.replay.consumer import apply_consumer, set_target
 from groupreplay.replay.epochs import EXACT
 from groupreplay.replay.facts import Conversion
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition, Trail
@@ -49,12 +49,17 @@ def direction_of(operation: Operation) -> str | None:
 
 
 def is_online(operation: Operation, direction: str) -> bool:
-    """Online: members were taken over, so a classic member's K5 (upgrade) or a member in the new K2 (downgrade) is there."""
+    """Online: members were taken over, so a classic member's K5 (upgrade) or a member in the new K2 (downgrade) is there.
+
+    Where compaction took those K5s, an epoch past the first one of a new group (1, from 4.3 on 2) says that the count of generations went on.
+    """
     for entry in operation.entries:
         match entry.record:
             case ConsumerGroupMemberMetadata(value=metadata) if (
                 direction == UPGRADE and metadata is not None and metadata.classic_member_metadata is not None
             ):
+                return True
+            case ConsumerGroupMetadata(value=group) if direction == UPGRADE and group is not None and group.epoch > 2:
                 return True
             case GroupMetadata(value=value) if direction == DOWNGRADE and value is not None and value.members:
                 return True
@@ -72,7 +77,7 @@ def upgrade_online(machine: Machine, change: Change, operation: Operation) -> No
         if isinstance(entry.record, ConsumerGroupTargetAssignmentMember) and entry.record.value is not None:
             for topic in entry.record.value.topic_partitions:
                 machine.names.see(topic.topic_id)
-    _rename(machine, change, {tp: _id_of(machine, tp, _ids_in(operation)) for tp in _open_partitions(life)})
+    _rename(machine, change, _one_each({tp: _id_of(machine, tp, _ids_in(operation)) for tp in _open_partitions(life)}, life))
     life.protocol = CONSUMER
     life.target_epoch = None
     apply_consumer(machine, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT))
@@ -91,9 +96,8 @@ def downgrade_online(machine: Machine, change: Change, operation: Operation) -> 
     for member_id in list(life.members):
         machine.touch(change, member_id)
     change.converts = change.downgraded = True
-    _rename(machine, change, {tp: _name_of(machine, tp) for tp in _open_partitions(life)})
+    _rename(machine, change, _one_each({tp: _name_of(machine, tp) for tp in _open_partitions(life)}, life))
     life.protocol = CLASSIC
-    life.targets.clear()
     apply_classic(machine, change, entry, value, (cause_names.DOWNGRADE, trigger, EXACT))
     converted(machine, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
 
@@ -145,6 +149,7 @@ def _drop_left_behind(machine: Machine, change: Change, operation: Operation) ->
         e.record.member_id for e in operation.entries if isinstance(e.record, (ConsumerGroupMemberMetadata, ConsumerGroupCurrentMemberAssignment))
     }
     for member_id in [m for m in machine.life.members if m not in taken]:
+        set_target(machine, change, operation.entries[0], machine.touch(change, member_id), None)
         machine.remove(change, member_id, operation.offset)
 
 
@@ -173,6 +178,15 @@ def _id_of(machine: Machine, tp: TopicPartition, ids: set[str]) -> str | None:
 
 def _name_of(machine: Machine, tp: TopicPartition) -> str | None:
     return machine.names.name(tp[0])
+
+
+def _one_each(new_topic: dict[TopicPartition, str | None], life: Life) -> dict[TopicPartition, str | None]:
+    """No two partitions under one new name: of a topic that was deleted and made anew, the id that is in a target keeps the name."""
+    taken: dict[TopicPartition, TopicPartition] = {}
+    for tp in sorted(new_topic, key=lambda tp: (tp in life.target_owner, tp)):
+        if (topic := new_topic[tp]) is not None:
+            taken[topic, tp[1]] = tp
+    return {tp: topic if topic is not None and taken[topic, tp[1]] == tp else None for tp, topic in new_topic.items()}
 
 
 def _rename(machine: Machine, change: Change, new_topic: dict[TopicPartition, str | None]) -> None:
@@ -215,5 +229,5 @@ def _rename_member(member: Member, new_topic: dict[TopicPartition, str | None]) 
         member.requests[topic if topic is not None else tp[0], tp[1]] = row
     named = {(topic, tp[1]) for tp in member.target or () if (topic := new_topic.get(tp)) is not None}
     member.target = frozenset(named) if member.target is not None else None
-    member.taken_at.clear()
+    member.taken.clear()
     member.waiting = set()

@@ -79,8 +79,9 @@ class Epochs:
         self._output.emit(row)
         self._life.epoch_row = None
 
-    def target(self, epoch: int, at: int, moved: int) -> None:
-        """A K6: the first one of the open epoch gives its target's time. moved: partitions whose target went from one member to another."""
+    def target(self, epoch: int, at: int, moved: int | None) -> None:
+        """A K6: the first one of the open epoch gives its target's time. moved: partitions whose target went from one member to
+        another, None where the target before was not seen."""
         row = self._life.epoch_row
         if row is not None and row.epoch == epoch and row.target_at is None:
             row.target_at = at
@@ -143,6 +144,11 @@ class Epochs:
         storm.times_at.append(at)
         storm.ends_at.append(at)
         life.storm = storm
+
+
+def only(member_ids: list[str]) -> str | None:
+    """The member that an epoch is due to; None where it is due to several."""
+    return member_ids[0] if len(member_ids) == 1 else None
 
 
 def partitions_moved(moved_from: dict[TopicPartition, str | None], target_owner: dict[TopicPartition, str]) -> int:

@@ -115,6 +115,9 @@ class HandOver(Fact):
     KIND: ClassVar[str] = "hand_over"
     epoch: int | None
     member_id: str
+    instance_id: str | None
+    client_id: str | None
+    client_host: str | None
     member_protocol: str
     topic: str | None
     topic_id: str | None

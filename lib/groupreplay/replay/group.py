@@ -43,11 +43,7 @@ class GroupReplay:
     def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], data: bytes) -> GroupReplay:
         """The machine as it was when `state` gave those bytes. Raises StateError for bytes of another layout."""
         replay = cls(group_id, offsets_partition, names)
-        life = state.from_bytes(data)
-        machine = Machine(life, names, replay._output)
-        for topic, _ in (*life.holders, *life.trails, *life.target_owner):
-            machine.names.see(topic)
-        replay._machine = machine
+        replay._machine = Machine(state.from_bytes(data), names, replay._output)
         return replay
 
     def replay(self, entry: Entry) -> None:
@@ -141,6 +137,7 @@ class GroupReplay:
         if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
             if life.leader_epoch >= 0:
                 machine.ownership.note_new_leader()
+                machine.stalls.forget_deadlines()
                 life.leader_since = operation.ts_ms
             life.leader_epoch = operation.leader_epoch
 
@@ -150,11 +147,13 @@ class GroupReplay:
         life.last_change_offset = life.last_offset = operation.last_offset
         life.last_at = operation.ts_ms
         life.hole_seen = life.hole_seen or operation.last_hole > life.incarnation
+        life.last_hole = operation.last_hole
         phase = snapshot.phase_of(life)
         if phase == snapshot.MIGRATED and life.last_phase != phase:
             life.upgraded_at = operation.ts_ms
         if phase == snapshot.MIGRATING and life.mixed is None:
             life.mixed = Stall(
+                start_observed=life.birth_seen or life.last_phase is not None,
                 group_id=life.group_id,
                 incarnation=life.incarnation,
                 offsets_partition=life.offsets_partition,
@@ -179,21 +178,24 @@ class GroupReplay:
     def _convert(self, operation: Operation, direction: str) -> Machine | None:
         """A conversion online stays in its life; offline, or from a life not seen, begins one."""
         machine = self._machine
-        source = CLASSIC if direction == conversion.UPGRADE else CONSUMER
-        if machine is not None and machine.life.protocol == source and machine.life.members and conversion.is_online(operation, direction):
+        source, to = (CLASSIC, CONSUMER) if direction == conversion.UPGRADE else (CONSUMER, CLASSIC)
+        goes_over = machine is not None and machine.life.protocol in (source, SIMPLE)
+        online = conversion.is_online(operation, direction)
+        if machine is not None and goes_over and online:
+            machine.life.protocol = source
+            machine.rules.tombstones(operation)
             change = _change(operation, machine)
             (conversion.upgrade_online if direction == conversion.UPGRADE else conversion.downgrade_online)(machine, change, operation)
             machine.settle(change)
             if direction == conversion.UPGRADE:
                 machine.rules.consumer_operation(change, operation)
+            else:
+                machine.life.targets.clear()
             return machine
-        known = machine.life if machine is not None and machine.life.protocol == source else None
+        known = machine.life if machine is not None and goes_over else None
         epoch_before = known.epoch if known is not None else None
         self._end_life(operation, removed=False)
-        online = conversion.is_online(operation, direction)
-        machine = self._begin_life(
-            CONSUMER if direction == conversion.UPGRADE else CLASSIC, operation.offset, known is not None and not online, known
-        )
+        machine = self._begin_life(to, operation.offset, birth_seen=not online, inherits=known)
         change = _change(operation)
         if direction == conversion.UPGRADE:
             joiner = conversion.joiner_of(operation)
@@ -223,6 +225,9 @@ class GroupReplay:
             machine.rules.both_kinds(operation, CLASSIC)
             self._end_life(operation, removed=False)
             machine = self._begin_life(CLASSIC, operation.offset, False)
+        elif value.generation < (machine.life.epoch or 0) and _is_hidden(machine, operation):
+            self._end_life(operation, removed=False)
+            machine = self._begin_life(CLASSIC, operation.offset, birth)
         change = _change(operation)
         apply_classic(machine, change, last, value)
         machine.settle(change)
@@ -232,6 +237,7 @@ class GroupReplay:
         machine = self._machine
         if any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in operation.entries):
             if machine is not None and machine.life.protocol == CONSUMER:
+                machine.rules.tombstones(operation)
                 self._end_life(operation)
             return self._machine
         if all(getattr(e.record, "value", None) is None for e in operation.entries) and (machine is None or machine.life.protocol != CONSUMER):
@@ -245,7 +251,11 @@ class GroupReplay:
             machine.rules.both_kinds(operation, CONSUMER)
             self._end_life(operation, removed=False)
             machine = self._begin_life(CONSUMER, operation.offset, False)
+        elif _first_epoch(operation) <= (machine.life.epoch or 0) and _is_hidden(machine, operation):
+            self._end_life(operation, removed=False)
+            machine = self._begin_life(CONSUMER, operation.offset, birth)
         change = _change(operation, machine)
+        machine.rules.tombstones(operation)
         apply_consumer(machine, change, operation)
         machine.settle(change)
         machine.rules.consumer_operation(change, operation)
@@ -278,6 +288,7 @@ class GroupReplay:
         life = machine.life
         life.last_offset, life.last_at = entry.offset, entry.ts_ms
         life.hole_seen = life.hole_seen or entry.last_hole > life.incarnation
+        life.last_hole = entry.last_hole
         if life.protocol == SIMPLE and not life.commits:
             self._machine = None
 
@@ -300,6 +311,17 @@ def is_consumer_birth(operation: Operation) -> bool:
                 first = True
                 epoch = epoch or current.member_epoch
     return joined and first and (epoch == 1 or (epoch == 2 and stamped > 0))
+
+
+def _first_epoch(operation: Operation) -> int:
+    """The epoch of the operation's first K3; greater than any where it has none."""
+    epochs_in = (e.record.value.epoch for e in operation.entries if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None)
+    return next(epochs_in, 1 << 31)
+
+
+def _is_hidden(machine: Machine, operation: Operation) -> bool:
+    """Whether a hole lies before an operation, in which the group may have been deleted: a counter that began anew behind it proves that it was."""
+    return operation.last_hole > machine.life.last_change_offset
 
 
 def _change(operation: Operation, machine: Machine | None = None) -> Change:

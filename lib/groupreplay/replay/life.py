@@ -46,9 +46,10 @@ class Member:
     """A member as its last K5, K7 and K8 (or the last K2) tell.
 
     subscription_epoch: group epoch when it last changed what it subscribes to. epoch: None before its first K8.
-    current_offset: of the record that gave assigned and pending, -1 for none. taken_at: when the target took a partition
-    from it. revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
+    current_offset: of the record that gave assigned and pending, -1 for none. taken: when the target took a partition
+    from it, and the epoch of that target. revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
     waiting: partitions of its target that others hold while it is UNRELEASED. last_commit_*: of any partition it holds, -1 for none.
+    owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
     """
 
     member_id: str
@@ -61,18 +62,18 @@ class Member:
     assignor: str | None = None
     rebalance_timeout_ms: int = -1
     subscription_epoch: int = -1
-    owned: frozenset[TopicPartition] | None = None
     epoch: int | None = None
     previous_epoch: int = -1
     state: int = 0
     assigned: frozenset[TopicPartition] = frozenset()
     pending: frozenset[TopicPartition] = frozenset()
     target: frozenset[TopicPartition] | None = None
+    target_offset: int = -1
     current_offset: int = -1
     current_at: int = -1
     spans: dict[TopicPartition, Span] = field(default_factory=dict)
     requests: dict[TopicPartition, HandOver] = field(default_factory=dict)
-    taken_at: dict[TopicPartition, int] = field(default_factory=dict)
+    taken: dict[TopicPartition, tuple[int, int | None]] = field(default_factory=dict)
     revoking_since: int = -1
     revocation: Stall | None = None
     state_row: MemberState | None = None
@@ -82,6 +83,7 @@ class Member:
     last_commit_at: int = -1
     last_commit_offset: int = -1
     owns_since_at: int = -1
+    owns_since_offset: int = -1
 
     @property
     def client_key(self) -> str:
@@ -108,6 +110,7 @@ class Before:
     assigned: frozenset[TopicPartition]
     pending: frozenset[TopicPartition]
     current_offset: int
+    current_at: int
     instance_id: str | None
     subscription: tuple[str, ...]
     regex: str
@@ -119,7 +122,7 @@ class Before:
 class Trail:
     """What became of a partition after it was let go: rows that wait for the next owner, then for its first commit.
 
-    released_at_k2: a classic group's K2 showed that it was let go, later than it was.
+    released_at_k2: a classic group's K2 showed that it was let go, later than it was. grant_observed: no hole hides when the next owner got it.
     """
 
     released: list[HeldPartition] = field(default_factory=list)
@@ -128,6 +131,8 @@ class Trail:
     granted: list[HandOver] = field(default_factory=list)
     last_commit_at: int | None = None
     released_offset: int = -1
+    granted_offset: int = -1
+    grant_observed: bool = True
     released_at_k2: bool = False
 
 
@@ -152,9 +157,12 @@ class Life:
     stable: epoch -> how many members are STABLE in it. target_owner: whose target a partition is in.
     moved_from: partitions whose target changed since the last K6, and from whom.
     unowned: the trails that still wait for an owner. clients: client key -> live members; departed_clients: index of departures, made when asked for.
+    seen_topics: topic ids that the group dealt with and that have a name, oldest first. contested: what target_owner says of partitions that are in
+    the targets of several members; filled for the state alone.
     stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry.
     unnamed_topics: a topic id without a name came into a target since the last K6.
-    last_change_offset: of the last record that was no commit.
+    last_change_offset: of the last record that was no commit. last_hole: greatest offset that was lost before its last record.
+    commits: (time, offset) of each partition's last commit.
     """
 
     group_id: str
@@ -163,6 +171,7 @@ class Life:
     protocol: str
     birth_seen: bool = False
     hole_seen: bool = False
+    last_hole: int = -1
     conversions: int = 0
     last_direction: str | None = None
     upgraded_at: int | None = None
@@ -195,7 +204,9 @@ class Life:
     storm: Chain | None = None
     regexes: set[str] = field(default_factory=set)
     topic_names: dict[str, str] = field(default_factory=dict)
-    commits: dict[TopicPartition, int] = field(default_factory=dict)
+    seen_topics: list[str] = field(default_factory=list)
+    contested: dict[TopicPartition, str | None] = field(default_factory=dict)
+    commits: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
     committers: list[tuple[str, int]] = field(default_factory=list)
     leader_epoch: int = -1
     leader_since: int = -1
@@ -225,6 +236,8 @@ class Names:
         self._life = life
         self._ids: dict[str, list[str]] = {}
         self._known: set[str] = set()
+        for topic_id in life.seen_topics:
+            self._index(topic_id)
         for topic_id in life.topic_names:
             self.see(topic_id)
 
@@ -237,8 +250,13 @@ class Names:
 
     def see(self, topic_id: str) -> None:
         """Takes note that the group deals with a topic id."""
-        if topic_id not in self._known and (name := self.name(topic_id)) is not None:
-            self._known.add(topic_id)
+        if topic_id not in self._known and self.name(topic_id) is not None:
+            self._life.seen_topics.append(topic_id)
+            self._index(topic_id)
+
+    def _index(self, topic_id: str) -> None:
+        self._known.add(topic_id)
+        if (name := self.name(topic_id)) is not None:
             self._ids.setdefault(name, []).append(topic_id)
 
     def learn(self, topic_id: str, name: str) -> bool:

@@ -87,6 +87,7 @@ class Machine:
                 member.assigned,
                 member.pending,
                 member.current_offset,
+                member.current_at,
                 member.instance_id,
                 member.subscription,
                 member.regex,
@@ -168,28 +169,30 @@ class Machine:
     def _moment(self, change: Change, member: Member) -> Moment:
         gone = member.member_id in change.removed
         epoch = self.life.epoch if gone or member.epoch is None else member.epoch
-        return Moment(change.at, change.offsets.get(member.member_id, change.last_offset), epoch, change.leader_epoch, change.by_k2)
+        offset = change.offsets.get(member.member_id, change.last_offset)
+        return Moment(change.at, offset, epoch, change.leader_epoch, change.by_k2, change.last_hole)
 
     def _end(self, change: Change, member: Member, before: Before) -> None:
         moment = self._moment(change, member)
         gone = member.member_id in change.removed
         ending = self._ending(change, member, before)
         lost = member.spans.keys() - member.held
-        owned_since = member.owns_since_at
         if gone and not before.existed:
             return
         if member.requests:
             if not ending.hidden and not member.pending:
                 self.rules.revocation(member, change.at, moment.offset)
             self.ownership.end_requests(member, ending, moment)
+        if ending.hidden:
+            self.stalls.forget(member)
         self.stalls.watch_revocation(member, change.at, moment.offset)
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
-                self.stalls.lost_everything(member, owned_since, change.at, moment.offset)
+                self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
             self.ownership.release(member, set(lost), ending, moment)
             self.stalls.released(set(lost), change.at, moment.offset)
-        if gone or member.current_offset != before.current_offset:
-            if not ending.hidden and self.life.protocol == CONSUMER:
+        if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
+            if not ending.hidden and (self.life.protocol == CONSUMER or change.downgraded):
                 self.stalls.end_silence(member, before, change.at, moment.offset)
             self._end_state_row(change, member, moment)
         if gone:
@@ -206,7 +209,8 @@ class Machine:
         outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
         if change.downgraded:
             outcome = "UNOBSERVED"
-        return Ending("REVOKED", outcome, hidden, member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset())
+        returned = member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset()
+        return Ending("REVOKED", outcome, hidden, returned, before.epoch)
 
     def _end_state_row(self, change: Change, member: Member, moment: Moment) -> None:
         row = member.state_row
@@ -293,7 +297,7 @@ class Machine:
         return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset
 
     def _watch(self, change: Change, member: Member, before: Before) -> None:
-        if member.current_offset == before.current_offset:
+        if member.current_offset == before.current_offset and member.epoch == before.epoch:
             return
         moment = self._moment(change, member)
         observed = self._start_observed(change, member, before)
@@ -304,8 +308,8 @@ class Machine:
             row.partitions_assigned, row.partitions_pending = len(member.assigned), len(member.pending)
             if waiting_on:
                 row.waiting_on = sorted({*row.waiting_on, *waiting_on})
-        if member.state == UNREVOKED_PARTITIONS and member.revocation is not None:
-            member.revocation.partitions_held = len(member.requests)
+        if member.state == UNREVOKED_PARTITIONS:
+            self.stalls.arm(member, change.at)
 
 
 def state_name(state: int) -> str:

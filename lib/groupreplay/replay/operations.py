@@ -15,6 +15,7 @@ from groupreplay.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
     ConsumerGroupMetadata,
+    ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
     Entry,
     GroupMetadata,
@@ -67,9 +68,9 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
                 return not _of_member_or_group(after, before.member_id)
             return not (value.member_epoch == value.previous_member_epoch and _copies_classic_members(operation) and _may_follow_copied(after))
         case ConsumerGroupMetadata(value=v3) if v3 is not None:
-            return _is_member_epoch_tombstone(after)
+            return not _may_follow_epoch(after)
         case ConsumerGroupTargetAssignmentMetadata(value=v6) if v6 is not None:
-            return _is_member_epoch_tombstone(after)
+            return not (isinstance(after, ConsumerGroupCurrentMemberAssignment) and after.value is not None)
         case GroupMetadata(value=v2):
             return v2 is not None
         case OtherGroupRecord(key_type=key_type, value=other) if other is not None:
@@ -101,5 +102,7 @@ def _may_follow_copied(record: Record) -> bool:
     return isinstance(record, (ConsumerGroupCurrentMemberAssignment, ConsumerGroupMemberMetadata))
 
 
-def _is_member_epoch_tombstone(record: Record) -> bool:
-    return isinstance(record, ConsumerGroupCurrentMemberAssignment) and record.value is None
+def _may_follow_epoch(record: Record) -> bool:
+    """After its K3 an operation writes targets and one member's K8, and nothing else: K5, K16, K4 and another K3 begin the next one."""
+    kinds = (ConsumerGroupTargetAssignmentMember, ConsumerGroupTargetAssignmentMetadata, ConsumerGroupCurrentMemberAssignment)
+    return isinstance(record, kinds) and record.value is not None

@@ -21,6 +21,7 @@ class Moment:
     """When, where and how something changes: of one operation, for one member.
 
     offset: of the record that shows it. epoch: the member's new epoch, or the group's where the member is gone. by_k2: a classic group's K2 says so.
+    last_hole: greatest offset below that was lost: nothing is measured across it.
     """
 
     at: int
@@ -28,16 +29,21 @@ class Moment:
     epoch: int | None
     leader_epoch: int
     by_k2: bool = False
+    last_hole: int = -1
 
 
 @dataclass(slots=True)
 class Ending:
-    """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and whether a hole hides the moment."""
+    """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and whether a hole hides the moment.
+
+    returned: what it has after a request without giving it up. epoch_before: its epoch until then.
+    """
 
     reason: str
     outcome: str | None = None
     hidden: bool = False
     returned: frozenset[TopicPartition] = field(default_factory=frozenset)
+    epoch_before: int | None = None
 
 
 class Ownership:
@@ -54,15 +60,18 @@ class Ownership:
         """Opens a hand-over for every partition newly asked back from a member (first K8 that has it pending)."""
         fresh = sorted(wanted - member.requests.keys())
         for tp in fresh:
-            target_at = member.taken_at.get(tp)
+            target_at, target_epoch = member.taken.get(tp, (None, None))
             row = HandOver(
                 group_id=self._life.group_id,
                 incarnation=self._life.incarnation,
                 offsets_partition=self._life.offsets_partition,
                 from_offset=moment.offset,
                 start_observed=observed,
-                epoch=self._life.target_epoch,
+                epoch=target_epoch,
                 member_id=member.member_id,
+                instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
                 member_protocol=member.protocol,
                 topic=None,
                 topic_id=tp[0],
@@ -129,12 +138,10 @@ class Ownership:
         self._life.unowned.add(tp)
 
     def note_new_leader(self) -> None:
-        """Another leader armed every rebalance timer anew, at a time no record shows: what was open has no deadline any more."""
+        """Another leader armed every rebalance timer anew, at a time no record shows: what was open has no timeout any more."""
         for member in self._life.members.values():
             for row in member.requests.values():
                 row.timeout_ms = None
-            if member.revocation is not None:
-                member.revocation.deadline_at = None
 
     @staticmethod
     def removal_outcome(member: Member, at: int) -> str:
@@ -164,9 +171,9 @@ class Ownership:
             trail.released_offset = moment.offset
             trail.released_at_k2 = moment.by_k2
             self._life.unowned.add(tp)
-            trail.last_commit_at = None if ending.hidden else self._last_commit_at(tp)
+            trail.last_commit_at = None if ending.hidden else self._last_commit_at(tp, moment.last_hole)
         if not member.spans:
-            member.owns_since_at = -1
+            member.owns_since_at, member.owns_since_offset = -1, -1
 
     def _reason(self, tp: TopicPartition, ending: Ending, moment: Moment) -> str:
         lost_epoch = self._life.topic_metadata_epoch
@@ -174,7 +181,7 @@ class Ownership:
             ending.reason == "REVOKED"
             and tp not in self._life.target_owner
             and moment.epoch is not None
-            and 0 < lost_epoch <= moment.epoch
+            and max(0, ending.epoch_before or 0) < lost_epoch <= moment.epoch
             and not moment.by_k2
         ):
             return "TOPIC_REMOVED"
@@ -201,7 +208,7 @@ class Ownership:
     def hold(self, member: Member, fresh: set[TopicPartition], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them go before."""
         if fresh and not member.spans:
-            member.owns_since_at = moment.at if observed else -1
+            member.owns_since_at, member.owns_since_offset = (moment.at, moment.offset) if observed else (-1, -1)
         for tp in sorted(fresh):
             member.spans[tp] = Span(moment.at, moment.offset, moment.epoch, observed, stamped=self._life.stamps_assignments and not moment.by_k2)
             self._life.holders.setdefault(tp, []).append(member.member_id)
@@ -219,14 +226,15 @@ class Ownership:
         for span in trail.released:
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
-            known = observed and span.end_reason != "UNOBSERVED" and not moment.by_k2 and not trail.released_at_k2
-            span.unowned_ms = self._duration(moment.at, span.released_at, moment, "unowned_ms") if known else None
+            if observed and not moment.by_k2 and not trail.released_at_k2 and self._is_measurable(span, moment.last_hole, span.to_offset):
+                span.unowned_ms = self._duration(moment.at, span.released_at, moment, "unowned_ms")
         for row in trail.handed:
             row.granted_at = moment.at
             row.granted_to = member.member_id
-            if row.start_observed and observed:
+            if observed and self._is_measurable(row, moment.last_hole, row.to_offset):
                 row.grant_ms = self._duration(moment.at, row.acked_at, moment, "grant_ms")
                 row.unowned_ms = self._duration(moment.at, row.ended_at, moment, "unowned_ms")
+        trail.granted_offset, trail.grant_observed = moment.offset, observed
         trail.granted_spans += trail.released
         trail.granted += trail.handed
         trail.released = []
@@ -234,19 +242,26 @@ class Ownership:
 
     # ------------------------------------------------------------ what ends the waiting
 
-    def first_commit(self, tp: TopicPartition, at: int, offset: int) -> None:
-        """A commit of a partition: the first one after a grant makes the rows before it final."""
+    @staticmethod
+    def _is_measurable(row: HeldPartition | HandOver, last_hole: int, since_offset: int | None) -> bool:
+        """Whether a duration that began at an offset may be told: the row's start was seen, and nothing was lost in between."""
+        return row.start_observed and since_offset is not None and last_hole <= since_offset
+
+    def first_commit(self, tp: TopicPartition, at: int, offset: int, last_hole: int) -> None:
+        """A commit of a partition: the first one after a grant makes the rows before it final. Behind a hole it may not be the first one."""
         trail = self._life.trails.get(tp)
         if trail is None or not (trail.granted or trail.granted_spans):
             return
         moment = Moment(at, offset, None, self._life.leader_epoch)
         for row in trail.granted:
-            row.first_commit_at = at
-            if row.start_observed:
+            if last_hole <= trail.granted_offset:
+                row.first_commit_at = at
+            if trail.grant_observed and self._is_measurable(row, last_hole, trail.granted_offset):
                 row.resume_ms = self._duration(at, row.granted_at, moment, "resume_ms")
             self._output.emit(row)
         for span in trail.granted_spans:
-            span.idle_ms = self._duration(at, trail.last_commit_at, moment, "idle_ms")
+            if span.end_reason != "UNOBSERVED" and self._is_measurable(span, last_hole, span.to_offset):
+                span.idle_ms = self._duration(at, trail.last_commit_at, moment, "idle_ms")
             self._output.emit(span)
         trail.granted = []
         trail.granted_spans = []
@@ -292,9 +307,10 @@ class Ownership:
 
     # ------------------------------------------------------------ small parts
 
-    def _last_commit_at(self, tp: TopicPartition) -> int | None:
+    def _last_commit_at(self, tp: TopicPartition, last_hole: int) -> int | None:
         name = tp[0] if self._life.protocol == CLASSIC else self._names.name(tp[0])
-        return self._life.commits.get((name, tp[1])) if name is not None else None
+        at, offset = self._life.commits.get((name, tp[1]), (None, -1)) if name is not None else (None, -1)
+        return at if last_hole <= offset else None
 
     def _duration(self, end: int | None, start: int | None, moment: Moment, what: str) -> int | None:
         """end - start in ms; None where either is missing; a clock that went back gives None and an anomaly (leaders' clocks differ)."""

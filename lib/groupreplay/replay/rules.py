@@ -59,7 +59,12 @@ RULES: dict[str, Rule] = {
     for rule in (
         Rule("I1_ONE_OWNER", ERROR, "a partition is held (assigned or pending) by one member at most"),
         Rule("I2_ONE_TARGET", ERROR, "a partition is in one member's target at most", "inside an operation"),
-        Rule("I4_EPOCH_STEP", ERROR, "every K3 of an incarnation is the one before plus 1", "online upgrade: the first K3 repeats the generation"),
+        Rule(
+            "I4_EPOCH_STEP",
+            ERROR,
+            "every K3 of an incarnation is the one before plus 1",
+            "online upgrade: the first K3 is the generation, not all of which are recorded",
+        ),
         Rule("I5_TARGET_EPOCH", ERROR, "K6 never passes K3 and never goes back", "4.3+: K6 skips epochs"),
         Rule("I6_MEMBER_WITHIN_TARGET", ERROR, "no member is past the target epoch", "4.3+: epoch 1 without any K6"),
         Rule("I7_MEMBER_EPOCH_RISES", ERROR, "a member's epoch does not go back", "-2; a new life of the same id"),
@@ -147,13 +152,17 @@ class Rules:
         row = life.epoch_row
         if life.epoch is None or row is None or not row.start_observed or entry.last_hole > life.epoch_offset:
             return
-        if epoch != life.epoch + 1 and not (upgrading and epoch == life.epoch and row.protocol == CLASSIC):
+        if upgrading and row.protocol == CLASSIC and epoch >= life.epoch:
+            return
+        if epoch != life.epoch + 1:
             self.broken("I4", entry.ts_ms, entry.offset, f"epoch {epoch} after {life.epoch}")
 
     def target_epoch(self, entry: Entry, epoch: int) -> None:
         """I5, before the target epoch is taken over."""
         life = self._life
-        if life.epoch is not None and epoch > life.epoch and entry.last_hole <= life.epoch_offset and life.birth_seen:
+        if entry.last_hole > life.epoch_offset:
+            return
+        if life.epoch is not None and epoch > life.epoch and life.birth_seen:
             self.broken("I5", entry.ts_ms, entry.offset, f"target epoch {epoch} of group epoch {life.epoch}")
         elif life.target_epoch is not None and epoch < life.target_epoch:
             self.broken("I5", entry.ts_ms, entry.offset, f"target epoch {epoch} after {life.target_epoch}")
@@ -174,7 +183,6 @@ class Rules:
         self._owners(change)
         self._targets(change)
         if not hidden and change.last_hole <= change.offset:
-            self._tombstones(change, operation)
             self._removals(change, operation)
         for entry in operation.entries:
             record = entry.record
@@ -188,40 +196,57 @@ class Rules:
                     self._current(change, entry, member, change.before[record.member_id], record.value)
 
     def _owners(self, change: Change) -> None:
+        shared: dict[TopicPartition, int] = {}
         for member_id in change.before:
             member = self._life.members.get(member_id)
             for tp in member.spans if member is not None else ():
                 holders = self._life.holders.get(tp, ())
                 if len(holders) > 1 and all(change.last_hole <= self._life.members[m].current_offset for m in holders):
-                    self.broken(
-                        "I1", change.at, change.offsets.get(member_id, change.last_offset), f"{tp[0]}-{tp[1]} is held by {', '.join(sorted(holders))}"
-                    )
+                    shared[tp] = max(shared.get(tp, -1), change.offsets.get(member_id, change.last_offset))
+        for tp, offset in shared.items():
+            self.broken("I1", change.at, offset, f"{tp[0]}-{tp[1]} is held by {', '.join(sorted(self._life.holders[tp]))}")
 
     def _targets(self, change: Change) -> None:
         for tp, before_id, member_id in change.claims:
             first, second = self._life.members.get(before_id), self._life.members.get(member_id)
-            if first is not None and second is not None and tp in (first.target or ()) and tp in (second.target or ()):
+            if first is None or second is None or change.last_hole > first.target_offset:
+                continue
+            if tp in (first.target or ()) and tp in (second.target or ()):
                 self.broken("I2", change.at, change.last_offset, f"{tp[0]}-{tp[1]} is in the targets of {before_id} and {member_id}")
 
-    def _tombstones(self, change: Change, operation: Operation) -> None:
-        """I15: positions of the tombstones in the operation."""
-        seen: dict[tuple[int, str], int] = {}
+    def tombstones(self, operation: Operation) -> None:
+        """I15, before the operation is applied: positions of its tombstones."""
+        life = self._life
+        if operation.last_hole > operation.offset or 0 <= life.last_change_offset < operation.last_hole:
+            return
+        seen: set[tuple[int, str]] = set()
         for entry in operation.entries:
             record = entry.record
-            if getattr(record, "value", record) is None:
-                member_id = getattr(record, "member_id", "")
-                for later in _MUST_FOLLOW.get(type(record), ()):
-                    if (later, member_id) in seen or (not member_id and any(k == later for k, _ in seen)):
-                        self.broken("I15", entry.ts_ms, entry.offset, f"tombstone of K{_key_type(record)} after that of K{later}")
-                        return
-                seen[_key_type(record), member_id] = entry.offset
-                if isinstance(record, ConsumerGroupMemberMetadata) and (8, member_id) not in seen and self._had_current(change, member_id):
-                    self.broken("I15", entry.ts_ms, entry.offset, f"K5 of {member_id} is removed before its K8")
+            if getattr(record, "value", record) is not None:
+                continue
+            member_id = getattr(record, "member_id", "")
+            for later in _MUST_FOLLOW.get(type(record), ()):
+                if (later, member_id) in seen or (later, "") in seen:
+                    self.broken("I15", entry.ts_ms, entry.offset, f"tombstone of K{_key_type(record)} after that of K{later}")
                     return
+            seen.add((_key_type(record), member_id))
+            if left := self._left_behind(record, seen, operation.last_hole):
+                self.broken("I15", entry.ts_ms, entry.offset, f"tombstone of K{_key_type(record)} before that of {left}")
+                return
 
-    def _had_current(self, change: Change, member_id: str) -> bool:
-        before = change.before.get(member_id)
-        return before is not None and before.epoch is not None and change.last_hole <= before.current_offset
+    def _left_behind(self, record: object, seen: set[tuple[int, str]], last_hole: int) -> str:
+        """What a tombstone leaves behind that must be gone by then: a removed member's K8, a removed target's K7s, a removed group's members."""
+        members = self._life.members
+        if isinstance(record, ConsumerGroupMemberMetadata):
+            member = members.get(record.member_id)
+            has_current = member is not None and member.epoch is not None and last_hole <= member.current_offset
+            return f"K8 of {record.member_id}" if has_current and (8, record.member_id) not in seen else ""
+        kind = 7 if isinstance(record, ConsumerGroupTargetAssignmentMetadata) else 5 if isinstance(record, ConsumerGroupMetadata) else 0
+        for member_id, member in members.items() if kind else ():
+            is_there = kind == 5 or member.target is not None
+            if is_there and (kind, member_id) not in seen and last_hole <= max(member.current_offset, member.target_offset):
+                return f"K{kind} of {member_id}"
+        return ""
 
     def _removals(self, change: Change, operation: Operation) -> None:
         """I16: removed members, none of them replaced, and exactly one K3."""

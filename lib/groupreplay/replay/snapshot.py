@@ -94,15 +94,15 @@ def _open_of_member(machine: Machine, member: Member) -> list[Fact]:
 
 
 def _silence(machine: Machine, member: Member) -> Stall | None:
-    since = machine.stalls.behind_since(member.epoch, member.state) if machine.life.protocol == CONSUMER else None
+    since = machine.stalls.behind_since(member) if machine.life.protocol == CONSUMER else None
     return machine.stalls.new("NOT_RECONCILING", member, since, member.current_offset, []) if since is not None else None
 
 
 def _quiet(machine: Machine, member: Member) -> Stall | None:
     """A member that holds partitions and commits none of them while others commit theirs."""
-    since = max(member.last_commit_at, member.owns_since_at)
-    if not member.spans or member.epoch == STATIC_LEAVE_EPOCH or since < 0:
+    quiet = machine.stalls.quiet_since(member, machine.life.last_hole)
+    if quiet is None or not member.spans or member.epoch == STATIC_LEAVE_EPOCH:
         return None
-    if not machine.stalls.others_committed_after(member.member_id, since + MIN_QUIET_MS):
+    if not machine.stalls.others_committed_after(member.member_id, quiet[0] + MIN_QUIET_MS):
         return None
-    return machine.stalls.new("ASSIGNED_NOT_CONSUMING", member, since, max(member.last_commit_offset, member.current_offset), [member.member_id])
+    return machine.stalls.new("ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans))

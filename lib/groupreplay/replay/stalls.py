@@ -25,7 +25,8 @@ class Stalls:
         self._output = output
         self._rules = rules
 
-    def new(self, reason: str, member: Member, since_at: int, offset: int, blocked_by: list[str]) -> Stall:
+    def new(self, reason: str, member: Member, since_at: int, offset: int, blocked_by: list[str], held: int | None = None) -> Stall:
+        """A stretch that begins. held: how many partitions the member has in it, where it has others by now."""
         life = self._life
         return Stall(
             group_id=life.group_id,
@@ -40,10 +41,14 @@ class Stalls:
             member_protocol=member.protocol,
             since_at=since_at,
             blocked_by=blocked_by,
-            partitions_held=len(member.assigned),
+            partitions_held=len(member.assigned) if held is None else held,
         )
 
     # ------------------------------------------------------------ waiting for a holder
+
+    def forget(self, member: Member) -> None:
+        """What a member was in ended somewhere in a hole: how long it lasted is not known."""
+        member.wait = member.limbo = member.revocation = None
 
     def forget_waiting(self, member: Member) -> None:
         """A member is gone: it waits for nothing."""
@@ -72,10 +77,29 @@ class Stalls:
             member.wait.start_observed = observed
             member.wait.partitions_waiting = len(held)
         member.wait.blocked_by = sorted({*member.wait.blocked_by, *blockers})
-        member.wait.deadline_at = self._deadline(blockers)
+        member.wait.deadline_at = self._deadline(set(blockers))
         return blockers
 
-    def _deadline(self, blockers: list[str]) -> int | None:
+    def arm(self, holder: Member, at: int) -> None:
+        """A K8 in UNREVOKED_PARTITIONS armed its member's rebalance timer, which is a deadline for whoever waits for it."""
+        if holder.revocation is None:
+            return
+        holder.revocation.partitions_held = len(holder.requests)
+        if holder.protocol == CONSUMER and holder.rebalance_timeout_ms >= 0:
+            holder.revocation.deadline_at = at + holder.rebalance_timeout_ms
+        for member_id in {m for tp in holder.requests for m in self._life.waiters.get(tp, ())}:
+            waiter = self._life.members.get(member_id)
+            if waiter is not None and waiter.wait is not None:
+                waiter.wait.deadline_at = self._deadline({m for tp in waiter.waiting for m in self._life.holders.get(tp, ()) if m != member_id})
+
+    def forget_deadlines(self) -> None:
+        """Another leader armed every timer anew, at a time no record shows."""
+        for member in self._life.members.values():
+            for stall in (member.revocation, member.wait):
+                if stall is not None:
+                    stall.deadline_at = None
+
+    def _deadline(self, blockers: set[str]) -> int | None:
         """When the last of the holders' rebalance timers runs out; None where a holder has none."""
         deadlines: list[int] = []
         for member_id in blockers:
@@ -116,25 +140,26 @@ class Stalls:
 
     # ------------------------------------------------------------ silence after a new target
 
-    def behind_since(self, epoch: int | None, state: int) -> int | None:
-        """Since when, in ms, the target has been past a member's epoch; None where it is not, or where the member has a reason to be silent.
+    def behind_since(self, last: Before | Member) -> int | None:
+        """Since when, in ms, the target has been past the epoch of a member's last K8, or since that K8 if it came later; None where the target is
+        not past it, or where the member has a reason to be silent.
 
         A change of leader in between starts the clock anew at the first operation of the new one: no heartbeat could be answered before.
         """
         life = self._life
-        if epoch is None or epoch < 0 or state == UNREVOKED_PARTITIONS:
+        if last.epoch is None or last.epoch < 0 or last.state == UNREVOKED_PARTITIONS:
             return None
-        index = bisect_right(life.targets, (epoch, 1 << 62, 0))
+        index = bisect_right(life.targets, (last.epoch, 1 << 62, 0))
         if index == len(life.targets):
             return None
         _, at, leader_epoch = life.targets[index]
-        return life.leader_since if leader_epoch != life.leader_epoch else at
+        return max(last.current_at, life.leader_since if leader_epoch != life.leader_epoch else at)
 
     def end_silence(self, member: Member, before: Before, at: int, offset: int) -> None:
         """A member's K8 or tombstone came: how long it had not reacted to a newer target than the one of its last K8 (`before`)."""
-        since = self.behind_since(before.epoch, before.state)
+        since = self.behind_since(before)
         if since is not None and at > since:
-            emit_stall(self._output, self.new("NOT_RECONCILING", member, since, before.current_offset, []), at, offset)
+            emit_stall(self._output, self.new("NOT_RECONCILING", member, since, before.current_offset, [], len(before.assigned)), at, offset)
             self._rules.silence(member, since, at, offset)
 
     def new_target(self, epoch: int, at: int, leader_epoch: int) -> None:
@@ -175,27 +200,35 @@ class Stalls:
 
     # ------------------------------------------------------------ owning without committing
 
-    def committed(self, member: Member, at: int, offset: int, last_change_offset: int) -> None:
+    def committed(self, member: Member, at: int, offset: int, last_hole: int) -> None:
         """A member's partition was committed. The silence before it is exact only where a change of the group lies in it (reduced commits)."""
-        last_at, last_offset = member.last_commit_at, member.last_commit_offset
-        if max(last_offset, -1) < last_change_offset:
-            self._tell_quiet(member, last_at, at, offset)
+        if member.last_commit_offset < self._life.last_change_offset:
+            self._tell_quiet(member, at, offset, last_hole)
         member.last_commit_at, member.last_commit_offset = at, offset
         committers = [c for c in self._life.committers if c[0] != member.member_id]
         self._life.committers = [(member.member_id, at), *committers[:1]]
 
-    def lost_everything(self, member: Member, owned_since: int, at: int, offset: int) -> None:
-        """A member lost its last partition: it was quiet until now, if it was."""
-        self._tell_quiet(member, member.last_commit_at, at, offset, owned_since)
+    def lost_everything(self, member: Member, at: int, offset: int, last_hole: int) -> None:
+        """A member loses its last partition: it was quiet until now, if it was."""
+        self._tell_quiet(member, at, offset, last_hole)
         member.last_commit_at, member.last_commit_offset = -1, -1
 
-    def _tell_quiet(self, member: Member, last_at: int, at: int, offset: int, owned_since: int | None = None) -> None:
-        since = max(last_at, member.owns_since_at if owned_since is None else owned_since)
-        if since >= 0 and at - since >= MIN_QUIET_MS and self.others_committed_after(member.member_id, since):
-            emit_stall(self._output, self.new("ASSIGNED_NOT_CONSUMING", member, since, offset, [member.member_id]), at, offset)
+    def _tell_quiet(self, member: Member, at: int, offset: int, last_hole: int) -> None:
+        quiet = self.quiet_since(member, last_hole)
+        if quiet is not None and at - quiet[0] >= MIN_QUIET_MS and self.others_committed_after(member.member_id, quiet[0]):
+            stall = self.new("ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans))
+            emit_stall(self._output, stall, at, offset)
+
+    @staticmethod
+    def quiet_since(member: Member, last_hole: int) -> tuple[int, int] | None:
+        """Since when, in ms and by which record, a member has committed nothing of what it holds: since its last commit, or since it got the first
+        partition. None where neither was seen, or where commits may have been lost in a hole since.
+        """
+        since = max((member.last_commit_at, member.last_commit_offset), (member.owns_since_at, member.owns_since_offset))
+        return since if since[0] >= 0 and last_hole <= since[1] else None
 
     def others_committed_after(self, member_id: str, since: int) -> bool:
-        return any(m != member_id and at > since for m, at in self._life.committers)
+        return any(m != member_id and at >= since for m, at in self._life.committers)
 
     # ------------------------------------------------------------ removed and back
 
@@ -223,18 +256,24 @@ class Stalls:
 
     def _same_client(self, member: Member) -> Departure | None:
         """The one departed member of the joiner's client id and host, if no live member and no other departed one shares them."""
-        if member.client_id is None or self._life.clients.get(member.client_key, 0) != 1:
-            return None
+        gone = self._departed_like(member)
+        return self._life.departures[gone[0]] if len(gone) == 1 and self._is_one_client(member) else None
+
+    def _is_one_client(self, member: Member) -> bool:
+        """Whether no other live member has its client id and host."""
+        return member.client_id is not None and self._life.clients.get(member.client_key, 0) == 1
+
+    def _departed_like(self, member: Member) -> list[str]:
+        """Departed members of the same client id and host."""
         if self._life.departed_clients is None:
             index: dict[str, list[str]] = {}
             for d in self._life.departures.values():
                 index.setdefault(client_key(d.client_id, d.client_host), []).append(d.member_id)
             self._life.departed_clients = index
-        gone = self._life.departed_clients.get(member.client_key, [])
-        return self._life.departures[gone[0]] if len(gone) == 1 else None
+        return self._life.departed_clients.get(member.client_key, [])
 
     def _add_turn(self, member: Member, departure: Departure, at: int, offset: int) -> None:
-        key = member.client_key if member.client_id is not None else member.member_id
+        key = member.client_key if self._is_one_client(member) and not self._departed_like(member) else member.member_id
         chain = self._life.loops.get(key)
         if chain is not None and (departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS or len(chain.times_at) >= MAX_CHAIN_LENGTH):
             emit_chain(self._output, chain)

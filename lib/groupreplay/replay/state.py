@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from groupreplay.replay import facts, life
-from groupreplay.replay.life import CLASSIC, Life
+from groupreplay.replay.life import CLASSIC, Life, TopicPartition
 
 STATE_VERSION = 1
 
@@ -29,6 +29,7 @@ class StateError(ValueError):
 
 def to_bytes(state: Life) -> bytes:
     """The life as bytes; equal lives give equal bytes."""
+    state.contested = _contested(state)
     return bytes([STATE_VERSION]) + zlib.compress(json.dumps([FINGERPRINT, _ENCODE(state)], separators=(",", ":"), ensure_ascii=True).encode(), 1)
 
 
@@ -38,13 +39,20 @@ def from_bytes(data: bytes) -> Life:
         raise StateError(f"state of version {data[0] if data else 'none'}, expected {STATE_VERSION}")
     try:
         fingerprint, encoded = json.loads(zlib.decompress(data[1:]))
-    except (ValueError, zlib.error) as e:
+        if fingerprint == FINGERPRINT:
+            restored: Life = _DECODE(encoded)
+            _derive(restored)
+            return restored
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error) as e:
         raise StateError(f"damaged state: {e}") from e
-    if fingerprint != FINGERPRINT:
-        raise StateError(f"state of layout {fingerprint}, expected {FINGERPRINT}")
-    restored: Life = _DECODE(encoded)
-    _derive(restored)
-    return restored
+    raise StateError(f"state of layout {fingerprint}, expected {FINGERPRINT}")
+
+
+def _contested(state: Life) -> dict[TopicPartition, str | None]:
+    """Where the targets of the members alone do not say whose target a partition came into last: logs that break the rule of one target."""
+    owner = state.target_owner
+    targets = ((member.member_id, tp) for member in state.members.values() for tp in member.target or ())
+    return {tp: owner.get(tp) for member_id, tp in targets if owner.get(tp) != member_id}
 
 
 def _derive(restored: Life) -> None:
@@ -60,6 +68,11 @@ def _derive(restored: Life) -> None:
             restored.waiters.setdefault(tp, set()).add(member.member_id)
         for tp in member.target or ():
             restored.target_owner[tp] = member.member_id
+    for tp, owner in restored.contested.items():
+        if owner is None:
+            restored.target_owner.pop(tp, None)
+        else:
+            restored.target_owner[tp] = owner
     restored.unowned = {tp for tp, trail in restored.trails.items() if trail.released or trail.handed}
 
 
@@ -78,7 +91,7 @@ def _converters(hint: Any) -> tuple[Convert | None, Convert | None]:
     if origin in (set, frozenset):
         return _set(origin, *_converters(args[0]))
     if origin is dict:
-        return _mapping(_converters(args[0]), _converters(args[1]))
+        return _mapping(_converters(args[0]), _converters(args[1]), is_sorted=typing.get_origin(args[0]) is tuple)
     if origin is tuple:
         return list, tuple
     return None, None
@@ -102,10 +115,16 @@ def _set(make: Callable[[Iterable[Any]], Any], encode: Convert | None, decode: C
     return sorted, (lambda v: make([decode(x) for x in v]))
 
 
-def _mapping(keys: tuple[Convert | None, Convert | None], values: tuple[Convert | None, Convert | None]) -> tuple[Convert, Convert]:
+def _mapping(keys: tuple[Convert | None, Convert | None], values: tuple[Convert | None, Convert | None], is_sorted: bool) -> tuple[Convert, Convert]:
+    """is_sorted: by key. Partitions come from sets, whose order differs from one Python to the next; members come in the order of the log."""
     encode_key, decode_key = (c or _same for c in keys)
     encode, decode = (c or _same for c in values)
-    return (lambda v: [[encode_key(k), encode(x)] for k, x in v.items()]), (lambda v: {decode_key(k): decode(x) for k, x in v})
+    items: Convert = (lambda v: sorted(v.items(), key=_key)) if is_sorted else (lambda v: v.items())
+    return (lambda v: [[encode_key(k), encode(x)] for k, x in items(v)]), (lambda v: {decode_key(k): decode(x) for k, x in v})
+
+
+def _key(item: tuple[Any, Any]) -> Any:
+    return item[0]
 
 
 def _same(value: Any) -> Any:

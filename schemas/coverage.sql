@@ -1,0 +1,34 @@
+-- Grain: one partition log after de-duplication of its replicas, or one file, in one night.
+-- Key: (cluster, logical_date, source, input).
+-- Partitioned by: (cluster, logical_date): a night replaces its own rows.
+-- Writer: run_nightly, step report; replaces cluster = C AND logical_date = D.
+-- Retention: kept; old nights may be deleted by (cluster, logical_date).
+CREATE TABLE IF NOT EXISTS coverage (
+  cluster      STRING    NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
+  logical_date DATE      NOT NULL COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
+  source       STRING    NOT NULL COMMENT 'kind of the source; segments, dump_log (open enum), joined by + where a log was put together from several',
+  input        STRING    NOT NULL COMMENT 'what was read; __consumer_offsets-P, or a path',
+  first_offset BIGINT             COMMENT 'first offset read, NULL if the input has no offsets; offset',
+  next_offset  BIGINT             COMMENT 'one past the last offset read, = first_offset when there was nothing new; offset',
+  first_at     TIMESTAMP          COMMENT 'oldest record time, NULL without records; UTC',
+  last_at      TIMESTAMP          COMMENT 'newest record time, outliers left out, NULL without records; UTC',
+  landed       BIGINT    NOT NULL COMMENT 'rows handed to the decoder, and damaged stretches: decoded + unknown + undecoded; rows',
+  decoded      BIGINT    NOT NULL COMMENT 'rows that became records; rows',
+  unknown      BIGINT    NOT NULL COMMENT 'rows of record types that no version up to 4.4 has; rows',
+  undecoded    BIGINT    NOT NULL COMMENT 'rows and stretches that could not be decoded, each in table undecoded; rows',
+  reduced      BIGINT    NOT NULL COMMENT 'commits that no measure needs, counted and left out; records',
+  control      BIGINT    NOT NULL COMMENT 'transaction markers; records',
+  aborted      BIGINT    NOT NULL COMMENT 'records of aborted transactions, which never count; records',
+  open_commits BIGINT    NOT NULL COMMENT 'commits of transactions that had not ended when the input did, kept for a later night; records',
+  duplicates   BIGINT    NOT NULL COMMENT 'records met again in another replica or copy; records',
+  holes        BIGINT    NOT NULL COMMENT 'offsets that compaction or loss took; offsets',
+  late         BIGINT    NOT NULL COMMENT 'records below the place where the night before had stopped, skipped; records'
+)
+USING DELTA
+COMMENT 'What was read and what became of it, input by input'
+PARTITIONED BY (cluster, logical_date)
+TBLPROPERTIES (
+  'delta.minReaderVersion' = '1',
+  'delta.minWriterVersion' = '2',
+  'delta.enableDeletionVectors' = 'false'
+)
