@@ -1,0 +1,112 @@
+"""What a night reads: files and where the nights before stopped -> units.
+
+A partition is read in units that tasks share, one a segment of its busiest replica; every replica's files that overlap a unit go with it, because
+replicas of one log are merged while they are read. Nothing below the offset where the last night stopped is landed again, and segments wholly below
+it are not opened. Pure: the same files and watermarks give the same units, in any order of the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Final
+
+from groupreplay.sources.log_files import LogFile
+from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
+
+OPEN: Final = -1
+"""No bound: of a start, from wherever the log begins; of an end, as far as it goes."""
+
+TASK_BYTES: Final = 64 << 20
+"""Small units share a task: a task and its output files cost more than reading this takes to begin."""
+
+_GZIP_WEIGHT: Final = 8
+"""How much longer a .gz takes than its size says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """How far a partition was read. next_offset: where to go on. files: fingerprint of the files it came from, "" where they are to be read again."""
+
+    next_offset: int
+    files: str = ""
+
+
+def plan_units(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> list[Unit]:
+    """Units of one night, by partition and offset. A partition whose files are those that were read to their end before has none."""
+    partitions: dict[int, list[LogFile]] = defaultdict(list)
+    for file in files:
+        partitions[file.offsets_partition].append(file)
+    return [unit for partition in sorted(partitions) for unit in _plan_partition(partition, partitions[partition], landed.get(partition))]
+
+
+def fingerprint(unit: Unit) -> str:
+    """Changes when a file of the unit is added, removed, or grows."""
+    names = sorted(f"{file.path}\0{file.size}" for file in unit.files)
+    return hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def pack(units: Sequence[Unit], cores: int) -> list[list[Unit]]:
+    """Units for each task, the most work first: as many tasks as cores, more if there is much to read, never more than units."""
+    weights = {index: sum(_weight(file) for file in unit.files) for index, unit in enumerate(units)}
+    tasks = min(len(units), max(cores, -(-sum(weights.values()) // TASK_BYTES)))
+    loads = [(0, task) for task in range(tasks)]
+    packed: list[list[int]] = [[] for _ in range(tasks)]
+    for index in sorted(weights, key=lambda index: (-weights[index], index)):
+        load, task = heappop(loads)
+        packed[task].append(index)
+        heappush(loads, (load + weights[index], task))
+    heaviest_first = [task for _, task in sorted(loads, key=lambda load: (-load[0], load[1]))]
+    return [[units[index] for index in sorted(packed[task])] for task in heaviest_first]
+
+
+def _weight(file: UnitFile) -> int:
+    return file.size * _GZIP_WEIGHT if file.path.endswith(".gz") else file.size
+
+
+def _plan_partition(partition: int, files: list[LogFile], landed: Landed | None) -> list[Unit]:
+    source = "+".join(sorted({file.kind for file in files}))
+    start = landed.next_offset if landed else OPEN
+    replicas = _replicas([file for file in files if file.kind == SEGMENTS])
+    whole_logs = sorted((file for file in files if file.kind != SEGMENTS), key=lambda file: file.path)
+    units = []
+    for first, end in _stretches(replicas, start, split=not whole_logs):
+        overlapping = [file for replica in replicas for file in _overlapping(replica, first, end)]
+        chosen = tuple(UnitFile(file.kind, file.path, file.size, file.replica) for file in [*overlapping, *whole_logs])
+        units.append(Unit(partition, first, end, chosen, source, f"__consumer_offsets-{partition}"))
+    if landed and len(units) == 1 and fingerprint(units[0]) == landed.files:
+        return []
+    return units
+
+
+def _replicas(segments: list[LogFile]) -> list[list[LogFile]]:
+    """The segments of each replica, by base offset. A second file of the same base (.log and .log.gz) becomes a replica of its own."""
+    replicas: dict[str, dict[int, LogFile]] = defaultdict(dict)
+    for file in sorted(segments, key=lambda file: file.path):
+        if file.base_offset in replicas[file.replica]:
+            file = replace(file, replica=file.path)
+        replicas[file.replica][file.base_offset] = file
+    return [[replica[base] for base in sorted(replica)] for _, replica in sorted(replicas.items())]
+
+
+def _stretches(replicas: list[list[LogFile]], start: int, *, split: bool) -> list[tuple[int, int]]:
+    """Ranges [first, end) that cover everything from `start` on, cut where segments of the replica with the most of them begin."""
+    if not split or not replicas:
+        return [(start, OPEN)]
+    busiest = max(replicas, key=lambda replica: (len(replica), sum(file.size for file in replica)))
+    cuts = [file.base_offset for file in busiest[1:] if file.base_offset > start]
+    return [*pairwise([start, *cuts]), (cuts[-1] if cuts else start, OPEN)]
+
+
+def _overlapping(replica: list[LogFile], first: int, end: int) -> list[LogFile]:
+    """Segments of one replica that may hold offsets of [first, end); one reaches to where the next begins."""
+    bounds = [file.base_offset for file in replica[1:]]
+    return [
+        file
+        for file, next_base in zip(replica, [*bounds, None], strict=True)
+        if (end == OPEN or file.base_offset < end) and (next_base is None or next_base > first)
+    ]

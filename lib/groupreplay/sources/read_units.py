@@ -1,0 +1,64 @@
+"""Units -> raw rows, on a worker: the function that landing maps over Arrow batches. Needs pyarrow, knows no Spark."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, Final
+
+import pyarrow as pa
+
+from groupreplay.config import Limits
+from groupreplay.grouped.arrays import exact_array
+from groupreplay.sources.codecs import Codecs
+from groupreplay.sources.files import open_file
+from groupreplay.wire.read_unit import read_unit
+from groupreplay.wire.units import Unit
+
+COLUMNS: Final[dict[str, pa.DataType]] = {
+    "kind": pa.string(),
+    "offsets_partition": pa.int32(),
+    "offset": pa.int64(),
+    "ts_ms": pa.int64(),
+    "leader_epoch": pa.int32(),
+    "batch_base_offset": pa.int64(),
+    "last_hole": pa.int64(),
+    "encoding": pa.string(),
+    "group_id": pa.string(),
+    "key": pa.binary(),
+    "value": pa.binary(),
+    "producer_id": pa.int64(),
+    "source": pa.string(),
+    "input": pa.string(),
+    "detail": pa.string(),
+}
+"""Columns of `raw_records` but for those that say which night it was."""
+
+_SPARK: Final = {pa.string(): "STRING", pa.binary(): "BINARY", pa.int32(): "INT", pa.int64(): "BIGINT"}
+
+DDL: Final = ", ".join(f"`{name}` {_SPARK[column_type]}" for name, column_type in COLUMNS.items())
+
+_SCHEMA: Final = pa.schema(list(COLUMNS.items()))
+
+
+def read_units(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[pa.RecordBatch]:
+    """Batches with a column `unit` (JSON) -> batches of raw rows, as they are read: no file and no unit is ever held whole."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for batch in batches:
+            for text in batch.column("unit").to_pylist():
+                for columns in read_unit(Unit.from_json(text), open_file, Codecs()):
+                    yield _raw_rows(columns)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def units_reader(limits: Limits) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    return partial(read_units, limits=limits)
+
+
+def _raw_rows(columns: dict[str, list[Any]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([exact_array(columns[name], column_type) for name, column_type in COLUMNS.items()], schema=_SCHEMA)

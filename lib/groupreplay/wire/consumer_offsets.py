@@ -1,0 +1,72 @@
+"""Bytes of one `__consumer_offsets` record to a record of `records.py`: total, pure, driven by the tables of `layouts`.
+
+A key is int16 type + message, never flexible. A value is int16 version + message; None is a tombstone.
+Source: coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRecordSerde.java.
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Format
+from typing import Any, cast
+
+from groupreplay.records import Record
+from groupreplay.wire.layouts import RECORD_TYPES, Layout
+from groupreplay.wire.primitives import BAD_BYTES, Malformed, Reader
+from groupreplay.wire.results import Undecodable, UnknownType
+from groupreplay.wire.struct_reader import struct_reader
+
+_INT16 = Format(">h").unpack_from
+
+
+def _value_readers(layouts: tuple[Layout, ...], max_version: int) -> tuple[tuple[tuple[Reader, str | None], ...], ...]:
+    return tuple(tuple((struct_reader(one.struct, version), one.refused) for one in layouts) for version in range(max_version + 1))
+
+
+_TYPES = {key_type: (struct_reader(one.key, 0), _value_readers(one.layouts, one.max_version), one.record) for key_type, one in RECORD_TYPES.items()}
+
+
+def decode(key: bytes, value: bytes | None) -> Record | UnknownType | Undecodable:
+    """One record as 3.8 to 4.4 write it, or why it is none. Never raises; uses a small multiple of the bytes' own size."""
+    if len(key) < 2:
+        return Undecodable(f"key: {len(key)} bytes, too short for a type")
+    key_type = key[0] << 8 | key[1]
+    known = _TYPES.get(key_type)
+    if known is None:
+        return UnknownType(_INT16(key)[0])
+    read_key, value_readers, record = known
+    try:
+        fields, end = read_key(key, 2)
+    except BAD_BYTES as error:
+        return Undecodable(f"key of type {key_type}: {_reason(error)}")
+    if end != len(key):
+        return Undecodable(f"key of type {key_type}: {len(key) - end} bytes too many")
+    if value is None:
+        return cast(Record, record(*fields, None))
+    if len(value) < 2:
+        return Undecodable(f"value of type {key_type}: {len(value)} bytes, too short for a version")
+    version = value[0] << 8 | value[1]
+    if version >= len(value_readers):
+        return Undecodable(f"value of type {key_type}: unknown version {_INT16(value)[0]}")
+    result = _decode_value(value, value_readers[version])
+    if type(result) is Undecodable:
+        return Undecodable(f"value of type {key_type}, version {version}: {result.reason}")
+    return cast(Record, record(*fields, result))
+
+
+def _decode_value(value: bytes, layouts: tuple[tuple[Reader, str | None], ...]) -> Any:
+    """The first layout that fits to the last byte; else the reason of the newest one, which the others only stand in for."""
+    reason = ""
+    for read, refused in layouts:
+        try:
+            result, end = read(value, 2)
+        except BAD_BYTES as error:
+            reason = reason or _reason(error)
+            continue
+        if end == len(value):
+            return result if refused is None else Undecodable(refused)
+        reason = reason or f"{len(value) - end} bytes too many"
+    return Undecodable(reason)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, Malformed) else "ends early"

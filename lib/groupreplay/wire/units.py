@@ -1,0 +1,53 @@
+"""What one task reads: a stretch of one partition's log, and every file that holds a part of it.
+
+Units are made by the plan and travel to the tasks as JSON, so they hold nothing but text and numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+SEGMENTS = "segments"
+DUMP_LOG = "dump_log"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFile:
+    """One file of a unit.
+
+    kind: SEGMENTS or DUMP_LOG. path: local path or URI. size: bytes when it was planned; what was appended later is not read (-1: not known, all is).
+    replica: name of the copy of the log it belongs to (a directory, a broker); files of one replica do not overlap, those of two may.
+    """
+
+    kind: str
+    path: str
+    size: int
+    replica: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One stretch of one partition of the offsets topic.
+
+    start_offset: land nothing below it; -1: from wherever the log begins. end_offset: exclusive; batches whose base offset is at or above it
+    belong to another unit; -1: open. source, input: as the column of the same name.
+    """
+
+    offsets_partition: int
+    start_offset: int
+    end_offset: int
+    files: tuple[UnitFile, ...]
+    source: str
+    input: str
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Unit:
+        """Inverse of `to_json`. Raises KeyError, TypeError or ValueError on any other text: only our own plan writes it."""
+        fields: dict[str, Any] = json.loads(text)
+        files = tuple(UnitFile(**file) for file in fields.pop("files"))
+        return cls(files=files, **fields)
