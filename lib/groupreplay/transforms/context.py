@@ -1,0 +1,25 @@
+"""What every transform of one night is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from pyspark.sql import DataFrame
+
+from groupreplay.config import Thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContext:
+    """One night.
+
+    as_of_ms: the moment that open rows are measured to, ms since the epoch, UTC.
+    topics: (topic_id, topic), one row a topic id, small enough to broadcast: `transforms.topics.topic_names` makes it.
+    """
+
+    cluster: str
+    logical_date: date
+    as_of_ms: int
+    thresholds: Thresholds
+    topics: DataFrame

@@ -1,0 +1,106 @@
+"""Order-free digests of tables, to say that two runs gave the same rows (measures.md section 7).
+
+A row is hashed over its key and contract columns, and the hashes are summed mod 2^64: the sum of two disjoint parts is that of the whole, so a
+night adds its final rows to those of the nights before. Left out, since they depend on how the input was cut into nights: names of runs and nights,
+is_final, times of first sight, and learnt names (a topic is its id where it has one).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as sf
+
+_GROUP: Final = ("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed")
+_MEMBER: Final = ("member_id", "instance_id", "client_id", "client_host", "member_protocol")
+_TOPIC: Final = "topic or its id"
+_STUCK: Final = ("reason", "since_at", "until_at", "stuck_ms", "is_open")
+
+DIGESTED: Final[dict[str, tuple[str, ...]]] = {
+    "migration_progress": (
+        *("group_id", "incarnation", "offsets_partition", "protocol", "phase", "last_phase", "history_complete"),
+        *("members_total", "members_consumer", "members_classic", "progress_pct", "mixed_since_at", "upgraded_at", "downgraded_at"),
+        *("conversions", "blockers", "is_stalled", "group_epoch"),
+    ),
+    "group_conversions": (*_GROUP, "converted_at", "direction", "mode", "trigger_member_id", "epoch_before", "epoch_after"),
+    "group_epochs": (
+        *_GROUP,
+        *("epoch", "protocol", "started_at", "cause", "cause_member_id", "confidence", "target_at", "converged_at", "superseded_at"),
+        *("members", "members_classic", "partitions_moved", "assign_ms", "converge_ms", "outcome"),
+    ),
+    "member_states": (
+        *_GROUP,
+        *_MEMBER,
+        *("member_epoch", "state", "from_at", "to_at", "partitions_assigned", "partitions_pending", "waiting_on"),
+    ),
+    "member_assignments": (
+        *_GROUP,
+        *("member_id", "instance_id", _TOPIC, "topic_id", "partition", "assigned_at", "released_at", "assigned_epoch", "released_epoch"),
+        *("end_reason", "next_member_id", "next_assigned_at", "unowned_ms", "idle_ms"),
+    ),
+    "revocation_latencies": (
+        *_GROUP,
+        *("epoch", "member_id", "member_protocol", _TOPIC, "topic_id", "partition", "target_at", "requested_at", "ended_at", "acked_at"),
+        *("granted_at", "granted_to", "first_commit_at", "notify_ms", "revoke_ms", "grant_ms", "resume_ms", "unowned_ms", "timeout_ms"),
+        *("outcome", "is_censored"),
+    ),
+    "stuck_members": (*_GROUP, *_MEMBER, *_STUCK, "blocked_by", "partitions_waiting", "partitions_held", "deadline_at", "repetitions", "detail"),
+    "stuck_groups": (*_GROUP, *_STUCK, "repetitions", "detail"),
+    "anomalies": (*_GROUP, "rule", "severity", "detected_at", "evidence_partition", "evidence_offset", "detail"),
+    "topics": ("topic_id",),
+}
+"""Table -> columns of its digest. Tables that are not here have none: they tell of runs and inputs, not of groups."""
+
+_ARRAYS: Final = ("waiting_on", "blocked_by")
+_HALF: Final = 0xFFFF_FFFF
+_MODULUS: Final = 1 << 64
+
+EMPTY: Final = "0" * 16
+"""Digest of no rows."""
+
+
+def row_hash(table: str) -> Column:
+    """64-bit hash of one row. Spark's hash passes over NULLs, so each column is hashed together with whether it is one."""
+    values = [_value(name) for name in DIGESTED[table]]
+    return sf.xxhash64(*[each for value in values for each in (value, value.isNull())])
+
+
+def _value(name: str) -> Column:
+    if name == _TOPIC:
+        return sf.coalesce("topic_id", "topic")
+    if name == "blockers":
+        return sf.to_json(sf.sort_array("blockers"))
+    if name in _ARRAYS:
+        return sf.concat_ws("\0", sf.sort_array(name))
+    return sf.col(name)
+
+
+def digest_of(hashes: Column) -> Column:
+    """An aggregate: row hashes (BIGINT, NULL counts for nothing) summed mod 2^64, as 16 hex digits.
+
+    The halves are summed apart, because a sum past BIGINT is an error in Spark.
+    """
+    low = sf.coalesce(sf.sum(hashes.bitwiseAND(sf.lit(_HALF))), sf.lit(0))
+    high = sf.coalesce(sf.sum(sf.shiftrightunsigned(hashes, 32)), sf.lit(0))
+    carried = sf.shiftleft((high + sf.shiftright(low, 32)).bitwiseAND(sf.lit(_HALF)), 32)
+    return sf.lpad(sf.lower(sf.hex(carried.bitwiseOR(low.bitwiseAND(sf.lit(_HALF))))), 16, "0")
+
+
+def add_digests(*digests: str) -> str:
+    """Digest of the union of disjoint parts."""
+    return f"{sum(int(digest, 16) for digest in digests) % _MODULUS:016x}"
+
+
+def observed(frame: DataFrame, table: str, observation: Observation) -> DataFrame:
+    """The same frame; when it is written, `observation` has rows, rows_final, and for tables of DIGESTED digest and digest_final.
+
+    Tables without is_final have none that is final but `topics`, whose rows never change.
+    """
+    is_final = sf.col("is_final") if "is_final" in frame.columns else sf.lit(table == "topics")
+    counts = [sf.count(sf.lit(1)).alias("rows"), sf.count(sf.when(is_final, 1)).alias("rows_final")]
+    if table not in DIGESTED:
+        return frame.observe(observation, *counts)
+    hashes = sf.col("_row_hash")
+    digests = [digest_of(hashes).alias("digest"), digest_of(sf.when(is_final, hashes)).alias("digest_final")]
+    return frame.withColumn("_row_hash", row_hash(table)).observe(observation, *counts, *digests).drop("_row_hash")

@@ -1,0 +1,118 @@
+"""Named step: stalls and chains of the machines -> stuck episodes past their thresholds, for `stuck_members` and `stuck_groups`.
+
+A stall is one stretch and gives one episode or none. A chain is a list of repetitions; an episode is a run of them in which every one lies in some
+window of `*_window_ms` with at least `*_count` of them, and no two that follow each other are further apart than the window.
+Where the log began inside a stretch nothing is measured from it and nobody is charged (measures.md section 1), so such a stall gives no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.replay.facts import Chain, Stall
+from groupreplay.transforms.columns import fact_columns, instant, sane_ms
+from groupreplay.transforms.context import ReportContext
+
+STALL_THRESHOLDS: Final = {
+    "SLOW_REVOCATION": "slow_revocation_ms",
+    "WAITING_ON_HOLDER": "waiting_on_holder_ms",
+    "NOT_RECONCILING": "not_reconciling_ms",
+    "STATIC_LIMBO": "static_limbo_ms",
+    "ASSIGNED_NOT_CONSUMING": "assigned_not_consuming_ms",
+    "ASSIGNING_STALLED": "assigning_stalled_ms",
+    "MIGRATION_STALLED": "migration_stalled_ms",
+}
+"""Reason -> field of Thresholds, ms. A reason that is not here gives no rows."""
+
+CHAIN_THRESHOLDS: Final = {
+    "FENCE_LOOP": ("fence_loop_count", "fence_loop_window_ms"),
+    "EPOCH_STORM": ("epoch_storm_count", "epoch_storm_window_ms"),
+}
+"""Reason -> fields of Thresholds: repetitions, and the window they must fall into, ms."""
+
+_EPISODES = "array<struct<since_ms: bigint, until_ms: bigint, repetitions: int>>"
+_SPANS = "array<struct<first: int, last: int>>"
+
+
+def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: bool) -> DataFrame:
+    """Rows of `replayed`, one an episode, with `episode`: since_ms, until_ms (NULL while open), repetitions (NULL for stalls).
+
+    of_members: those of members, else those of whole groups (member_id NULL).
+    """
+    is_member = sf.col("member_id").isNotNull()
+    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND) & (is_member if of_members else ~is_member))
+    is_stall = sf.col("kind") == Stall.KIND
+    episodes = sf.when(is_stall, _stall_episodes(context)).otherwise(_chain_episodes(context))
+    return facts.withColumn("episode", sf.explode(episodes))
+
+
+def episode_columns(context: ReportContext) -> list[Column]:
+    """since_at, until_at, stuck_ms of `episode`."""
+    since, until = sf.col("episode.since_ms"), sf.col("episode.until_ms")
+    stuck_ms = sf.coalesce(until, sf.lit(context.as_of_ms)) - since
+    return [instant(since, "since_at"), instant(until, "until_at"), stuck_ms.alias("stuck_ms")]
+
+
+def stuck_fact_columns(context: ReportContext) -> list[Column]:
+    """As fact_columns: an episode that is open has no closing record, whatever its chain has."""
+    closed = sf.when(sf.col("episode.until_ms").isNotNull(), sf.col("to_offset")).alias("to_offset")
+    return [closed if name == "to_offset" else column for name, column in zip(_FACT_NAMES, fact_columns(context), strict=True)]
+
+
+_FACT_NAMES: Final = ("cluster", "logical_date", "group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed")
+
+
+def _by_reason(values: Mapping[str, int]) -> Column:
+    return sf.element_at(sf.create_map(*[sf.lit(each) for pair in values.items() for each in pair]), sf.col("reason"))
+
+
+def _stall_episodes(context: ReportContext) -> Column:
+    threshold = _by_reason({reason: getattr(context.thresholds, field) for reason, field in STALL_THRESHOLDS.items()})
+    since, until = sane_ms(sf.col("since_at")), sane_ms(sf.col("until_at"))
+    is_stuck = sf.col("start_observed") & (sf.coalesce(until, sf.lit(context.as_of_ms)) - since >= threshold)
+    whole = sf.array(sf.struct(since.alias("since_ms"), until.alias("until_ms"), sf.lit(None).cast("int").alias("repetitions")))
+    return sf.when(is_stuck, whole).otherwise(sf.array().cast(_EPISODES))
+
+
+def _chain_episodes(context: ReportContext) -> Column:
+    """One fold over the repetitions that close a full window: linear, and told by places in the arrays, so that nothing is copied but the spans."""
+    limits = {
+        reason: (getattr(context.thresholds, count), getattr(context.thresholds, window)) for reason, (count, window) in CHAIN_THRESHOLDS.items()
+    }
+    count, window = (
+        _by_reason({reason: limit[0] for reason, limit in limits.items()}),
+        _by_reason({reason: limit[1] for reason, limit in limits.items()}),
+    )
+    times, length = sf.col("times_at"), sf.size("times_at")
+
+    def apart_ms(earlier: Column, later: Column) -> Column:
+        return sf.try_subtract(sf.get(times, later), sf.get(times, earlier))
+
+    def extend(spans: Column, last: Column) -> Column:
+        first, newest = last - count + 1, sf.get(spans, sf.size(spans) - 1)
+        goes_on = (first <= newest["last"] + 1) & (apart_ms(newest["last"], first) <= window)
+        longer = sf.concat(sf.slice(spans, sf.lit(1), sf.size(spans) - 1), sf.array(sf.struct(newest["first"].alias("first"), last.alias("last"))))
+        another = sf.concat(spans, sf.array(sf.struct(first.alias("first"), last.alias("last"))))
+        return sf.when(goes_on, longer).otherwise(another).cast(_SPANS)
+
+    places = sf.when(length >= count, sf.sequence(count - 1, length - 1)).otherwise(sf.array().cast("array<int>"))
+    closing = sf.filter(places, lambda last: apart_ms(last - count + 1, last) <= window)
+    spans = sf.aggregate(closing, sf.array().cast(_SPANS), extend)
+    return sf.transform(spans, lambda span: _chain_episode(span, window, context)).cast(_EPISODES)
+
+
+def _chain_episode(span: Column, window: Column, context: ReportContext) -> Column:
+    """Open: the chain can still go on, and its last repetition lies within the window before as-of."""
+    first_at = sane_ms(sf.get(sf.col("times_at"), span["first"]))
+    last_at = sane_ms(sf.get(sf.col("ends_at"), span["last"]))
+    is_last = span["last"] == sf.size("times_at") - 1
+    is_open = ~sf.col("is_final") & is_last & (sf.lit(context.as_of_ms) - last_at <= window)
+    return sf.struct(
+        first_at.alias("since_ms"),
+        sf.when(~is_open, last_at).alias("until_ms"),
+        (span["last"] - span["first"] + 1).alias("repetitions"),
+    )

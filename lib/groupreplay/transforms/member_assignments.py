@@ -1,0 +1,33 @@
+"""Table `member_assignments`: who held which partition, and who had it next."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.replay.facts import HeldPartition
+from groupreplay.transforms.columns import fact_columns, instants, integer
+from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.topics import with_topic_names
+
+
+def member_assignments(staged: DataFrame, context: ReportContext) -> DataFrame:
+    """staged: the night's rows of `replayed`."""
+    held = with_topic_names(staged.where(sf.col("kind") == HeldPartition.KIND), context.topics)
+    return held.select(
+        *fact_columns(context),
+        "member_id",
+        "instance_id",
+        "topic",
+        "topic_id",
+        integer("partition"),
+        *instants("assigned_at", "released_at"),
+        integer("assigned_epoch"),
+        integer("released_epoch"),
+        "end_reason",
+        "next_member_id",
+        *instants("next_assigned_at"),
+        "unowned_ms",
+        "idle_ms",
+        "is_final",
+    )

@@ -1,0 +1,47 @@
+"""Table `revocation_latencies`: every partition asked back from a member, and how long each step took."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.replay.facts import HandOver
+from groupreplay.transforms.columns import fact_columns, instants, integer, sane_ms
+from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.topics import with_topic_names
+
+
+def _revoke_ms(context: ReportContext) -> Column:
+    """While OPEN, as long as it has lasted at as-of (measures.md section 5); no duration from a start that was not seen, and none below 0."""
+    lasted = sf.lit(context.as_of_ms) - sane_ms(sf.col("requested_at"))
+    is_measurable = (sf.col("outcome") == "OPEN") & sf.col("start_observed") & (lasted >= 0)
+    return sf.coalesce(sf.col("revoke_ms"), sf.when(is_measurable, lasted)).alias("revoke_ms")
+
+
+def revocation_latencies(staged: DataFrame, context: ReportContext) -> DataFrame:
+    """staged: the night's rows of `replayed`."""
+    hand_overs = with_topic_names(staged.where(sf.col("kind") == HandOver.KIND), context.topics)
+    return hand_overs.select(
+        *fact_columns(context),
+        integer("epoch"),
+        "member_id",
+        "instance_id",
+        "client_id",
+        "client_host",
+        "member_protocol",
+        "topic",
+        "topic_id",
+        integer("partition"),
+        *instants("target_at", "requested_at", "ended_at", "acked_at", "granted_at"),
+        "granted_to",
+        *instants("first_commit_at"),
+        "notify_ms",
+        _revoke_ms(context),
+        "grant_ms",
+        "resume_ms",
+        "unowned_ms",
+        "timeout_ms",
+        "outcome",
+        "is_censored",
+        "is_final",
+    )

@@ -1,0 +1,107 @@
+"""What is told of inputs: coverage that adds up, bytes that were not decoded, rules that sources broke, names of topics."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from chispa import assert_df_equality
+from pyspark.sql import SparkSession
+from tests.transforms.conftest import TOPICS_DDL, Stage
+from tests.transforms.facts_by_hand import AT, fact
+
+from groupreplay.grouped.frames import Counts, Undecoded
+from groupreplay.replay.facts import Anomaly, TopicSeen
+from groupreplay.transforms.anomalies import anomalies
+from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.coverage import coverage
+from groupreplay.transforms.topics import topic_names, topics
+from groupreplay.transforms.undecoded import undecoded
+
+pytestmark = pytest.mark.spark
+
+
+def unit(partition: int, source: str = "segments", **counts: int) -> dict[str, Any]:
+    detail = json.dumps({"first_offset": 0, "next_offset": 10, "first_ts_ms": AT, "last_ts_ms": AT + 5, "batch_crc": 1, **counts})
+    return {"kind": "unit", "offsets_partition": partition, "input": f"__consumer_offsets-{partition}", "source": source, "detail": detail}
+
+
+DAMAGE = {"kind": "damage", "value": b"\x00\x01", "detail": json.dumps({"reason": "wrong CRC", "path": "/a.log", "position": 7, "bytes": 4000})}
+
+
+def test_coverage_adds_up_input_by_input(stage: Stage, land: Stage, context: ReportContext) -> None:
+    counts = [Counts(offsets_partition=3, decoded=1), Counts(offsets_partition=3, decoded=1, unknown=1, undecoded=1), Counts(offsets_partition=9)]
+    staged = stage(*counts)
+    record = {"kind": "record", "offset": 1}
+    raw = land(
+        *[record] * 4,
+        DAMAGE,
+        {"kind": "open_commit", "offset": 9},
+        {"kind": "marker", "offset": 8},
+        unit(3, reduced=5, holes=2, control=1),
+        unit(3, source="dump_log", first_offset=10, next_offset=12, last_ts_ms=AT + 9, reduced=1),
+        unit(4, first_offset=7, next_offset=7, first_ts_ms=-1, last_ts_ms=-1),
+    )
+    names = ("source", "first_offset", "next_offset", "landed", "decoded", "unknown", "undecoded", "reduced", "control", "holes", "late")
+    rows = {
+        row.input: row
+        for row in coverage(staged, raw, context).selectExpr("*", "unix_millis(last_at) AS last_ms", "first_at IS NULL AS is_idle").collect()
+    }
+    assert tuple(rows["__consumer_offsets-3"][name] for name in names) == ("dump_log+segments", 0, 12, 5, 2, 1, 2, 6, 1, 2, 0)
+    assert tuple(rows["__consumer_offsets-4"][name] for name in names) == ("segments", 7, 7, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert (rows["__consumer_offsets-3"].last_ms, rows["__consumer_offsets-4"].is_idle) == (AT + 9, True)
+    assert len(rows) == 2
+    assert all(row.landed == row.decoded + row.unknown + row.undecoded for row in rows.values())
+
+
+def test_undecoded_names_the_place_and_caps_the_bytes(stage: Stage, land: Stage, context: ReportContext) -> None:
+    long = Undecoded(group_id="g", offsets_partition=3, offset=5, reason="short", raw=b"x" * 2000, raw_bytes=9000, encoding="json")
+    elsewhere = replace(long, offsets_partition=9)
+    rows = undecoded(stage(long, elsewhere), land(DAMAGE, unit(3, source="dump_log")), context).selectExpr("*", "length(raw) AS kept").collect()
+    found = {(row.source, row.input, row.offset, row.reason, row.kept, row.raw_bytes, row.path, row.position) for row in rows}
+    assert found == {
+        ("dump_log", "__consumer_offsets-3", 5, "short", 1024, 9000, None, None),
+        ("dump_log", "__consumer_offsets-9", 5, "short", 1024, 9000, None, None),
+        ("dump_log", "__consumer_offsets-3", -1, "wrong CRC", 2, 4000, "/a.log", 7),
+    }
+
+
+def test_what_replicas_disagree_on_is_one_anomaly_without_a_group(stage: Stage, land: Stage, context: ReportContext) -> None:
+    def conflict(path: str) -> dict[str, Any]:
+        detail = json.dumps({"kept_leader_epoch": 5, "dropped_leader_epoch": 4, "path": path})
+        return {"kind": "conflict", "offset": 77, "ts_ms": AT, "detail": detail}
+
+    raw = land(conflict("/b"), conflict("/a"), {"kind": "clock", "offset": 80, "ts_ms": 5, "detail": '{"ts_ms": 5}'})
+    rows = {row.rule: row for row in anomalies(stage(fact(Anomaly)), raw, context).collect()}
+    told = {
+        rule: (row.group_id, row.severity, row.evidence_partition, row.evidence_offset, row.detail, row.path, row.is_final)
+        for rule, row in rows.items()
+    }
+    assert told == {
+        "I1": ("g", "ERROR", 3, 12, "epoch 3 after 4", None, False),
+        "REPLICA_CONFLICT": (None, "WARN", 3, 77, "kept leader epoch 5, dropped 4", "/a", True),
+        "CLOCK_JUMP": (None, "WARN", 3, 80, "record time 5 ms is a day off from both neighbours", None, True),
+    }
+
+
+def test_topics_are_what_no_night_before_knew(spark: SparkSession, stage: Stage, context: ReportContext) -> None:
+    staged = stage(
+        fact(TopicSeen, topic_id="a", topic="alpha", seen_at=AT + 9),
+        fact(TopicSeen, topic_id="a", topic="alpha", seen_at=AT, source="K4", partitions=6),
+        fact(TopicSeen, topic_id="b", topic="beta"),
+        fact(TopicSeen, topic_id="old", topic="old-name"),
+    )
+    given_rows = [("b", "Beta", 7), ("b", "Beta", 7), ("c", "gamma", None), ("old", "old-name", 1)]
+    given = spark.createDataFrame(given_rows, f"{TOPICS_DDL}, partitions INT")
+    known = spark.createDataFrame([("old", "old-name")], TOPICS_DDL)
+    new = topics(staged, given, known, context)
+    expected = spark.createDataFrame(
+        [("a", "alpha", AT, 6, "K4"), ("b", "Beta", AT, 7, "given"), ("c", "gamma", context.as_of_ms, None, "given")],
+        "topic_id STRING, topic STRING, seen_ms BIGINT, partitions INT, source STRING",
+    )
+    found = new.selectExpr("topic_id", "topic", "unix_millis(first_seen_at) AS seen_ms", "partitions", "source")
+    assert_df_equality(found, expected, ignore_row_order=True, ignore_nullable=True)
+    names = spark.createDataFrame([("a", "alpha"), ("b", "Beta"), ("c", "gamma"), ("old", "old-name")], TOPICS_DDL)
+    assert_df_equality(topic_names(new, known, known), names, ignore_row_order=True, ignore_nullable=True)
