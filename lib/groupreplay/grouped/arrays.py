@@ -1,0 +1,20 @@
+"""Python values -> Arrow arrays of an exact type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+
+def exact_array(values: Sequence[Any], column_type: pa.DataType) -> pa.Array:
+    """pa.array, but for text with a lone surrogate, made by an escape in JSON: it becomes its escape, where pa.array would fail the whole task."""
+    try:
+        return pa.array(values, column_type)
+    except UnicodeEncodeError:
+        return pa.array([_escaped(text) for text in values], column_type)
+
+
+def _escaped(text: str | None) -> str | None:
+    return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,158 @@
+"""Facts -> frames of one wide union schema: `kind`, then every field of every fact once.
+
+Everything a slice of groups gives leaves in one pass, as rows of one shape: a column that a kind does not have is NULL. Column types follow from the
+dataclasses (int -> BIGINT, str -> STRING, bool -> BOOLEAN, bytes -> BINARY, lists -> ARRAY), so that a new field needs nothing here; table `replayed`
+has the same columns (a test holds them together).
+
+Scalar columns are Arrow-backed: object columns cost twice the time, and a list of ints with a None would turn into floats, silently. Arrays go as
+objects, because Arrow-backed ones are mapped one by one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from types import UnionType
+from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from groupreplay.grouped.arrays import exact_array
+from groupreplay.replay.facts import FACTS
+
+RAW_BYTES_KEPT: Final = 1024
+"""How much of a row that could not be decoded is kept to look at."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Undecoded:
+    """One raw row that is no record. raw: key and value, at most RAW_BYTES_KEPT of them; raw_bytes: how many there were."""
+
+    KIND: ClassVar[str] = "undecoded"
+    group_id: str
+    offsets_partition: int
+    offset: int
+    reason: str
+    raw: bytes
+    raw_bytes: int
+    encoding: str
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Counts:
+    """What became of the raw rows of one partition in one slice: every row is in just one of the three."""
+
+    KIND: ClassVar[str] = "counts"
+    offsets_partition: int
+    decoded: int = 0
+    unknown: int = 0
+    undecoded: int = 0
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class GroupState:
+    """State of a group that changed. state_bytes: None when the group is gone."""
+
+    KIND: ClassVar[str] = "group_state"
+    group_id: str
+    offsets_partition: int
+    state_bytes: bytes | None
+
+
+KINDS: Final[tuple[type[Any], ...]] = (*FACTS, Undecoded, Counts, GroupState)
+
+_SCALARS: Final = {int: pa.int64(), str: pa.string(), bool: pa.bool_(), bytes: pa.binary()}
+_SPARK: Final = {pa.int64(): "BIGINT", pa.string(): "STRING", pa.bool_(): "BOOLEAN", pa.binary(): "BINARY"}
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) in (Union, UnionType):
+        (hint,) = (each for each in get_args(hint) if each is not type(None))
+    return hint
+
+
+def _arrow_type(hint: Any) -> pa.DataType:
+    hint = _without_none(hint)
+    if get_origin(hint) is list:
+        return pa.list_(_SCALARS[_without_none(get_args(hint)[0])])
+    return _SCALARS[hint]
+
+
+def _union_columns(kinds: Iterable[type[Any]]) -> dict[str, pa.DataType]:
+    columns: dict[str, pa.DataType] = {"kind": pa.string()}
+    for kind in kinds:
+        hints = get_type_hints(kind)
+        for field in dataclasses.fields(kind):
+            column_type = _arrow_type(hints[field.name])
+            if columns.setdefault(field.name, column_type) != column_type:
+                raise TypeError(f"{kind.__name__}.{field.name} is {column_type}, elsewhere {columns[field.name]}: give one of them another name")
+    return columns
+
+
+def _spark_type(column_type: pa.DataType) -> str:
+    return f"ARRAY<{_SPARK[column_type.value_type]}>" if pa.types.is_list(column_type) else _SPARK[column_type]
+
+
+COLUMNS: Final = _union_columns(KINDS)
+"""Every column of a frame and its type, in order."""
+
+DDL: Final = ", ".join(f"`{name}` {_spark_type(column_type)}" for name, column_type in COLUMNS.items())
+"""The same for Spark, which matches columns by name."""
+
+_FIELDS: Final = {kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in KINDS}
+
+
+def _scalar_column(parts: list[Sequence[Any] | int], column_type: pa.DataType) -> pd.Series[Any]:
+    chunks = [pa.nulls(part, column_type) if isinstance(part, int) else exact_array(part, column_type) for part in parts]
+    # In one piece: Spark cannot take a column of several.
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.concat_arrays(chunks)))
+
+
+def _array_column(parts: list[Sequence[Any] | int]) -> pd.Series[Any]:
+    cells = np.empty(sum(part if isinstance(part, int) else len(part) for part in parts), dtype=object)
+    start = 0
+    for part in parts:
+        if isinstance(part, int):
+            start += part
+            continue
+        for index, cell in enumerate(part, start):
+            cells[index] = cell
+        start += len(part)
+    return pd.Series(cells)
+
+
+class FactFrames:
+    """Gathers facts of any kind and gives them back as frames of COLUMNS."""
+
+    def __init__(self) -> None:
+        self._facts: dict[type[Any], list[Any]] = {kind: [] for kind in KINDS}
+        self.rows = 0
+
+    def add(self, facts: Sequence[Any]) -> None:
+        for fact in facts:
+            self._facts[type(fact)].append(fact)
+        self.rows += len(facts)
+
+    def take(self) -> pd.DataFrame:
+        """All that was gathered since the last call, kind by kind, as one frame."""
+        gathered = [(kind, facts) for kind, facts in self._facts.items() if facts]
+        parts: dict[str, list[Sequence[Any] | int]] = {name: [] for name in COLUMNS}
+        for kind, facts in gathered:
+            fields = _FIELDS[kind]
+            values = dict(zip(fields, zip(*map(attrgetter(*fields), facts), strict=True), strict=True))
+            values["kind"] = (kind.KIND,) * len(facts)
+            for name, column in parts.items():
+                column.append(values.get(name, len(facts)))
+        frame = pd.DataFrame(
+            {
+                name: _array_column(parts[name]) if pa.types.is_list(column_type) else _scalar_column(parts[name], column_type)
+                for name, column_type in COLUMNS.items()
+            }
+        )
+        for facts in self._facts.values():
+            facts.clear()
+        self.rows = 0
+        return frame

@@ -1,0 +1,77 @@
+"""What the runs before this one left: how far each night got, and which nights there are. One look at the table `runs`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.errors import ConfigError
+from groupreplay.steps.plan import NO_TIME_MS, Landing, landing_of
+
+
+@dataclass(frozen=True, slots=True)
+class PastNight:
+    """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was."""
+
+    logical_date: date
+    is_done: bool
+    landing: Landing
+    digest_final: Mapping[str, str]
+
+
+def past_nights(runs: DataFrame) -> list[PastNight]:
+    """In order. runs: rows of the table `runs` of one cluster."""
+    is_done = sf.col("state") == "DONE"
+    has_landed = sf.col("landing").isNotNull()
+    newest = sf.struct("started_at", "run_id")
+    nights = (
+        runs.withColumn("landing", sf.get_json_object("plan", "$.landing"))
+        .groupBy("logical_date")
+        .agg(
+            sf.max_by(sf.when(has_landed, sf.struct("landing", is_done.alias("is_done"))), sf.when(has_landed, newest)).alias("landed"),
+            sf.max_by(sf.when(is_done, sf.col("digest_final")), sf.when(is_done, newest)).alias("digest_final"),
+        )
+    )
+    rows = nights.where(sf.col("landed").isNotNull()).collect()
+    found = [
+        PastNight(row["logical_date"], row["landed"]["is_done"], landing_of(json.loads(row["landed"]["landing"])), row["digest_final"] or {})
+        for row in rows
+    ]
+    return sorted(found, key=lambda night: night.logical_date)
+
+
+def before(nights: Sequence[PastNight], logical_date: date) -> PastNight | None:
+    """The newest night before that date."""
+    return next((night for night in reversed(nights) if night.logical_date < logical_date), None)
+
+
+def of_date(nights: Sequence[PastNight], logical_date: date) -> PastNight | None:
+    return next((night for night in nights if night.logical_date == logical_date), None)
+
+
+def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
+    """The UTC date of as-of, though no date before the newest night's: time does not run back. newest_ms: newest time in the sources, -1 none."""
+    as_of_ms = max([newest_ms, *[night.landing.as_of_ms for night in nights]])
+    if as_of_ms == NO_TIME_MS:
+        raise ConfigError("--logical-date", "", "the sources hold no record yet whose date could be the night's, so give the date")
+    dates = [night.logical_date for night in nights]
+    return max([datetime.fromtimestamp(as_of_ms / 1000, UTC).date(), *dates])
+
+
+def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]:
+    """The night asked for; before it those that landed and were never published, whose records it builds on; after it those that build on it."""
+    later = [night.logical_date for night in nights if night.logical_date > logical_date]
+    if later and of_date(nights, logical_date) is None:
+        newest = max(later)
+        raise ConfigError(
+            "--logical-date",
+            "",
+            f"{logical_date} was never run and is before the newest night, {newest}: what is new belongs to {newest} or a later date",
+        )
+    waiting = [night.logical_date for night in nights if night.logical_date < logical_date and not night.is_done]
+    return [*waiting, logical_date, *later]

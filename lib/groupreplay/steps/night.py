@@ -1,0 +1,218 @@
+"""One night, from the sources to the summary: the steps in order, what each leaves in `runs`, and what a dead or older run left to take over."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as sf
+
+import groupreplay
+from groupreplay.config import Config
+from groupreplay.errors import RunHeld
+from groupreplay.sources.clock import newest_ms
+from groupreplay.sources.planning import plan_units
+from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
+from groupreplay.steps.land import land
+from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs
+from groupreplay.steps.publish import THREADS, Published, Publisher, publish_topics
+from groupreplay.steps.replay import known_holes, latest_states, night_records, replayed, slices_for
+from groupreplay.steps.report import report
+from groupreplay.steps.sql_files import sql_files
+from groupreplay.steps.storage import write_text
+from groupreplay.summary import SUMMARY_TABLES, section, summary_frames, summary_lines
+from groupreplay.tables.runs import DONE, LANDED, PLANNED, REPLAYED, Ledger, Run
+from groupreplay.tables.warehouse import Warehouse
+from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.topics import GIVEN
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class NightResult:
+    """What a run gives to whoever started it. logical_dates: the nights that it ran, in order; the others are of the last of them."""
+
+    logical_dates: tuple[date, ...]
+    run: Run
+    summary_lines: tuple[str, ...]
+
+
+def run_night(spark: SparkSession, config: Config, logical_date: date | None = None) -> NightResult:
+    """Runs one night, and the nights that it entails (`history.nights_to_run`). Raises the errors of `groupreplay.errors`.
+
+    logical_date: None: the UTC date of as-of.
+    """
+    inputs = find_inputs(config)
+    warehouse = Warehouse(spark, config.warehouse, config.cluster)
+    warehouse.create_all()
+    # In a new warehouse there is nothing to look for, and a first query costs seconds.
+    nights = past_nights(_of_cluster(warehouse, "runs")) if warehouse.version("runs") > 0 else []
+    if logical_date is None:
+        logical_date = default_date(nights, newest_ms(plan_units(inputs.files, {})))
+    ledger = Ledger(warehouse, config.cluster)
+    dates = nights_to_run(nights, logical_date)
+    for each in dates:
+        is_newest = each == dates[-1] and each == logical_date
+        run = _Night(config, warehouse, ledger, each, nights, inputs).run(lands=is_newest)
+        if each != dates[-1]:
+            nights = past_nights(_of_cluster(warehouse, "runs"))
+    return NightResult(tuple(dates), run, tuple(_summary(config, warehouse, run)))
+
+
+def _of_cluster(warehouse: Warehouse, name: str, version: int | None = None) -> DataFrame:
+    return warehouse.read(name, version).where(sf.col("cluster") == warehouse.cluster)
+
+
+@dataclass(slots=True)
+class _Night:
+    """The steps of one night. nights: of `past_nights`."""
+
+    config: Config
+    warehouse: Warehouse
+    ledger: Ledger
+    logical_date: date
+    nights: Sequence[PastNight]
+    inputs: Inputs
+    timings: dict[str, int] = field(default_factory=dict)
+
+    def run(self, *, lands: bool) -> Run:
+        """lands: whether what is new in the sources belongs to this night."""
+        with self._timed("plan"):
+            plan = self._plan(lands=lands)
+            run = self.ledger.acquire(self.logical_date, groupreplay.__version__, self.config.config_hash, plan.to_json())
+        plan = Plan.from_json(run.plan or "")
+        self.timings |= run.timings or {}
+        try:
+            if run.state == PLANNED:
+                run, plan = self._land(run, plan)
+            if run.state == LANDED:
+                run, plan = self._replay(run, plan)
+            return self._publish(run, plan)
+        except RunHeld:
+            raise
+        except Exception as error:
+            self._fail(run, error)
+            raise
+
+    # ------------------------------------------------------------ steps
+
+    def _plan(self, *, lands: bool) -> Plan:
+        if not lands:
+            return Plan(())
+        units = plan_units(self.inputs.files, self._landed_before().watermarks())
+        return Plan(tuple(units), self.inputs.passed_over, self.inputs.unreadable)
+
+    def _land(self, run: Run, plan: Plan) -> tuple[Run, Plan]:
+        landing = self._landed_before()
+        with self._timed("land"):
+            if plan.units:
+                landing = land(self.warehouse, self.logical_date, plan.units, landing, self.config.limits, self._metadata(run, "land"))
+        plan = replace(plan, landing=landing)
+        return self._advance(run, LANDED, plan, as_of_at=landing.as_of_ms if landing.as_of_ms >= 0 else None), plan
+
+    def _replay(self, run: Run, plan: Plan) -> tuple[Run, Plan]:
+        landing = _known(plan.landing)
+        spark, cores = self.warehouse.spark, self.warehouse.spark.sparkContext.defaultParallelism
+        with self._timed("replay"):
+            earlier = before(self.nights, self.logical_date)
+            states = latest_states(_of_cluster(self.warehouse, "group_state"), self.logical_date) if earlier else None
+            slices = self.config.replay.slices or slices_for(landing.rows, cores)
+            holes = known_holes(earlier.landing if earlier else Landing(), landing)
+            facts = replayed(spark, self._records(landing), states, holes, self._given_names(), slices)
+            night = {"cluster": sf.lit(self.config.cluster), "logical_date": sf.lit(self.logical_date)}
+            observation = Observation("replayed")
+            rows = facts.withColumns(night).observe(observation, sf.count(sf.lit(1)).alias("rows"))
+            version = self.warehouse.replace("replayed", rows, f"cluster = '{self.config.cluster}'", self._metadata(run, "replay"))
+        plan = replace(plan, staged_version=version, staged_rows=observation.get["rows"])
+        return self._advance(run, REPLAYED, plan), plan
+
+    def _publish(self, run: Run, plan: Plan) -> Run:
+        landing = _known(plan.landing)
+        with self._timed("publish"):
+            earlier = before(self.nights, self.logical_date)
+            staged = _of_cluster(self.warehouse, "replayed", plan.staged_version)
+            context = ReportContext(
+                cluster=self.config.cluster,
+                logical_date=self.logical_date,
+                as_of_ms=max(landing.as_of_ms, 0),
+                thresholds=self.config.thresholds,
+                topics=_of_cluster(self.warehouse, "topics").select("topic_id", "topic"),
+            )
+            publisher = Publisher(
+                self.warehouse, self.logical_date, earlier.digest_final if earlier else {}, plan.staged_rows, self._metadata(run, "publish")
+            )
+            topics = publish_topics(publisher, self.warehouse, staged, list(self.inputs.topics), context)
+            publisher.publish(report(staged, self._records(landing), replace(context, topics=topics)))
+            self._write_sql(publisher.published)
+        return self._advance(run, DONE, plan, **_columns(publisher.published), counts={**publisher.published.counts, "landed": landing.rows})
+
+    # ------------------------------------------------------------ what steps share
+
+    def _landed_before(self) -> Landing:
+        """What the nights before had landed, and this one if it ran before."""
+        own, earlier = of_date(self.nights, self.logical_date), before(self.nights, self.logical_date)
+        if own is not None:
+            return own.landing
+        return earlier.landing.next_night() if earlier is not None else Landing()
+
+    def _records(self, landing: Landing) -> DataFrame:
+        return night_records(_of_cluster(self.warehouse, "raw_records"), self.logical_date, landing)
+
+    def _given_names(self) -> dict[str, str]:
+        """Topic id -> name as topics sources gave it, on this night or one before: a topic that was deleted keeps its name."""
+        names: dict[str, str] = {}
+        if before(self.nights, self.logical_date) is not None:
+            known = _of_cluster(self.warehouse, "topics").where((sf.col("source") == GIVEN) & (sf.col("logical_date") < sf.lit(self.logical_date)))
+            names = {row["topic_id"]: row["topic"] for row in known.select("topic_id", "topic").collect()}
+        return names | {topic.topic_id: topic.topic for topic in self.inputs.topics}
+
+    def _write_sql(self, published: Published) -> None:
+        for name, text in sql_files(self.warehouse.root, self.config.cluster, self.logical_date, published.versions).items():
+            write_text(self.warehouse.spark, f"{self.warehouse.root}/_sql/{name}", text)
+
+    def _metadata(self, run: Run, step: str) -> dict[str, Any]:
+        return {"run_id": run.run_id, "step": step, "logical_date": str(self.logical_date), "code_version": run.code_version}
+
+    def _advance(self, run: Run, state: str, plan: Plan, **changes: Any) -> Run:
+        return self.ledger.advance(run, state, plan=plan.to_json(), timings=dict(self.timings), **changes)
+
+    def _fail(self, run: Run, error: Exception) -> None:
+        try:
+            self.ledger.fail(run, " ".join(str(error).split())[:1000] or type(error).__name__)
+        except Exception as another:  # noqa: BLE001  # the first error is what the user must see
+            _log.warning("run_id=%s could not be marked FAILED: %s", run.run_id, another)
+
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        self.warehouse.spark.sparkContext.setJobDescription(f"night {self.logical_date}: {step}")
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.timings[step] = int((time.monotonic() - started) * 1000)
+            _log.info("night=%s step=%s ms=%d", self.logical_date, step, self.timings[step])
+
+
+def _known(landing: Landing | None) -> Landing:
+    assert landing is not None, "a run that is past PLANNED says what it landed"
+    return landing
+
+
+def _columns(published: Published) -> dict[str, Any]:
+    return {"table_versions": dict(published.versions), "digest": dict(published.digest), "digest_final": dict(published.digest_final)}
+
+
+def _summary(config: Config, warehouse: Warehouse, run: Run) -> list[str]:
+    tables = {name: _of_cluster(warehouse, name) for name in SUMMARY_TABLES}
+    frames = summary_frames(tables, run.logical_date, config.report.top)
+    with ThreadPoolExecutor(THREADS) as threads:
+        found = dict(zip(frames, threads.map(lambda frame: section(frame.collect()), frames.values()), strict=True))
+    return summary_lines(found, cluster=config.cluster, logical_date=run.logical_date, as_of_ms=run.as_of_at)

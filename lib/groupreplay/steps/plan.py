@@ -1,0 +1,175 @@
+"""Step plan: what a run reads, fixed in `runs` before anything is read, and what every night so far has landed.
+
+Both are JSON in the column `plan`, so that a night needs no look at what the nights before it wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from groupreplay.config import Config
+from groupreplay.errors import SourceUnreadable
+from groupreplay.sources import dump_log, segments
+from groupreplay.sources.files import Listing, find_files, identity, is_readable
+from groupreplay.sources.log_files import LogFile
+from groupreplay.sources.planning import OPEN, Landed, fingerprint
+from groupreplay.sources.topics import GivenTopic, read_topics
+from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit
+
+NO_TIME_MS = -1
+NO_HOLE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the sources hold now. passed_over: number of files that are no part of the offsets topic. unreadable: directories, and why."""
+
+    files: tuple[LogFile, ...]
+    topics: tuple[GivenTopic, ...]
+    passed_over: int
+    unreadable: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLanded:
+    """next_offset: where the next night goes on. last_hole: greatest offset that the log lacks so far, -1 none. files: fingerprint of its last unit's
+    files, "" where they were not read to their end."""
+
+    next_offset: int
+    last_hole: int
+    files: str
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """What was landed up to a night, and in it.
+
+    as_of_ms: greatest record time, -1 none. partitions: of the offsets topic. open_commits: commits landed without the end of their transaction,
+    by all nights. rows, markers: records and transaction markers that this night landed. holes: (partition, last hole) of this night's units.
+    raw_version: of `raw_records` with all of it, -1 where this night has landed nothing.
+    """
+
+    as_of_ms: int = NO_TIME_MS
+    partitions: Mapping[int, PartitionLanded] = field(default_factory=dict)
+    open_commits: int = 0
+    rows: int = 0
+    markers: int = 0
+    holes: tuple[tuple[int, int], ...] = ()
+    raw_version: int = -1
+
+    def next_night(self) -> Landing:
+        """Where the night after this one begins."""
+        return replace(self, rows=0, markers=0, holes=(), raw_version=-1)
+
+    def watermarks(self) -> dict[int, Landed]:
+        return {partition: Landed(each.next_offset, each.files) for partition, each in self.partitions.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one run reads. landing: None until it was landed. staged_version, staged_rows: of `replayed`, -1 and 0 until it was replayed."""
+
+    units: tuple[Unit, ...]
+    passed_over: int = 0
+    unreadable: tuple[tuple[str, str], ...] = ()
+    landing: Landing | None = None
+    staged_version: int = -1
+    staged_rows: int = 0
+
+    def to_json(self) -> str:
+        landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
+        plain = {
+            "passed_over": self.passed_over,
+            "unreadable": self.unreadable,
+            "staged_version": self.staged_version,
+            "staged_rows": self.staged_rows,
+        }
+        content = {**plain, "landing": landing, "units": [asdict(unit) for unit in self.units]}
+        return json.dumps(content, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        content = json.loads(text)
+        return cls(
+            units=tuple(Unit.from_json(json.dumps(unit)) for unit in content["units"]),
+            passed_over=content["passed_over"],
+            unreadable=tuple((path, why) for path, why in content["unreadable"]),
+            landing=landing_of(content["landing"]) if content["landing"] else None,
+            staged_version=content["staged_version"],
+            staged_rows=content["staged_rows"],
+        )
+
+
+def landing_of(content: dict[str, Any]) -> Landing:
+    """Inverse of a landing's JSON."""
+    partitions = {int(key): PartitionLanded(**each) for key, each in content.pop("partitions").items()}
+    holes = tuple((partition, last_hole) for partition, last_hole in content.pop("holes"))
+    return Landing(partitions=partitions, holes=holes, **content)
+
+
+# ---------------------------------------------------------------- what is there
+
+
+def find_inputs(config: Config) -> Inputs:
+    """All files of all sources, each once. Raises SourceUnreadable for a source that gives nothing."""
+    files: dict[str, LogFile] = {}
+    passed_over = 0
+    unreadable: list[tuple[str, str]] = []
+    for source in config.sources:
+        if source.kind not in (SEGMENTS, DUMP_LOG):
+            continue
+        listing = find_files(source)
+        found = segments.segments(listing.files) if source.kind == SEGMENTS else dump_log.dumps(listing.files)
+        expected = segments.EXPECTED if source.kind == SEGMENTS else dump_log.EXPECTED
+        _check(str(source), listing, [file for each in found for file in each], expected)
+        passed_over += sum(not each for each in found)
+        unreadable += listing.unreadable
+        for each in found:
+            for file in each:
+                files.setdefault(f"{file.kind}\0{file.offsets_partition}\0{identity(file.path)}", file)
+    topics = read_topics(source for source in config.sources if source.kind == "topics")
+    return Inputs(tuple(files.values()), tuple(topics), passed_over, tuple(unreadable))
+
+
+def _check(source: str, listing: Listing, found: list[LogFile], expected: str) -> None:
+    if not found:
+        raise SourceUnreadable(source, f"none of its {len(listing.files)} files is what it is said to be: expected {expected}")
+    whys = []
+    for file in found:
+        why = is_readable(file.path)
+        if why is None:
+            return
+        whys.append(why)
+    raise SourceUnreadable(source, f"{whys[0]}" + (f", and {len(whys) - 1} more files" if len(whys) > 1 else ""))
+
+
+# ---------------------------------------------------------------- what was landed
+
+
+def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, dict[str, Any]]], damaged: set[int]) -> Landing:
+    """`before` and what one run landed on top of it.
+
+    details: (offsets_partition, detail) of its `unit` rows. damaged: partitions with damage: their files are read again next time.
+    """
+    last_units = {unit.offsets_partition: unit for unit in units if unit.end_offset == OPEN}
+    partitions, holes = dict(before.partitions), list(before.holes)
+    as_of_ms, open_commits, rows, markers = before.as_of_ms, before.open_commits, before.rows, before.markers
+    for partition, detail in sorted(details, key=lambda each: (each[0], each[1]["first_offset"])):
+        if partition not in partitions and detail["next_offset"] == detail["first_offset"]:
+            continue  # A log that was empty so far: where it begins is still to be seen.
+        earlier = partitions.get(partition, PartitionLanded(0, NO_HOLE, ""))
+        partitions[partition] = PartitionLanded(
+            next_offset=max(earlier.next_offset, detail["next_offset"]),
+            last_hole=max(earlier.last_hole, detail["last_hole"]),
+            files=fingerprint(last_units[partition]) if partition in last_units and partition not in damaged else "",
+        )
+        if detail["last_hole"] != NO_HOLE:
+            holes.append((partition, detail["last_hole"]))
+        as_of_ms = max(as_of_ms, detail["last_ts_ms"])
+        open_commits += detail["open_commits"]
+        rows += detail["kept"]
+        markers += detail["control"]
+    return replace(before, as_of_ms=as_of_ms, partitions=partitions, open_commits=open_commits, rows=rows, markers=markers, holes=tuple(holes))

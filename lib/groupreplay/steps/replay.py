@@ -1,0 +1,126 @@
+"""Step replay: a night's records and the states of the night before -> facts and states, in one pass over hash slices of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from groupreplay.grouped.frames import DDL
+from groupreplay.grouped.slices import INPUT, STATE_ENCODING, STATE_OFFSET, slice_replay
+from groupreplay.steps.plan import NO_HOLE, Landing
+from groupreplay.steps.transactions import OWN_OFFSET, settled_commits
+
+SLICE_ROWS: Final = 50_000
+"""A slice takes seconds, so tasks even out; an empty one costs some 10 ms."""
+
+SLICES_MAX: Final = 4096
+
+
+class Hole(NamedTuple):
+    """Rows of the partition in [first, end), end None: all above, have this hole below them."""
+
+    partition: int
+    first: int
+    end: int | None
+    hole: int
+
+
+def slices_for(rows: int, cores: int) -> int:
+    """How many hash slices of groups `rows` are cut into. Shows in no output."""
+    return min(max(-(-rows // SLICE_ROWS), 2 * cores), SLICES_MAX)
+
+
+def night_records(raw: DataFrame, logical_date: date, landing: Landing) -> DataFrame:
+    """The raw rows that a night replays: those it landed, and as kind `record` the commits that its markers settled; with OWN_OFFSET.
+
+    raw: `raw_records` of one cluster.
+    """
+    own = raw.where(sf.col("logical_date") == sf.lit(logical_date)).withColumn(OWN_OFFSET, sf.col("offset"))
+    if not (landing.open_commits and landing.markers):
+        return own
+    return own.unionByName(settled_commits(raw.where(sf.col("logical_date") <= sf.lit(logical_date)), logical_date))
+
+
+def replayed(
+    spark: SparkSession,
+    records: DataFrame,
+    states: DataFrame | None,
+    holes: Sequence[Hole],
+    names: Mapping[str, str],
+    slices: int,
+) -> DataFrame:
+    """Rows of `replayed` without night and cluster.
+
+    records: of `night_records`. states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
+    """
+    rows = _with_earlier_holes(spark, records.where(sf.col("kind") == "record"), holes).select(*INPUT, OWN_OFFSET)
+    if states is not None:
+        rows = rows.unionByName(_state_rows(states))
+    slice_number = sf.pmod(sf.xxhash64("group_id"), sf.lit(slices)).cast("int")
+    # Sorted last, right before the grouped map, by the slice first: so it adds no exchange and no sort of its own, and the order holds.
+    # The key decides where two commits of one transaction were made in one unit: any order would do, but always the same.
+    in_order = (
+        rows.withColumn("slice", slice_number)
+        .repartitionById(slices, sf.col("slice"))
+        .sortWithinPartitions("slice", "group_id", "offsets_partition", "offset", OWN_OFFSET, "key")
+    )
+    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), DDL)
+
+
+def latest_states(group_state: DataFrame, logical_date: date) -> DataFrame:
+    """Of each group the state that the nights before this one left, if it is alive. group_state: the table's rows of one cluster."""
+    before = group_state.where(sf.col("logical_date") < sf.lit(logical_date))
+    latest = before.groupBy("group_id", "offsets_partition").agg(sf.max_by("state_bytes", "logical_date").alias("state_bytes"))
+    return latest.where(sf.col("state_bytes").isNotNull())
+
+
+def known_holes(before: Landing, landing: Landing) -> list[Hole]:
+    """What units' last holes mean for the rows above them: a row knows those of its own unit alone. before: the landing of the night before."""
+    offsets: dict[int, set[int]] = {partition: {each.last_hole} for partition, each in before.partitions.items() if each.last_hole != NO_HOLE}
+    for partition, last_hole in landing.holes:
+        offsets.setdefault(partition, set()).add(last_hole)
+    found = []
+    for partition in sorted(offsets):
+        holes = sorted(offsets[partition])
+        ends: list[int | None] = [*[hole + 1 for hole in holes[1:]], None]
+        found += [Hole(partition, hole + 1, end, hole) for hole, end in zip(holes, ends, strict=True)]
+    return found
+
+
+def _with_earlier_holes(spark: SparkSession, records: DataFrame, holes: Sequence[Hole]) -> DataFrame:
+    if not holes:
+        return records
+    names = {"hole_partition": pa.int32(), "hole_from": pa.int64(), "hole_end": pa.int64(), "earlier_hole": pa.int64()}
+    table = pa.table({name: pa.array([each[index] for each in holes], kind) for index, (name, kind) in enumerate(names.items())})
+    inside = (
+        (sf.col("offsets_partition") == sf.col("hole_partition"))
+        & (sf.col("offset") >= sf.col("hole_from"))
+        & (sf.col("hole_end").isNull() | (sf.col("offset") < sf.col("hole_end")))
+    )
+    with_hole = records.join(sf.broadcast(spark.createDataFrame(table)), inside, "left")
+    return with_hole.withColumn("last_hole", sf.greatest("last_hole", "earlier_hole")).drop(*names)
+
+
+def _state_rows(states: DataFrame) -> DataFrame:
+    def number(value: int) -> Column:
+        return sf.lit(value)
+
+    columns: dict[str, Column] = {
+        "group_id": sf.col("group_id"),
+        "offsets_partition": sf.col("offsets_partition"),
+        "offset": number(STATE_OFFSET).cast("bigint"),
+        "ts_ms": number(-1).cast("bigint"),
+        "leader_epoch": number(-1),
+        "batch_base_offset": number(-1).cast("bigint"),
+        "last_hole": number(NO_HOLE).cast("bigint"),
+        "encoding": sf.lit(STATE_ENCODING),
+        "key": sf.lit(b""),
+        "value": sf.col("state_bytes"),
+        OWN_OFFSET: number(STATE_OFFSET).cast("bigint"),
+    }
+    return states.select(*[value.alias(name) for name, value in columns.items()])

@@ -1,0 +1,53 @@
+"""Commits of transactions that end in a later unit, or a later night, than they were made in.
+
+A unit that does not see the marker of a transaction lands its commits as `open_commit`, and lands the first marker of every producer as `marker`. A
+producer has one transaction at a time in a partition, so the first marker of the producer above a commit is the one that decides it: on COMMIT the
+commit enters the replay of the marker's night, at the marker's offset and time, where it began to count; on ABORT it never does.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as sf
+
+OWN_OFFSET = "own_offset"
+"""Where a commit stood itself: commits that share a marker are replayed in this order."""
+
+
+def settled_commits(raw: DataFrame, logical_date: date) -> DataFrame:
+    """Raw rows of kind `record`, and OWN_OFFSET: commits of this night and those before it whose COMMIT marker this night landed.
+
+    raw: `raw_records` of one cluster, nights up to this one.
+    """
+    committed = sf.get_json_object("detail", "$.committed") == "true"
+    markers = raw.where(sf.col("kind") == "marker").select(
+        "offsets_partition",
+        "producer_id",
+        sf.col("offset").alias("marker_offset"),
+        sf.struct("logical_date", committed.alias("committed"), "ts_ms", "leader_epoch", "last_hole").alias("marker"),
+    )
+    commits = raw.where(sf.col("kind") == "open_commit")
+    above = commits.join(markers, ["offsets_partition", "producer_id"]).where(sf.col("marker_offset") > sf.col("offset"))
+    decided_by_first = Window.partitionBy("offsets_partition", "offset").orderBy("marker_offset")
+    decided = above.withColumn("_rank", sf.row_number().over(decided_by_first)).where(sf.col("_rank") == 1)
+    # Of several commits of one key in a transaction only the last was ever visible.
+    last_of_key = Window.partitionBy("offsets_partition", "marker_offset", "encoding", "key").orderBy(sf.desc("offset"))
+    visible = (
+        decided.where(sf.col("marker.committed") & (sf.col("marker.logical_date") == sf.lit(logical_date)))
+        .withColumn("_rank", sf.row_number().over(last_of_key))
+        .where(sf.col("_rank") == 1)
+    )
+    at_marker = {
+        OWN_OFFSET: sf.col("offset"),
+        "offset": sf.col("marker_offset"),
+        "batch_base_offset": sf.col("marker_offset"),
+        "ts_ms": sf.col("marker.ts_ms"),
+        "leader_epoch": sf.col("marker.leader_epoch"),
+        "last_hole": sf.col("marker.last_hole"),
+        "kind": sf.lit("record"),
+        "logical_date": sf.lit(logical_date),
+    }
+    columns = [column for column in raw.columns if column not in at_marker]
+    return visible.select(*columns, *[value.alias(name) for name, value in at_marker.items()])
