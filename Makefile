@@ -1,0 +1,68 @@
+# Everything a person does here. `make` alone says what there is.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+DELTA_VERSION := $(shell sed -n 's/.*"delta-spark==\([0-9.]*\)".*/\1/p' setup.py)
+DELTA_PACKAGE := io.delta:delta-spark_4.1_2.13:$(DELTA_VERSION)
+# Spark has everything else that these packages name, and no table here needs the Delta kernel: two jars are enough.
+NOT_NEEDED := org.*:*,com.*:*,io.netty*:*,io.unitycatalog:*,io.delta:delta-kernel*
+IVY_SETTINGS ?= conf/ivysettings.xml
+
+VENV := .venv/.installed
+JARS := .cache/jars/.resolved
+IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
+CHECKED := lib jobs tests setup.py
+
+.PHONY: help setup lint types test demo bench soak clean
+
+help:  ## say what there is
+	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-12s %s\n", $$1, $$2}'
+
+setup: $(VENV) $(JARS)  ## make .venv and fetch the two Delta jars, once; everything else does this by itself
+
+$(VENV): setup.py constraints.txt
+	@bash .ci/make_venv "$(PYTHON)"
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev]'
+	@touch $@
+
+$(JARS): $(VENV) $(IVY_SETTINGS) conf/jars.sha256
+	@rm -rf .cache/ivy .cache/jars && mkdir -p .cache/jars
+	@echo pass > .cache/nothing.py
+	@echo "fetching $(DELTA_PACKAGE)"
+	@$(IN_VENV) .venv/bin/spark-submit --conf spark.jars.ivySettings=$(IVY_SETTINGS) --conf spark.jars.ivy=$(CURDIR)/.cache/ivy \
+	    --packages $(DELTA_PACKAGE) --exclude-packages '$(NOT_NEEDED)' .cache/nothing.py >.cache/ivy.log 2>&1 \
+	    || { cat .cache/ivy.log; echo "The Delta jars could not be fetched: put those of conf/jars.sha256 into .cache/jars yourself and touch $@."; exit 1; }
+	@for jar in .cache/ivy/jars/*.jar; do name=$$(basename "$$jar"); cp "$$jar" ".cache/jars/$${name#io.delta_}"; done
+	@cd .cache/jars && { sha256sum --quiet -c ../../conf/jars.sha256 2>/dev/null || shasum -a 256 --quiet -c ../../conf/jars.sha256; }
+	@rm -rf .cache/ivy .cache/nothing.py .cache/ivy.log
+	@touch $@
+
+lint: $(VENV)  ## formatting, lint, types and import contracts
+	@.venv/bin/ruff format --check $(CHECKED)
+	@.venv/bin/ruff check $(CHECKED)
+	@.venv/bin/lint-imports
+	@.venv/bin/mypy
+
+types: $(VENV)  ## types alone
+	@.venv/bin/mypy
+
+test: setup lint  ## lint, types, import contracts and every test
+	@$(IN_VENV) .venv/bin/python -m pytest
+
+demo: setup  ## the main job on the recordings of tests/recordings, and three queries on what it wrote
+	@rm -rf .cache/demo
+	@./spark-submit.sh run_nightly --config conf/demo.yaml
+	@./spark-submit.sh query_tables --config conf/demo.yaml
+
+bench: setup  ## speed and memory; PEER=1 times Kafka's own tool beside it
+	@$(IN_VENV) .venv/bin/python tests/bench/run_bench.py $(if $(PEER),--peer)
+
+soak: setup  ## what takes longer than the suite may
+	@$(IN_VENV) .venv/bin/python -m pytest -m soak
+
+clean:  ## remove everything that make made
+	@rm -rf .venv .cache dist build spark-warehouse metastore_db derby.log lib/groupreplay.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find lib jobs tests -name __pycache__ -type d -prune -exec rm -rf {} +

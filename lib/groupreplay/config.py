@@ -1,0 +1,100 @@
+"""What a run is told: frozen dataclasses, standard library only, because workers import them.
+
+`conf/base.yaml` explains every key and repeats the defaults that stand here (a test holds the two together). `config_file` reads them.
+A field's metadata: `min`, `max` (both inclusive, in the unit of its name), `pattern` (whole text must match), `expected` (in words, for the error).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+MIN_THRESHOLD_MS = 1_000
+"""Machines do not tell stretches shorter than this (`replay.facts.MIN_STALL_MS`), so no threshold may be lower."""
+
+MAX_WINDOW_MS = 3_600_000
+"""Machines end a chain after a gap of this (`replay.facts.MAX_CHAIN_GAP_MS`), so no window may be longer."""
+
+SOURCE_KINDS = ("segments", "dump_log", "topics")
+LATER_SOURCE_KINDS = ("kafka", "server_log", "request_log")
+
+
+def _threshold(default_ms: int) -> Any:
+    return field(default=default_ms, metadata={"min": MIN_THRESHOLD_MS, "max": 366 * 86_400_000})
+
+
+def _window(default_ms: int) -> Any:
+    return field(default=default_ms, metadata={"min": MIN_THRESHOLD_MS, "max": MAX_WINDOW_MS})
+
+
+def _number(default: int | None, least: int, most: int) -> Any:
+    return field(default=default, metadata={"min": least, "max": most})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """kind: one of SOURCE_KINDS. path: a file, directory or glob, local (then absolute) or a URI."""
+
+    kind: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """From when on something is called stuck (design section 9). Durations in ms; `*_count` times inside `*_window_ms`."""
+
+    slow_revocation_ms: int = _threshold(10_000)
+    waiting_on_holder_ms: int = _threshold(10_000)
+    not_reconciling_ms: int = _threshold(15_000)
+    fence_loop_count: int = _number(3, 2, 1_000)
+    fence_loop_window_ms: int = _window(600_000)
+    epoch_storm_count: int = _number(10, 2, 1_000)
+    epoch_storm_window_ms: int = _window(600_000)
+    assigning_stalled_ms: int = _threshold(16_000)
+    migration_stalled_ms: int = _threshold(86_400_000)
+    static_limbo_ms: int = _threshold(10_000)
+    assigned_not_consuming_ms: int = _threshold(600_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one input may cost at most, in bytes; more is damage, told in `undecoded`."""
+
+    batch_bytes: int = _number(128 << 20, 1 << 20, 1 << 30)
+    decompressed_bytes: int = _number(256 << 20, 1 << 20, 1 << 30)
+    line_bytes: int = _number(64 << 20, 1 << 20, 1 << 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayConfig:
+    """slices: hash buckets of groups; None: from the number of rows. Shows in no output."""
+
+    slices: int | None = _number(None, 1, 4_096)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportConfig:
+    """top: rows of each list in the summary."""
+
+    top: int = _number(5, 1, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """One run's configuration, checked whole.
+
+    cluster: a name, in every row. warehouse: directory (then absolute) or URI; a table is at <warehouse>/<table>. config_hash: sha256 of what was
+    in force, in hex, with `${env:NAME}` unreplaced, so that no secret is in it.
+    """
+
+    cluster: str = field(metadata={"pattern": r"[A-Za-z0-9._-]{1,100}", "expected": "a name of letters, digits, '.', '_' and '-'"})
+    warehouse: str
+    sources: tuple[Source, ...] = field(metadata={"min": 1})
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    limits: Limits = field(default_factory=Limits)
+    replay: ReplayConfig = field(default_factory=ReplayConfig)
+    report: ReportConfig = field(default_factory=ReportConfig)
+    config_hash: str = field(default="", metadata={"computed": True})

@@ -1,0 +1,290 @@
+"""YAML files and `--set` arguments -> one checked `Config`, or a ConfigError that names file, key and what was expected.
+
+A configuration is laid over `conf/base.yaml` (which travels in the package), arguments over both; mappings are merged key by key, lists are
+replaced whole. What a key may hold is read off the dataclasses of `config`, so a key is described once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import json
+import os
+import re
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import yaml
+
+from groupreplay.config import LATER_SOURCE_KINDS, SOURCE_KINDS, Config, Source
+from groupreplay.errors import ConfigError
+
+BASE = "conf/base.yaml"
+OVERRIDE = "--set"
+_PATHS = frozenset({"warehouse", "path"})
+_REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a mapping", bool: "true or false", float: "a fraction", type(None): "nothing"}
+
+
+def load_config(path: str, overrides: Sequence[str] = ()) -> Config:
+    """The configuration of the file at `path` (local), with `key=value` overrides on it. Raises ConfigError."""
+    base = _parse(resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE)
+    layers = {BASE: base, path: _parse(_text(path), path)}
+    tree = _merged(base, layers[path])
+    for override in overrides:
+        name, key, value = _override(override)
+        _put(tree, key, value, name)
+        layers[name] = _nested(key, value)
+    config: Config = _Reader(layers, path).section(Config, tree, "")
+    canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return dataclasses.replace(config, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
+
+
+def load_base() -> dict[str, Any]:
+    """The tree of conf/base.yaml, for the test that compares it with the dataclasses."""
+    return _parse(resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE)
+
+
+# ---------------------------------------------------------------- text -> tree
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader, but a key that stands twice is an error: by itself YAML takes the last one silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(None, None, f"a key must be a text, found {key!r}", key_node.start_mark)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise ConfigError(path, "", f"cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(path, "", "cannot be read: it is not UTF-8") from error
+
+
+def _yaml(text: str, name: str) -> Any:
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise ConfigError(name, "", f"{line}{error.problem or error.context or 'it is not YAML'}") from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise ConfigError(name, "", "it is not YAML that can be read") from error
+
+
+def _parse(text: str, name: str) -> dict[str, Any]:
+    tree = _yaml(text, name)
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError(name, "", f"expected a mapping of keys, found {_found(tree)}")
+    return tree
+
+
+def _override(text: str) -> tuple[str, str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(OVERRIDE, "", f"expected key=value, found {text!r}")
+    return f"{OVERRIDE} {text}", key.strip(), _yaml(value, f"{OVERRIDE} {text}")
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    tree = dict(below)
+    for key, value in above.items():
+        mine = tree.get(key)
+        tree[key] = _merged(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
+    return tree
+
+
+def _nested(key: str, value: Any) -> dict[str, Any]:
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    nested: dict[str, Any] = value
+    return nested
+
+
+def _put(tree: dict[str, Any], key: str, value: Any, name: str) -> None:
+    """Sets the dotted key in the tree; a number is a place in a list. Lists are copied, so that no layer is changed."""
+    parts = key.split(".")
+    at: Any = tree
+    for depth, part in enumerate(parts):
+        place: Any = part
+        if isinstance(at, list):
+            if not part.isdecimal() or int(part) >= len(at):
+                raise ConfigError(name, key, f"the list {'.'.join(parts[:depth])} has the places 0 to {len(at) - 1}, found {part!r}")
+            place = int(part)
+        elif not isinstance(at, dict):
+            raise ConfigError(name, key, f"{'.'.join(parts[:depth])} holds {_found(at)}, so nothing can be set below it")
+        if depth == len(parts) - 1:
+            at[place] = value
+            return
+        below = at[place] if isinstance(at, list) else at.get(part, {})
+        at[place] = list(below) if isinstance(below, list) else dict(below) if isinstance(below, dict) else below
+        at = at[place]
+
+
+# ---------------------------------------------------------------- tree -> dataclasses
+
+
+class _Reader:
+    """Reads dataclasses off a merged tree. layers: name -> tree, later ones over earlier ones; main: the layer that a missing key is missing in."""
+
+    def __init__(self, layers: Mapping[str, Mapping[str, Any]], main: str) -> None:
+        self.layers, self.main = layers, main
+
+    def section(self, cls: Any, tree: Any, key: str) -> Any:
+        """An instance of the dataclass from a mapping."""
+        if not isinstance(tree, dict):
+            raise self.error(key, f"expected a mapping of keys, found {_found(tree)}")
+        fields = {field.name: field for field in dataclasses.fields(cls) if not field.metadata.get("computed")}
+        for name in tree:
+            if name not in fields:
+                raise self.error(_below(key, name), f"there is no such key{_nearest_key(name, list(fields))}")
+        hints, values = get_type_hints(cls), {}
+        for name, field in fields.items():
+            if name in tree:
+                values[name] = self.value(hints[name], field.metadata, tree[name], _below(key, name))
+            elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+                raise ConfigError(self.main, _below(key, name), f"is missing, expected {_expected(hints[name], field.metadata)}")
+        return cls(**values)
+
+    def value(self, hint: Any, metadata: Mapping[str, Any], value: Any, key: str) -> Any:
+        if get_origin(hint) is tuple:
+            return self.sources(value, metadata, key)
+        if dataclasses.is_dataclass(hint):
+            return self.section(hint, value, key)
+        if isinstance(value, str):
+            value = self.with_environment(value, key, as_text=hint is str)
+        if value is None and type(None) in get_args(hint):
+            return None
+        fits = isinstance(value, str) and value != "" if hint is str else isinstance(value, int) and not isinstance(value, bool)
+        if not fits or not _within(value, metadata):
+            raise self.error(key, f"expected {_expected(hint, metadata)}, found {_found(value)}")
+        return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
+
+    def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Source, ...]:
+        if not isinstance(value, list) or len(value) < metadata["min"]:
+            raise self.error(key, f"expected a list of at least {metadata['min']} source, found {_found(value)}")
+        return tuple(self.source(tree, f"{key}.{index}") for index, tree in enumerate(value))
+
+    def source(self, tree: Any, key: str) -> Source:
+        kind = tree.get("kind") if isinstance(tree, dict) else None
+        if isinstance(kind, str) and kind in LATER_SOURCE_KINDS:
+            raise self.error(f"{key}.kind", f"this version does not read sources of the kind {kind} yet; it reads {', '.join(SOURCE_KINDS)}")
+        if kind is not None and kind not in SOURCE_KINDS:
+            raise self.error(f"{key}.kind", f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}")
+        source: Source = self.section(Source, tree, key)
+        return source
+
+    def with_environment(self, text: str, key: str, as_text: bool) -> Any:
+        """The text with its ${env:NAME} replaced; where a number belongs, what came in is read as YAML reads it."""
+
+        def variable(match: re.Match[str]) -> str:
+            value = os.environ.get(match[1])
+            if value is None:
+                raise self.error(key, f"the environment has no variable {match[1]!r}, which ${{env:{match[1]}}} asks for")
+            return value
+
+        replaced = _REFERENCE.sub(variable, text)
+        return replaced if as_text or replaced == text else _yaml(replaced, self.origin(key))
+
+    def error(self, key: str, problem: str) -> ConfigError:
+        return ConfigError(self.origin(key), key, problem)
+
+    def origin(self, key: str) -> str:
+        """The topmost layer that says anything at, above or below the key."""
+        for name in reversed(list(self.layers)):
+            if _says(self.layers[name], key.split(".") if key else []):
+                return name
+        return self.main
+
+
+def _says(tree: Any, parts: Sequence[str]) -> bool:
+    for part in parts:
+        if isinstance(tree, list):
+            if not part.isdecimal() or int(part) >= len(tree):
+                return False
+            tree = tree[int(part)]
+        elif isinstance(tree, dict):
+            if part not in tree:
+                return False
+            tree = tree[part]
+        else:
+            return True
+    return True
+
+
+def _below(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
+
+def _within(value: str | int, metadata: Mapping[str, Any]) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(metadata.get("pattern", r"(?s).+"), value) is not None
+    return bool(metadata.get("min", value) <= value <= metadata.get("max", value))
+
+
+def _expected(hint: Any, metadata: Mapping[str, Any]) -> str:
+    if "expected" in metadata:
+        return str(metadata["expected"])
+    if get_origin(hint) is tuple:
+        return "a list of sources"
+    if get_origin(hint) in (Union, types.UnionType):
+        return f"{_expected(get_args(hint)[0], metadata)}, or null"
+    words = _WORDS.get(hint, "a mapping")
+    return f"{words} from {metadata['min']} to {metadata['max']}" if "min" in metadata and hint is int else words
+
+
+def _found(value: Any) -> str:
+    """What stands there, short, with a word on YAML's surprises."""
+    if isinstance(value, (dict, list)):
+        return f"an empty {_WORDS[type(value)][2:]}" if not value else _WORDS[type(value)]
+    if value is None:
+        return "nothing"
+    text = repr(value) if isinstance(value, (str, int, float)) else f"{value} (a {type(value).__name__}; put a text in quotes)"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    for near in difflib.get_close_matches(name.lower(), names, 1, 0.6):
+        return f"; did you mean {near!r}?"
+    return f"; expected one of {', '.join(names)}"
+
+
+def _nearest_key(name: str, names: Sequence[str]) -> str:
+    """The nearest key of this section, or the place where a key of just this name belongs, else every key of this section."""
+    elsewhere = dict(_places(Config, ""))
+    return f"; did you mean {elsewhere[name]!r}?" if name in elsewhere else _nearest(name, names)
+
+
+def _places(cls: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Every key's last name and its dotted place, below the class."""
+    hints = get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        if dataclasses.is_dataclass(hints[field.name]):
+            yield from _places(hints[field.name], _below(key, field.name))
+        elif not field.metadata.get("computed"):
+            yield field.name, _below(key, field.name)
+
+
+def _resolved(path: str) -> str:
+    """A URI as it is; a local path absolute, because executors start elsewhere. A slash at its end stays."""
+    if _URI.match(path):
+        return path
+    absolute = os.path.abspath(os.path.expanduser(path))
+    return absolute + "/" if path.endswith("/") and absolute != "/" else absolute

@@ -1,0 +1,69 @@
+"""Which errors of Spark and Delta mean that a table is damaged, and which table.
+
+Damage surfaces wherever a table is read, often far from here, so an error is judged by its condition and text, and its table by the path in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import delta.exceptions  # noqa: F401  (turns Delta's concurrency errors into Python classes; without it they are bare Py4JJavaErrors)
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from groupreplay.errors import GroupReplayError, WarehouseDamaged
+from groupreplay.tables.schemas import TABLES
+
+_SIGNS: tuple[tuple[str, str], ...] = (
+    (r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE\.FILE_NOT_EXIST|FAILED_READ_FILE\.DBR_FILE_NOT_EXIST", "a data file that its log names is missing"),
+    (r"FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|is not a Parquet file|can not read class org\.apache\.parquet", "a data file cannot be read"),
+    (r"DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_LOG_FILE_NOT_FOUND|DELTA_MISSING_FILES", "a file of its log is missing"),
+    (r"DELTA_STATE_RECOVER_ERROR|DELTA_MISSING_PART_FILES|DELTA_INVALID_LOGSTORE|actionNotFound|DELTA_ACTION_NOT_FOUND", "its log cannot be read"),
+    (r"JsonParseException|JsonEOFException|JsonMappingException|MalformedInput|MALFORMED_RECORD", "its log cannot be read"),
+    (r"DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE|DELTA_PATH_DOES_NOT_EXIST|DELTA_MISSING_TRANSACTION_LOG|PATH_NOT_FOUND", "it is not there"),
+)
+_FILE = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?/[^\n]*?)/(\w+)/(?:_delta_log/|cluster=)")
+_DEEP_ENOUGH = 20_000
+
+
+def damaged_table(error: BaseException, root: str = "", name: str = "") -> WarehouseDamaged | None:
+    """The damage that an error of Spark tells of, None where it tells of something else.
+
+    root, name: of the warehouse and the table that were being used, "" where they must be read off the paths in the error: every table's files lie
+    below <root>/<name>/_delta_log/ or <root>/<name>/cluster=.../.
+    """
+    if not isinstance(error, (PySparkException, Py4JJavaError)):
+        return None
+    text = str(error)[:_DEEP_ENOUGH]
+    why = next((words for pattern, words in _SIGNS if re.search(pattern, text)), None)
+    if why is None:
+        return None
+    place = (root, name) if name else _place_in(text)
+    return damage_of(*place, why) if place is not None else None
+
+
+def damage_of(root: str, name: str, why: str) -> WarehouseDamaged:
+    """The error, with its remedy: every table is made from the logs, so all but lost history can be made again."""
+    return WarehouseDamaged(name, why, f"restore {root}/{name} from a copy, or move it aside and rerun the first night that it should hold")
+
+
+@contextmanager
+def guarded(root: str, name: str) -> Iterator[None]:
+    """Raises WarehouseDamaged for the errors inside that mean it."""
+    try:
+        yield
+    except GroupReplayError:
+        raise
+    except Exception as error:
+        damage = damaged_table(error, root, name)
+        if damage is None:
+            raise
+        raise damage from error
+
+
+def _place_in(text: str) -> tuple[str, str] | None:
+    """(root, table) of the first path to a table's file in the text."""
+    match = _FILE.search(text)
+    return (re.sub(r"^file:/+", "/", match[1]), match[2]) if match is not None and match[2] in TABLES else None

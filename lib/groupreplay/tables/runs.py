@@ -1,0 +1,260 @@
+"""The table `runs` as a ledger: who runs which night, how far it came, and what belongs to it.
+
+A night, (cluster, logical_date), is a partition and has one writer at a time. Every change rewrites the partition's few rows in one commit that
+carries the next number of the night's own transaction id: Delta drops a commit whose number is not higher than the last one, and refuses one that
+races another, so of two runs that saw the same rows one wins, and a run that was given up for dead can no longer write. The number is read before
+the rows, and after the commit its metadata must be ours: a commit that was dropped raises nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from delta import exceptions as delta_exceptions
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as sf
+from pyspark.sql.types import LongType, StructField, StructType, TimestampType
+
+from groupreplay.errors import RunHeld
+from groupreplay.tables.holder import is_dead, this_process
+from groupreplay.tables.warehouse import Warehouse
+
+PLANNED, LANDED, REPLAYED, DONE, FAILED = "PLANNED", "LANDED", "REPLAYED", "DONE", "FAILED"
+FINISHED = frozenset({DONE, FAILED})
+RENEW_EVERY_S = 120.0
+
+_TABLE = "runs"
+_LOST_A_RACE = (
+    delta_exceptions.ConcurrentAppendException,
+    delta_exceptions.ConcurrentDeleteReadException,
+    delta_exceptions.ConcurrentDeleteDeleteException,
+    delta_exceptions.ConcurrentTransactionException,
+)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A row of `runs`. `*_at`: ms since the epoch, UTC. plan: JSON of the step plan. resumed: this process took the run over from one that died."""
+
+    cluster: str
+    logical_date: date
+    run_id: str
+    state: str
+    as_of_at: int | None = None
+    started_at: int
+    ended_at: int | None = None
+    holder: str | None = None
+    renewed_at: int | None = None
+    code_version: str
+    config_hash: str
+    plan: str | None = None
+    table_versions: dict[str, int] | None = None
+    counts: dict[str, int] | None = None
+    timings: dict[str, int] | None = None
+    digest: dict[str, str] | None = None
+    digest_final: dict[str, str] | None = None
+    error: str | None = None
+    resumed: bool = field(default=False, compare=False)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in FINISHED
+
+
+_COLUMNS = tuple(each.name for each in fields(Run) if each.name != "resumed")
+
+
+class Ledger:
+    """The runs of one cluster. One ledger holds one run at a time, and renews it while it does."""
+
+    def __init__(self, warehouse: Warehouse, cluster: str, renew_every_s: float = RENEW_EVERY_S) -> None:
+        self.warehouse, self.cluster, self.renew_every_s = warehouse, cluster, renew_every_s
+        self._write_lock = threading.Lock()
+        self._held: _Held | None = None
+
+    # ------------------------------------------------------------ what was
+
+    def latest_done(self, before: date | None = None) -> Run | None:
+        """The run that made the newest night before that date, or of all nights."""
+        where = sf.col("state") == DONE
+        if before is not None:
+            where &= sf.col("logical_date") < sf.lit(before)
+        rows = self._rows().where(where).orderBy(sf.desc("logical_date"), sf.desc("started_at"), sf.desc("run_id")).limit(1)
+        return next(iter(self._runs(rows)), None)
+
+    def nights_after(self, night: date) -> list[Run]:
+        """The newest DONE run of each later night, in order of nights."""
+        done = self._runs(self._rows().where((sf.col("state") == DONE) & (sf.col("logical_date") > sf.lit(night))))
+        newest = {run.logical_date: run for run in sorted(done, key=lambda run: (run.started_at, run.run_id))}
+        return [newest[logical_date] for logical_date in sorted(newest)]
+
+    def unfinished(self, night: date) -> Run | None:
+        """The night's run that is neither DONE nor FAILED, if there is one: under way, or dead."""
+        return next((run for run in self._of_night(night) if not run.is_finished), None)
+
+    # ------------------------------------------------------------ what is done
+
+    def acquire(self, logical_date: date, code_version: str, config_hash: str, plan: str) -> Run:
+        """A run of the night that this process now holds.
+
+        Where the night's run died, that run is taken over with its own plan and the steps it finished, if its code and configuration are the same;
+        else it is marked FAILED and a new run is begun. Raises RunHeld where it lives, or where another process was quicker.
+        """
+        number = self.warehouse.log(_TABLE).snapshot().transaction(self._transaction_id(logical_date))
+        now = _now()
+        me = this_process()
+        of_night = self._of_night(logical_date)
+        run = None
+        for other in [each for each in of_night if not each.is_finished]:
+            if not is_dead(other.holder or "", other.renewed_at or other.started_at, now):
+                raise _held_by(other)
+            of_night.remove(other)
+            if run is None and (other.code_version, other.config_hash) == (code_version, config_hash):
+                run = replace(other, holder=me, renewed_at=now, resumed=True)
+            else:
+                of_night.append(replace(other, state=FAILED, ended_at=now, error=f"its process {other.holder} died"))
+        run = run or Run(
+            cluster=self.cluster,
+            logical_date=logical_date,
+            run_id=f"{logical_date}-{uuid.uuid4().hex[:12]}",
+            state=PLANNED,
+            started_at=now,
+            holder=me,
+            renewed_at=now,
+            code_version=code_version,
+            config_hash=config_hash,
+            plan=plan,
+        )
+        held = _Held(run, of_night, number)
+        with self._write_lock:
+            self._commit(held, run)
+            self._held = held
+        threading.Thread(target=self._renew, args=(held,), name="renew-run", daemon=True).start()
+        return run
+
+    def advance(self, run: Run, state: str, **changes: Any) -> Run:
+        """The run in its new state, with these columns changed; DONE and FAILED give the night back. Raises RunHeld where it was taken away."""
+        changes |= {"state": state, "renewed_at": _now()}
+        if state in FINISHED:
+            changes.setdefault("ended_at", _now())
+        with self._write_lock:
+            held = self._held
+            if held is None or held.run.run_id != run.run_id:
+                raise ValueError(f"this process does not hold the run {run.run_id}")
+            advanced = replace(held.run, **changes)
+            self._commit(held, advanced)
+        if advanced.is_finished:
+            self.release()
+        return advanced
+
+    def fail(self, run: Run, why: str) -> Run:
+        """Marks the run FAILED, with why in one sentence, and gives the night back."""
+        return self.advance(run, FAILED, error=why)
+
+    def release(self) -> None:
+        """Stops renewing; a run that is not finished is then taken for dead once this process has ended."""
+        with self._write_lock:
+            held, self._held = self._held, None
+        if held is not None:
+            held.released.set()
+
+    # ------------------------------------------------------------ how
+
+    def _rows(self) -> DataFrame:
+        return self.warehouse.read(_TABLE).where(sf.col("cluster") == self.cluster)
+
+    def _runs(self, rows: DataFrame) -> list[Run]:
+        schema = self.warehouse.schema(_TABLE).struct
+        return [_as_run(row) for row in rows.select(*[_as_stored(each) for each in schema if each.name in _COLUMNS]).collect()]
+
+    def _of_night(self, night: date) -> list[Run]:
+        return self._runs(self._rows().where(sf.col("logical_date") == sf.lit(night)))
+
+    def _transaction_id(self, night: date) -> str:
+        return f"groupreplay/{self.cluster}/{night}"
+
+    def _commit(self, held: _Held, run: Run) -> None:
+        """Writes the night's rows with this state of the run. On success `held` knows it; RunHeld where another process was quicker."""
+        metadata = {"run_id": run.run_id, "holder": run.holder, "state": run.state, "number": held.number + 1}
+        options = {"txnAppId": self._transaction_id(run.logical_date), "txnVersion": str(held.number + 1)}
+        where = f"cluster = '{self.cluster}' AND logical_date = DATE'{run.logical_date}'"
+        before = self.warehouse.version(_TABLE)
+        try:
+            after = self.warehouse.replace(_TABLE, self._frame([*held.others, run]), where, metadata, options)
+        except _LOST_A_RACE as error:
+            raise self._lost(run) from error
+        log = self.warehouse.log(_TABLE)
+        if not any(log.commit_metadata(version) == metadata for version in range(after, before, -1)):
+            raise self._lost(run)
+        held.run, held.number = run, held.number + 1
+
+    def _lost(self, run: Run) -> RunHeld:
+        winner = next((each for each in self._of_night(run.logical_date) if not each.is_finished), None)
+        return _held_by(winner or replace(run, holder="another run that has ended since"))
+
+    def _frame(self, runs: Iterable[Run]) -> DataFrame:
+        schema = self.warehouse.schema(_TABLE).struct
+        stored = StructType([StructField(each.name, _stored_type(each)) for each in schema if each.name in _COLUMNS])
+        rows = [tuple(getattr(run, each.name) for each in stored) for run in runs]
+        frame = self.warehouse.spark.createDataFrame(rows, stored).coalesce(1)
+        return frame.select(*[_as_table(each) if each.name in _COLUMNS else sf.lit(None).alias(each.name) for each in schema])
+
+    def _renew(self, held: _Held) -> None:
+        while not held.released.wait(self.renew_every_s):
+            with self._write_lock:
+                if self._held is not held:
+                    return
+                try:
+                    self._commit(held, replace(held.run, renewed_at=_now()))
+                except RunHeld as error:
+                    # The next advance meets the same and ends the run; nothing is gained by renewing on.
+                    _log.warning("%s", error)
+                    return
+                except Exception as error:  # noqa: BLE001  (a store that fails once may do better in two minutes; five times in a row is a dead run)
+                    _log.warning("the run could not be renewed: %s", error)
+
+
+@dataclass(slots=True)
+class _Held:
+    """The run as last committed, the night's other rows, the number of that commit, and whether the run was given back."""
+
+    run: Run
+    others: list[Run]
+    number: int
+    released: threading.Event = field(default_factory=threading.Event)
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+def _held_by(run: Run) -> RunHeld:
+    since = datetime.fromtimestamp(run.started_at / 1000, UTC)
+    return RunHeld(run.cluster, run.logical_date, run.holder or "a process that left no name", since)
+
+
+# Times leave and enter Spark as ms, so that no time zone of this process has a say.
+
+
+def _stored_type(column: StructField) -> Any:
+    return LongType() if isinstance(column.dataType, TimestampType) else column.dataType
+
+
+def _as_stored(column: StructField) -> Any:
+    return sf.unix_millis(column.name).alias(column.name) if isinstance(column.dataType, TimestampType) else sf.col(column.name)
+
+
+def _as_table(column: StructField) -> Any:
+    return sf.timestamp_millis(column.name).alias(column.name) if isinstance(column.dataType, TimestampType) else sf.col(column.name)
+
+
+def _as_run(row: Row) -> Run:
+    return Run(**row.asDict(recursive=True))

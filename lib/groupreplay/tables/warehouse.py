@@ -1,0 +1,168 @@
+"""A warehouse: a folder of Delta tables, one per file in schemas/. The only code that creates, reads and writes them.
+
+A write is one commit. Every table holds rows of all clusters, so each write names what it replaces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.types import DataType, StructField, StructType
+
+from groupreplay.errors import SchemaDrift
+from groupreplay.tables.damage import damage_of, guarded
+from groupreplay.tables.delta_log import DeltaLog, Snapshot
+from groupreplay.tables.schemas import READER_VERSION, TABLES, WRITER_VERSION, TableSchema, table_schema
+
+_THREADS = 4
+"""Driver threads for what is done to every table: the work is Spark's planning on the driver, so more than its cores gain nothing."""
+
+
+class Warehouse:
+    """The tables below `root` (directory or URI), as one cluster's run sees them."""
+
+    def __init__(self, spark: SparkSession, root: str, cluster: str) -> None:
+        self.spark, self.root, self.cluster = spark, root.rstrip("/"), cluster
+        self._schemas: dict[str, TableSchema] = {}
+        self._logs: dict[str, DeltaLog] = {}
+
+    def path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def schema(self, name: str) -> TableSchema:
+        """Of schemas/<name>.sql, parsed once."""
+        if name not in self._schemas:
+            self._schemas[name] = table_schema(self.spark, name)
+        return self._schemas[name]
+
+    def exists(self, name: str) -> bool:
+        return self.version(name) >= 0
+
+    def version(self, name: str) -> int:
+        """The newest version of the table, -1 where there is none. Raises WarehouseDamaged."""
+        return self._snapshot(name).version
+
+    def create_all(self, names: Sequence[str] = TABLES) -> None:
+        """Makes the tables that are missing, and adds nullable columns that are new in a file.
+
+        Every table is looked at before any is touched. Raises SchemaDrift for one that is otherwise not what its file says, WarehouseDamaged for
+        one that cannot be read.
+        """
+        schemas = [self.schema(name) for name in names]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            plans = list(threads.map(self._statements, schemas))
+            list(threads.map(self._run, schemas, plans))
+
+    def check_all(self, names: Sequence[str] = TABLES) -> None:
+        """For those who only read. Raises WarehouseDamaged for a table that is not there or cannot be read, SchemaDrift as `create_all` does."""
+        with ThreadPoolExecutor(_THREADS) as threads:
+            plans = dict(zip(names, threads.map(lambda name: self._statements(self.schema(name)), names), strict=True))
+        for name, statements in plans.items():
+            if statements and not self.exists(name):
+                raise damage_of(self.root, name, "it is not there")
+
+    def read(self, name: str, version: int | None = None) -> DataFrame:
+        """All rows of all clusters, at a version or now. What is damaged shows only when the frame is used: see `damage.damaged_table`."""
+        reader = self.spark.read.format("delta")
+        if version is not None:
+            reader = reader.option("versionAsOf", version)
+        with guarded(self.root, name):
+            return reader.load(self.path(name))
+
+    def replace(self, name: str, frame: DataFrame, where: str, user_metadata: Mapping[str, Any], options: Mapping[str, str] | None = None) -> int:
+        """Replaces the rows that hold `where` (over partition columns) by the frame's, in one commit; returns the table's version after it.
+
+        The frame's columns are cast to the table's and put in its order; one that is missing is an AnalysisException. An empty frame over an empty
+        range makes no commit. options: of Delta's writer, besides.
+        """
+        # A table that was never written to has nothing to replace, and an append costs a third: the first night writes every table so.
+        is_new = self._snapshot(name).version == 0
+        how = {} if is_new else {"replaceWhere": where}
+        return self._write(name, frame, "append" if is_new else "overwrite", {**how, **(options or {})}, user_metadata)
+
+    def append(self, name: str, frame: DataFrame, user_metadata: Mapping[str, Any]) -> int:
+        """Adds the frame's rows in one commit; returns the table's version after it."""
+        return self._write(name, frame, "append", {}, user_metadata)
+
+    def log(self, name: str) -> DeltaLog:
+        if name not in self._logs:
+            self._logs[name] = DeltaLog(self.spark, self.path(name))
+        return self._logs[name]
+
+    def _snapshot(self, name: str) -> Snapshot:
+        with guarded(self.root, name):
+            return self.log(name).snapshot()
+
+    def _write(self, name: str, frame: DataFrame, mode: str, options: Mapping[str, str], user_metadata: Mapping[str, Any]) -> int:
+        rows = frame.select(*[_as_column(field) for field in self.schema(name).struct])
+        metadata = json.dumps(dict(user_metadata), sort_keys=True, default=str)
+        with guarded(self.root, name):
+            rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(self.path(name))
+            return self.log(name).snapshot().version
+
+    def _statements(self, schema: TableSchema) -> list[str]:
+        """What makes the table what its file says: nothing, its creation, or new columns."""
+        path = self.path(schema.name)
+        with guarded(self.root, schema.name):
+            snapshot = self.log(schema.name).snapshot()
+            if snapshot.version < 0:
+                # Delta would make a new table over what is left of the old one.
+                if self.log(schema.name).stray_files():
+                    raise damage_of(self.root, schema.name, "there are files in its place but no log of them")
+                return [schema.create_statement(path)]
+            differences, added = _compared(schema, snapshot)
+        if differences:
+            raise SchemaDrift(schema.name, differences)
+        return [f"ALTER TABLE delta.`{path.replace('`', '``')}` ADD COLUMNS ({', '.join(map(_as_ddl, added))})"] if added else []
+
+    def _run(self, schema: TableSchema, statements: list[str]) -> None:
+        with guarded(self.root, schema.name):
+            for statement in statements:
+                self.spark.sql(statement)
+
+
+def _as_column(field: StructField) -> Column:
+    return sf.col(f"`{field.name}`").cast(field.dataType).alias(field.name)
+
+
+def _as_ddl(field: StructField) -> str:
+    comment = field.metadata.get("comment", "").replace("\\", "\\\\").replace("'", "\\'")
+    return f"`{field.name}` {field.dataType.simpleString()} COMMENT '{comment}'"
+
+
+def _compared(schema: TableSchema, snapshot: Snapshot) -> tuple[list[str], list[StructField]]:
+    """(differences that nobody may mend silently, nullable columns that the table has yet to get). Comments and the order of columns are neither."""
+    here, there = {field.name: field for field in schema.struct}, {field.name: field for field in snapshot.struct}
+    differences = [f"the column {name} is in the table alone" for name in there if name not in here]
+    added = []
+    for name, field in here.items():
+        if name in there:
+            differences += _field_differences(field, there[name])
+        elif field.nullable:
+            added.append(field)
+        else:
+            differences.append(f"the column {name} NOT NULL is missing")
+    if schema.partition_columns != snapshot.partition_columns:
+        expected, found = ", ".join(schema.partition_columns), ", ".join(snapshot.partition_columns)
+        differences.append(f"it is partitioned by ({found}), expected ({expected})")
+    if snapshot.protocol != (READER_VERSION, WRITER_VERSION):
+        differences.append(f"its Delta protocol is {snapshot.protocol}, expected {(READER_VERSION, WRITER_VERSION)}")
+    return differences, added
+
+
+def _field_differences(expected: StructField, found: StructField) -> list[str]:
+    if _bare(expected.dataType) != _bare(found.dataType):
+        return [f"the column {expected.name} is {found.dataType.simpleString()}, expected {expected.dataType.simpleString()}"]
+    if expected.nullable != found.nullable:
+        return [f"the column {expected.name} is {'nullable' if found.nullable else 'NOT NULL'}, expected the opposite"]
+    return []
+
+
+def _bare(data_type: DataType) -> str:
+    """The type without comments."""
+    return StructType([StructField("x", data_type)]).simpleString()

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# ./spark-submit.sh JOB [options]: bundles the package and runs jobs/JOB.py by spark-submit. The same line serves a laptop and a cluster.
+#
+#   GROUPREPLAY_MASTER      where to run, over what the properties say: local[4], spark://host:7077, yarn, k8s://...
+#   GROUPREPLAY_SPARK_CONF  properties file (conf/spark-local.conf)
+#   GROUPREPLAY_JARS        folder with the Delta jars (what make setup fetched); empty: the cluster has them
+#   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties)
+#   SPARK_HOME              a Spark of your own; else that of .venv
+set -euo pipefail
+
+home="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+job="${1:-}"
+if [ -z "$job" ] || [ ! -f "$home/jobs/$job.py" ]; then
+    echo "usage: spark-submit.sh JOB [options], where JOB is one of: $(cd "$home/jobs" && ls ./*.py | sed 's#^\./\(.*\)\.py$#\1#' | xargs)" >&2
+    exit 2
+fi
+shift
+
+# pip's spark-submit looks for Spark with the python3 on PATH, and workers must run the Python that has pandas.
+if [ -x "$home/.venv/bin/python" ]; then
+    export PATH="$home/.venv/bin:$PATH"
+    export PYSPARK_PYTHON="${PYSPARK_PYTHON:-$home/.venv/bin/python}"
+fi
+submit="${SPARK_HOME:+$SPARK_HOME/bin/}spark-submit"
+if ! command -v "$submit" >/dev/null; then
+    echo "spark-submit was not found: run make setup, or set SPARK_HOME." >&2
+    exit 2
+fi
+
+# One bundle a run, so that a run that begins cannot change the bundle of one under way; what is a week old serves none any more.
+dist="$home/dist"
+mkdir -p "$dist" 2>/dev/null && [ -w "$dist" ] || { dist="${TMPDIR:-/tmp}/groupreplay-$(id -u)" && mkdir -p "$dist"; }
+find "$dist" -maxdepth 2 -path '*/run.*' -mtime +7 -delete
+bundle="$(mktemp -d "$dist/run.XXXXXX")/groupreplay.zip"
+(cd "$home/lib" && python3 -m zipfile -c "$bundle" groupreplay)
+
+options=(--name "groupreplay $job" --py-files "$bundle")
+options+=(--properties-file "${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.conf}")
+options+=(--driver-java-options "\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$home/conf/log4j2.properties}\"")
+[ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
+jars="$(find "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
+[ -n "$jars" ] && options+=(--jars "$jars")
+
+exec "$submit" "${options[@]}" "$home/jobs/$job.py" "$@"

@@ -1,0 +1,48 @@
+"""The Spark session of the tests, and nothing else. Every test that needs it asks for `spark`; it starts once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parent.parent
+JARS = ROOT / ".cache" / "jars"
+
+# collect() gives times in the zone of the process: pinned, so that a test says the same everywhere.
+os.environ["TZ"] = "UTC"
+time.tzset()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from groupreplay.session import start_session
+
+    jars = sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_JARS", JARS)).glob("*.jar"))
+    assert jars, "the Delta jars are missing: run make setup"
+    session = start_session(
+        "tests",
+        {
+            "spark.master": "local[2]",
+            "spark.jars": ",".join(jars),
+            "spark.driver.memory": "1g",
+            "spark.driver.host": "localhost",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "FATAL",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
+            # 200 partitions of a dozen rows cost seconds a query, and Delta's own 50 for its log as many.
+            "spark.sql.shuffle.partitions": "2",
+            "spark.databricks.delta.snapshotPartitions": "1",
+        },
+    )
+    yield session
+    session.stop()

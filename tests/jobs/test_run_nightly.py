@@ -1,0 +1,164 @@
+"""The job's command line: its help, how it ends for every foreseen error, and what spark-submit.sh hands to Spark."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from datetime import UTC, date, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import run_nightly
+from groupreplay.errors import ConfigError, GroupReplayError, NotReady, RunHeld, SchemaDrift, SourceUnreadable, WarehouseDamaged
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = Path(__file__).parent / "golden"
+REWRITE = bool(os.environ.get("REWRITE_GOLDEN"))
+"""REWRITE_GOLDEN=1 writes the golden files anew; look at the difference before you keep it."""
+
+
+def _same_as_golden(text: str, name: str) -> None:
+    path = GOLDEN / name
+    if REWRITE:
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("job", sorted(path.stem for path in (ROOT / "jobs").glob("*.py")))
+def test_help_is_golden(job: str) -> None:
+    environment = {**os.environ, "COLUMNS": "120", "PYTHONPATH": str(ROOT / "lib")}
+    done = subprocess.run([sys.executable, str(ROOT / f"jobs/{job}.py"), "--help"], env=environment, capture_output=True, text=True, check=True)
+    _same_as_golden(done.stdout, f"{job}.help.txt")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    path = tmp_path / "c.yaml"
+    path.write_text("cluster: c\nwarehouse: /w\nsources: [{kind: segments, path: /logs/}]\n", encoding="utf-8")
+    return str(path)
+
+
+def _ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str, *more: str, night: Any) -> tuple[int, list[str]]:
+    """(exit status, lines of output) of the job with this in place of Spark and the night."""
+    monkeypatch.setattr(run_nightly, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(run_nightly, "run_night", night)
+    status = run_nightly.main(["--config", config, *more])
+    return status, capsys.readouterr().out.splitlines()
+
+
+def test_it_ends_with_the_summary_and_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
+    asked: list[Any] = []
+
+    def night(_: Any, config: Any, logical_date: date | None, *, dry_run: bool) -> Any:
+        asked.append((config.report.top, logical_date, dry_run))
+        return SimpleNamespace(summary_lines=("MIGRATION", "of all"), logical_dates=(date(2026, 1, 1), date(2026, 1, 2)))
+
+    status, lines = _ends(monkeypatch, capsys, config, "--logical-date", "2026-01-01", "--set", "report.top=7", night=night)
+    assert (status, lines[:2]) == (0, ["MIGRATION", "of all"])
+    assert lines[-1].startswith("Done: night 2026-01-01 and 2026-01-02 of cluster c is in /w, in ")
+    status, lines = _ends(monkeypatch, capsys, config, "--dry-run", night=night)
+    assert (status, lines[-1]) == (0, "Nothing was written: this was a dry run.")
+    assert asked == [(7, date(2026, 1, 1), False), (5, None, True)]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "sentence"),
+    [
+        (ConfigError("c.yaml", "sources.0.path", "is missing"), 2, "c.yaml: sources.0.path: is missing"),
+        (NotReady("the Delta jars are not there", "run make setup"), 2, "the Delta jars are not there; run make setup"),
+        (
+            SourceUnreadable("segments /logs/", "there is no such directory"),
+            3,
+            "the source segments /logs/ cannot be read: there is no such directory",
+        ),
+        (
+            RunHeld("c", date(2026, 1, 1), "host:7:9", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+            4,
+            "another run holds cluster c, night 2026-01-01: host:7:9, since 2026-01-02 03:04:05 UTC",
+        ),
+        (WarehouseDamaged("topics", "a data file is missing", "restore it"), 5, "the table topics is damaged: a data file is missing; restore it"),
+        (
+            SchemaDrift("topics", ["the column x is in the table alone"]),
+            5,
+            "the table topics is not what schemas/topics.sql says: the column x is in",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ValueError("two\nlines"), 1, "unforeseen: ValueError: two; its trace is in "),
+    ],
+)
+def test_errors_end_with_their_status_and_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str, error: BaseException, status: int, sentence: str
+) -> None:
+    def night(*_: Any, **__: Any) -> Any:
+        raise error
+
+    got, lines = _ends(monkeypatch, capsys, config, night=night)
+    assert got == status
+    assert lines[-1].startswith(sentence)
+    assert "Traceback" not in "\n".join(lines)
+
+
+def test_every_error_has_a_status_of_the_contract() -> None:
+    found: dict[type[GroupReplayError], int] = {ConfigError: 2, NotReady: 2, SourceUnreadable: 3, RunHeld: 4, WarehouseDamaged: 5, SchemaDrift: 5}
+    assert {cls.__name__: cls.exit_code for cls in found} == {cls.__name__: status for cls, status in found.items()}
+    assert set(GroupReplayError.__subclasses__()) == set(found) - {SchemaDrift}
+
+
+def test_bad_arguments_and_configurations_end_before_spark_starts(capsys: pytest.CaptureFixture[str], config: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(run_nightly, "start_session", lambda *_: pytest.fail("Spark was started"))
+    for arguments, says in [
+        ([], "the following arguments are required: --config"),
+        (["--config", config, "--logical-date", "2026-13-01"], "argument --logical-date: expected YYYY-MM-DD, found '2026-13-01'"),
+        (["--config", config, "--dry"], "unrecognized arguments: --dry"),
+    ]:
+        with pytest.raises(SystemExit) as caught:
+            run_nightly.main(arguments)
+        assert caught.value.code == 2
+        assert says in capsys.readouterr().err.splitlines()[-1]
+    assert run_nightly.main(["--config", config, "--set", "warehous=/x"]) == 2
+    assert capsys.readouterr().out == "--set warehous=/x: warehous: there is no such key; did you mean 'warehouse'?\n"
+
+
+def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: Path) -> None:
+    """A spark-submit that prints its arguments stands in for Spark's; the caller is in another directory."""
+    stub = tmp_path / "spark/bin/spark-submit"
+    stub.parent.mkdir(parents=True)
+    stub.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    stub.chmod(0o755)
+    jars = tmp_path / "jars"
+    jars.mkdir()
+    for name in ("b.jar", "a.jar", "readme.txt"):
+        (jars / name).touch()
+    environment = {**os.environ, "SPARK_HOME": str(tmp_path / "spark"), "GROUPREPLAY_JARS": str(jars), "GROUPREPLAY_MASTER": "spark://h:7077"}
+    command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", "with space.yaml", "--set", "a=$b 'c'"]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    arguments = done.stdout.splitlines()
+    bundle = Path(arguments[arguments.index("--py-files") + 1])
+    names = set(zipfile.ZipFile(bundle).namelist())
+    assert {"groupreplay/__init__.py", "groupreplay/_schemas/runs.sql", "groupreplay/_base.yaml"} <= names
+    _same_as_golden(done.stdout.replace(str(bundle), "BUNDLE").replace(str(ROOT), "HOME").replace(str(tmp_path), "TMP"), "spark_submit.argv.txt")
+    bundle.unlink()
+    bundle.parent.rmdir()
+
+
+def test_spark_submit_names_the_jobs_there_are() -> None:
+    done = subprocess.run([ROOT / "spark-submit.sh", "no_such_job"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "run_nightly" in done.stderr
+
+
+def test_a_real_spark_submit_ends_with_the_sentence_and_the_status(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text("cluster: c\nwarehouse: /w\nsources: [{kind: kafka, path: x}]\n", encoding="utf-8")
+    command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", "c.yaml"]
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout.splitlines()[-1] == (
+        "c.yaml: sources.0.kind: this version does not read sources of the kind kafka yet; it reads segments, dump_log, topics"
+    )
+    assert "Traceback" not in done.stdout

@@ -1,0 +1,155 @@
+"""The ledger: one holder a night, taken over from the dead, fenced against those who were taken for dead."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from groupreplay.errors import RunHeld
+from groupreplay.tables import holder, runs
+from groupreplay.tables.runs import DONE, FAILED, LANDED, Ledger, Run
+from groupreplay.tables.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FIRST, SECOND, THIRD = date(2026, 1, 1), date(2026, 1, 2), date(2026, 1, 3)
+
+
+@pytest.fixture(scope="module")
+def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    made = Warehouse(spark, str(tmp_path_factory.mktemp("runs")), "c")
+    made.create_all(["runs"])
+    return made
+
+
+def test_a_night_is_planned_advanced_done_and_found_again(warehouse: Warehouse) -> None:
+    ledger = Ledger(warehouse, "found")
+    assert ledger.latest_done() is None
+    for night in (FIRST, SECOND, THIRD):
+        run = ledger.acquire(night, "1.0", "hash", '{"units":[]}')
+        run = ledger.advance(run, LANDED, plan='{"units":[1]}', as_of_at=1_700_000_000_123)
+        run = ledger.advance(run, DONE, table_versions={"topics": 3}, counts={"topics": 7}, digest={"topics": "ff"})
+        assert run.is_finished
+    failed = ledger.acquire(THIRD, "1.0", "hash", "{}")
+    assert ledger.unfinished(THIRD) == failed
+    ledger.fail(failed, "why it failed")
+    assert ledger.unfinished(THIRD) is None
+    latest = ledger.latest_done()
+    assert latest == run
+    assert (latest.plan, latest.as_of_at, latest.table_versions) == ('{"units":[1]}', 1_700_000_000_123, {"topics": 3})
+    before = ledger.latest_done(before=THIRD)
+    assert before is not None
+    assert before.logical_date == SECOND
+    assert [night.logical_date for night in ledger.nights_after(FIRST)] == [SECOND, THIRD]
+    with pytest.raises(ValueError, match="does not hold"):
+        ledger.advance(run, LANDED)
+
+
+def test_a_night_that_is_held_is_refused_with_who_and_since(warehouse: Warehouse) -> None:
+    ledger = Ledger(warehouse, "held")
+    ledger.acquire(FIRST, "1.0", "hash", "{}")
+    with pytest.raises(RunHeld) as caught:
+        Ledger(warehouse, "held").acquire(FIRST, "1.0", "hash", "{}")
+    assert (caught.value.exit_code, caught.value.who) == (4, holder.this_process())
+    Ledger(warehouse, "held").acquire(SECOND, "1.0", "hash", "{}")
+    ledger.release()
+
+
+def test_of_two_that_saw_the_same_rows_one_wins(warehouse: Warehouse) -> None:
+    """All ledgers have read the night before any writes: the writes are what decides."""
+    barrier = threading.Barrier(3)
+    outcomes: list[str] = []
+
+    class Slow(Ledger):
+        def _of_night(self, night: date) -> list[Run]:
+            rows = super()._of_night(night)
+            if not barrier.broken and threading.current_thread().name.startswith("rival"):
+                barrier.wait(60)
+            return rows
+
+    def rival() -> None:
+        ledger = Slow(warehouse, "race")
+        try:
+            ledger.acquire(FIRST, "1.0", "hash", "{}")
+            outcomes.append("won")
+        except RunHeld as error:
+            outcomes.append(str(error))
+        barrier.abort()
+
+    threads = [threading.Thread(target=rival, name=f"rival-{place}") for place in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert outcomes.count("won") == 1, outcomes
+    assert sum("another run holds cluster race, night 2026-01-01" in outcome for outcome in outcomes) == 2, outcomes
+
+
+def test_a_dead_run_is_taken_over_and_can_write_no_more(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    zombie = Ledger(warehouse, "dead")
+    run = zombie.advance(zombie.acquire(FIRST, "1.0", "hash", '{"units":[1]}'), LANDED)
+
+    monkeypatch.setattr(runs, "is_dead", lambda *_: True)
+    other = Ledger(warehouse, "dead")
+    taken = other.acquire(FIRST, "1.0", "hash", '{"units":[]}')
+    assert (taken.run_id, taken.state, taken.plan, taken.resumed) == (run.run_id, LANDED, '{"units":[1]}', True)
+    with pytest.raises(RunHeld):
+        zombie.advance(run, DONE)
+    other.release()
+
+    changed = Ledger(warehouse, "dead")
+    anew = changed.acquire(FIRST, "1.1", "hash", "{}")
+    assert (anew.state, anew.resumed) == ("PLANNED", False)
+    assert anew.run_id != run.run_id
+    states = {each.run_id: each.state for each in changed._of_night(FIRST)}
+    assert states == {run.run_id: FAILED, anew.run_id: "PLANNED"}
+    changed.release()
+    zombie.release()
+
+
+def test_a_run_is_renewed_while_it_lasts(warehouse: Warehouse) -> None:
+    ledger = Ledger(warehouse, "renewed", renew_every_s=0.2)
+    run = ledger.acquire(FIRST, "1.0", "hash", "{}")
+    until = time.monotonic() + 30
+    while _renewed_at(ledger) == run.renewed_at and time.monotonic() < until:
+        time.sleep(0.2)
+    assert _renewed_at(ledger) > (run.renewed_at or 0)
+    done = ledger.advance(run, DONE)
+    time.sleep(0.6)
+    assert _renewed_at(ledger, DONE) == done.renewed_at
+
+
+def _renewed_at(ledger: Ledger, state: str = "PLANNED") -> int:
+    (run,) = [each for each in ledger._of_night(FIRST) if each.state == state]
+    assert run.renewed_at is not None
+    return run.renewed_at
+
+
+@pytest.mark.parametrize(
+    ("who", "age_ms", "dead"),
+    [
+        (holder.this_process(), 0, False),
+        (holder.this_process(), holder.DEAD_AFTER_MS + 1, True),
+        (holder.this_process().replace("@", "7@"), 0, True),
+        (holder.this_process().replace(f":{os.getpid()}:", ":4194999:"), 0, True),
+        ("elsewhere:1:1@1", 0, False),
+        ("elsewhere:1:1@1", holder.DEAD_AFTER_MS + 1, True),
+        ("", 0, False),
+    ],
+)
+def test_a_holder_is_dead_when_its_process_is_gone_or_silent(who: str, age_ms: int, dead: bool) -> None:
+    assert holder.is_dead(who, 1_000_000, 1_000_000 + age_ms) is dead
+
+
+def test_a_run_keeps_what_it_has(warehouse: Warehouse) -> None:
+    columns: Any = {each.name for each in warehouse.schema("runs").struct}
+    assert columns >= {name for name in Run.__dataclass_fields__ if name != "resumed"}
+    one = Run(cluster="c", logical_date=FIRST, run_id="r", state=DONE, started_at=1, code_version="1", config_hash="h")
+    assert one == replace(one, resumed=True)

@@ -1,0 +1,120 @@
+"""Tables on a real Delta: made, replaced, drifting and damaged."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from groupreplay.errors import SchemaDrift, WarehouseDamaged
+from groupreplay.tables.damage import damaged_table
+from groupreplay.tables.schemas import READER_VERSION, TABLES, WRITER_VERSION, table_schema
+from groupreplay.tables.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NIGHT = "cluster = 'c' AND logical_date = DATE'2026-01-02'"
+
+
+def test_every_table_is_made_once_with_the_protocol_of_the_design(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(spark, str(tmp_path / "with space's"), "c")
+    assert not warehouse.exists("runs")
+    warehouse.create_all()
+    warehouse.create_all()
+    for name in TABLES:
+        (detail,) = spark.sql(f"DESCRIBE DETAIL delta.`{warehouse.path(name)}`").collect()
+        assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (READER_VERSION, WRITER_VERSION), name
+        assert warehouse.version(name) == 0, name
+        assert warehouse.read(name).schema == table_schema(spark, name).struct, name
+
+
+def test_replace_is_one_commit_of_its_range_in_the_types_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(spark, str(tmp_path), "c")
+    warehouse.create_all(["topics"])
+    first = warehouse.replace("topics", _topics(spark, [("a", 1), ("b", 2)]), NIGHT, {"run_id": "r1"})
+    other = warehouse.replace("topics", _topics(spark, [("x", 9)], cluster="d"), NIGHT.replace("'c'", "'d'"), {"run_id": "r2"})
+    again = warehouse.replace("topics", _topics(spark, [("a", 3)]), NIGHT, {"run_id": "r3"})
+    assert (first, other, again) == (1, 2, 3)
+    assert warehouse.log("topics").commit_metadata(3) == {"run_id": "r3"}
+    assert {(row["cluster"], row["topic_id"], row["partitions"]) for row in warehouse.read("topics").collect()} == {("c", "a", 3), ("d", "x", 9)}
+    assert warehouse.read("topics", version=1).count() == 2
+    assert warehouse.replace("topics", _topics(spark, [("a", 3)]).limit(0), NIGHT, {}) == 4
+    assert warehouse.read("topics").where("cluster = 'c'").count() == 0
+
+
+def test_drift_is_found_before_anything_is_written_and_new_columns_are_added(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(spark, str(tmp_path), "c")
+    statement = table_schema(spark, "undecoded").create_statement(warehouse.path("undecoded"))
+    without = [line for line in statement.splitlines() if not line.strip().startswith("path ")]
+    spark.sql("\n".join(without))
+    spark.sql(
+        f"CREATE TABLE delta.`{warehouse.path('topics')}` (cluster STRING NOT NULL, logical_date STRING NOT NULL, stray INT) USING delta "
+        "PARTITIONED BY (logical_date)"
+    )
+    with pytest.raises(SchemaDrift) as caught:
+        warehouse.create_all(["undecoded", "topics", "runs"])
+    assert caught.value.table == "topics"
+    says = str(caught.value)
+    for part in (
+        "stray is in the table alone",
+        "logical_date is string, expected date",
+        "topic_id NOT NULL is missing",
+        "partitioned by (logical_date)",
+    ):
+        assert part in says
+    assert not warehouse.exists("runs")
+    assert "path" not in warehouse.read("undecoded").columns
+    warehouse.create_all(["undecoded"])
+    added = warehouse.read("undecoded").schema["path"]
+    assert added.metadata["comment"] == table_schema(spark, "undecoded").struct["path"].metadata["comment"]
+
+
+def test_a_damaged_table_is_named_with_its_remedy(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(spark, str(tmp_path), "c")
+    names = ["topics", "runs", "coverage", "undecoded"]
+    warehouse.create_all(names)
+    warehouse.replace("topics", _topics(spark, [("a", 1)]), NIGHT, {})
+
+    # A data file that is gone shows when rows are read, wherever that is.
+    for file in (tmp_path / "topics").rglob("*.parquet"):
+        file.unlink()
+    with pytest.raises(Exception) as caught:
+        warehouse.read("topics").collect()
+    damage = damaged_table(caught.value)
+    assert damage is not None
+    assert (damage.table, damage.exit_code) == ("topics", 5)
+    assert f"restore {warehouse.root}/topics from a copy" in str(damage)
+
+    # A log that was cut, emptied or lost shows at once to a process that has not read it yet.
+    (tmp_path / "coverage/_delta_log/00000000000000000000.json").write_text('{"commitInfo":{"time')
+    (tmp_path / "coverage/_delta_log/00000000000000000000.crc").unlink()
+    (tmp_path / "undecoded/_delta_log/00000000000000000000.json").unlink()
+    (tmp_path / "undecoded/part-0.parquet").write_bytes(b"x")
+    _forget(spark)
+    fresh = Warehouse(spark, str(tmp_path), "c")
+    for name in ("coverage", "undecoded"):
+        with pytest.raises(WarehouseDamaged, match=f"the table {name} is damaged"):
+            fresh.create_all([name])
+    assert damaged_table(ValueError("DELTA_FILE_NOT_FOUND")) is None
+
+
+def _topics(spark: SparkSession, rows: list[tuple[str, int]], cluster: str = "c") -> DataFrame:
+    """Partitions as BIGINT, columns in another order: `replace` has to put both right."""
+    columns = {field.name: "CAST(NULL AS STRING)" for field in table_schema(spark, "topics").struct}
+    frame = spark.createDataFrame([(name, partitions, name, cluster, datetime.date(2026, 1, 2)) for name, partitions in rows], _DDL)
+    stamp = "timestamp_millis(1000) AS first_seen_at"
+    have = {"topic_id", "partitions", "topic", "cluster", "logical_date", "first_seen_at"}
+    return frame.selectExpr("*", stamp, *[f"'' AS {name}" for name in columns if name not in have])
+
+
+_DDL = "topic_id STRING, partitions BIGINT, topic STRING, cluster STRING, logical_date DATE"
+
+
+def _forget(spark: SparkSession) -> None:
+    """As a new process would find the tables."""
+    jvm = spark._jvm
+    assert jvm is not None
+    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()

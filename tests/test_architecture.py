@@ -1,0 +1,120 @@
+"""What the house rules say and a linter does not: sizes, names, and who may use what. Read off the code, so that it holds for the next file too."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LIBRARY = ROOT / "lib" / "groupreplay"
+MODULES = sorted(LIBRARY.rglob("*.py"))
+JOBS = sorted((ROOT / "jobs").glob("*.py"))
+
+FUNCTION_LINES = 70
+MODULE_LINES = 400
+JOB_LINES = 80
+LINE_LENGTH = 150
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "base"}
+
+PURE = ("wire", "replay", "records.py", "config.py", "errors.py")
+"""These import the standard library and each other alone."""
+
+BANNED_CALLS = {
+    # call: (where it may stand, why nowhere else)
+    "current_timestamp": ((), "a run's output must not depend on the wall clock"),
+    "current_date": ((), "a run's output must not depend on the wall clock"),
+    "monotonically_increasing_id": ((), "it depends on the number of tasks"),
+    "rand": ((), "it is not the same twice"),
+    "uuid4": (("tables", "steps"), "names of runs and probe files alone may differ"),
+    "saveAsTable": ((), "tables are written by path, in tables/warehouse.py"),
+    "toPandas": ((), "nothing but top rows is ever collected"),
+}
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from def to end, without the docstring."""
+    first = function.body[0]
+    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    docstring = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
+    return (function.end_lineno or 0) - function.lineno + 1 - docstring
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("path", [*MODULES, *JOBS], ids=_name)
+def test_functions_and_modules_fit(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(lines) <= (JOB_LINES if path.parent.name == "jobs" else MODULE_LINES)
+    assert max((len(line) for line in lines), default=0) <= LINE_LENGTH
+    long = {function.name: _length(function) for function in _functions(ast.parse(text)) if _length(function) > FUNCTION_LINES}
+    assert not long, f"functions of more than {FUNCTION_LINES} lines"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_modules_are_named_and_described(path: Path) -> None:
+    assert path.stem not in VAGUE_NAMES
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree) or not tree.body, "a module says at its top what it is for"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.relative_to(LIBRARY).parts[0] in PURE], ids=_name)
+def test_pure_modules_import_the_standard_library_alone(path: Path) -> None:
+    allowed = {*sys.stdlib_module_names, "groupreplay"}
+    assert {name.partition(".")[0] for name in _imports(ast.parse(path.read_text(encoding="utf-8")))} <= allowed
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_banned_calls_stand_nowhere(path: Path) -> None:
+    room = path.relative_to(LIBRARY).parts[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            rooms, why = BANNED_CALLS.get(name, ((room,), ""))
+            assert room in rooms, f"line {node.lineno}: {name}: {why}"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.relative_to(LIBRARY).parts[0] in {"replay", "wire", "records.py"}], ids=_name)
+def test_machines_know_no_clock_no_chance_and_no_log(path: Path) -> None:
+    assert not {"time", "random", "logging", "uuid", "os"} & set(_imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("path", JOBS, ids=_name)
+def test_jobs_stand_alone(path: Path) -> None:
+    others = {other.stem for other in JOBS}
+    assert not others & {name.partition(".")[0] for name in _imports(ast.parse(path.read_text(encoding="utf-8")))}
+    assert path.stem not in sys.stdlib_module_names
+    assert len(path.stem.split("_")) >= 2, "a job is called verb_noun"
+
+
+def test_packages_are_found_by_setup() -> None:
+    for folder in {path.parent for path in MODULES}:
+        assert (folder / "__init__.py").exists(), folder
+
+
+def test_pins_of_delta_agree() -> None:
+    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
+    version = setup.partition('"delta-spark==')[2].partition('"')[0]
+    jars = [line.split()[1] for line in (ROOT / "conf/jars.sha256").read_text(encoding="utf-8").splitlines()]
+    assert jars == [f"delta-spark_4.1_2.13-{version}.jar", f"delta-storage-{version}.jar"]
+    assert f"delta_spark=={version}" in (ROOT / "constraints.txt").read_text(encoding="utf-8")

@@ -1,0 +1,139 @@
+"""The bundle on a real cluster: a standalone master and a worker in processes of their own, which know nothing of this checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pyspark = pytest.importorskip("pyspark")
+
+ROOT = Path(__file__).parent.parent
+RECORDING = ROOT / "tests/recordings/migration-4.3"
+PACKAGE = Path(pyspark.__file__).parent
+START_S, RUN_S = 90, 420
+
+
+def test_a_cluster_and_one_machine_give_the_same_tables(tmp_path: Path) -> None:
+    """Other slices, other partitions, another number of tasks and of Python processes: the digests are the same."""
+    local = _run(tmp_path, "local", "local[2]", ["--set", "replay.slices=1"])
+    with _cluster(tmp_path) as master:
+        cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"])
+    assert cluster == local
+    assert len(local) >= 9
+
+
+def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, str]:
+    """Digests of the tables that a run of the job leaves, read without Spark."""
+    warehouse, config = tmp_path / name, tmp_path / f"{name}.yaml"
+    config.write_text(
+        f"cluster: c\nwarehouse: {warehouse}\nsources:\n"
+        f"  - {{kind: segments, path: {RECORDING}/segments/}}\n  - {{kind: topics, path: {RECORDING}/topics.json}}\n",
+        encoding="utf-8",
+    )
+    properties = tmp_path / f"{name}.conf"
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "900m",
+        "spark.cores.max": "2",
+        "spark.sql.shuffle.partitions": "3" if name == "cluster" else "2",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.pyspark.python": _python(tmp_path),
+    }
+    properties.write_text("".join(f"{key} {value}\n" for key, value in settings.items()), encoding="utf-8")
+    environment = {**os.environ, "GROUPREPLAY_MASTER": master, "GROUPREPLAY_SPARK_CONF": str(properties), "PYSPARK_PYTHON": _python(tmp_path)}
+    environment.pop("PYTHONPATH", None)
+    command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", str(config), *more]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=RUN_S, check=False
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert done.stdout.splitlines()[-1].startswith("Done: night "), done.stdout[-4000:]
+    return _digests(warehouse)
+
+
+def _python(tmp_path: Path) -> str:
+    """This Python, blind to what is installed in it by a link: the package is then in the bundle or nowhere."""
+    path = tmp_path / "python"
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{sysconfig.get_path("purelib")}" exec {sys.executable} -S "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def _digests(warehouse: Path) -> dict[str, str]:
+    from deltalake import DeltaTable, QueryBuilder
+
+    # Not to_pyarrow_table: it can abort the process when the interpreter exits.
+    rows = QueryBuilder().register("runs", DeltaTable(str(warehouse / "runs"))).execute("SELECT digest FROM runs WHERE state = 'DONE'").read_all()
+    (digest,) = rows.column("digest").to_pylist()
+    return dict(digest)
+
+
+@contextmanager
+def _cluster(tmp_path: Path) -> Iterator[str]:
+    """A master and a worker of two cores; gives the master's address, ends both."""
+    port = _free_port()
+    master = f"spark://127.0.0.1:{port}"
+    environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment.pop("PYTHONPATH", None)
+    deploy = "org.apache.spark.deploy"
+    commands = [
+        [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"],
+        [
+            f"{deploy}.worker.Worker",
+            "--host",
+            "127.0.0.1",
+            "--cores",
+            "2",
+            "--memory",
+            "2g",
+            "--webui-port",
+            "0",
+            "-d",
+            str(tmp_path / "work"),
+            master,
+        ],
+    ]
+    logs = [tmp_path / "master.log", tmp_path / "worker.log"]
+    processes = []
+    try:
+        for command, log, ready in zip(commands, logs, ("Starting Spark master", "Successfully registered with master"), strict=True):
+            with log.open("w") as out:
+                processes.append(
+                    subprocess.Popen([PACKAGE / "bin/spark-class", *command], cwd=tmp_path, env=environment, stdout=out, stderr=subprocess.STDOUT)
+                )
+            _wait_for(log, ready)
+        yield master
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait(30)
+
+
+def _wait_for(log: Path, text: str) -> None:
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        if re.search(text, log.read_text(encoding="utf-8", errors="replace")):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"{log.name} never said {text!r}: {log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,140 @@
+"""Configurations: what is read, and the sentence for everything that is not."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupreplay import config as config_module
+from groupreplay.config import Config, Source
+from groupreplay.config_file import load_base, load_config
+from groupreplay.errors import ConfigError
+from groupreplay.replay import facts
+
+GOOD = """
+cluster: prod-eu
+warehouse: /data/groupreplay
+sources:
+  - {kind: segments, path: "hdfs://nn/logs/"}
+  - {kind: topics, path: /etc/topics.json}
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def write(text: str) -> str:
+        path = tmp_path / "c.yaml"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_file_over_base_gives_the_whole_configuration(write: Any) -> None:
+    config = load_config(write(GOOD + "thresholds: {static_limbo_ms: 30000}\n"))
+    assert config.cluster == "prod-eu"
+    assert config.sources == (Source(kind="segments", path="hdfs://nn/logs/"), Source(kind="topics", path="/etc/topics.json"))
+    assert config.thresholds.static_limbo_ms == 30_000
+    assert config.thresholds.slow_revocation_ms == 10_000
+    assert config.replay.slices is None
+    assert len(config.config_hash) == 64
+
+
+def test_base_yaml_names_every_key_with_the_default_of_the_dataclass() -> None:
+    for section, values in load_base().items():
+        cls = {field.name: field.default_factory for field in dataclasses.fields(Config)}[section]
+        assert callable(cls)
+        assert dataclasses.asdict(cls()) == values
+    assert set(load_base()) == {field.name for field in dataclasses.fields(Config)} - {"cluster", "warehouse", "sources", "config_hash"}
+
+
+def test_bounds_are_those_of_the_machines() -> None:
+    assert config_module.MIN_THRESHOLD_MS == facts.MIN_STALL_MS
+    assert config_module.MAX_WINDOW_MS == facts.MAX_CHAIN_GAP_MS
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "says"),
+    [
+        (GOOD + "warehous: /x\n", "warehous", "there is no such key; did you mean 'warehouse'?"),
+        (GOOD + "slices: 3\n", "slices", "there is no such key; did you mean 'replay.slices'?"),
+        (GOOD + "xyzzy: 3\n", "xyzzy", "there is no such key; expected one of cluster, warehouse"),
+        (GOOD + "thresholds: {static_limbo: 1}\n", "thresholds.static_limbo", "did you mean 'static_limbo_ms'?"),
+        (GOOD.replace("cluster: prod-eu", ""), "cluster", "is missing, expected a name of letters"),
+        (GOOD.replace("prod-eu", "a'b"), "cluster", "expected a name of letters, digits, '.', '_' and '-', found \"a'b\""),
+        (GOOD.replace("prod-eu", "2024-01-01"), "cluster", "found 2024-01-01 (a date; put a text in quotes)"),
+        (GOOD.replace("/data/groupreplay", "[]"), "warehouse", "expected a text, found an empty list"),
+        (GOOD.replace("/data/groupreplay", "''"), "warehouse", "expected a text, found ''"),
+        (GOOD + "thresholds: {static_limbo_ms: 5m}\n", "thresholds.static_limbo_ms", "expected a whole number from 1000 to"),
+        (GOOD + "thresholds: {static_limbo_ms: 999}\n", "thresholds.static_limbo_ms", "found 999"),
+        (GOOD + "thresholds: {fence_loop_window_ms: 3600001}\n", "thresholds.fence_loop_window_ms", "from 1000 to 3600000, found 3600001"),
+        (GOOD + "replay: {slices: true}\n", "replay.slices", "expected a whole number from 1 to 4096, or null, found True"),
+        (GOOD + "replay: 3\n", "replay", "expected a mapping of keys, found 3"),
+        ("cluster: c\nwarehouse: /w\nsources: []\n", "sources", "expected a list of at least 1 source, found an empty list"),
+        ("cluster: c\nwarehouse: /w\nsources: [x]\n", "sources.0", "expected a mapping of keys, found 'x'"),
+        (GOOD.replace("kind: segments", "kind: segment"), "sources.0.kind", "there is no kind of source 'segment'; did you mean 'segments'?"),
+        (
+            GOOD.replace("kind: segments", "kind: kafka"),
+            "sources.0.kind",
+            "does not read sources of the kind kafka yet; it reads segments, dump_log, topics",
+        ),
+        (GOOD.replace("kind: segments, ", ""), "sources.0.kind", "is missing"),
+        (GOOD.replace("path: /etc", "pfad: /etc"), "sources.1.pfad", "there is no such key; expected one of kind, path"),
+        (GOOD + "cluster: twice\n", "", "line 7: the key 'cluster' stands twice"),
+        (GOOD + "no: 1\n", "", "a key must be a text, found False"),
+        ("cluster: [", "", "line 1: "),
+        ("- a\n", "", "expected a mapping of keys, found a list"),
+        ("", "cluster", "is missing"),
+        (GOOD.replace("/data", "${env:GROUPREPLAY_NOT_SET}"), "warehouse", "the environment has no variable 'GROUPREPLAY_NOT_SET'"),
+    ],
+)
+def test_a_bad_configuration_is_named_with_file_and_key(write: Any, text: str, key: str, says: str) -> None:
+    path = write(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert (caught.value.file, caught.value.key) == (path, key)
+    assert says in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nothing\.yaml: cannot be read: No such file"):
+        load_config(str(tmp_path / "nothing.yaml"))
+
+
+def test_overrides_set_any_key_and_are_blamed_for_what_they_say(write: Any) -> None:
+    path = write(GOOD)
+    config = load_config(path, ["thresholds.static_limbo_ms=30000", "sources.1.path=/x.json", "cluster='7'"])
+    assert (config.thresholds.static_limbo_ms, config.sources[1].path, config.cluster) == (30_000, "/x.json", "7")
+    for override, says in [
+        ("thresholds.static_limbo_ms=1", "expected a whole number from 1000"),
+        ("replay.slice=3", "there is no such key; did you mean 'slices'?"),
+        ("sources.2.path=/x", "the list sources has the places 0 to 1"),
+        ("cluster.x=1", "cluster holds 'prod-eu', so nothing can be set below it"),
+        ("novalue", "expected key=value"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            load_config(path, [override])
+        assert caught.value.file.startswith("--set")
+        assert says in str(caught.value)
+
+
+def test_environment_is_replaced_in_texts_and_numbers_and_kept_out_of_the_hash(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(GOOD.replace("/data", "s3a://${env:BUCKET}") + "replay: {slices: '${env:SLICES}'}\n")
+    monkeypatch.setenv("BUCKET", "007")
+    monkeypatch.setenv("SLICES", "8")
+    config = load_config(path)
+    assert (config.warehouse, config.replay.slices) == ("s3a://007/groupreplay", 8)
+    monkeypatch.setenv("BUCKET", "other")
+    assert load_config(path).config_hash == config.config_hash
+    assert load_config(path, ["report.top=6"]).config_hash != config.config_hash
+
+
+def test_relative_paths_are_made_absolute_from_where_the_job_starts(write: Any) -> None:
+    config = load_config(write("cluster: c\nwarehouse: w\nsources: [{kind: segments, path: logs/}]\n"))
+    assert config.warehouse == os.path.join(os.getcwd(), "w")
+    assert config.sources[0].path == os.path.join(os.getcwd(), "logs") + "/"
