@@ -88,15 +88,19 @@ class Epochs:
             row.partitions_moved = moved
             row.assign_ms = at - row.started_at if row.start_observed and at >= row.started_at else None
 
-    def converge(self, at: int) -> None:
-        """Marks the open epoch as converged when every live member is STABLE in it. A group without members converges on nothing."""
+    def converge(self, at: int, last_hole: int) -> None:
+        """Marks the open epoch as converged when every live member is STABLE in it. A group without members converges on nothing.
+
+        Behind a hole that lies in the epoch it may have been so before, so nothing is measured.
+        """
         life, row = self._life, self._life.epoch_row
         if row is None or row.converged_at is not None or not life.members or row.epoch != life.target_epoch:
             return
         if life.stable.get(row.epoch, 0) == len(life.members):
             row.converged_at = at
             row.outcome = "CONVERGED"
-            row.converge_ms = at - row.started_at if row.start_observed and at >= row.started_at else None
+            is_measurable = row.start_observed and at >= row.started_at and last_hole <= row.from_offset
+            row.converge_ms = at - row.started_at if is_measurable else None
 
     def watch_assigning(self, at: int, offset: int) -> None:
         """ASSIGNING: the group epoch is past the target's while members live (6.1 of the reference; an empty group may stay so from 4.4 on)."""

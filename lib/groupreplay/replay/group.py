@@ -134,6 +134,7 @@ class GroupReplay:
 
     def _note_position(self, machine: Machine, operation: Operation) -> None:
         life = machine.life
+        machine.rules.next_record(operation.entries[0].last_hole)
         if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
             if life.leader_epoch >= 0:
                 machine.ownership.note_new_leader()
@@ -284,6 +285,7 @@ class GroupReplay:
             if commit.value is None:
                 return
             machine = self._begin_life(SIMPLE, entry.offset, False)
+        machine.rules.next_record(entry.last_hole)
         apply_commit(machine, entry, commit)
         life = machine.life
         life.last_offset, life.last_at = entry.offset, entry.ts_ms

@@ -158,7 +158,7 @@ class Life:
     moved_from: partitions whose target changed since the last K6, and from whom.
     unowned: the trails that still wait for an owner. clients: client key -> live members; departed_clients: index of departures, made when asked for.
     seen_topics: topic ids that the group dealt with and that have a name, oldest first. contested: what target_owner says of partitions that are in
-    the targets of several members; filled for the state alone.
+    the targets of several members; filled for the state alone. unbumped: (time, offset, members) of a removal whose K3 has not come.
     stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry.
     unnamed_topics: a topic id without a name came into a target since the last K6.
     last_change_offset: of the last record that was no commit. last_hole: greatest offset that was lost before its last record.
@@ -206,6 +206,7 @@ class Life:
     topic_names: dict[str, str] = field(default_factory=dict)
     seen_topics: list[str] = field(default_factory=list)
     contested: dict[TopicPartition, str | None] = field(default_factory=dict)
+    unbumped: tuple[int, int, int] | None = None
     commits: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
     committers: list[tuple[str, int]] = field(default_factory=list)
     leader_epoch: int = -1

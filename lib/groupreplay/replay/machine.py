@@ -150,21 +150,23 @@ class Machine:
         for member, before in members:
             if member.member_id not in change.removed:
                 self._watch(change, member, before)
-        self.epochs.converge(change.at)
+        self.epochs.converge(change.at, change.last_hole)
         self.epochs.watch_assigning(change.at, change.last_offset)
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
         if not change.removed:
             return
-        fresh = {
-            m.instance_id: i
-            for i, b in change.before.items()
-            if not b.existed and i not in change.removed and (m := self.life.members[i]).instance_id is not None
-        }
+        fresh: dict[str, str] = {}
+        for member_id, before in change.before.items():
+            if not before.existed and member_id not in change.removed and (instance := self.life.members[member_id].instance_id) is not None:
+                fresh[instance] = member_id
         for member_id, member in change.removed.items():
             if member.instance_id is not None and member.instance_id in fresh:
-                change.replaced[member_id] = fresh[member.instance_id]
+                change.replaced[member_id] = fresh.pop(member.instance_id)
+        unknown = [i for i, m in change.removed.items() if m.client_id is None and change.before[i].existed]
+        if len(unknown) == len(fresh) == 1:
+            change.replaced[unknown[0]] = fresh.popitem()[1]  # its K5 was not seen, but nobody else comes and goes in one operation
 
     def _moment(self, change: Change, member: Member) -> Moment:
         gone = member.member_id in change.removed

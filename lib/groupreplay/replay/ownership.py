@@ -53,6 +53,7 @@ class Ownership:
         self._life = life
         self._names = names
         self._output = output
+        self._told: set[tuple[int, str]] = set()
 
     # ------------------------------------------------------------ requests
 
@@ -226,7 +227,8 @@ class Ownership:
         for span in trail.released:
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
-            if observed and not moment.by_k2 and not trail.released_at_k2 and self._is_measurable(span, moment.last_hole, span.to_offset):
+            at_k2 = moment.by_k2 or trail.released_at_k2
+            if observed and not at_k2 and span.end_reason != "UNOBSERVED" and self._is_measurable(span, moment.last_hole, span.to_offset):
                 span.unowned_ms = self._duration(moment.at, span.released_at, moment, "unowned_ms")
         for row in trail.handed:
             row.granted_at = moment.at
@@ -317,6 +319,14 @@ class Ownership:
         if end is None or start is None:
             return None
         if end < start:
+            self._tell_negative(moment, f"{what}: ends {start - end} ms before it begins")
+            return None
+        return end - start
+
+    def _tell_negative(self, moment: Moment, detail: str) -> None:
+        """Once a record, however many partitions it is of."""
+        if (moment.offset, detail) not in self._told:
+            self._told = {(moment.offset, detail), *(told for told in self._told if told[0] == moment.offset)}
             self._output.emit(
                 Anomaly(
                     group_id=self._life.group_id,
@@ -327,8 +337,6 @@ class Ownership:
                     severity="INFO",
                     detected_at=moment.at,
                     evidence_offset=moment.offset,
-                    detail=f"{what}: ends {start - end} ms before it begins",
+                    detail=detail,
                 )
             )
-            return None
-        return end - start

@@ -181,7 +181,9 @@ class Rules:
         """Every rule of consumer groups that one operation can break."""
         hidden = change.last_change_offset >= 0 and change.last_hole > change.last_change_offset
         self._owners(change)
-        self._targets(change)
+        targets = (ConsumerGroupTargetAssignmentMember, ConsumerGroupTargetAssignmentMetadata)
+        if isinstance(next((e.record for e in reversed(operation.entries) if isinstance(e.record, targets)), None), targets[1]):
+            self._targets(change)
         if not hidden and change.last_hole <= change.offset:
             self._removals(change, operation)
         for entry in operation.entries:
@@ -207,6 +209,7 @@ class Rules:
             self.broken("I1", change.at, offset, f"{tp[0]}-{tp[1]} is held by {', '.join(sorted(self._life.holders[tp]))}")
 
     def _targets(self, change: Change) -> None:
+        """I2, where the K6 shows that no K7 of the operation is missing at its end."""
         for tp, before_id, member_id in change.claims:
             first, second = self._life.members.get(before_id), self._life.members.get(member_id)
             if first is None or second is None or change.last_hole > first.target_offset:
@@ -249,13 +252,23 @@ class Rules:
         return ""
 
     def _removals(self, change: Change, operation: Operation) -> None:
-        """I16: removed members, none of them replaced, and exactly one K3."""
+        """I16: removed members, none of them replaced, and exactly one K3. Whether a missing one was lost is only known at the next record."""
         gone = [m for m in change.removed if m not in change.replaced and change.before[m].existed]
         if not gone or change.converts or change.group_ends:
             return
         bumps = sum(1 for e in operation.entries if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None)
-        if bumps != 1:
+        if bumps > 1:
             self.broken("I16", change.at, change.last_offset, f"{len(gone)} members removed with {bumps} epochs")
+        elif not bumps:
+            self._life.unbumped = (change.at, change.last_offset, len(gone))
+
+    def next_record(self, last_hole: int) -> None:
+        """I16, as far as it waits for the record after the removal: one that lies behind a hole says nothing."""
+        if self._life.unbumped is not None:
+            at, offset, gone = self._life.unbumped
+            self._life.unbumped = None
+            if last_hole <= offset:
+                self.broken("I16", at, offset, f"{gone} members removed with 0 epochs")
 
     def _current(self, change: Change, entry: Entry, member: Member, before: Before, value: ConsumerGroupCurrentMemberAssignmentValue) -> None:
         """I6 to I13 and I17 for a member's last K8 in the operation."""
@@ -295,7 +308,7 @@ class Rules:
         if life.target_epoch is None or member.epoch is None:
             return
         who = f"{member.member_id} at epoch {member.epoch}"
-        target_known = life.birth_seen and not life.hole_seen
+        target_known = life.birth_seen and not life.hole_seen and entry.last_hole <= life.incarnation
         if member.epoch > life.target_epoch and target_known:
             self.broken("I6", entry.ts_ms, entry.offset, f"{who}, target epoch {life.target_epoch}")
         if member.state not in (STABLE, UNRELEASED_PARTITIONS):
@@ -323,7 +336,9 @@ class Rules:
         if not known or before.epoch is None or before.epoch <= 0:
             return
         gained = member.held - before.assigned - before.pending
-        if gained and member.epoch != life.target_epoch:
+        row = life.epoch_row
+        knows_target = life.target_epoch is not None and row is not None and row.start_observed and entry.last_hole <= life.epoch_offset
+        if gained and knows_target and member.epoch != life.target_epoch:
             self.broken(
                 "I13",
                 entry.ts_ms,
@@ -341,6 +356,8 @@ class Rules:
             self.broken("I13", entry.ts_ms, entry.offset, f"{member.member_id} loses {len(lost)} partitions at the unchanged epoch {member.epoch}")
 
     def _assignment_epochs(self, entry: Entry, member: Member, before: Before, value: ConsumerGroupCurrentMemberAssignmentValue, known: bool) -> None:
+        for held in member.spans.values() if not known else ():
+            held.stamped = False  # what is kept may have been given back in the hole
         for tp, epoch in _epochs_of(value.assigned_partitions):
             what = f"{tp[0]}-{tp[1]} of {member.member_id}"
             if epoch < 0 or epoch > value.member_epoch:

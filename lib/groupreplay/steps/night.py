@@ -19,6 +19,7 @@ from groupreplay.config import Config
 from groupreplay.errors import RunHeld
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
+from groupreplay.steps.dry_run import check_ready, planned_lines
 from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.land import land
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs
@@ -38,33 +39,42 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class NightResult:
-    """What a run gives to whoever started it. logical_dates: the nights that it ran, in order; the others are of the last of them."""
+    """What a run gives to whoever started it. logical_dates: the nights that it ran, in order; run: of the last of them, None for a dry run."""
 
     logical_dates: tuple[date, ...]
-    run: Run
+    run: Run | None
     summary_lines: tuple[str, ...]
 
 
-def run_night(spark: SparkSession, config: Config, logical_date: date | None = None) -> NightResult:
+def run_night(spark: SparkSession, config: Config, logical_date: date | None = None, *, dry_run: bool = False) -> NightResult:
     """Runs one night, and the nights that it entails (`history.nights_to_run`). Raises the errors of `groupreplay.errors`.
 
-    logical_date: None: the UTC date of as-of.
+    logical_date: None: the UTC date of as-of. dry_run: only say what would be read and written, and check that it could.
     """
     inputs = find_inputs(config)
     warehouse = Warehouse(spark, config.warehouse, config.cluster)
-    warehouse.create_all()
+    if not dry_run:
+        warehouse.create_all()
     # In a new warehouse there is nothing to look for, and a first query costs seconds.
     nights = past_nights(_of_cluster(warehouse, "runs")) if warehouse.version("runs") > 0 else []
     if logical_date is None:
         logical_date = default_date(nights, newest_ms(plan_units(inputs.files, {})))
-    ledger = Ledger(warehouse, config.cluster)
     dates = nights_to_run(nights, logical_date)
+    if dry_run:
+        return NightResult(tuple(dates), None, _dry_run(warehouse, inputs, nights, dates, logical_date))
+    ledger = Ledger(warehouse, config.cluster)
     for each in dates:
         is_newest = each == dates[-1] and each == logical_date
         run = _Night(config, warehouse, ledger, each, nights, inputs).run(lands=is_newest)
         if each != dates[-1]:
             nights = past_nights(_of_cluster(warehouse, "runs"))
     return NightResult(tuple(dates), run, tuple(_summary(config, warehouse, run)))
+
+
+def _dry_run(warehouse: Warehouse, inputs: Inputs, nights: Sequence[PastNight], dates: Sequence[date], logical_date: date) -> tuple[str, ...]:
+    landed = next((night.landing for night in reversed(nights) if night.logical_date <= logical_date), Landing())
+    units = plan_units(inputs.files, landed.watermarks()) if dates[-1] == logical_date else []
+    return (*check_ready(warehouse.spark, warehouse.root), *planned_lines(inputs, units, dates, warehouse.root))
 
 
 def _of_cluster(warehouse: Warehouse, name: str, version: int | None = None) -> DataFrame:

@@ -1,0 +1,76 @@
+"""What a run would read and write, and whether it could: nothing is written but a probe that is removed again."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from groupreplay.errors import NotReady
+from groupreplay.steps.plan import Inputs
+from groupreplay.steps.storage import check_writable
+from groupreplay.tables.schemas import TABLES
+from groupreplay.wire.units import Unit
+
+WORKER_PACKAGES = ("pandas", "pyarrow", "google-crc32c")
+"""What a worker's Python must have; the package itself comes with the job."""
+
+
+def check_ready(spark: SparkSession, root: str) -> list[str]:
+    """Lines on jars, worker Python and write access. Raises NotReady for the first that is not as a run needs it."""
+    worker = _worker_versions(spark)
+    check_writable(spark, root)
+    return [f"ready: Spark {spark.version} with the Delta jars; workers run {worker}; {root} can be written"]
+
+
+def planned_lines(inputs: Inputs, units: Sequence[Unit], dates: Sequence[date], root: str) -> list[str]:
+    """What would be read, by partition of the offsets topic, and what would be written."""
+    files = {file.path: file.size for unit in units for file in unit.files}
+    by_input: dict[str, list[Unit]] = {}
+    for unit in units:
+        by_input.setdefault(unit.input, []).append(unit)
+    read = f"{len(files):,} files of {len(inputs.files):,}, {sum(files.values()):,} bytes"
+    lines = [
+        f"would read {read}, of {len(by_input):,} partitions, in {len(units):,} units",
+        *[f"  {name}: {_stretch(found)}" for name, found in sorted(by_input.items(), key=lambda each: each[1][0].offsets_partition)],
+    ]
+    if inputs.passed_over:
+        lines.append(f"  passed over: {inputs.passed_over:,} files that are no part of the offsets topic")
+    lines += [f"  cannot be listed: {path}: {why}" for path, why in inputs.unreadable]
+    nights = ", ".join(str(each) for each in dates)
+    return [*lines, f"would write night {nights} to {len(TABLES)} tables below {root}: {', '.join(TABLES)}"]
+
+
+def _stretch(units: Sequence[Unit]) -> str:
+    first = units[0].start_offset
+    begins = f"from offset {first:,}" if first >= 0 else "from where its log begins"
+    files = {file.path: file.size for unit in units for file in unit.files}
+    replicas = len({file.replica for unit in units for file in unit.files})
+    return f"{begins}, {len(files):,} files of {replicas:,} {'replica' if replicas == 1 else 'replicas'}, {sum(files.values()):,} bytes"
+
+
+def _worker_versions(spark: SparkSession) -> str:
+    """Python and packages as one worker has them; the same code that a night sends to workers must be there too."""
+    try:
+        rows = spark.range(1).mapInArrow(_versions, "versions STRING").collect()
+    except PySparkException as error:
+        raise NotReady(
+            f"the workers' Python is not as a run needs it: {str(error).strip().splitlines()[-1].strip()}",
+            f"install {', '.join(WORKER_PACKAGES)} there, or name the right Python in PYSPARK_PYTHON",
+        ) from error
+    return str(rows[0]["versions"])
+
+
+def _versions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import google_crc32c  # noqa: F401
+
+    import groupreplay.grouped.slices  # noqa: F401
+
+    for _ in batches:
+        packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in WORKER_PACKAGES)
+        yield pa.RecordBatch.from_pydict({"versions": [f"Python {sys.version.split()[0]}, {packages}"]})
