@@ -12,6 +12,9 @@ from typing import Any
 MIN_THRESHOLD_MS = 1_000
 """Machines do not tell stretches shorter than this (`replay.facts.MIN_STALL_MS`), so no threshold may be lower."""
 
+MIN_QUIET_MS = 60_000
+"""Silences between commits shorter than this are not told either (`replay.stalls.MIN_QUIET_MS`)."""
+
 MAX_WINDOW_MS = 3_600_000
 """Machines end a chain after a gap of this (`replay.facts.MAX_CHAIN_GAP_MS`), so no window may be longer."""
 
@@ -56,16 +59,7 @@ class Thresholds:
     assigning_stalled_ms: int = _threshold(16_000)
     migration_stalled_ms: int = _threshold(86_400_000)
     static_limbo_ms: int = _threshold(10_000)
-    assigned_not_consuming_ms: int = _threshold(600_000)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one input may cost at most, in bytes; more is damage, told in `undecoded`."""
-
-    batch_bytes: int = _number(128 << 20, 1 << 20, 1 << 30)
-    decompressed_bytes: int = _number(256 << 20, 1 << 20, 1 << 30)
-    line_bytes: int = _number(64 << 20, 1 << 20, 1 << 30)
+    assigned_not_consuming_ms: int = field(default=600_000, metadata={"min": MIN_QUIET_MS, "max": 366 * 86_400_000})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +88,6 @@ class Config:
     warehouse: str
     sources: tuple[Source, ...] = field(metadata={"min": 1})
     thresholds: Thresholds = field(default_factory=Thresholds)
-    limits: Limits = field(default_factory=Limits)
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
     config_hash: str = field(default="", metadata={"computed": True})

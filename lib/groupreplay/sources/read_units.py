@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
 
-from groupreplay.config import Limits
 from groupreplay.grouped.arrays import exact_array
 from groupreplay.sources.codecs import Codecs
 from groupreplay.sources.files import open_file
@@ -42,7 +40,7 @@ DDL: Final = ", ".join(f"`{name}` {_SPARK[column_type]}" for name, column_type i
 _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
 
-def read_units(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[pa.RecordBatch]:
+def read_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Batches with a column `unit` (JSON) -> batches of raw rows, as they are read: no file and no unit is ever held whole."""
     collecting = gc.isenabled()
     gc.disable()
@@ -54,10 +52,6 @@ def read_units(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[pa
     finally:
         if collecting:
             gc.enable()
-
-
-def units_reader(limits: Limits) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    return partial(read_units, limits=limits)
 
 
 def _raw_rows(columns: dict[str, list[Any]]) -> pa.RecordBatch:

@@ -16,15 +16,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config import Limits
 from groupreplay.sources.planning import pack
-from groupreplay.sources.read_units import DDL, units_reader
+from groupreplay.sources.read_units import DDL, read_units
 from groupreplay.steps.plan import Landing, landed
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.wire.units import Unit
 
 
-def raw_rows(spark: SparkSession, units: Sequence[Unit], limits: Limits) -> DataFrame:
+def raw_rows(spark: SparkSession, units: Sequence[Unit]) -> DataFrame:
     """The raw rows of units, without night and cluster: lazily, one task a pack of units, the largest first."""
     cores = spark.sparkContext.defaultParallelism
     tasks = pack(units, cores)
@@ -37,19 +36,17 @@ def raw_rows(spark: SparkSession, units: Sequence[Unit], limits: Limits) -> Data
     planned = spark.createDataFrame(table)
     # One row, and so one task, for each pack: a range is cut into just as many partitions, and a broadcast join leaves them as they are.
     numbered = spark.range(0, len(tasks), 1, len(tasks)).withColumnRenamed("id", "task")
-    return numbered.join(sf.broadcast(planned), "task").select("unit").mapInArrow(units_reader(limits), DDL)
+    return numbered.join(sf.broadcast(planned), "task").select("unit").mapInArrow(read_units, DDL)
 
 
-def land(
-    warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before: Landing, limits: Limits, user_metadata: Mapping[str, Any]
-) -> Landing:
+def land(warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before: Landing, user_metadata: Mapping[str, Any]) -> Landing:
     """Lands units into a night, in one commit that may be repeated: it replaces the whole night by what it had landed before and these.
 
     before: what the nights before it landed and, where it ran before, what it landed itself.
     """
     night = {"cluster": sf.lit(warehouse.cluster), "logical_date": sf.lit(logical_date)}
     where = f"cluster = '{warehouse.cluster}' AND logical_date = DATE'{logical_date}'"
-    rows, observation = _observed(raw_rows(warehouse.spark, units, limits).withColumns(night))
+    rows, observation = _observed(raw_rows(warehouse.spark, units).withColumns(night))
     if before.raw_version >= 0:
         rows = rows.unionByName(warehouse.read("raw_records", before.raw_version).where(where))
     version = warehouse.replace("raw_records", rows, where, user_metadata)

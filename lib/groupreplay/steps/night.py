@@ -124,7 +124,7 @@ class _Night:
         landing = self._landed_before()
         with self._timed("land"):
             if plan.units:
-                landing = land(self.warehouse, self.logical_date, plan.units, landing, self.config.limits, self._metadata(run, "land"))
+                landing = land(self.warehouse, self.logical_date, plan.units, landing, self._metadata(run, "land"))
         plan = replace(plan, landing=landing)
         return self._advance(run, LANDED, plan, as_of_at=landing.as_of_ms if landing.as_of_ms >= 0 else None), plan
 
