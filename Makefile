@@ -58,7 +58,7 @@ demo: setup  ## the main job on the recordings of tests/recordings, and three qu
 	@./spark-submit.sh query_tables --config conf/demo.yaml
 
 bench: setup  ## speed and memory; PEER=1 times Kafka's own tool beside it
-	@$(IN_VENV) .venv/bin/python tests/bench/run_bench.py $(if $(PEER),--peer)
+	@$(IN_VENV) .venv/bin/python -m tests.bench.run $(if $(PEER),--peer)
 
 soak: setup  ## what takes longer than the suite may
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak

@@ -36,7 +36,7 @@ from groupreplay.records import (
 )
 from groupreplay.replay import facts
 from groupreplay.replay.group import GroupReplay
-from groupreplay.replay.rules import RULES
+from groupreplay.replay.rule_table import RULES
 from groupreplay.sources.codecs import Codecs
 from groupreplay.sources.files import find_files, open_file
 from groupreplay.sources.planning import plan_units

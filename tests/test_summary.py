@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from groupreplay.tables.schemas import table_schema
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import NullType, StructType
 
 from groupreplay.summary import QUERIES, SUMMARY_TABLES, WIDTH, Section, queries, section, summary_frames, summary_lines
+from groupreplay.tables.schemas import table_schema
 
 NIGHT = date(2026, 11, 21)
 AS_OF = datetime(2026, 11, 21, 1, 2, 3, tzinfo=UTC)

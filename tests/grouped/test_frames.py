@@ -38,7 +38,8 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     table = {
         name: pa.array(frame[name].tolist() if pa.types.is_list(kind) else frame[name], kind, from_pandas=True) for name, kind in COLUMNS.items()
     }
-    return pa.table(table).to_pylist()
+    found: list[dict[str, Any]] = pa.table(table).to_pylist()
+    return found
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.KIND)

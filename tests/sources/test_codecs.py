@@ -10,9 +10,9 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wire.encode import XERIAL, compress
 
 from groupreplay.sources.codecs import BadCompression, Codecs
+from tests.wire.encode import XERIAL, compress
 
 CODECS = Codecs()
 

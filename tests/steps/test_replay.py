@@ -52,7 +52,7 @@ def facts(frame: DataFrame, kind: str, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def explained(frame: DataFrame) -> str:
-    return str(frame._jdf.queryExecution().executedPlan().toString())  # type: ignore[operator]
+    return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
 @pytest.mark.spark

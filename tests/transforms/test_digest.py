@@ -7,17 +7,17 @@ from datetime import date
 from typing import Any
 
 import pytest
-from groupreplay.tables.schemas import table_schema
 from pyspark.sql import DataFrame, Observation, SparkSession
-from tests.transforms.conftest import TOPICS_DDL, Stage
-from tests.transforms.facts_by_hand import fact
 
 from groupreplay.replay.facts import Epoch, HeldPartition, MemberState
+from groupreplay.tables.schemas import table_schema
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.digest import DIGESTED, EMPTY, add_digests, digest_of, observed, row_hash
 from groupreplay.transforms.group_epochs import group_epochs
 from groupreplay.transforms.member_assignments import member_assignments
 from groupreplay.transforms.member_states import member_states
+from tests.transforms.conftest import TOPICS_DDL, Stage
+from tests.transforms.facts_by_hand import fact
 
 
 def digest(frame: DataFrame, table: str) -> str:

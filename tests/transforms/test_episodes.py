@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.transforms.conftest import AS_OF_MS, Stage
-from tests.transforms.facts_by_hand import AT, fact
 
 from groupreplay.config import MAX_WINDOW_MS, MIN_THRESHOLD_MS, Thresholds
 from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Stall
@@ -14,6 +12,8 @@ from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
+from tests.transforms.conftest import AS_OF_MS, Stage
+from tests.transforms.facts_by_hand import AT, fact
 
 MINUTE = 60_000
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
-from tests.transforms.conftest import TOPICS_DDL, Stage
-from tests.transforms.facts_by_hand import AT, fact
 
 from groupreplay.grouped.frames import Counts, Undecoded
 from groupreplay.replay.facts import Anomaly, TopicSeen
@@ -19,6 +17,8 @@ from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.coverage import coverage
 from groupreplay.transforms.topics import topic_names, topics
 from groupreplay.transforms.undecoded import undecoded
+from tests.transforms.conftest import TOPICS_DDL, Stage
+from tests.transforms.facts_by_hand import AT, fact
 
 pytestmark = pytest.mark.spark
 

@@ -7,15 +7,13 @@ from dataclasses import fields
 from functools import reduce
 
 import pytest
-from groupreplay.tables.schemas import table_schema
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField
-from tests.transforms.conftest import Stage
-from tests.transforms.facts_by_hand import AT, fact
 
 from groupreplay.grouped.frames import DDL, Counts, GroupState, Undecoded
 from groupreplay.replay.facts import FACTS, Anomaly, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall
+from groupreplay.tables.schemas import table_schema
 from groupreplay.transforms.anomalies import anomalies
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.coverage import coverage
@@ -30,6 +28,8 @@ from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
 from groupreplay.transforms.topics import topics
 from groupreplay.transforms.undecoded import undecoded
+from tests.transforms.conftest import Stage
+from tests.transforms.facts_by_hand import AT, fact
 
 pytestmark = pytest.mark.spark
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.wire import encode
 from tests.wire.reading import FACTS, Row, counts, of_kind, offsets, read
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.wire import encode
-from tests.wire.built import built
 
 from groupreplay import records
 from groupreplay.wire.consumer_offsets import decode
@@ -18,6 +16,8 @@ from groupreplay.wire.layouts import RECORD_TYPES
 from groupreplay.wire.primitives import uuid_text
 from groupreplay.wire.results import Undecodable, UnknownType
 from groupreplay.wire.schema import Field, Struct
+from tests.wire import encode
+from tests.wire.built import built
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 INTEGERS = {

@@ -6,6 +6,7 @@ import struct
 import zlib
 
 import pytest
+
 from tests.wire import encode
 from tests.wire.logs import log
 from tests.wire.reading import counts, of_kind, offsets, read, reasons

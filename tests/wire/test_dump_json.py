@@ -10,8 +10,6 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wire import encode
-from tests.wire.test_consumer_offsets import VERSIONS, struct_values
 
 from groupreplay import records
 from groupreplay.wire.consumer_offsets import decode
@@ -19,6 +17,8 @@ from groupreplay.wire.dump_json import decode_json
 from groupreplay.wire.layouts import RECORD_TYPES
 from groupreplay.wire.results import Undecodable, UnknownType
 from groupreplay.wire.schema import Field, Struct
+from tests.wire import encode
+from tests.wire.test_consumer_offsets import VERSIONS, struct_values
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3))
 

@@ -7,15 +7,15 @@ import io
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wire import encode
-from tests.wire.dump_text import batch, batch_line, commit, deleted, epoch, head, marker, record_line
-from tests.wire.reading import Row, counts, of_kind, offsets, packed, read, reasons
 
 from groupreplay.wire import dump_log
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.consumer_offsets import decode
 from groupreplay.wire.dump_json import decode_json
 from groupreplay.wire.dump_log import Section, partition_of, runs, scan_sections
+from tests.wire import encode
+from tests.wire.dump_text import batch, batch_line, commit, deleted, epoch, head, marker, record_line
+from tests.wire.reading import Row, counts, of_kind, offsets, packed, read, reasons
 
 
 def rows_of_text(text: str, **more: int) -> list[Row]:

@@ -7,11 +7,11 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire import encode
-from tests.wire.test_consumer_offsets import struct_values
 
 from groupreplay.records import Assignment, NamedPartitions, Subscription
 from groupreplay.wire import embedded
+from tests.wire import encode
+from tests.wire.test_consumer_offsets import struct_values
 
 OWNED = [{"topic": "t", "partitions": [0, 2]}]
 VALUES = {"topics": ["t", "u"], "userData": b"\1", "ownedPartitions": OWNED, "generationId": 5, "rackId": "r"}

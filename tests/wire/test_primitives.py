@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire import encode
 
 from groupreplay.wire import primitives
 from groupreplay.wire.primitives import (
@@ -18,6 +17,7 @@ from groupreplay.wire.primitives import (
     read_varlong,
     string_reader,
 )
+from tests.wire import encode
 
 
 @given(value=st.integers(0, (1 << 32) - 1))

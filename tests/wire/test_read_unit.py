@@ -6,12 +6,12 @@ import struct
 from itertools import pairwise
 
 import pytest
-from tests.wire import encode
-from tests.wire.logs import TS, log
-from tests.wire.reading import counts, of_kind, offsets, packed, read, reasons
 
 from groupreplay.wire import rows as wire_rows
 from groupreplay.wire.rows import COLUMNS
+from tests.wire import encode
+from tests.wire.logs import TS, log
+from tests.wire.reading import counts, of_kind, offsets, packed, read, reasons
 
 DAY = 86_400_000
 

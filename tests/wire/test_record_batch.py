@@ -9,13 +9,13 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wire import encode
-from tests.wire.reading import CODECS, counts, of_kind, open_path, packed, read, recorded_units, recordings
 
 from groupreplay.wire import byte_stream, record_batch
 from groupreplay.wire.batches import Batch, Damage, Late
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.record_batch import SegmentReader, parse_records
+from tests.wire import encode
+from tests.wire.reading import CODECS, counts, of_kind, open_path, packed, read, recorded_units, recordings
 
 
 def segment(content: bytes, *, start: int = -1, end: int = -1, first: int = -1) -> list[Batch | Damage | Late]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire import encode
 
 from groupreplay.wire.batches import BINARY, JSON
 from groupreplay.wire.layouts import RECORD_TYPES
 from groupreplay.wire.record_keys import group_of, is_commit_key
+from tests.wire import encode
 
 
 @pytest.mark.parametrize("key_type", RECORD_TYPES)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.wire.reading import Row, counts, of_kind, open_path, recorded_units, recordings, rows_of
 
 from groupreplay import records
 from groupreplay.wire.consumer_offsets import decode
 from groupreplay.wire.dump_json import decode_json
 from groupreplay.wire.units import Unit, UnitFile
+from tests.wire.reading import Row, counts, of_kind, open_path, recorded_units, recordings, rows_of
 
 RECORDINGS = recordings()
 

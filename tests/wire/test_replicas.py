@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wire import dump_text, encode
-from tests.wire.reading import offsets, read, reasons
 
 from groupreplay.wire.batches import BINARY, CONTROL, JSON, Batch, Conflict, Damage, Duplicates, Item, LogRecord
 from groupreplay.wire.replicas import Log, merge
+from tests.wire import dump_text, encode
+from tests.wire.reading import offsets, read, reasons
 
 
 def batch(base: int, contents: Sequence[tuple[int, bytes]], last: int | None = None, epoch: int = 0, name: str = "a") -> Batch:

@@ -59,8 +59,6 @@ def apply_consumer(machine: Machine, change: Change, operation: Operation, cause
             case ConsumerGroupPartitionMetadata(value=topics) if topics is not None:
                 for topic in topics.topics:
                     learn_topic(machine, entry, topic.topic_id, topic.topic, topic.partitions, "K4")
-            case ConsumerGroupRegularExpression(regular_expression=regex, value=resolved):
-                (machine.life.regexes.discard if resolved is None else machine.life.regexes.add)(regex)
     _imply_epoch(machine, operation)
     for member in change.resubscribed:
         member.subscription_epoch = machine.life.epoch or 0
@@ -76,7 +74,8 @@ def _member_metadata(machine: Machine, change: Change, entry: Entry, member_id: 
     classic = value.classic_member_metadata
     machine.describe(member, value.instance_id, value.client_id, value.client_host, CLASSIC if classic is not None else CONSUMER)
     regex = value.subscribed_topic_regex or ""
-    if (member.subscription, member.regex) != (value.subscribed_topic_names, regex):
+    joins = not change.before[member_id].existed and value.instance_id is None
+    if (member.subscription, member.regex) != (value.subscribed_topic_names, regex) and not joins:
         change.resubscribed.append(member)
     member.subscription, member.regex = value.subscribed_topic_names, regex
     member.assignor = value.server_assignor
@@ -136,8 +135,8 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
     before = member.target or frozenset()
     after = wanted or frozenset()
     for tp in before - after:
-        life.moved_from.setdefault(tp, member.member_id)
-        if life.target_owner.get(tp) == member.member_id:
+        if life.target_owner.get(tp) == member.member_id:  # else whoever has it now was told when it came
+            life.moved_from.setdefault(tp, member.member_id)
             del life.target_owner[tp]
         member.taken[tp] = (entry.ts_ms, life.epoch)
     for tp in after - before:

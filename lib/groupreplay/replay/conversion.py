@@ -77,7 +77,8 @@ def upgrade_online(machine: Machine, change: Change, operation: Operation) -> No
         if isinstance(entry.record, ConsumerGroupTargetAssignmentMember) and entry.record.value is not None:
             for topic in entry.record.value.topic_partitions:
                 machine.names.see(topic.topic_id)
-    _rename(machine, change, _one_each({tp: _id_of(machine, tp, _ids_in(operation)) for tp in _open_partitions(life)}, life))
+    ids = _ids_in(operation)
+    _rename(machine, change, _one_each({tp: _id_of(machine, tp, ids) for tp in _open_partitions(life)}, life))
     life.protocol = CONSUMER
     life.target_epoch = None
     apply_consumer(machine, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT))

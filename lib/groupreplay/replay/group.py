@@ -153,6 +153,7 @@ class GroupReplay:
         if phase == snapshot.MIGRATED and life.last_phase != phase:
             life.upgraded_at = operation.ts_ms
         if phase == snapshot.MIGRATING and life.mixed is None:
+            machine.blockers_changed = True
             life.mixed = Stall(
                 start_observed=life.birth_seen or life.last_phase is not None,
                 group_id=life.group_id,
@@ -166,7 +167,8 @@ class GroupReplay:
             )
         elif phase != snapshot.MIGRATING:
             self._end_mixed(machine, operation)
-        if life.mixed is not None:
+        if life.mixed is not None and machine.blockers_changed:
+            machine.blockers_changed = False
             life.mixed.blocked_by = sorted(m.member_id for m in life.members.values() if m.protocol == CLASSIC)
         if phase != snapshot.EMPTY:
             life.last_phase = phase
@@ -267,10 +269,10 @@ class GroupReplay:
         machine = self._machine
         if protocol is not None and (machine is None or machine.life.protocol != protocol):
             if machine is not None and machine.life.protocol == SIMPLE:
-                machine.life.protocol = protocol
+                machine.life.protocol, machine.life.birth_seen = protocol, other.is_birth(operation)
             else:
                 self._end_life(operation, removed=False)
-                machine = self._begin_life(protocol, operation.offset, True)
+                machine = self._begin_life(protocol, operation.offset, other.is_birth(operation))
         if machine is None or machine.life.protocol in (CLASSIC, CONSUMER, SIMPLE):
             return machine
         if other.ends_group(operation):

@@ -99,7 +99,7 @@ def client_key(client_id: str | None, client_host: str | None) -> str:
     return f"{client_id}\x00{client_host}"
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class Before:
     """A member as it was when an operation began. existed: it was a member; current_offset is -1 where no K8 of it was known."""
 
@@ -202,7 +202,6 @@ class Life:
     clients: dict[str, int] = field(default_factory=dict, metadata=DERIVED)
     loops: dict[str, Chain] = field(default_factory=dict)
     storm: Chain | None = None
-    regexes: set[str] = field(default_factory=set)
     topic_names: dict[str, str] = field(default_factory=dict)
     seen_topics: list[str] = field(default_factory=list)
     contested: dict[TopicPartition, str | None] = field(default_factory=dict)

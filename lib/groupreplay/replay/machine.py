@@ -60,6 +60,7 @@ class Machine:
         self.epochs = Epochs(life, output)
         self.rules = Rules(life, output)
         self.stalls = Stalls(life, output, self.rules)
+        self.blockers_changed = True
 
     def see_topic(self, topic_id: str) -> None:
         """Takes note of a topic id in a target, and whether its name is still to be found."""
@@ -107,8 +108,11 @@ class Machine:
 
     def describe(self, member: Member, instance_id: str | None, client_id: str, client_host: str, protocol: str) -> None:
         """Sets who a member is, and keeps the counts by client and by protocol."""
+        described = (instance_id, client_id, client_host, protocol)
+        if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
+            return
         self._count(member, -1)
-        member.instance_id, member.client_id, member.client_host, member.protocol = instance_id, client_id, client_host, protocol
+        member.instance_id, member.client_id, member.client_host, member.protocol = described
         self._count(member, 1)
 
     def set_current(self, member: Member, epoch: int | None, state: int) -> None:
@@ -122,6 +126,7 @@ class Machine:
         self._count_stable(member, by)
         if member.protocol == CLASSIC:
             life.classic_members += by
+            self.blockers_changed = True
         key = member.client_key
         life.clients[key] = life.clients.get(key, 0) + by
         if not life.clients[key]:

@@ -92,10 +92,14 @@ def _copies_classic_members(operation: Sequence[Entry]) -> bool:
     first = operation[0].record
     if not (isinstance(first, GroupMetadata) and first.value is None):
         return False
-    return not any(
-        isinstance(e.record, ConsumerGroupMemberMetadata) and e.record.value is not None and e.record.value.classic_member_metadata is None
-        for e in operation
-    )
+    for index in range(len(operation) - 2, 0, -1):
+        record = operation[index].record
+        if isinstance(record, ConsumerGroupMemberMetadata) and record.value is not None and record.value.classic_member_metadata is None:
+            return False
+        if isinstance(record, ConsumerGroupCurrentMemberAssignment) and record.value is not None and record.value.member_epoch > 0:
+            # The same was asked when the record after it came, and it did not end the operation: no such K5 stands before it.
+            return True
+    return True
 
 
 def _may_follow_copied(record: Record) -> bool:

@@ -19,6 +19,13 @@ def protocol_of(operation: Operation) -> str | None:
     return None
 
 
+def is_birth(operation: Operation) -> bool:
+    """Whether the operation begins such a group: its first epoch (1; streams groups begin at 2) with its first member."""
+    values = [(e.record.key_type, e.record.value) for e in operation.entries if isinstance(e.record, OtherGroupRecord) and e.record.value is not None]
+    first = any(key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA) and value.get("epoch") in (1, 2) for key_type, value in values)
+    return first and any(key_type in (SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA) for key_type, _ in values)
+
+
 def ends_group(operation: Operation) -> bool:
     """Whether the operation removes the share or streams group itself."""
     return any(

@@ -216,11 +216,6 @@ class Ownership:
             if tp in self._life.trails:
                 self._grant(tp, member, moment, observed)
 
-    def grant_pending_return(self, member: Member, tps: frozenset[TopicPartition], moment: Moment) -> None:
-        """A partition that was handed over and is held again without a new span (an assignment moved inside one operation)."""
-        for tp in tps & self._life.trails.keys():
-            self._grant(tp, member, moment, True)
-
     def _grant(self, tp: TopicPartition, member: Member, moment: Moment, observed: bool) -> None:
         trail = self._life.trails[tp]
         self._life.unowned.discard(tp)
@@ -280,7 +275,9 @@ class Ownership:
 
     def drop_untargeted(self, offset: int) -> None:
         """At a new target: a partition let go before it, and in nobody's target now, will have no next owner from it."""
-        for tp in sorted(self._life.unowned - self._life.target_owner.keys()):
+        targeted = self._life.target_owner
+        # Not a difference of sets: that would walk over every partition of the target, at every target.
+        for tp in sorted([tp for tp in self._life.unowned if tp not in targeted]):
             trail = self._life.trails[tp]
             if trail.released_offset < offset:
                 self._finish(tp, trail)

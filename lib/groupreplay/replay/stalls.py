@@ -170,9 +170,12 @@ class Stalls:
             self.forget_reached_targets()
 
     def forget_reached_targets(self) -> None:
-        epochs = [m.epoch for m in self._life.members.values() if m.epoch is not None and m.epoch >= 0]
-        lowest = min(epochs) if epochs else self._life.target_epoch or 0
-        self._life.targets = [t for t in self._life.targets if t[0] > lowest]
+        """Keeps the last target, and of every member's epoch the first one past it: no other is asked for, however long a member stays behind."""
+        targets = self._life.targets
+        kept = {len(targets) - 1}
+        for epoch in {m.epoch for m in self._life.members.values() if m.epoch is not None and m.epoch >= 0}:
+            kept.add(bisect_right(targets, (epoch, 1 << 62, 0)))
+        self._life.targets = [targets[index] for index in sorted(kept) if index < len(targets)]
 
     # ------------------------------------------------------------ static members that left for a while
 

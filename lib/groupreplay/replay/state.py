@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import operator
 import types
 import typing
 import zlib
@@ -134,14 +135,14 @@ def _same(value: Any) -> Any:
 def _dataclass(cls: type[Any]) -> tuple[Convert, Convert]:
     hints = typing.get_type_hints(cls)
     fields = [f for f in dataclasses.fields(cls) if not f.metadata.get("derived")]
-    encoders = [(i, f.name, _default(f), _converters(hints[f.name])[0]) for i, f in enumerate(fields)]
+    encoders = [(i, _default(f), _converters(hints[f.name])[0]) for i, f in enumerate(fields)]
+    values_of = operator.attrgetter(*(f.name for f in fields))
     decoders = [(f.name, _converters(hints[f.name])[1]) for f in fields]
 
     def encode(value: Any) -> list[Any]:
         out: list[Any] = []
-        for index, name, default, convert in encoders:
-            field_value = getattr(value, name)
-            if field_value != default:
+        for (index, default, convert), field_value in zip(encoders, values_of(value), strict=True):
+            if field_value is not default and field_value != default:
                 out += (index, field_value if convert is None else convert(field_value))
         return out
 

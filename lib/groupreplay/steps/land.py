@@ -53,13 +53,13 @@ def land(warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before
     found = observation.get
     details = {(row["offsets_partition"], row["detail"]) for row in found["units"]}
     after = landed(before, units, [(partition, json.loads(detail)) for partition, detail in details], set(found["damaged"]))
-    return replace(after, raw_version=version)
+    return replace(after, kinds=tuple(sorted({*before.kinds, *found["kinds"]})), raw_version=version)
 
 
 def _observed(rows: DataFrame) -> tuple[DataFrame, Observation]:
-    """The same rows; once they are written, the observation has `units`, what each unit saw, and `damaged`, partitions with damage."""
+    """The same rows; once they are written, the observation has `units`, what each unit saw, `damaged`, partitions with damage, and `kinds`."""
     observation = Observation("units")
     is_unit, is_damage = sf.col("kind") == "unit", sf.col("kind") == "damage"
     units = sf.collect_list(sf.when(is_unit, sf.struct("offsets_partition", "detail"))).alias("units")
     damaged = sf.collect_set(sf.when(is_damage, sf.col("offsets_partition"))).alias("damaged")
-    return rows.observe(observation, units, damaged), observation
+    return rows.observe(observation, units, damaged, sf.collect_set("kind").alias("kinds")), observation

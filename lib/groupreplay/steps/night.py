@@ -23,9 +23,9 @@ from groupreplay.steps.dry_run import check_ready, planned_lines
 from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.land import land
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs
-from groupreplay.steps.publish import THREADS, Published, Publisher, publish_topics
+from groupreplay.steps.publish import SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.steps.replay import known_holes, latest_states, night_records, replayed, slices_for
-from groupreplay.steps.report import report
+from groupreplay.steps.report import Sources
 from groupreplay.steps.sql_files import sql_files
 from groupreplay.steps.storage import write_text
 from groupreplay.summary import SUMMARY_TABLES, section, summary_frames, summary_lines
@@ -63,12 +63,13 @@ def run_night(spark: SparkSession, config: Config, logical_date: date | None = N
     if dry_run:
         return NightResult(tuple(dates), None, _dry_run(warehouse, inputs, nights, dates, logical_date))
     ledger = Ledger(warehouse, config.cluster)
-    for each in dates:
-        is_newest = each == dates[-1] and each == logical_date
-        run = _Night(config, warehouse, ledger, each, nights, inputs).run(lands=is_newest)
-        if each != dates[-1]:
-            nights = past_nights(_of_cluster(warehouse, "runs"))
-    return NightResult(tuple(dates), run, tuple(_summary(config, warehouse, run)))
+    for each in dates[:-1]:
+        with _Night(config, warehouse, ledger, each, nights, inputs) as night:
+            night.run(lands=False)
+        nights = past_nights(_of_cluster(warehouse, "runs"))
+    with _Night(config, warehouse, ledger, dates[-1], nights, inputs) as night:
+        run = night.run(lands=dates[-1] == logical_date)
+        return NightResult(tuple(dates), run, tuple(night.summary_lines(run)))
 
 
 def _dry_run(warehouse: Warehouse, inputs: Inputs, nights: Sequence[PastNight], dates: Sequence[date], logical_date: date) -> tuple[str, ...]:
@@ -83,7 +84,7 @@ def _of_cluster(warehouse: Warehouse, name: str, version: int | None = None) -> 
 
 @dataclass(slots=True)
 class _Night:
-    """The steps of one night. nights: of `past_nights`."""
+    """The steps of one night. nights: of `past_nights`. kept: what is held in memory until the night is left."""
 
     config: Config
     warehouse: Warehouse
@@ -92,6 +93,14 @@ class _Night:
     nights: Sequence[PastNight]
     inputs: Inputs
     timings: dict[str, int] = field(default_factory=dict)
+    kept: dict[str, DataFrame] = field(default_factory=dict)
+
+    def __enter__(self) -> _Night:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for frame in self.kept.values():
+            frame.unpersist()
 
     def run(self, *, lands: bool) -> Run:
         """lands: whether what is new in the sources belongs to this night."""
@@ -139,30 +148,47 @@ class _Night:
             facts = replayed(spark, self._records(landing), states, holes, self._given_names(), slices)
             night = {"cluster": sf.lit(self.config.cluster), "logical_date": sf.lit(self.logical_date)}
             observation = Observation("replayed")
-            rows = facts.withColumns(night).observe(observation, sf.count(sf.lit(1)).alias("rows"))
+            rows = facts.withColumns(night).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
             version = self.warehouse.replace("replayed", rows, f"cluster = '{self.config.cluster}'", self._metadata(run, "replay"))
-        plan = replace(plan, staged_version=version, staged_rows=observation.get["rows"])
+        found = observation.get
+        plan = replace(plan, staged_version=version, staged_rows=found["rows"], staged_kinds=tuple(sorted(found["kinds"])))
         return self._advance(run, REPLAYED, plan), plan
 
     def _publish(self, run: Run, plan: Plan) -> Run:
         landing = _known(plan.landing)
         with self._timed("publish"):
             earlier = before(self.nights, self.logical_date)
-            staged = _of_cluster(self.warehouse, "replayed", plan.staged_version)
+            sources = Sources(_of_cluster(self.warehouse, "replayed", plan.staged_version), self._records(landing))
+            if plan.staged_rows + landing.rows <= SMALL_ROWS:
+                sources = Sources(sources.staged.persist(), sources.raw.persist())
+                self.kept |= {"replayed": sources.staged, "raw_records": sources.raw}
             context = ReportContext(
                 cluster=self.config.cluster,
                 logical_date=self.logical_date,
                 as_of_ms=max(landing.as_of_ms, 0),
                 thresholds=self.config.thresholds,
-                topics=_of_cluster(self.warehouse, "topics").select("topic_id", "topic"),
+                topics=_of_cluster(self.warehouse, "topics"),
             )
             publisher = Publisher(
                 self.warehouse, self.logical_date, earlier.digest_final if earlier else {}, plan.staged_rows, self._metadata(run, "publish")
             )
-            topics = publish_topics(publisher, self.warehouse, staged, list(self.inputs.topics), context)
-            publisher.publish(report(staged, self._records(landing), replace(context, topics=topics)))
+            publisher.publish(sources, self.inputs.topics, {*plan.staged_kinds, *landing.kinds}, context)
+            self.kept |= publisher.kept
             self._write_sql(publisher.published)
         return self._advance(run, DONE, plan, **_columns(publisher.published), counts={**publisher.published.counts, "landed": landing.rows})
+
+    def summary_lines(self, run: Run) -> list[str]:
+        """What a person reads of the night that was just run."""
+        tables = {name: self.kept[name] if name in self.kept else _of_cluster(self.warehouse, name) for name in SUMMARY_TABLES}
+        empty = {name for name, rows in (run.counts or {}).items() if rows == 0}
+        frames = {
+            name: frame
+            for name, frame in summary_frames(tables, run.logical_date, self.config.report.top).items()
+            if not _ASKS.get(name, frozenset(SUMMARY_TABLES)) <= empty
+        }
+        with ThreadPoolExecutor(THREADS) as threads:
+            found = dict(zip(frames, threads.map(lambda frame: section(frame.collect()), frames.values()), strict=True))
+        return summary_lines(found, cluster=self.config.cluster, logical_date=run.logical_date, as_of_ms=run.as_of_at)
 
     # ------------------------------------------------------------ what steps share
 
@@ -220,9 +246,12 @@ def _columns(published: Published) -> dict[str, Any]:
     return {"table_versions": dict(published.versions), "digest": dict(published.digest), "digest_final": dict(published.digest_final)}
 
 
-def _summary(config: Config, warehouse: Warehouse, run: Run) -> list[str]:
-    tables = {name: _of_cluster(warehouse, name) for name in SUMMARY_TABLES}
-    frames = summary_frames(tables, run.logical_date, config.report.top)
-    with ThreadPoolExecutor(THREADS) as threads:
-        found = dict(zip(frames, threads.map(lambda frame: section(frame.collect()), frames.values()), strict=True))
-    return summary_lines(found, cluster=config.cluster, logical_date=run.logical_date, as_of_ms=run.as_of_at)
+_ASKS = {
+    "hand_overs": frozenset({"revocation_latencies"}),
+    "slowest": frozenset({"revocation_latencies"}),
+    "stuck_reasons": frozenset({"stuck_members", "stuck_groups"}),
+    "stuck": frozenset({"stuck_members", "stuck_groups"}),
+    "undecoded": frozenset({"undecoded"}),
+    "anomalies": frozenset({"anomalies"}),
+}
+"""Section of the summary -> tables: where all are empty, nothing is asked."""

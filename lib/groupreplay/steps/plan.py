@@ -49,7 +49,7 @@ class Landing:
 
     as_of_ms: greatest record time, -1 none. partitions: of the offsets topic. open_commits: commits landed without the end of their transaction,
     by all nights. rows, markers: records and transaction markers that this night landed. holes: (partition, last hole) of this night's units.
-    raw_version: of `raw_records` with all of it, -1 where this night has landed nothing.
+    kinds: of its raw rows. raw_version: of `raw_records` with all of it, -1 where this night has landed nothing.
     """
 
     as_of_ms: int = NO_TIME_MS
@@ -58,11 +58,12 @@ class Landing:
     rows: int = 0
     markers: int = 0
     holes: tuple[tuple[int, int], ...] = ()
+    kinds: tuple[str, ...] = ()
     raw_version: int = -1
 
     def next_night(self) -> Landing:
         """Where the night after this one begins."""
-        return replace(self, rows=0, markers=0, holes=(), raw_version=-1)
+        return replace(self, rows=0, markers=0, holes=(), kinds=(), raw_version=-1)
 
     def watermarks(self) -> dict[int, Landed]:
         return {partition: Landed(each.next_offset, each.files) for partition, each in self.partitions.items()}
@@ -70,7 +71,7 @@ class Landing:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one run reads. landing: None until it was landed. staged_version, staged_rows: of `replayed`, -1 and 0 until it was replayed."""
+    """What one run reads. landing: None until it was landed. staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then."""
 
     units: tuple[Unit, ...]
     passed_over: int = 0
@@ -78,16 +79,12 @@ class Plan:
     landing: Landing | None = None
     staged_version: int = -1
     staged_rows: int = 0
+    staged_kinds: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
-        plain = {
-            "passed_over": self.passed_over,
-            "unreadable": self.unreadable,
-            "staged_version": self.staged_version,
-            "staged_rows": self.staged_rows,
-        }
-        content = {**plain, "landing": landing, "units": [asdict(unit) for unit in self.units]}
+        plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds")
+        content = {**{name: getattr(self, name) for name in plain}, "landing": landing, "units": [asdict(unit) for unit in self.units]}
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
@@ -100,6 +97,7 @@ class Plan:
             landing=landing_of(content["landing"]) if content["landing"] else None,
             staged_version=content["staged_version"],
             staged_rows=content["staged_rows"],
+            staged_kinds=tuple(content["staged_kinds"]),
         )
 
 
@@ -107,7 +105,7 @@ def landing_of(content: dict[str, Any]) -> Landing:
     """Inverse of a landing's JSON."""
     partitions = {int(key): PartitionLanded(**each) for key, each in content.pop("partitions").items()}
     holes = tuple((partition, last_hole) for partition, last_hole in content.pop("holes"))
-    return Landing(partitions=partitions, holes=holes, **content)
+    return Landing(partitions=partitions, holes=holes, kinds=tuple(content.pop("kinds")), **content)
 
 
 # ---------------------------------------------------------------- what is there

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 
 from groupreplay.sources.topics import GivenTopic
+from groupreplay.steps.report import KINDS, NAME_TOPICS, OF_STAGED, OF_STAGED_AND_RAW, Sources
+from groupreplay.summary import SUMMARY_TABLES
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.context import ReportContext
-from groupreplay.transforms.digest import EMPTY, add_digests, observed
+from groupreplay.transforms.digest import DIGESTED, EMPTY, add_digests, observed
 from groupreplay.transforms.topics import topics
 
 THREADS: Final = 4
@@ -23,6 +25,10 @@ THREADS: Final = 4
 
 TASK_ROWS: Final = 250_000
 """Rows of `replayed` for each task that writes a table: small nights write one file, not one a task."""
+
+
+SMALL_ROWS: Final = 100_000
+"""A night of so few rows is kept in memory while tables and summary are made of it: a scan of a Delta table costs a job to find its files."""
 
 
 @dataclass(slots=True)
@@ -36,30 +42,59 @@ class Published:
 
 
 class Publisher:
-    """Commits one night's tables. earlier: digest_final of the night before."""
+    """Commits one night's tables. earlier: digest_final of the night before. kept: tables whose rows of this night are still in memory."""
 
     def __init__(
         self, warehouse: Warehouse, logical_date: date, earlier: Mapping[str, str], staged_rows: int, user_metadata: Mapping[str, Any]
     ) -> None:
         self._warehouse, self._logical_date, self._earlier = warehouse, logical_date, earlier
         self._tasks = max(1, -(-staged_rows // TASK_ROWS))
+        self._keeps = SUMMARY_TABLES if staged_rows <= SMALL_ROWS else ()
         self._user_metadata = user_metadata
         self.published = Published()
+        self.kept: dict[str, DataFrame] = {}
 
-    def publish(self, frames: Mapping[str, DataFrame]) -> None:
-        """Commits these tables; an error of one is raised when all have ended."""
+    def publish(self, sources: Sources, given: Sequence[GivenTopic], kinds: Collection[str], context: ReportContext) -> None:
+        """Commits all tables; an error of one is raised when all have ended. kinds: of the staged and raw rows there are.
+
+        context.topics is not used: the tables that name topics wait for the one that holds the names.
+        """
+        first = [name for name in (*OF_STAGED, *OF_STAGED_AND_RAW) if name not in NAME_TOPICS]
         with ThreadPoolExecutor(THREADS) as threads:
-            commits = [threads.submit(self.commit, name, frame) for name, frame in frames.items()]
+            topics_known = threads.submit(self._commit_topics, sources.staged, given, context)
+            commits = [threads.submit(self._commit_table, name, sources, kinds, context) for name in first]
+            named = replace(context, topics=topics_known.result())
+            commits += [threads.submit(self._commit_table, name, sources, kinds, named) for name in sorted(NAME_TOPICS)]
         for commit in commits:
             commit.result()
 
-    def commit(self, name: str, frame: DataFrame) -> int:
-        """Commits one table; returns its version."""
+    def _commit_table(self, name: str, sources: Sources, kinds: Collection[str], context: ReportContext) -> None:
+        if name in KINDS and KINDS[name].isdisjoint(kinds) and self._warehouse.version(name) == 0:
+            # No rows, and none to replace: even the empty commit that Delta would leave out costs a second.
+            self._note(name, 0, {"rows": 0, "digest": EMPTY, "digest_final": EMPTY} if name in DIGESTED else {"rows": 0})
+            return
+        frame = sources.frame(name, context)
+        if name in self._keeps:
+            frame = self.kept[name] = frame.persist()
+        self.commit(name, frame)
+
+    def _commit_topics(self, staged: DataFrame, given: Sequence[GivenTopic], context: ReportContext) -> DataFrame:
+        """Commits the table `topics`; gives (topic_id, topic) of all ids known by now: `ReportContext.topics`."""
+        columns = {"topic_id": pa.string(), "topic": pa.string(), "partitions": pa.int32()}
+        table = pa.table({name: pa.array([getattr(topic, name) for topic in given], kind) for name, kind in columns.items()})
+        known = self._topics(sf.col("logical_date") < sf.lit(self._logical_date))
+        self.commit("topics", topics(staged, self._warehouse.spark.createDataFrame(table), known, context))
+        return self._topics(sf.col("logical_date") <= sf.lit(self._logical_date)).select("topic_id", "topic")
+
+    def _topics(self, nights: Column) -> DataFrame:
+        return self._warehouse.read("topics").where((sf.col("cluster") == self._warehouse.cluster) & nights)
+
+    def commit(self, name: str, frame: DataFrame) -> None:
+        """Commits one table."""
         observation = Observation(name)
         rows = observed(frame, name, observation).coalesce(self._tasks)
         version = self._warehouse.replace(name, rows, self._where(name), self._user_metadata)
         self._note(name, version, observation.get)
-        return version
 
     def _where(self, name: str) -> str:
         """Rows that are not final are written anew by every night and stand once; final ones belong to the night that wrote them."""
@@ -74,16 +109,3 @@ class Publisher:
             earlier = self._earlier.get(name, EMPTY)
             published.digest[name] = add_digests(earlier, found["digest"])
             published.digest_final[name] = add_digests(earlier, found["digest_final"])
-
-
-def publish_topics(publisher: Publisher, warehouse: Warehouse, staged: DataFrame, given: list[GivenTopic], context: ReportContext) -> DataFrame:
-    """Commits the table `topics`; returns (topic_id, topic) of all ids known by now: `ReportContext.topics`."""
-    columns = {"topic_id": pa.string(), "topic": pa.string(), "partitions": pa.int32()}
-    table = pa.table({name: pa.array([getattr(topic, name) for topic in given], kind) for name, kind in columns.items()})
-    known = warehouse.read("topics").where((sf.col("cluster") == warehouse.cluster) & (sf.col("logical_date") < sf.lit(context.logical_date)))
-    frame = topics(staged, warehouse.spark.createDataFrame(table), known, context)
-    version = publisher.commit("topics", frame)
-    named = warehouse.read("topics", version).where(
-        (sf.col("cluster") == warehouse.cluster) & (sf.col("logical_date") <= sf.lit(context.logical_date))
-    )
-    return named.select("topic_id", "topic")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import DataFrame
 
+from groupreplay.grouped.frames import GroupState, Undecoded
+from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall
 from groupreplay.transforms.anomalies import anomalies
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.coverage import coverage
@@ -20,30 +23,53 @@ from groupreplay.transforms.revocation_latencies import revocation_latencies
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
 from groupreplay.transforms.undecoded import undecoded
+from groupreplay.wire.rows import CLOCK, CONFLICT, DAMAGE
 
-_OF_STAGED: Final[Mapping[str, Callable[[DataFrame, ReportContext], DataFrame]]] = {
+OF_STAGED: Final[Mapping[str, Callable[[DataFrame, ReportContext], DataFrame]]] = {
     # The ones that take longest come first, so that threads end together.
     "member_states": member_states,
-    "member_assignments": member_assignments,
-    "revocation_latencies": revocation_latencies,
     "group_epochs": group_epochs,
     "group_state": group_state,
     "stuck_members": stuck_members,
     "stuck_groups": stuck_groups,
     "group_conversions": group_conversions,
     "migration_progress": migration_progress,
+    "member_assignments": member_assignments,
+    "revocation_latencies": revocation_latencies,
 }
-_OF_STAGED_AND_RAW: Final[Mapping[str, Callable[[DataFrame, DataFrame, ReportContext], DataFrame]]] = {
+OF_STAGED_AND_RAW: Final[Mapping[str, Callable[[DataFrame, DataFrame, ReportContext], DataFrame]]] = {
     "coverage": coverage,
     "anomalies": anomalies,
     "undecoded": undecoded,
 }
+NAME_TOPICS: Final = frozenset({"member_assignments", "revocation_latencies"})
+"""Tables that ask `ReportContext.topics` for names."""
+
+KINDS: Final[Mapping[str, frozenset[str]]] = {
+    "member_states": frozenset({MemberState.KIND}),
+    "group_epochs": frozenset({Epoch.KIND}),
+    "group_state": frozenset({GroupState.KIND}),
+    "stuck_members": frozenset({Stall.KIND, Chain.KIND}),
+    "stuck_groups": frozenset({Stall.KIND, Chain.KIND}),
+    "group_conversions": frozenset({Conversion.KIND}),
+    "migration_progress": frozenset({GroupSnapshot.KIND}),
+    "member_assignments": frozenset({HeldPartition.KIND}),
+    "revocation_latencies": frozenset({HandOver.KIND}),
+    "anomalies": frozenset({Anomaly.KIND, CONFLICT, CLOCK}),
+    "undecoded": frozenset({Undecoded.KIND, DAMAGE}),
+}
+"""Table -> kinds of staged and raw rows that can give it rows; a table that is not here always has some."""
 
 
-def report(staged: DataFrame, raw: DataFrame, context: ReportContext) -> dict[str, DataFrame]:
-    """Every published table but `topics`, whose rows the others need, and `runs`.
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What tables are made of. staged: the night's rows of `replayed`. raw: the raw rows it replayed (`replay.night_records`)."""
 
-    staged: the night's rows of `replayed`. raw: the raw rows it replayed (`replay.night_records`).
-    """
-    frames = {name: transform(staged, context) for name, transform in _OF_STAGED.items()}
-    return frames | {name: transform(staged, raw, context) for name, transform in _OF_STAGED_AND_RAW.items()}
+    staged: DataFrame
+    raw: DataFrame
+
+    def frame(self, name: str, context: ReportContext) -> DataFrame:
+        """The rows of one table, `topics` and `runs` excepted; nothing is computed yet."""
+        if name in OF_STAGED:
+            return OF_STAGED[name](self.staged, context)
+        return OF_STAGED_AND_RAW[name](self.staged, self.raw, context)

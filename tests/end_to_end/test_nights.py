@@ -1,0 +1,207 @@
+"""Whole nights on real logs: whatever way the log comes in, the tables are the same."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from groupreplay.config import Config, ReplayConfig, Source
+from groupreplay.errors import ConfigError, RunHeld
+from groupreplay.steps.night import NightResult, run_night
+from groupreplay.tables import runs
+from groupreplay.tables.runs import Ledger
+from groupreplay.tables.warehouse import Warehouse
+from groupreplay.transforms.digest import DIGESTED
+from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half
+
+pytestmark = pytest.mark.spark
+
+RECORDING = "other-groups-4.2"
+"""Small, with transactions, a deleted group, and every kind of group."""
+
+DAY = date(2026, 11, 21)
+NEXT, THIRD = date(2026, 11, 22), date(2026, 11, 23)
+
+RunNight = Callable[..., NightResult]
+
+
+@pytest.fixture(scope="module")
+def run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> RunNight:
+    """Runs a night of some sources into a warehouse, by default a new one."""
+
+    def run_sources(*sources: tuple[str, Path], warehouse: Path | None = None, night: date | None = DAY, slices: int | None = None) -> NightResult:
+        topics = Source(kind="topics", path=str(RECORDINGS / RECORDING / "topics.json"))
+        config = Config(
+            cluster="test",
+            warehouse=str(warehouse or tmp_path_factory.mktemp("warehouse")),
+            sources=(*(Source(kind=kind, path=str(path)) for kind, path in sources), topics),
+            replay=ReplayConfig(slices=slices),
+        )
+        return run_night(spark, config, night)
+
+    return run_sources
+
+
+@pytest.fixture(scope="module")
+def whole(run: RunNight, tmp_path_factory: pytest.TempPathFactory) -> tuple[NightResult, Path]:
+    """One run over the recording's segments, and its warehouse; nobody writes to it."""
+    warehouse = tmp_path_factory.mktemp("whole")
+    return run(("segments", RECORDINGS / RECORDING / "segments"), warehouse=warehouse, night=None), warehouse
+
+
+def digest(result: NightResult) -> dict[str, str]:
+    assert result.run is not None
+    assert result.run.state == "DONE"
+    assert set(result.run.digest or {}) == set(DIGESTED)
+    return dict(result.run.digest or {})
+
+
+def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:
+    return spark.read.format("delta").load(str(warehouse / name))
+
+
+def test_a_night_leaves_every_table_and_says_what_it_did(spark: SparkSession, whole: tuple[NightResult, Path]) -> None:
+    result, warehouse = whole
+    assert result.run is not None
+    assert result.logical_dates == (DAY,), "the date of the newest record"
+    assert result.summary_lines[0].startswith("groupreplay, cluster test, night 2026-11-21")
+    versions = result.run.table_versions or {}
+    for name, version in versions.items():
+        rows = (
+            spark.read.format("delta").option("versionAsOf", version).load(str(warehouse / name)).where(sf.col("logical_date") == sf.lit(DAY)).count()
+        )
+        assert rows == (result.run.counts or {})[name], name
+    stored = table(spark, warehouse, "runs").select("state", "digest", "as_of_at", "ended_at", "error").collect()
+    assert [(row["state"], row["digest"], row["error"]) for row in stored] == [("DONE", result.run.digest, None)]
+    for engine in ("spark", "duckdb", "trino"):
+        text = (warehouse / "_sql" / f"{engine}.sql").read_text()
+        assert all(f"{name} " in text or f"/{name}'" in text for name in versions)
+    for statement in (warehouse / "_sql" / "spark.sql").read_text().split(";\n"):
+        if statement.strip():
+            spark.sql(statement)
+    assert spark.table("group_epochs").count() == (result.run.counts or {})["group_epochs"]
+
+
+def test_counts_add_up(spark: SparkSession, whole: tuple[NightResult, Path]) -> None:
+    rows = table(spark, whole[1], "coverage").collect()
+    assert rows
+    for row in rows:
+        assert row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"], row
+    assert sum(row["aborted"] for row in rows) > 0
+    assert sum(row["undecoded"] + row["holes"] + row["open_commits"] for row in rows) == 0
+
+
+def test_dump_gives_the_same_rows_as_the_segments(run: RunNight, whole: tuple[NightResult, Path]) -> None:
+    assert digest(run(("dump_log", RECORDINGS / RECORDING / "dump"), slices=1)) == digest(whole[0])
+
+
+def test_same_input_under_several_paths_changes_nothing(run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path) -> None:
+    copied = copy_log(RECORDING, tmp_path / "copy")
+    behind = copy_log(RECORDING, tmp_path / "behind", half)
+    sources = [("segments", copied), ("segments", RECORDINGS / RECORDING), ("segments", behind), ("dump_log", RECORDINGS / RECORDING / "dump")]
+    assert digest(run(*sources, slices=37)) == digest(whole[0])
+
+
+@pytest.mark.parametrize("cut", [half, before_first_marker])
+def test_log_that_grows_over_nights_gives_what_one_run_gives(
+    run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path, cut: Callable[[bytes], int]
+) -> None:
+    logs, warehouse = copy_log(RECORDING, tmp_path / "logs", cut), tmp_path / "warehouse"
+    first = digest(run(("segments", logs), warehouse=warehouse, night=DAY))
+    assert first != digest(whole[0])
+    copy_log(RECORDING, logs)
+    assert digest(run(("segments", logs), warehouse=warehouse, night=NEXT)) == digest(whole[0])
+    if cut is not half:
+        return
+    # A night without news, the newest night again, the first night again (which runs the later ones again): all the same.
+    assert digest(run(("segments", logs), warehouse=warehouse, night=THIRD)) == digest(whole[0])
+    assert digest(run(("segments", logs), warehouse=warehouse, night=None)) == digest(whole[0])
+    again = run(("segments", logs), warehouse=warehouse, night=DAY)
+    assert again.logical_dates == (DAY, NEXT, THIRD)
+    assert digest(again) == digest(whole[0])
+    with pytest.raises(ConfigError, match="was never run"):
+        run(("segments", logs), warehouse=warehouse, night=date(2026, 11, 1))
+
+
+def test_night_that_is_run_again_goes_on_with_what_is_new(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path
+) -> None:
+    logs, warehouse = copy_log(RECORDING, tmp_path / "logs", half), tmp_path / "warehouse"
+    run(("segments", logs), warehouse=warehouse)
+    landed = table(spark, warehouse, "raw_records").count()
+    copy_log(RECORDING, logs)
+    assert digest(run(("segments", logs), warehouse=warehouse)) == digest(whole[0])
+    raw = table(spark, warehouse, "raw_records").where("kind = 'record'")
+    assert raw.count() > landed
+    assert raw.groupBy("offsets_partition", "offset", "key").count().where("count > 1").count() == 0
+
+
+class Killed(BaseException):
+    """As if the process were gone: nothing catches it."""
+
+
+@pytest.mark.parametrize("last_state", ["PLANNED", "LANDED", "REPLAYED"])
+def test_dead_run_is_taken_over_with_the_steps_it_finished(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_state: str
+) -> None:
+    logs, warehouse = copy_log(RECORDING, tmp_path / "logs"), tmp_path / "warehouse"
+    advance = Ledger.advance
+
+    def die(ledger: Ledger, run: Any, state: str, **changes: Any) -> Any:
+        if run.state == last_state:
+            ledger.release()
+            raise Killed
+        return advance(ledger, run, state, **changes)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "advance", die)
+        patched.setattr(runs, "this_process", lambda: "elsewhere:1:0@")
+        patched.setattr(runs, "_now", lambda: 1_700_000_000_000)
+        with pytest.raises(Killed):
+            run(("segments", logs), warehouse=warehouse)
+    before = {name: Warehouse(spark, str(warehouse), "test").version(name) for name in ("raw_records", "replayed")}
+    if last_state != "PLANNED":
+        # What was landed is not read again: the files may be gone by now.
+        shutil.rmtree(logs)
+        copy_log("consumer-4.3", logs)
+    result = run(("segments", logs), warehouse=warehouse)
+    assert result.run is not None
+    assert result.run.resumed
+    assert digest(result) == digest(whole[0])
+    after = {name: Warehouse(spark, str(warehouse), "test").version(name) for name in ("raw_records", "replayed")}
+    again = {"PLANNED": {"raw_records", "replayed"}, "LANDED": {"replayed"}, "REPLAYED": set()}[last_state]
+    assert {name for name in after if after[name] > before[name]} == again
+
+
+def test_failed_run_says_why_and_what_it_landed_is_not_lost(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The night that failed is published before the next one, which builds on it."""
+    logs, warehouse = copy_log(RECORDING, tmp_path / "logs", half), tmp_path / "warehouse"
+    with monkeypatch.context() as patched:
+        patched.setattr("groupreplay.steps.night.slices_for", lambda rows, cores: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            run(("segments", logs), warehouse=warehouse)
+    (row,) = table(spark, warehouse, "runs").collect()
+    assert (row["state"], row["error"]) == ("FAILED", "integer division or modulo by zero")
+    copy_log(RECORDING, logs)
+    result = run(("segments", logs), warehouse=warehouse, night=NEXT)
+    assert result.logical_dates == (DAY, NEXT)
+    assert digest(result) == digest(whole[0])
+
+
+def test_night_that_another_run_holds_is_left_alone(spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path) -> None:
+    warehouse = Warehouse(spark, str(tmp_path), "test")
+    warehouse.create_all()
+    other = Ledger(warehouse, "test")
+    other.acquire(DAY, "0", "", '{"units": []}')
+    with pytest.raises(RunHeld):
+        run(("segments", RECORDINGS / RECORDING / "segments"), warehouse=tmp_path)
+    other.release()

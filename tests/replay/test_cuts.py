@@ -1,0 +1,111 @@
+"""Cut a group's log anywhere, carry the state over as bytes, and the facts are the same (design.md, section 6): nights are such cuts."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from groupreplay.records import OffsetCommit
+from groupreplay.replay.group import GroupReplay
+from tests.support.recordings import RecordedGroup, all_groups, groups, recordings
+from tests.support.replaying import FactKey, boundaries, carried, difference, fact_keys, reduced, replayed
+
+GROUPS_CUT_EVERYWHERE = 3
+RANDOM_PLACES = 200
+
+_ALL = list(all_groups())
+_IDS = [f"{group.recording}-{group.group_id}" for group in _ALL]
+
+
+def facts_of(group: RecordedGroup, cuts: Iterable[int] = ()) -> Counter[FactKey]:
+    return fact_keys(replayed(group.entries, group.names, cuts, group.group_id, group.offsets_partition))
+
+
+def begin(group: RecordedGroup) -> GroupReplay:
+    return GroupReplay(group.group_id, group.offsets_partition, group.names)
+
+
+def check_single_cuts(group: RecordedGroup, places: list[int]) -> None:
+    """One run that is never cut, and beside it one for each place that is cut there and nowhere else."""
+    wanted = facts_of(group)
+    whole, told, at = begin(group), Counter[FactKey](), 0
+    for place in sorted(places):
+        for entry in group.entries[at:place]:
+            whole.replay(entry)
+        whole.flush()
+        told += fact_keys(whole.take_facts())
+        at = place
+        rest = carried(whole, group.group_id, group.offsets_partition, group.names)
+        for entry in group.entries[place:]:
+            rest.replay(entry)
+        rest.flush()
+        got = told + fact_keys(rest.take_facts()) + fact_keys(rest.open_facts())
+        assert got == wanted, f"cut before offset {group.entries[place].offset}:\n{difference(wanted, got)}"
+
+
+@pytest.mark.parametrize("recording", recordings())
+def test_a_log_can_be_cut_at_every_operation(recording: str) -> None:
+    """Of the groups that change most."""
+
+    def operations(group: RecordedGroup) -> list[int]:
+        return [place for place in boundaries(group.entries) if not isinstance(group.entries[place].record, OffsetCommit)]
+
+    busiest = sorted(groups(recording), key=lambda group: -len(operations(group)))
+    for group in busiest[:GROUPS_CUT_EVERYWHERE]:
+        check_single_cuts(group, operations(group))
+    chance = random.Random(recording)
+    others = [(group, place) for group in busiest[GROUPS_CUT_EVERYWHERE:] for place in boundaries(group.entries)]
+    chosen = chance.sample(others, min(RANDOM_PLACES, len(others)))
+    for group in busiest[GROUPS_CUT_EVERYWHERE:]:
+        check_single_cuts(group, [place for each, place in chosen if each is group])
+
+
+@pytest.mark.parametrize("group", _ALL, ids=_IDS)
+def test_a_log_can_be_cut_at_many_places_at_once(group: RecordedGroup) -> None:
+    wanted, places = facts_of(group), boundaries(group.entries)
+    for cuts in (places, places[::7], places[3::11]):
+        got = facts_of(group, cuts)
+        assert got == wanted, f"{len(cuts)} cuts:\n{difference(wanted, got)}"
+
+
+@pytest.mark.parametrize("group", _ALL, ids=_IDS)
+def test_open_facts_change_nothing(group: RecordedGroup) -> None:
+    """They are asked every night of every live group, whether it has news or not."""
+    wanted, machine = facts_of(group), begin(group)
+    places = set(boundaries(group.entries)[::5])
+    told: Counter[FactKey] = Counter()
+    for index, entry in enumerate(group.entries):
+        if index in places:
+            machine.flush()
+            state = machine.state()
+            first = fact_keys(machine.open_facts())
+            assert machine.state() == state
+            assert fact_keys(machine.open_facts()) == first
+            assert fact_keys(carried(machine, group.group_id, group.offsets_partition, group.names).open_facts()) == first
+        machine.replay(entry)
+    machine.flush()
+    told += fact_keys(machine.take_facts()) + fact_keys(machine.open_facts())
+    assert told == wanted, difference(wanted, told)
+
+
+@pytest.mark.parametrize("group", _ALL, ids=_IDS)
+def test_reduced_commits_give_the_same_facts(group: RecordedGroup) -> None:
+    """First and last ones between two other records are kept, and so are those at the edges of files and nights."""
+    wanted = facts_of(group)
+    chance = random.Random(group.group_id)
+    for edges in (0, 1, 5, 20):
+        places = frozenset(chance.sample(range(len(group.entries)), min(edges, len(group.entries))))
+        kept = reduced(group.entries, places)
+        got = fact_keys(replayed(kept, group.names, (), group.group_id, group.offsets_partition))
+        assert got == wanted, f"{len(kept)} of {len(group.entries)} entries kept:\n{difference(wanted, got)}"
+
+
+def test_enough_is_cut() -> None:
+    """Three groups of every recording that has as many; nothing of a recording is left out because it could not be read."""
+    assert len(recordings()) >= 4
+    for recording in recordings():
+        assert len(groups(recording)) >= GROUPS_CUT_EVERYWHERE
+        assert sum(len(group.entries) for group in groups(recording)) > 200

@@ -1,0 +1,175 @@
+"""What holds of every log, also of such as no coordinator would write: broken ones are what a replay meets when bytes are lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groupreplay.records import Entry
+from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall, TopicSeen
+from groupreplay.replay.group import GroupReplay
+from tests.support.random_logs import NAMES, logs
+from tests.support.recordings import RecordedGroup, all_groups
+from tests.support.replaying import boundaries, carried, difference, fact_keys, reduced, replayed
+
+_RECORDED = [group for group in all_groups() if len(boundaries(group.entries)) > 3]
+
+
+@st.composite
+def damaged_recordings(draw: st.DrawFn) -> tuple[RecordedGroup, list[Entry]]:
+    """A stretch of a recorded group's log in which records were dropped, doubled or swapped. Offsets and times stay where they were."""
+    group = draw(st.sampled_from(_RECORDED))
+    entries = reduced(group.entries)
+    begin = draw(st.integers(0, max(0, len(entries) - 5)))
+    entries = entries[begin : begin + draw(st.integers(5, 150))]
+    for kind, where in draw(st.lists(st.tuples(st.sampled_from(["drop", "double", "swap", "hole"]), st.integers(0, len(entries))), max_size=8)):
+        index = where % max(1, len(entries) - 1)
+        if kind == "drop" and len(entries) > 1:
+            del entries[index]
+        elif kind == "double":
+            entries[-1] = entries[-1]._replace(record=entries[index].record)
+        elif kind == "swap" and len(entries) > 1:
+            one, other = entries[index], entries[index + 1]
+            entries[index : index + 2] = [one._replace(record=other.record), other._replace(record=one.record)]
+        elif kind == "hole":
+            hole = entries[index].offset - 1
+            entries[index:] = [entry._replace(last_hole=max(hole, entry.last_hole)) for entry in entries[index:]]
+    return group, entries
+
+
+KEYS: dict[type[Fact], tuple[str, ...]] = {
+    Epoch: ("epoch", "from_offset"),
+    Conversion: ("from_offset",),
+    MemberState: ("member_id", "from_offset"),
+    HeldPartition: ("member_id", "topic_id or topic", "partition", "from_offset"),
+    HandOver: ("member_id", "topic_id or topic", "partition", "from_offset"),
+    Stall: ("reason", "member_id", "since_at"),
+    Chain: ("reason", "member_id", "from_offset"),
+    Anomaly: ("rule", "evidence_offset", "detail"),
+    TopicSeen: ("topic_id",),
+    GroupSnapshot: (),
+}
+"""Keys of the tables (design.md, section 5), within one incarnation of one group."""
+
+
+def key_of(fact: Fact) -> tuple[Any, ...]:
+    values = (
+        (getattr(fact, "topic_id", None) or getattr(fact, "topic", None)) if name == "topic_id or topic" else getattr(fact, name)
+        for name in KEYS[type(fact)]
+    )
+    return (fact.KIND, fact.incarnation, *values)
+
+
+def check_facts(facts: list[Fact]) -> None:
+    """What no fact may say, and no two facts together."""
+    twice = [key for key, times in Counter(map(key_of, facts)).items() if times > 1]
+    assert not twice, f"two rows of one key: {twice}"
+    for fact in facts:
+        for name in type(fact).__dataclass_fields__:
+            value = getattr(fact, name)
+            assert not (name.endswith("_ms") and isinstance(value, int) and value < 0 and name != "timeout_ms"), f"{name} is negative: {fact}"
+        if fact.to_offset is not None:
+            assert fact.to_offset >= fact.from_offset, f"ends before it begins: {fact}"
+    assert sum(isinstance(fact, GroupSnapshot) for fact in facts) <= 1
+    for fact in facts:
+        if isinstance(fact, (Epoch, MemberState, HeldPartition, HandOver)) and fact.is_final:
+            assert fact.to_offset is not None, f"final, and open: {fact}"
+            assert getattr(fact, "outcome", "") != "OPEN", f"final, and open: {fact}"
+            assert getattr(fact, "end_reason", "") != "OPEN", f"final, and open: {fact}"
+    check_apart([fact for fact in facts if isinstance(fact, Epoch)], lambda fact: ())
+    check_apart([fact for fact in facts if isinstance(fact, MemberState)], lambda fact: (fact.member_id,))
+    check_apart(
+        [fact for fact in facts if isinstance(fact, HeldPartition)], lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition)
+    )
+    check_apart([fact for fact in facts if isinstance(fact, HandOver)], lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition))
+
+
+def check_apart(facts: list[Any], subject: Callable[[Any], tuple[Any, ...]]) -> None:
+    """Stretches of one subject follow each other: none begins before the one before it ended."""
+    last: dict[tuple[Any, ...], Any] = {}
+    for fact in sorted(facts, key=lambda fact: (fact.from_offset, fact.to_offset is None, fact.to_offset)):
+        before = last.get((fact.incarnation, *subject(fact)))
+        assert before is None or (before.to_offset is not None and before.to_offset <= fact.from_offset), f"{fact} begins in {before}"
+        last[fact.incarnation, *subject(fact)] = fact
+
+
+def check_open_facts_are_pure(entries: list[Entry], names: dict[str, str]) -> None:
+    machine = GroupReplay("g", 0, names)
+    for entry in entries:
+        machine.replay(entry)
+    machine.flush()
+    machine.take_facts()
+    before = machine.state()
+    first, second = fact_keys(machine.open_facts()), fact_keys(machine.open_facts())
+    assert first == second
+    assert machine.state() == before
+    assert not machine.take_facts()
+    again = carried(machine, "g", 0, names)
+    assert again.state() == before
+    assert fact_keys(again.open_facts()) == first
+
+
+def check_cuts(entries: list[Entry], names: dict[str, str], data: st.DataObject) -> None:
+    places = boundaries(entries)
+    cuts = data.draw(st.sets(st.sampled_from(places))) if places else set()
+    wanted, got = fact_keys(replayed(entries, names)), fact_keys(replayed(entries, names, cuts))
+    assert wanted == got, f"cut at {sorted(cuts)}:\n{difference(wanted, got)}"
+
+
+USUAL = settings(max_examples=150, deadline=None, derandomize=True)
+LONG = settings(max_examples=4_000, deadline=None, database=None)
+"""By make soak: other logs every time."""
+
+EFFORTS = [pytest.param(USUAL, id="usual"), pytest.param(LONG, id="long", marks=pytest.mark.soak)]
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_any_log_gives_sound_facts(effort: settings) -> None:
+    @effort
+    @given(entries=logs())
+    def check(entries: list[Entry]) -> None:
+        check_facts(replayed(entries, NAMES))
+        check_open_facts_are_pure(entries, NAMES)
+
+    check()
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_any_log_can_be_cut_anywhere(effort: settings) -> None:
+    @effort
+    @given(entries=logs(), data=st.data())
+    def check(entries: list[Entry], data: st.DataObject) -> None:
+        check_cuts(entries, NAMES, data)
+
+    check()
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_commits_between_changes_say_nothing(effort: settings) -> None:
+    """But for logs in which a broker's clock goes back: silences are measured by clocks."""
+
+    @effort
+    @given(entries=logs(is_ordered=True), data=st.data())
+    def check(entries: list[Entry], data: st.DataObject) -> None:
+        edges = data.draw(st.frozensets(st.integers(0, len(entries)), max_size=3))
+        wanted, got = fact_keys(replayed(entries, NAMES)), fact_keys(replayed(reduced(entries, edges), NAMES))
+        assert wanted == got, difference(wanted, got)
+
+    check()
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_a_damaged_recording_gives_sound_facts(effort: settings) -> None:
+    @effort
+    @given(damaged=damaged_recordings(), data=st.data())
+    def check(damaged: tuple[RecordedGroup, list[Entry]], data: st.DataObject) -> None:
+        group, entries = damaged
+        check_facts(replayed(entries, group.names))
+        check_cuts(entries, group.names, data)
+
+    check()

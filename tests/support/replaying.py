@@ -1,0 +1,99 @@
+"""Running machines: whole logs, logs cut anywhere, and what of their facts must be equal."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from groupreplay.records import Entry, OffsetCommit
+from groupreplay.replay.facts import Fact, GroupSnapshot
+from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.operations import is_seam
+
+FactKey = tuple[str, str]
+
+
+def replayed(
+    entries: Sequence[Entry], names: Mapping[str, str], cuts: Iterable[int] = (), group_id: str = "g", offsets_partition: int = 0
+) -> list[Fact]:
+    """Every fact of a log, the open ones last. At each cut the machine goes to bytes and back, as from one night to the next."""
+    facts: list[Fact] = []
+    machine = GroupReplay(group_id, offsets_partition, names)
+    begin = 0
+    for end in (*sorted(set(cuts)), len(entries)):
+        for entry in entries[begin:end]:
+            machine.replay(entry)
+        machine.flush()
+        facts += machine.take_facts()
+        if end < len(entries):
+            machine = carried(machine, group_id, offsets_partition, names)
+        begin = end
+    return facts + machine.open_facts()
+
+
+def carried(machine: GroupReplay, group_id: str, offsets_partition: int, names: Mapping[str, str]) -> GroupReplay:
+    """The machine as the next night has it."""
+    state = machine.state()
+    if state is None:
+        return GroupReplay(group_id, offsets_partition, names)
+    return GroupReplay.restore(group_id, offsets_partition, names, state)
+
+
+def boundaries(entries: Sequence[Entry]) -> list[int]:
+    """Indexes at which an operation, or a commit, begins; not the first one. A log is cut at these alone: an operation is atomic."""
+    found: list[int] = []
+    operation: list[Entry] = []
+    for index, entry in enumerate(entries):
+        if isinstance(entry.record, OffsetCommit):
+            found.append(index)
+            operation = []
+            continue
+        if not operation or is_seam(operation, entry):
+            found.append(index)
+            operation = []
+        operation.append(entry)
+    return [index for index in found if index]
+
+
+def fact_keys(facts: Iterable[Fact]) -> Counter[FactKey]:
+    """Facts as things that can be compared as bags; is_final is left out, for it says when a row was told, not what it tells."""
+    return Counter((fact.KIND, repr([(f.name, getattr(fact, f.name)) for f in dataclasses.fields(fact) if f.name != "is_final"])) for fact in facts)
+
+
+def difference(wanted: Counter[FactKey], got: Counter[FactKey]) -> str:
+    """A few of the facts that one side lacks, to be read; "" where both are equal."""
+    lines = [f"- {kind} {text}" for kind, text in sorted((wanted - got).elements())[:3]]
+    lines += [f"+ {kind} {text}" for kind, text in sorted((got - wanted).elements())[:3]]
+    return "\n".join(lines)
+
+
+def snapshot_of(facts: Iterable[Fact]) -> GroupSnapshot | None:
+    """The group as it stood at the end; None where it is gone."""
+    return next((fact for fact in facts if isinstance(fact, GroupSnapshot)), None)
+
+
+def reduced(entries: Sequence[Entry], edges: frozenset[int] = frozenset()) -> list[Entry]:
+    """The exact reduction of commits (design.md, section 3): the first and the last of a partition between two other records are kept.
+
+    edges: indexes at which a file or a night ends besides; what stands at an edge is kept too.
+    """
+    kept: set[int] = set()
+    stretch: dict[tuple[str, int], list[int]] = {}
+
+    def end_stretch() -> None:
+        for indexes in stretch.values():
+            kept.update((indexes[0], indexes[-1]))
+        stretch.clear()
+
+    for index, entry in enumerate(entries):
+        if index in edges:
+            end_stretch()
+        record = entry.record
+        if isinstance(record, OffsetCommit) and record.value is not None:
+            stretch.setdefault((record.topic, record.partition), []).append(index)
+        else:
+            end_stretch()
+            kept.add(index)
+    end_stretch()
+    return [entries[index] for index in sorted(kept)]
