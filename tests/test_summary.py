@@ -97,7 +97,7 @@ def _small_night() -> dict[str, list[dict[str, Any]]]:
 EXPECTED = """\
 groupreplay, cluster prod, night 2026-11-21, as of 2026-11-21 01:02:03 UTC
 
-MIGRATION to the consumer protocol: 6 groups; 1 more cannot take part (share, streams, simple, Connect) and are left out
+MIGRATION to the consumer protocol: 6 groups; 1 more cannot take part (share, streams, simple, Connect), left out
   consumer protocol         3   1 from birth, 1 migrated, 1 since before the log begins
   half-way                  1   1 mixed for too long
   classic protocol          1

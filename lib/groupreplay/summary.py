@@ -163,7 +163,7 @@ def _migration_lines(found: Mapping[str, Section]) -> list[str]:
     groups = _total(by_phase.values(), "groups")
     title = f"MIGRATION to the consumer protocol: {_count(groups, 'group')}"
     if left_out:
-        title += f"; {left_out:,} more cannot take part (share, streams, simple, Connect) and are left out"
+        title += f"; {left_out:,} more cannot take part (share, streams, simple, Connect), left out"
     lines = [title]
     for label, phases in _PHASES:
         rows = {phase: by_phase.pop(phase) for phase in phases if phase in by_phase}

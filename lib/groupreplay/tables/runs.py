@@ -108,10 +108,13 @@ class Ledger:
         Where the night's run died, that run is taken over with its own plan and the steps it finished, if its code and configuration are the same;
         else it is marked FAILED and a new run is begun. Raises RunHeld where it lives, or where another process was quicker.
         """
-        number = self.warehouse.log(_TABLE).snapshot().transaction(self._transaction_id(logical_date))
-        now = _now()
-        me = this_process()
-        of_night = self._of_night(logical_date)
+        snapshot = self.warehouse.log(_TABLE).snapshot()
+        # Nothing was ever written at version 0, and the first query of a process is a dear one.
+        number, of_night = -1, []
+        if snapshot.version > 0:
+            number = snapshot.transaction(self._transaction_id(logical_date))
+            of_night = self._of_night(logical_date)
+        now, me = _now(), this_process()
         run = None
         for other in [each for each in of_night if not each.is_finished]:
             if not is_dead(other.holder or "", other.renewed_at or other.started_at, now):

@@ -1,0 +1,68 @@
+"""The logs to measure with are real ones: they decode, they replay without a broken rule, and they are what they are said to be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from groupreplay.wire.record_batch import parse_records
+from tests.bench.generate import PARTITIONS, generate, partition_of
+from tests.bench.parse import decode_all, read, replay_all, rows_by_group
+from tests.bench.segments import SHARED_MAX
+from tests.bench.stories import batches_of
+
+SIZES = {"churn": (30_000, 60), "steady": (100_000, 50), "small": (10_000, 0), "one-group": (300, 0), "wide": (200, 0)}
+
+
+@pytest.fixture(scope="module", params=sorted(SIZES))
+def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, dict[str, int]]:
+    folder = tmp_path_factory.mktemp(request.param)
+    return request.param, folder, generate(request.param, SIZES[request.param][0], folder, SIZES[request.param][1])
+
+
+def test_counts_and_share_of_commits(log: tuple[str, Path, dict[str, int]]) -> None:
+    case, folder, counts = log
+    records = [record for path in folder.glob("*/*.log") for batch in batches_of(path) for record in parse_records(batch)[0]]
+    commits = sum(1 for record in records if record.key is not None and record.key[1] <= 1 and record.value is not None)
+    assert len(records) == counts["records"]
+    assert commits == counts["commits"]
+    share = 1 - commits / len(records)
+    expected = {"churn": (0.17, 0.23), "steady": (0.005, 0.015), "small": (0.1, 0.4), "one-group": (0.9, 1), "wide": (0.8, 1)}[case]
+    assert expected[0] <= share <= expected[1]
+    if case in ("churn", "steady", "small"):
+        assert counts["records"] == pytest.approx(SIZES[case][0], rel=0.1)
+
+
+def test_parses_decodes_and_replays(log: tuple[str, Path, dict[str, int]]) -> None:
+    _, folder, counts = log
+    landed = read(folder)
+    kinds = {kind for columns in landed for kind in columns["kind"]}
+    assert kinds == {"record", "unit"}
+    units = [json.loads(detail) for columns in landed for kind, detail in zip(columns["kind"], columns["detail"], strict=True) if kind == "unit"]
+    assert sum(unit["records"] for unit in units) == counts["records"]
+    assert sum(unit["holes"] for unit in units) == 0
+    rows = rows_by_group(landed)
+    assert len({row[0] for row in rows}) == counts["groups"]
+    assert all(partition == partition_of(group) for group, partition, *_ in rows)
+    facts = replay_all(decode_all(rows))
+    assert not [name for name in facts if name.startswith("I") and name[1].isdigit()]
+
+
+def test_same_arguments_give_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        generate("steady", 20_000, tmp_path / name, 10)
+    one, other = ({path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).glob("*/*.log")} for name in ("one", "other"))
+    assert one == other
+
+
+def test_commits_of_several_groups_share_batches(tmp_path: Path) -> None:
+    counts = generate("steady", 100_000, tmp_path, 50)
+    assert 10 <= counts["records"] / counts["batches"] <= SHARED_MAX
+
+
+def test_partition_is_that_of_java() -> None:
+    """String.hashCode of both is Integer.MIN_VALUE and 96354 in Java."""
+    assert partition_of("polygenelubricants") == 0
+    assert partition_of("abc") == 96354 % PARTITIONS
