@@ -31,7 +31,7 @@ def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_a_night_is_planned_advanced_done_and_found_again(warehouse: Warehouse) -> None:
     ledger = Ledger(warehouse, "found")
-    assert ledger.latest_done() is None
+    assert ledger.of_night(THIRD) == []
     for night in (SECOND, THIRD):
         run = ledger.acquire(night, "1.0", "hash", '{"units":[]}')
         if night == THIRD:
@@ -39,16 +39,13 @@ def test_a_night_is_planned_advanced_done_and_found_again(warehouse: Warehouse) 
         run = ledger.advance(run, DONE, table_versions={"topics": 3}, counts={"topics": 7}, digest={"topics": "ff"})
         assert run.is_finished
     failed = ledger.acquire(THIRD, "1.0", "hash", "{}")
-    assert ledger.unfinished(THIRD) == failed
-    ledger.fail(failed, "why it failed")
-    assert ledger.unfinished(THIRD) is None
-    latest = ledger.latest_done()
-    assert latest == run
+    assert [each for each in ledger.of_night(THIRD) if not each.is_finished] == [failed]
+    failed = ledger.fail(failed, "why it failed")
+    found = {each.run_id: each for each in ledger.of_night(THIRD)}
+    assert found == {run.run_id: run, failed.run_id: failed}
+    latest = found[run.run_id]
     assert (latest.plan, latest.as_of_at, latest.table_versions) == ('{"units":[1]}', 1_700_000_000_123, {"topics": 3})
-    before = ledger.latest_done(before=THIRD)
-    assert before is not None
-    assert before.logical_date == SECOND
-    assert [night.logical_date for night in ledger.nights_after(FIRST)] == [SECOND, THIRD]
+    assert [each.logical_date for each in ledger.of_night(SECOND)] == [SECOND]
     with pytest.raises(ValueError, match="does not hold"):
         ledger.advance(run, LANDED)
 
@@ -71,8 +68,8 @@ def test_of_two_that_saw_the_same_rows_one_wins(warehouse: Warehouse) -> None:
     class Slow(Ledger):
         has_met = False
 
-        def _of_night(self, night: date) -> list[Run]:
-            rows = super()._of_night(night)
+        def of_night(self, night: date) -> list[Run]:
+            rows = super().of_night(night)
             if not self.has_met:
                 self.has_met = True
                 barrier.wait(120)
@@ -111,7 +108,7 @@ def test_a_dead_run_is_taken_over_and_can_write_no_more(warehouse: Warehouse, mo
     anew = changed.acquire(FIRST, "1.1", "hash", "{}")
     assert (anew.state, anew.resumed) == ("PLANNED", False)
     assert anew.run_id != run.run_id
-    states = {each.run_id: each.state for each in changed._of_night(FIRST)}
+    states = {each.run_id: each.state for each in changed.of_night(FIRST)}
     assert states == {run.run_id: FAILED, anew.run_id: "PLANNED"}
     changed.release()
     zombie.release()
@@ -130,7 +127,7 @@ def test_a_run_is_renewed_while_it_lasts(warehouse: Warehouse) -> None:
 
 
 def _renewed_at(ledger: Ledger, state: str = "PLANNED") -> int:
-    (run,) = [each for each in ledger._of_night(FIRST) if each.state == state]
+    (run,) = [each for each in ledger.of_night(FIRST) if each.state == state]
     assert run.renewed_at is not None
     return run.renewed_at
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as sf
 import groupreplay
 from groupreplay.config import Config
 from groupreplay.errors import RunHeld
+from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
 from groupreplay.steps.dry_run import check_ready, planned_lines
@@ -52,6 +53,7 @@ def run_night(spark: SparkSession, config: Config, logical_date: date | None = N
     logical_date: None: the UTC date of as-of. dry_run: only say what would be read and written, and check that it could.
     """
     inputs = find_inputs(config)
+    fit_to(spark, 0)
     warehouse = Warehouse(spark, config.warehouse, config.cluster)
     if not dry_run:
         warehouse.create_all()
@@ -140,6 +142,7 @@ class _Night:
     def _replay(self, run: Run, plan: Plan) -> tuple[Run, Plan]:
         landing = _known(plan.landing)
         spark, cores = self.warehouse.spark, self.warehouse.spark.sparkContext.defaultParallelism
+        fit_to(spark, landing.rows)
         with self._timed("replay"):
             earlier = before(self.nights, self.logical_date)
             states = latest_states(_of_cluster(self.warehouse, "group_state"), self.logical_date) if earlier else None
@@ -156,6 +159,7 @@ class _Night:
 
     def _publish(self, run: Run, plan: Plan) -> Run:
         landing = _known(plan.landing)
+        fit_to(self.warehouse.spark, plan.staged_rows)
         with self._timed("publish"):
             earlier = before(self.nights, self.logical_date)
             sources = Sources(_of_cluster(self.warehouse, "replayed", plan.staged_version), self._records(landing))

@@ -82,23 +82,9 @@ class Ledger:
 
     # ------------------------------------------------------------ what was
 
-    def latest_done(self, before: date | None = None) -> Run | None:
-        """The run that made the newest night before that date, or of all nights."""
-        where = sf.col("state") == DONE
-        if before is not None:
-            where &= sf.col("logical_date") < sf.lit(before)
-        rows = self._rows().where(where).orderBy(sf.desc("logical_date"), sf.desc("started_at"), sf.desc("run_id")).limit(1)
-        return next(iter(self._runs(rows)), None)
-
-    def nights_after(self, night: date) -> list[Run]:
-        """The newest DONE run of each later night, in order of nights."""
-        done = self._runs(self._rows().where((sf.col("state") == DONE) & (sf.col("logical_date") > sf.lit(night))))
-        newest = {run.logical_date: run for run in sorted(done, key=lambda run: (run.started_at, run.run_id))}
-        return [newest[logical_date] for logical_date in sorted(newest)]
-
-    def unfinished(self, night: date) -> Run | None:
-        """The night's run that is neither DONE nor FAILED, if there is one: under way, or dead."""
-        return next((run for run in self._of_night(night) if not run.is_finished), None)
+    def of_night(self, night: date) -> list[Run]:
+        """Every run of a night, in no order."""
+        return self._runs(self._rows().where(sf.col("logical_date") == sf.lit(night)))
 
     # ------------------------------------------------------------ what is done
 
@@ -113,7 +99,7 @@ class Ledger:
         number, of_night = -1, []
         if snapshot.version > 0:
             number = snapshot.transaction(self._transaction_id(logical_date))
-            of_night = self._of_night(logical_date)
+            of_night = self.of_night(logical_date)
         now, me = _now(), this_process()
         run = None
         for other in [each for each in of_night if not each.is_finished]:
@@ -178,9 +164,6 @@ class Ledger:
         schema = self.warehouse.schema(_TABLE).struct
         return [_as_run(row) for row in rows.select(*[_as_stored(each) for each in schema if each.name in _COLUMNS]).collect()]
 
-    def _of_night(self, night: date) -> list[Run]:
-        return self._runs(self._rows().where(sf.col("logical_date") == sf.lit(night)))
-
     def _transaction_id(self, night: date) -> str:
         return f"groupreplay/{self.cluster}/{night}"
 
@@ -200,7 +183,7 @@ class Ledger:
         held.run, held.number = run, held.number + 1
 
     def _lost(self, run: Run) -> RunHeld:
-        winner = next((each for each in self._of_night(run.logical_date) if not each.is_finished), None)
+        winner = next((each for each in self.of_night(run.logical_date) if not each.is_finished), None)
         return _held_by(winner or replace(run, holder="another run that has ended since"))
 
     def _frame(self, runs: Iterable[Run]) -> DataFrame:

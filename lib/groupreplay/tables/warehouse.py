@@ -85,10 +85,6 @@ class Warehouse:
         how = {} if is_new else {"replaceWhere": where}
         return self._write(name, frame, "append" if is_new else "overwrite", {**how, **(options or {})}, user_metadata)
 
-    def append(self, name: str, frame: DataFrame, user_metadata: Mapping[str, Any]) -> int:
-        """Adds the frame's rows in one commit; returns the table's version after it."""
-        return self._write(name, frame, "append", {}, user_metadata)
-
     def log(self, name: str) -> DeltaLog:
         if name not in self._logs:
             self._logs[name] = DeltaLog(self.spark, self.path(name))
