@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.end_to_end.nights import RECORDINGS, Place
+from tests.end_to_end.logs import RECORDINGS
+from tests.end_to_end.nights import Place
 from tests.wire.encode import batch, commit
 
 pytestmark = pytest.mark.spark
