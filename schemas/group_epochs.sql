@@ -24,14 +24,14 @@ CREATE TABLE IF NOT EXISTS group_epochs (
   confidence        STRING    NOT NULL COMMENT 'of the cause; EXACT (a record says so), INFERRED (from the difference of members), NONE',
   target_at         TIMESTAMP          COMMENT 'first target assignment of this epoch, NULL if none was written; UTC',
   converged_at      TIMESTAMP          COMMENT 'first operation end with every live member stable at the epoch, NULL if never; UTC',
-  superseded_at     TIMESTAMP          COMMENT 'start of the next epoch or end of the group, NULL while it is the last; UTC',
+  superseded_at     TIMESTAMP          COMMENT 'start of the next epoch, NULL for the last one of the group; UTC',
   members           INT       NOT NULL COMMENT 'at the end of the opening operation; members',
   members_classic   INT       NOT NULL COMMENT 'of these, members that speak the classic protocol; members',
   partitions_moved  INT
     COMMENT 'partitions whose owner in the target differs from the target before, NULL without a target; partitions',
   assign_ms         BIGINT             COMMENT 'target_at - started_at, NULL without both or where the start was not observed; ms',
   converge_ms       BIGINT             COMMENT 'converged_at - started_at, NULL without both or where the start was not observed; ms',
-  outcome           STRING    NOT NULL COMMENT 'CONVERGED, SUPERSEDED (before all members were stable), OPEN',
+  outcome           STRING    NOT NULL COMMENT 'CONVERGED, SUPERSEDED (before all members were stable), GROUP_REMOVED (likewise), OPEN (open enum)',
   is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
 )
 USING DELTA

@@ -11,7 +11,8 @@ CREATE TABLE IF NOT EXISTS topics (
   topic         STRING    NOT NULL COMMENT 'topic name; any text',
   first_seen_at TIMESTAMP NOT NULL COMMENT 'first record that named it, or as-of of the night where it was given; UTC',
   partitions    INT                COMMENT 'of the topic when first shown, NULL unless a topics source or a K4 record told; partitions',
-  source        STRING    NOT NULL COMMENT 'who said so; given (topics source), K1 (commit value v4), K4 (partition metadata of brokers up to 4.0)'
+  source        STRING    NOT NULL
+    COMMENT 'who said so; given (topics source), K1 (commit value v4), K4 (brokers up to 4.0), SUBSCRIPTION (the one id left for a subscribed topic)'
 )
 USING DELTA
 COMMENT 'Names of topic ids, given by a topics source or learnt from records; a deleted topic keeps its name'
