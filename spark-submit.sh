@@ -38,7 +38,7 @@ options=(--name "groupreplay $job" --py-files "$bundle")
 options+=(--properties-file "${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.conf}")
 options+=(--driver-java-options "\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$home/conf/log4j2.properties}\"")
 [ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
-jars="$(find "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
+jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
 [ -n "$jars" ] && options+=(--jars "$jars")
 
 exec "$submit" "${options[@]}" "$home/jobs/$job.py" "$@"
