@@ -196,7 +196,7 @@ class Ledger:
     def _renew(self, held: _Held) -> None:
         while not held.released.wait(self.renew_every_s):
             with self._write_lock:
-                if self._held is not held:
+                if self._held is not held or held.run.is_finished:
                     return
                 try:
                     self._commit(held, replace(held.run, renewed_at=_now()))
