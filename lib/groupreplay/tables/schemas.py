@@ -19,6 +19,12 @@ _NAME = re.compile(r"(CREATE\s+TABLE\s+IF\s+NOT\s+EXISTS\s+)`?(\w+)`?", re.IGNOR
 TABLES: tuple[str, ...] = tuple(sorted(file.name.removesuffix(".sql") for file in _SCHEMAS.iterdir() if file.name.endswith(".sql")))
 """Every table there is, by name."""
 
+OPTIONAL: frozenset[str] = frozenset({"raw_lines", "evidence"})
+"""Internal tables of what brokers' logs say: made when the first of these logs is landed, so that who has none has no empty tables."""
+
+ALWAYS: tuple[str, ...] = tuple(name for name in TABLES if name not in OPTIONAL)
+"""Tables of every warehouse."""
+
 READER_VERSION, WRITER_VERSION = 1, 2
 """The Delta protocol of every table, so that many readers can read them (design section 8)."""
 
