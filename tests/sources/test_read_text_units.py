@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groupreplay.log_records import LogEvent
 from groupreplay.sources import read_text_units as under_test
@@ -265,6 +267,26 @@ def test_values_that_no_column_holds_do_not_fail_the_task() -> None:
     assert under_test._array([1 << 70, None, 5], pa.int64()).to_pylist() == [None, None, 5]
     assert under_test._array([("\ud800", "a"), ()], pa.list_(pa.string())).to_pylist() == [["\\ud800", "a"], []]
     assert under_test._array(["\ud800", None], pa.string()).to_pylist() == ["\\ud800", None]
+
+
+PIECES = st.sampled_from(
+    [SERVER, event_line(5), request_line(6), request_line(7, epoch=0), b"\n", b"\r\n", b'{"requestApiKey":68}', b"Completed request:{"]
+)
+
+
+@given(st.lists(st.binary(max_size=40) | PIECES, max_size=12), st.sampled_from(["server_log", "request_log"]), st.integers(0, 200), st.booleans())
+def test_whatever_a_file_holds_it_is_counted(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], kind: str, start: int, packed: bool
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "a.log"
+    text = b"".join(pieces)
+    path.write_bytes(gzip.compress(text) if packed else text)
+    whole, rest = told(rows_of(unit(path, kind))), told(rows_of(unit(path, kind, start=start)))
+    assert adds_up(whole)
+    assert adds_up(rest)
+    if packed or not text.startswith(b"\x1f\x8b"):
+        assert whole["lines"] == text.count(b"\n")
+        assert rest["lines"] == max(0, text.count(b"\n", max(0, start - 1)) - (start > 0))
 
 
 def test_chunks_are_read_as_they_come(tmp_path: Path) -> None:
