@@ -50,7 +50,14 @@ def request_line(second: int, key: int = 68, member: str = "m", epoch: int = 3, 
 
 
 def unit(path: Path, kind: str = "server_log", start: int = 0, end: int = OPEN, **others: Any) -> TextUnit:
-    fields: dict[str, Any] = {"timezone": "UTC", "layout": "[%d] %p %m (%c)%n", "message_field": None, "identity": "i", "broker": 1}
+    fields: dict[str, Any] = {
+        "timezone": "UTC",
+        "layout": "[%d] %p %m (%c)%n",
+        "message_field": None,
+        "time_field": None,
+        "identity": "i",
+        "broker": 1,
+    }
     size = path.stat().st_size if path.exists() else 0
     return TextUnit(kind=kind, path=str(path), size=size, start_position=start, end_position=end, **(fields | others))
 
@@ -261,6 +268,18 @@ def test_a_layout_that_is_not_kafkas_own_is_read(tmp_path: Path) -> None:
     rows = rows_of(unit(path, "request_log", layout="%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX}|%p|%c|%m%n", timezone="Asia/Tokyo"))
     (row,) = of_kind(rows, "line")
     assert (row["at_ms"], row["started_ms"], row["group_id"]) == (1795168801000 - 0, row["at_ms"] - 2, "g")
+
+
+def test_lines_that_a_shipper_wrapped_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "shipped.json"
+    line = request_line(1, epoch=0).decode().strip()
+    stripped = line.partition("DEBUG ")[2].removesuffix(" (kafka.request.logger)")
+    shipped = [{"log": {"message": line}}, {"log": {"message": stripped}, "@timestamp": "2026-11-20T10:00:05.000Z"}, {"other": 1}]
+    path.write_text("".join(json.dumps(each) + "\n" for each in shipped))
+    rows = rows_of(unit(path, "request_log", message_field="log.message", time_field="@timestamp"))
+    first, second = of_kind(rows, "line")
+    assert (first["group_id"], second["group_id"], second["at_ms"] - first["at_ms"]) == ("g", "g", 4_000)
+    assert (told(rows)["matched"], told(rows)["passed"], told(rows)["damaged"]) == (2, 1, 0)
 
 
 def test_values_that_no_column_holds_do_not_fail_the_task() -> None:
