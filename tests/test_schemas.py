@@ -24,7 +24,7 @@ FACTS = {
 }
 SNAPSHOTS = {"migration_progress", "coverage"}
 OTHERS = {"anomalies", "undecoded", "topics", "runs"}
-INTERNAL = {"raw_records", "group_state", "replayed"}
+INTERNAL = {"raw_records", "raw_lines", "group_state", "replayed"}
 FACT_COLUMNS = {"group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed", "is_final"}
 
 

@@ -21,6 +21,12 @@ TABLES: tuple[str, ...] = tuple(sorted(file.name.removesuffix(".sql") for file i
 
 PROTOCOL_PROPERTIES = ("delta.minReaderVersion", "delta.minWriterVersion")
 
+OPTIONAL: frozenset[str] = frozenset({"raw_lines", "evidence"})
+"""Internal tables of what brokers' logs say: made when the first of these logs is landed, so that who has none has no empty tables."""
+
+ALWAYS: tuple[str, ...] = tuple(name for name in TABLES if name not in OPTIONAL)
+"""Tables of every warehouse."""
+
 READER_VERSION, WRITER_VERSION = 1, 2
 """The Delta protocol of every table, so that many readers can read them (design section 8)."""
 

@@ -17,7 +17,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from groupreplay.errors import SchemaDrift
 from groupreplay.tables.damage import damage_of, guarded
 from groupreplay.tables.delta_log import DeltaLog, Snapshot
-from groupreplay.tables.schemas import READER_VERSION, TABLES, WRITER_VERSION, TableSchema, table_schema
+from groupreplay.tables.schemas import ALWAYS, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, TableSchema, table_schema
 
 _THREADS = 4
 """Driver threads for what is done to every table: the work is Spark's planning on the driver, so more than its cores gain nothing."""
@@ -47,17 +47,19 @@ class Warehouse:
         """The newest version of the table, -1 where there is none. Raises WarehouseDamaged."""
         return self._snapshot(name).version
 
-    def create_all(self, names: Sequence[str] = TABLES) -> None:
+    def create_all(self, names: Sequence[str] | None = None) -> None:
         """Makes the tables that are missing, and adds nullable columns that are new in a file.
+
+        names: None: the tables of every warehouse, and the optional ones that are there.
 
         Every table is looked at before any is touched. Raises SchemaDrift for one that is otherwise not what its file says, WarehouseDamaged for
         one that cannot be read.
         """
-        schemas = [self.schema(name) for name in names]
+        schemas = [self.schema(name) for name in names or self._expected()]
         with ThreadPoolExecutor(_THREADS) as threads:
             list(threads.map(self._bring_up, schemas, list(threads.map(self._missing, schemas))))
 
-    def check_all(self, names: Sequence[str] = TABLES) -> None:
+    def check_all(self, names: Sequence[str] = ALWAYS) -> None:
         """For those who only read. Raises WarehouseDamaged for a table that is not there or cannot be read, SchemaDrift as `create_all` does."""
         with ThreadPoolExecutor(_THREADS) as threads:
             for name, missing in zip(names, threads.map(lambda name: self._missing(self.schema(name)), names), strict=True):
@@ -87,6 +89,9 @@ class Warehouse:
         if name not in self._logs:
             self._logs[name] = DeltaLog(self.spark, self.path(name))
         return self._logs[name]
+
+    def _expected(self) -> list[str]:
+        return [*ALWAYS, *(name for name in TABLES if name in OPTIONAL and self.exists(name))]
 
     def _snapshot(self, name: str) -> Snapshot:
         with guarded(self.root, name):
