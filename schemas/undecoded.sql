@@ -6,15 +6,15 @@
 CREATE TABLE IF NOT EXISTS undecoded (
   cluster           STRING NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
   logical_date      DATE   NOT NULL COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
-  source            STRING NOT NULL COMMENT 'kind of the source; segments, dump_log (open enum)',
+  source            STRING NOT NULL COMMENT 'kind of the source; segments, dump_log, server_log, request_log (open enum)',
   input             STRING NOT NULL COMMENT 'what was read; __consumer_offsets-P, or a path',
   offsets_partition INT             COMMENT 'partition of __consumer_offsets, NULL if the input is none; partition number',
-  offset            BIGINT NOT NULL COMMENT 'of the record, -1 where unknown; offset in offsets_partition',
+  offset            BIGINT NOT NULL COMMENT 'of the record, -1 where unknown, of a text log the position; offset in offsets_partition, or bytes',
   group_id          STRING          COMMENT 'group as far as the key told it, NULL for stretches of bytes; any text',
   reason            STRING NOT NULL COMMENT 'why; short text',
   raw               BINARY          COMMENT 'the bytes, NULL where they could not be read; at most 1024 bytes',
   raw_bytes         BIGINT NOT NULL COMMENT 'how many there were before capping; bytes',
-  encoding          STRING          COMMENT 'of raw; binary (as on disk), json (text of a dump), NULL for stretches of bytes',
+  encoding          STRING          COMMENT 'of raw; binary (as on disk), json (text of a dump), text (line of a log), NULL for stretches of bytes',
   path              STRING          COMMENT 'file of a stretch of bytes, NULL for records; path or URI',
   position          BIGINT          COMMENT 'where in that file it begins, NULL for records; bytes from the start'
 )

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from groupreplay import config as config_module
-from groupreplay.config import Config, Source
+from groupreplay.config import Config, RequestLogSource, ServerLogSource, Source
 from groupreplay.config_file import load_base, load_config
 from groupreplay.errors import ConfigError
 from groupreplay.replay import facts
+from groupreplay.wire.log_layout import DEFAULT_PATTERN
 
 GOOD = """
 cluster: prod-eu
@@ -21,6 +22,14 @@ warehouse: /data/groupreplay
 sources:
   - {kind: segments, path: "hdfs://nn/logs/"}
   - {kind: topics, path: /etc/topics.json}
+"""
+
+LOGS = """
+cluster: prod-eu
+warehouse: /data/groupreplay
+sources:
+  - {kind: server_log, path: /var/log/kafka/server.log*, broker: 1, timezone: Europe/Berlin}
+  - {kind: request_log, path: /r.gz, broker: 1, timezone: UTC, layout: '%d %m%n', message_field: log.message}
 """
 
 
@@ -42,6 +51,14 @@ def test_file_over_base_gives_the_whole_configuration(write: Any) -> None:
     assert config.thresholds.slow_revocation_ms == 10_000
     assert config.replay.slices is None
     assert len(config.config_hash) == 64
+
+
+def test_logs_of_brokers_have_keys_of_their_own(write: Any) -> None:
+    server, request = load_config(write(LOGS)).sources
+    assert server == ServerLogSource(kind="server_log", path="/var/log/kafka/server.log*", broker=1, timezone="Europe/Berlin")
+    assert server.layout == DEFAULT_PATTERN
+    assert request == RequestLogSource(kind="request_log", path="/r.gz", broker=1, timezone="UTC", layout="%d %m%n", message_field="log.message")
+    assert str(server) == "server_log /var/log/kafka/server.log*"
 
 
 def test_base_yaml_names_every_key_with_the_default_of_the_dataclass() -> None:
@@ -80,8 +97,24 @@ def test_bounds_are_those_of_the_machines() -> None:
         (
             GOOD.replace("kind: segments", "kind: kafka"),
             "sources.0.kind",
-            "does not read sources of the kind kafka yet; it reads segments, dump_log, topics",
+            "does not read sources of the kind kafka yet; it reads segments, dump_log, server_log, request_log, topics",
         ),
+        (LOGS.replace("broker: 1, ", "", 1), "sources.0.broker", "is missing, expected a whole number from 0"),
+        (LOGS.replace("broker: 1", "broker: b-1", 1), "sources.0.broker", "expected a whole number from 0 to 2147483647, found 'b-1'"),
+        (LOGS.replace(", timezone: Europe/Berlin", "", 1), "sources.0.timezone", "is missing, expected the broker's time zone, an IANA name"),
+        (LOGS.replace("Europe/Berlin", "Berlin", 1), "sources.0.timezone", "there is no time zone 'Berlin'; did you mean 'Europe/Berlin'?"),
+        (LOGS.replace("Europe/Berlin", "europe/berln", 1), "sources.0.timezone", "did you mean 'Europe/Berlin'?"),
+        (LOGS.replace("Europe/Berlin", "+02:00", 1), "sources.0.timezone", "expected an IANA name such as UTC"),
+        (LOGS.replace("Europe/Berlin", "3", 1), "sources.0.timezone", "expected the broker's time zone"),
+        (LOGS.replace("'%d %m%n'", "'%m%n'"), "sources.1.layout", "expected a log4j pattern that can be read: The layout %m%n has no date"),
+        (LOGS.replace("message_field", "messagefield"), "sources.1.messagefield", "did you mean 'message_field'?"),
+        (
+            LOGS.replace("server_log,", "server_log, message_field: x,"),
+            "sources.0.message_field",
+            "there is no such key; expected one of kind, path, broker",
+        ),
+        (LOGS.replace("log.message", "3"), "sources.1.message_field", "expected a text, or null, found 3"),
+        (GOOD.replace("kind: segments,", "kind: segments, broker: 1,"), "sources.0.broker", "there is no such key; expected one of kind, path"),
         (GOOD.replace("kind: segments, ", ""), "sources.0.kind", "is missing"),
         (GOOD.replace("path: /etc", "pfad: /etc"), "sources.1.pfad", "there is no such key; expected one of kind, path"),
         (GOOD + "cluster: twice\n", "", "line 7: the key 'cluster' stands twice"),

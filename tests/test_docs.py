@@ -52,7 +52,7 @@ ROOT: Final = Path(__file__).parent.parent
 RECORDINGS: Final = ROOT / "tests" / "recordings"
 DOCUMENTS: Final = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
-INTERNAL: Final = ("raw_records", "replayed", "group_state")
+INTERNAL: Final = ("raw_records", "raw_lines", "replayed", "group_state")
 """Tables that are named in the documents, but whose columns are not explained there."""
 
 OTHER_RULES: Final = (REPLICA_CONFLICT, CLOCK_JUMP, "GROUP_IN_TWO_PARTITIONS", "NEGATIVE_DURATION")

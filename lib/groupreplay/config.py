@@ -18,8 +18,13 @@ MIN_QUIET_MS = 60_000
 MAX_WINDOW_MS = 3_600_000
 """Machines end a chain after a gap of this (`replay.facts.MAX_CHAIN_GAP_MS`), so no window may be longer."""
 
-SOURCE_KINDS = ("segments", "dump_log", "topics")
-LATER_SOURCE_KINDS = ("kafka", "server_log", "request_log")
+SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
+TEXT_KINDS = (SERVER_LOG, REQUEST_LOG)
+SOURCE_KINDS = ("segments", "dump_log", *TEXT_KINDS, "topics")
+LATER_SOURCE_KINDS = ("kafka",)
+
+DEFAULT_LAYOUT = "[%d] %p %m (%c)%n"
+"""Kafka's own, of config/log4j2.yaml (`wire.log_layout.DEFAULT_PATTERN`)."""
 
 
 def _threshold(default_ms: int) -> Any:
@@ -43,6 +48,22 @@ class Source:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerLogSource(Source):
+    """Logs of one broker. broker: its node id. timezone: of times without a zone, an IANA name. layout: the log4j pattern that its lines follow."""
+
+    broker: int = field(metadata={"min": 0, "max": 2**31 - 1})
+    timezone: str = field(metadata={"check": "timezone", "expected": "the broker's time zone, an IANA name such as UTC or Europe/Berlin"})
+    layout: str = field(default=DEFAULT_LAYOUT, metadata={"check": "layout"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLogSource(ServerLogSource):
+    """message_field: where a shipper wrapped each line in JSON, the dotted key under which the line stands; None: lines are as Kafka wrote them."""
+
+    message_field: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

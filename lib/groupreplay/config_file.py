@@ -13,20 +13,24 @@ import json
 import os
 import re
 import types
+import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from groupreplay.config import LATER_SOURCE_KINDS, SOURCE_KINDS, Config, Source
+from groupreplay.config import LATER_SOURCE_KINDS, REQUEST_LOG, SERVER_LOG, SOURCE_KINDS, Config, RequestLogSource, ServerLogSource, Source
 from groupreplay.errors import ConfigError
+from groupreplay.wire.log_layout import Layout
 
 BASE = "conf/base.yaml"
 OVERRIDE = "--set"
 _PATHS = frozenset({"warehouse", "path"})
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SOURCES: Mapping[str, type[Source]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG: RequestLogSource}
+"""Kinds of sources with keys of their own."""
 _WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a mapping", bool: "true or false", float: "a fraction", type(None): "nothing"}
 
 
@@ -172,9 +176,11 @@ class _Reader:
             value = self.with_environment(value, key, as_text=hint is str)
         if value is None and type(None) in get_args(hint):
             return None
-        fits = isinstance(value, str) and value != "" if hint is str else isinstance(value, int) and not isinstance(value, bool)
+        fits = isinstance(value, str) and value != "" if str in (hint, *get_args(hint)) else isinstance(value, int) and not isinstance(value, bool)
         if not fits or not _within(value, metadata):
             raise self.error(key, f"expected {_expected(hint, metadata)}, found {_found(value)}")
+        if "check" in metadata:
+            _CHECKS[metadata["check"]](self, value, key)
         return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
 
     def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Source, ...]:
@@ -188,8 +194,23 @@ class _Reader:
             raise self.error(f"{key}.kind", f"this version does not read sources of the kind {kind} yet; it reads {', '.join(SOURCE_KINDS)}")
         if kind is not None and kind not in SOURCE_KINDS:
             raise self.error(f"{key}.kind", f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}")
-        source: Source = self.section(Source, tree, key)
+        source: Source = self.section(_SOURCES.get(str(kind), Source), tree, key)
         return source
+
+    def check_timezone(self, name: str, key: str) -> None:
+        names = sorted(zoneinfo.available_timezones())
+        if name in names:
+            return
+        by_lower_case = {each.lower(): each for each in names} | {each.rpartition("/")[2].lower(): each for each in names}
+        nearest = difflib.get_close_matches(name.lower().replace(" ", "_"), list(by_lower_case), 1, 0.6)
+        says = f"; did you mean {by_lower_case[nearest[0]]!r}?" if nearest else "; expected an IANA name such as UTC or Europe/Berlin"
+        raise self.error(key, f"there is no time zone {name!r}{says}")
+
+    def check_layout(self, pattern: str, key: str) -> None:
+        try:
+            Layout.of(pattern)
+        except ValueError as error:
+            raise self.error(key, f"expected a log4j pattern that can be read: {error}") from error
 
     def with_environment(self, text: str, key: str, as_text: bool) -> Any:
         """The text with its ${env:NAME} replaced; where a number belongs, what came in is read as YAML reads it."""
@@ -212,6 +233,10 @@ class _Reader:
             if _says(self.layers[name], key.split(".") if key else []):
                 return name
         return self.main
+
+
+_CHECKS = {"timezone": _Reader.check_timezone, "layout": _Reader.check_layout}
+"""What `check` in a field's metadata asks for."""
 
 
 def _says(tree: Any, parts: Sequence[str]) -> bool:

@@ -14,6 +14,8 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as sf
 
+from groupreplay.config import TEXT_KINDS
+
 WIDTH: Final = 120
 """Longest line, in characters."""
 
@@ -129,8 +131,19 @@ _COUNTS: Final = ("landed", "decoded", "unknown", "undecoded", "reduced", "abort
 
 
 def _coverage(coverage: DataFrame) -> DataFrame:
-    with_holes = sf.count_if(sf.col("holes") > 0).alias("inputs_with_holes")
-    return coverage.agg(sf.count(sf.lit(1)).alias("inputs"), with_holes, *[sf.sum(name).alias(name) for name in _COUNTS])
+    """Logs of the offsets topic, in records, and beside them logs of brokers, in lines."""
+    is_text = sf.col("source").isin(*TEXT_KINDS)
+    of_text = {
+        "texts": sf.count_if(is_text),
+        "lines": sf.sum(sf.when(is_text, sf.col("landed"))),
+        "told": sf.sum(sf.when(is_text, sf.col("decoded"))),
+    }
+    return coverage.agg(
+        sf.count_if(~is_text).alias("inputs"),
+        sf.count_if(sf.col("holes") > 0).alias("inputs_with_holes"),
+        *[sf.sum(sf.when(~is_text, sf.col(name))).alias(name) for name in _COUNTS],
+        *[column.alias(name) for name, column in of_text.items()],
+    )
 
 
 def _counted(frame: DataFrame, by: list[str], top: int) -> DataFrame:
@@ -276,6 +289,9 @@ def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
         (cover.get("unknown", 0), "records of types that are not known"),
     ]
     lines += [f"  {number:>11,}  {words}" for number, words in told if number]
+    if cover.get("texts"):
+        read = f"lines in {_count(cover['texts'], 'log')} of brokers, of them {cover.get('told', 0):,} that tell of groups"
+        lines.append(f"  {cover.get('lines', 0):>11,}  {read}")
     undecoded = sorted(found.get("undecoded", ()), key=lambda row: -row["rows"])
     if undecoded:
         lines.append("  not decoded, see table undecoded: " + _named((_printable(row["reason"], 60), row["rows"], "row") for row in undecoded))

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.planning import OPEN, TASK_BYTES, Landed, fingerprint, pack, plan_units
+from groupreplay.sources.planning import OPEN, TASK_BYTES, Landed, fingerprint, pack, plan_units, unit_weight
 from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
 
 
@@ -102,17 +102,17 @@ def unit_of(size: int, start: int = 0, name: str = "x.log") -> Unit:
 
 def test_tasks_get_the_most_work_first_and_each_unit_once() -> None:
     units = [unit_of(size, start) for start, size in enumerate([10, TASK_BYTES, 5, 2 * TASK_BYTES, 7])]
-    tasks = pack(units, cores=2)
+    tasks = pack(units, cores=2, weight=unit_weight)
     assert [[unit.start_offset for unit in task] for task in tasks] == [[3], [1], [2, 4], [0]]
 
 
 @pytest.mark.parametrize(("units", "cores", "tasks"), [(0, 2, 0), (1, 8, 1), (13, 2, 2), (13, 100, 13)])
 def test_small_units_share_as_many_tasks_as_there_are_cores(units: int, cores: int, tasks: int) -> None:
-    packed = pack([unit_of(100, start) for start in range(units)], cores)
+    packed = pack([unit_of(100, start) for start in range(units)], cores, unit_weight)
     assert len(packed) == tasks
     assert sorted(unit.start_offset for task in packed for unit in task) == list(range(units))
 
 
 def test_gzip_counts_for_what_it_holds() -> None:
-    tasks = pack([unit_of(100, 0), unit_of(100, 1, "x.log.gz")], cores=2)
+    tasks = pack([unit_of(100, 0), unit_of(100, 1, "x.log.gz")], cores=2, weight=unit_weight)
     assert [task[0].start_offset for task in tasks] == [1, 0]

@@ -68,6 +68,41 @@ def test_undecoded_names_the_place_and_caps_the_bytes(stage: Stage, land: Stage,
     }
 
 
+LINES_DDL = "kind STRING, source STRING, input STRING, position BIGINT, detail STRING, requests BIGINT, line STRING, counts STRING"
+
+
+def file_row(source: str, input_name: str, position: int, loggers: dict[str, int], **counts: int) -> tuple[Any, ...]:
+    names = ("lines", "matched", "unmatched", "continuation", "passed", "damaged", "too_long", "reduced")
+    told = dict.fromkeys(names, 0) | {"from_position": position, "next_position": position + 100, "first_ms": AT, "last_ms": AT + 5} | counts
+    return "file", source, input_name, position, None, None, None, json.dumps({**told, "loggers": loggers, "identity": "i", "failure": None})
+
+
+def test_logs_of_brokers_are_covered_line_by_line(spark: SparkSession, stage: Stage, land: Stage, context: ReportContext) -> None:
+    lines = spark.createDataFrame(
+        [
+            file_row("server_log", "/s", 0, {"a": 1, "b": 2}, lines=9, matched=1, unmatched=3, continuation=2, damaged=2, too_long=1),
+            file_row("server_log", "/s", 100, {"b": 5}, lines=5, unmatched=5, first_ms=-1, last_ms=-1),
+            file_row("request_log", "/r", 0, {}, lines=8, matched=3, passed=5, reduced=2),
+            ("line", "server_log", "/s", 7, None, 1, "a line", None),
+            ("damage", "server_log", "/s", 40, "no line", 2, "xx", json.dumps({"lines": 2, "bytes": 9})),
+            ("damage", "server_log", "/s", 60, "too long", 1, "y", json.dumps({"lines": 1, "bytes": 5_000})),
+        ],
+        LINES_DDL,
+    )
+    rows = {row.input: row for row in coverage(stage(Counts(offsets_partition=3)), land(unit(3)), context, lines).collect()}
+    names = ("source", "first_offset", "next_offset", "landed", "decoded", "unknown", "undecoded", "reduced", "duplicates", "loggers")
+    assert tuple(rows["/s"][name] for name in names) == ("server_log", 0, 200, 14, 3, 8, 3, 0, 0, {"a": 1, "b": 7})
+    assert tuple(rows["/r"][name] for name in names) == ("request_log", 0, 100, 8, 3, 5, 0, 2, 0, None)
+    assert rows["__consumer_offsets-3"].loggers is None
+    found = undecoded(stage(), land(unit(3)), context, lines).collect()
+    assert {
+        (row.source, row.input, row.offset, row.reason, bytes(row.raw), row.raw_bytes, row.encoding, row.path, row.position) for row in found
+    } == {
+        ("server_log", "/s", 40, "no line, and so 1 more lines", b"xx", 9, "text", "/s", 40),
+        ("server_log", "/s", 60, "too long", b"y", 5_000, "text", "/s", 60),
+    }
+
+
 def test_what_replicas_disagree_on_is_one_anomaly_without_a_group(stage: Stage, land: Stage, context: ReportContext) -> None:
     def conflict(path: str) -> dict[str, Any]:
         detail = json.dumps({"kept_leader_epoch": 5, "dropped_leader_epoch": 4, "path": path})

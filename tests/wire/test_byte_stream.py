@@ -75,3 +75,16 @@ def test_bytes_are_skipped() -> None:
     assert stream.read() == b"456789"
     stream.skip(5)
     assert stream.read() == b""
+
+
+@given(st.binary(max_size=60), st.integers(0, 70), st.integers(-1, 70), st.booleans())
+def test_reading_from_a_place_gives_the_rest(content: bytes, position: int, size: int, packed: bool) -> None:
+    if content.startswith(b"\x1f\x8b"):
+        return
+    stored = gzip.compress(content) if packed else content
+    planned = -1 if packed else size
+    stream = ByteStream("a", planned, lambda _path: io.BytesIO(stored))
+    stream.start_at(position)
+    found = b"".join(iter(lambda: stream.read(7), b""))
+    assert found == (content[position:] if planned < 0 else content[:planned][position:])
+    assert stream.is_packed == packed

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from groupreplay.sources.log_files import LogFile
 from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
@@ -24,8 +24,10 @@ OPEN: Final = -1
 TASK_BYTES: Final = 64 << 20
 """Small units share a task: a task and its output files cost more than reading this takes to begin."""
 
-_GZIP_WEIGHT: Final = 8
+GZIP_WEIGHT: Final = 8
 """How much longer a .gz takes than its size says."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,12 @@ def fingerprint(unit: Unit) -> str:
     return hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def pack(units: Sequence[Unit], cores: int) -> list[list[Unit]]:
-    """Units for each task, the most work first: as many tasks as cores, more if there is much to read, never more than units."""
-    weights = {index: sum(_weight(file) for file in unit.files) for index, unit in enumerate(units)}
+def pack(units: Sequence[T], cores: int, weight: Callable[[T], int]) -> list[list[T]]:
+    """Units for each task, the most work first: as many tasks as cores, more if there is much to read, never more than units.
+
+    weight: bytes to read, those of a .gz counted for more.
+    """
+    weights = {index: weight(unit) for index, unit in enumerate(units)}
     tasks = min(len(units), max(cores, -(-sum(weights.values()) // TASK_BYTES)))
     loads = [(0, task) for task in range(tasks)]
     packed: list[list[int]] = [[] for _ in range(tasks)]
@@ -64,8 +69,9 @@ def pack(units: Sequence[Unit], cores: int) -> list[list[Unit]]:
     return [[units[index] for index in sorted(packed[task])] for task in heaviest_first]
 
 
-def _weight(file: UnitFile) -> int:
-    return file.size * _GZIP_WEIGHT if file.path.endswith(".gz") else file.size
+def unit_weight(unit: Unit) -> int:
+    """For `pack`."""
+    return sum(file.size * GZIP_WEIGHT if file.path.endswith(".gz") else file.size for file in unit.files)
 
 
 def _plan_partition(partition: int, files: list[LogFile], landed: Landed | None) -> list[Unit]:

@@ -12,9 +12,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from groupreplay.errors import NotReady
+from groupreplay.steps.land_lines import RAW_LINES
 from groupreplay.steps.plan import Inputs
 from groupreplay.steps.storage import check_writable
-from groupreplay.tables.schemas import TABLES
+from groupreplay.tables.schemas import ALWAYS
+from groupreplay.wire.text_units import TextUnit
 from groupreplay.wire.units import Unit
 
 WORKER_PACKAGES = ("pandas", "pyarrow", "google-crc32c")
@@ -28,8 +30,8 @@ def check_ready(spark: SparkSession, root: str) -> list[str]:
     return [f"ready: Spark {spark.version} with the Delta jars; workers run {worker}; {root} can be written"]
 
 
-def planned_lines(inputs: Inputs, units: Sequence[Unit], dates: Sequence[date], root: str) -> list[str]:
-    """What would be read, by partition of the offsets topic, and what would be written."""
+def planned_lines(inputs: Inputs, units: Sequence[Unit], text_units: Sequence[TextUnit], dates: Sequence[date], root: str) -> list[str]:
+    """What would be read, by partition of the offsets topic and by broker, and what would be written."""
     files = {file.path: file.size for unit in units for file in unit.files}
     by_input: dict[str, list[Unit]] = {}
     for unit in units:
@@ -41,9 +43,26 @@ def planned_lines(inputs: Inputs, units: Sequence[Unit], dates: Sequence[date], 
     ]
     if inputs.passed_over:
         lines.append(f"  passed over: {inputs.passed_over:,} files that are no part of the offsets topic")
+    lines += _text_lines(inputs, text_units)
     lines += [f"  cannot be listed: {path}: {why}" for path, why in inputs.unreadable]
     nights = ", ".join(str(each) for each in dates)
-    return [*lines, f"would write night {nights} to {len(TABLES)} tables below {root}: {', '.join(TABLES)}"]
+    tables = sorted([*ALWAYS, *([RAW_LINES] if inputs.texts else [])])
+    return [*lines, f"would write night {nights} to {len(tables)} tables below {root}: {', '.join(tables)}"]
+
+
+def _text_lines(inputs: Inputs, units: Sequence[TextUnit]) -> list[str]:
+    """A line for each broker and kind of log; then files that cannot be read, or wait for their first line to end."""
+    there: dict[tuple[str, int], int] = {}
+    for file in inputs.texts:
+        key = (file.source.kind, file.source.broker)
+        there[key] = there.get(key, 0) + 1
+    lines = []
+    for (kind, broker), count in sorted(there.items()):
+        new = {unit.path: unit.size for unit in units if (unit.kind, unit.broker) == (kind, broker) and not unit.failure}
+        lines.append(f"  {kind} of broker {broker}: {len(new):,} files of {count:,}, {sum(new.values()):,} bytes")
+    lines += [f"  cannot be read: {file.path}: {file.failure}" for file in inputs.texts if file.failure]
+    waiting = sum(not file.identity and not file.failure for file in inputs.texts)
+    return [*lines, f"  without a whole line yet: {waiting:,} files"] if waiting else lines
 
 
 def _stretch(units: Sequence[Unit]) -> str:

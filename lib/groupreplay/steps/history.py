@@ -11,17 +11,20 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import ConfigError
+from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import NO_TIME_MS, Landing, landing_of
 
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was."""
+    """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was. lines: None
+    where no log of a broker was landed, then or before."""
 
     logical_date: date
     is_done: bool
     landing: Landing
     digest_final: Mapping[str, str]
+    lines: LinesLanding | None = None
 
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
@@ -30,16 +33,22 @@ def past_nights(runs: DataFrame) -> list[PastNight]:
     has_landed = sf.col("landing").isNotNull()
     newest = sf.struct("started_at", "run_id")
     nights = (
-        runs.withColumn("landing", sf.get_json_object("plan", "$.landing"))
+        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines")})
         .groupBy("logical_date")
         .agg(
-            sf.max_by(sf.when(has_landed, sf.struct("landing", is_done.alias("is_done"))), sf.when(has_landed, newest)).alias("landed"),
+            sf.max_by(sf.when(has_landed, sf.struct("landing", "lines", is_done.alias("is_done"))), sf.when(has_landed, newest)).alias("landed"),
             sf.max_by(sf.when(is_done, sf.col("digest_final")), sf.when(is_done, newest)).alias("digest_final"),
         )
     )
     rows = nights.where(sf.col("landed").isNotNull()).collect()
     found = [
-        PastNight(row["logical_date"], row["landed"]["is_done"], landing_of(json.loads(row["landed"]["landing"])), row["digest_final"] or {})
+        PastNight(
+            row["logical_date"],
+            row["landed"]["is_done"],
+            landing_of(json.loads(row["landed"]["landing"])),
+            row["digest_final"] or {},
+            LinesLanding.from_json(row["landed"]["lines"]) if row["landed"]["lines"] else None,
+        )
         for row in rows
     ]
     return sorted(found, key=lambda night: night.logical_date)

@@ -7,7 +7,7 @@ how far the log was read.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -16,27 +16,33 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.sources.planning import pack
+from groupreplay.sources.planning import pack, unit_weight
 from groupreplay.sources.read_units import DDL, read_units
 from groupreplay.steps.plan import Landing, landed
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.wire.units import Unit
 
+ReadUnits = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
 
 def raw_rows(spark: SparkSession, units: Sequence[Unit]) -> DataFrame:
     """The raw rows of units, without night and cluster: lazily, one task a pack of units, the largest first."""
-    cores = spark.sparkContext.defaultParallelism
-    tasks = pack(units, cores)
+    tasks = pack(units, spark.sparkContext.defaultParallelism, unit_weight)
+    return mapped_units(spark, [[unit.to_json() for unit in packed] for packed in tasks], read_units, DDL)
+
+
+def mapped_units(spark: SparkSession, tasks: Sequence[Sequence[str]], read: ReadUnits, ddl: str) -> DataFrame:
+    """The rows that `read` makes of the units of each task, given as JSON in a column `unit`."""
     table = pa.table(
         {
             "task": pa.array([task for task, packed in enumerate(tasks) for _ in packed], pa.int64()),
-            "unit": pa.array([unit.to_json() for packed in tasks for unit in packed], pa.string()),
+            "unit": pa.array([unit for packed in tasks for unit in packed], pa.string()),
         }
     )
     planned = spark.createDataFrame(table)
     # One row, and so one task, for each pack: a range is cut into just as many partitions, and a broadcast join leaves them as they are.
     numbered = spark.range(0, len(tasks), 1, len(tasks)).withColumnRenamed("id", "task")
-    return numbered.join(sf.broadcast(planned), "task").select("unit").mapInArrow(read_units, DDL)
+    return numbered.join(sf.broadcast(planned), "task").select("unit").mapInArrow(read, ddl)
 
 
 def land(warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before: Landing, user_metadata: Mapping[str, Any]) -> Landing:

@@ -20,9 +20,12 @@ from groupreplay.errors import RunHeld
 from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
+from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.steps.dry_run import check_ready, planned_lines
 from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.land import land
+from groupreplay.steps.land_lines import RAW_LINES, land_lines
+from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs
 from groupreplay.steps.publish import SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.steps.replay import known_holes, latest_states, night_records, replayed, slices_for
@@ -76,8 +79,11 @@ def run_night(spark: SparkSession, config: Config, logical_date: date | None = N
 
 def _dry_run(warehouse: Warehouse, inputs: Inputs, nights: Sequence[PastNight], dates: Sequence[date], logical_date: date) -> tuple[str, ...]:
     landed = next((night.landing for night in reversed(nights) if night.logical_date <= logical_date), Landing())
-    units = plan_units(inputs.files, landed.watermarks()) if dates[-1] == logical_date else []
-    return (*check_ready(warehouse.spark, warehouse.root), *planned_lines(inputs, units, dates, warehouse.root))
+    lines = next((night.lines for night in reversed(nights) if night.logical_date <= logical_date), None)
+    lands = dates[-1] == logical_date
+    units = plan_units(inputs.files, landed.watermarks()) if lands else []
+    text_units = plan_text_units(inputs.texts, lines.watermarks if lines else {}) if lands else []
+    return (*check_ready(warehouse.spark, warehouse.root), *planned_lines(inputs, units, text_units, dates, warehouse.root))
 
 
 def _of_cluster(warehouse: Warehouse, name: str, version: int | None = None) -> DataFrame:
@@ -129,15 +135,27 @@ class _Night:
         if not lands:
             return Plan(())
         units = plan_units(self.inputs.files, self._landed_before().watermarks())
-        return Plan(tuple(units), self.inputs.passed_over, self.inputs.unreadable)
+        lines = self._lines_before()
+        text_units = plan_text_units(self.inputs.texts, lines.watermarks if lines else {})
+        return Plan(tuple(units), self.inputs.passed_over, self.inputs.unreadable, text_units=tuple(text_units))
 
     def _land(self, run: Run, plan: Plan) -> tuple[Run, Plan]:
         landing = self._landed_before()
         with self._timed("land"):
             if plan.units:
                 landing = land(self.warehouse, self.logical_date, plan.units, landing, self._metadata(run, "land"))
-        plan = replace(plan, landing=landing)
+            lines = self._land_lines(run, plan)
+        plan = replace(plan, landing=landing, lines=lines)
         return self._advance(run, LANDED, plan, as_of_at=landing.as_of_ms if landing.as_of_ms >= 0 else None), plan
+
+    def _land_lines(self, run: Run, plan: Plan) -> LinesLanding | None:
+        lines = self._lines_before()
+        if lines is None and not plan.text_units:
+            return None
+        lines = (lines or LinesLanding()).seen((file.identity for file in self.inputs.texts), self.logical_date)
+        if not plan.text_units:
+            return lines
+        return land_lines(self.warehouse, self.logical_date, plan.text_units, lines, self._metadata(run, "land"))
 
     def _replay(self, run: Run, plan: Plan) -> tuple[Run, Plan]:
         landing = _known(plan.landing)
@@ -162,9 +180,10 @@ class _Night:
         fit_to(self.warehouse.spark, plan.staged_rows)
         with self._timed("publish"):
             earlier = before(self.nights, self.logical_date)
-            sources = Sources(_of_cluster(self.warehouse, "replayed", plan.staged_version), self._records(landing))
+            lines = self._night_lines(plan.lines)
+            sources = Sources(_of_cluster(self.warehouse, "replayed", plan.staged_version), self._records(landing), lines)
             if plan.staged_rows + landing.rows <= SMALL_ROWS:
-                sources = Sources(sources.staged.persist(), sources.raw.persist())
+                sources = Sources(sources.staged.persist(), sources.raw.persist(), lines)
                 self.kept |= {"replayed": sources.staged, "raw_records": sources.raw}
             context = ReportContext(
                 cluster=self.config.cluster,
@@ -176,7 +195,7 @@ class _Night:
             publisher = Publisher(
                 self.warehouse, self.logical_date, earlier.digest_final if earlier else {}, plan.staged_rows, self._metadata(run, "publish")
             )
-            publisher.publish(sources, self.inputs.topics, {*plan.staged_kinds, *landing.kinds}, context)
+            publisher.publish(sources, self.inputs.topics, {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ())}, context)
             self.kept |= publisher.kept
             self._write_sql(publisher.published)
         return self._advance(run, DONE, plan, **_columns(publisher.published), counts={**publisher.published.counts, "landed": landing.rows})
@@ -202,6 +221,19 @@ class _Night:
         if own is not None:
             return own.landing
         return earlier.landing.next_night() if earlier is not None else Landing()
+
+    def _lines_before(self) -> LinesLanding | None:
+        """As `_landed_before`, for logs of brokers; None: there were none so far."""
+        own, earlier = of_date(self.nights, self.logical_date), before(self.nights, self.logical_date)
+        if own is not None and own.lines is not None:
+            return own.lines
+        return earlier.lines.next_night() if earlier is not None and earlier.lines is not None else None
+
+    def _night_lines(self, lines: LinesLanding | None) -> DataFrame | None:
+        """The rows of `raw_lines` that this night landed."""
+        if lines is None or lines.raw_version < 0:
+            return None
+        return _of_cluster(self.warehouse, RAW_LINES, lines.raw_version).where(sf.col("logical_date") == sf.lit(self.logical_date))
 
     def _records(self, landing: Landing) -> DataFrame:
         return night_records(_of_cluster(self.warehouse, "raw_records"), self.logical_date, landing)

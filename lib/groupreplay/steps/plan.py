@@ -10,13 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from groupreplay.config import Config
+from groupreplay.config import Config, ServerLogSource
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
 from groupreplay.sources.files import Listing, find_files, identity, is_readable
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.planning import OPEN, Landed, fingerprint
+from groupreplay.sources.text_logs import TextFile, text_files
 from groupreplay.sources.topics import GivenTopic, read_topics
+from groupreplay.steps.lines_landing import LinesLanding
+from groupreplay.wire.text_units import TextUnit
 from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit
 
 NO_TIME_MS = -1
@@ -25,12 +28,14 @@ NO_HOLE = -1
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the sources hold now. passed_over: number of files that are no part of the offsets topic. unreadable: directories, and why."""
+    """What the sources hold now. passed_over: number of files that are no part of the offsets topic. unreadable: directories, and why.
+    texts: logs of brokers."""
 
     files: tuple[LogFile, ...]
     topics: tuple[GivenTopic, ...]
     passed_over: int
     unreadable: tuple[tuple[str, str], ...]
+    texts: tuple[TextFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,8 @@ class Landing:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one run reads. landing: None until it was landed. staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then."""
+    """What one run reads. landing: None until it was landed; lines: also where no log of a broker ever was.
+    staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then."""
 
     units: tuple[Unit, ...]
     passed_over: int = 0
@@ -80,11 +86,14 @@ class Plan:
     staged_version: int = -1
     staged_rows: int = 0
     staged_kinds: tuple[str, ...] = ()
+    text_units: tuple[TextUnit, ...] = ()
+    lines: LinesLanding | None = None
 
     def to_json(self) -> str:
         landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
         plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds")
         content = {**{name: getattr(self, name) for name in plain}, "landing": landing, "units": [asdict(unit) for unit in self.units]}
+        content |= {"text_units": [asdict(unit) for unit in self.text_units], "lines": self.lines and json.loads(self.lines.to_json())}
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
@@ -94,7 +103,9 @@ class Plan:
             units=tuple(Unit.from_json(json.dumps(unit)) for unit in content["units"]),
             passed_over=content["passed_over"],
             unreadable=tuple((path, why) for path, why in content["unreadable"]),
+            text_units=tuple(TextUnit(**unit) for unit in content.get("text_units", ())),
             landing=landing_of(content["landing"]) if content["landing"] else None,
+            lines=LinesLanding.from_json(json.dumps(content["lines"])) if content.get("lines") else None,
             staged_version=content["staged_version"],
             staged_rows=content["staged_rows"],
             staged_kinds=tuple(content["staged_kinds"]),
@@ -116,7 +127,10 @@ def find_inputs(config: Config) -> Inputs:
     files: dict[str, LogFile] = {}
     passed_over = 0
     unreadable: list[tuple[str, str]] = []
+    texts: dict[str, TextFile] = {}
     for source in config.sources:
+        if isinstance(source, ServerLogSource):
+            unreadable += _find_texts(source, texts)
         if source.kind not in (SEGMENTS, DUMP_LOG):
             continue
         listing = find_files(source)
@@ -129,7 +143,21 @@ def find_inputs(config: Config) -> Inputs:
             for file in each:
                 files.setdefault(f"{file.kind}\0{file.offsets_partition}\0{identity(file.path)}", file)
     topics = read_topics(source for source in config.sources if source.kind == "topics")
-    return Inputs(tuple(files.values()), tuple(topics), passed_over, tuple(unreadable))
+    return Inputs(tuple(files.values()), tuple(topics), passed_over, tuple(unreadable), tuple(texts.values()))
+
+
+def _find_texts(source: ServerLogSource, found: dict[str, TextFile]) -> Iterable[tuple[str, str]]:
+    """Adds the logs of one source; gives directories that could not be listed. Raises SourceUnreadable if not one of its files can be read."""
+    listing = find_files(source)
+    files = text_files(source, listing.files)
+    failures = [file for file in files if file.failure]
+    if len(failures) == len(files):
+        raise SourceUnreadable(
+            str(source), f"{failures[0].path}: {failures[0].failure}" + (f", and {len(files) - 1} more files" if len(files) > 1 else "")
+        )
+    for file in files:
+        found.setdefault(f"{source.kind}\0{source.broker}\0{identity(file.path)}", file)
+    return listing.unreadable
 
 
 def _check(source: str, listing: Listing, found: list[LogFile], expected: str) -> None:

@@ -37,10 +37,10 @@ OF_STAGED: Final[Mapping[str, Callable[[DataFrame, ReportContext], DataFrame]]] 
     "member_assignments": member_assignments,
     "revocation_latencies": revocation_latencies,
 }
-OF_STAGED_AND_RAW: Final[Mapping[str, Callable[[DataFrame, DataFrame, ReportContext], DataFrame]]] = {
-    "coverage": coverage,
-    "anomalies": anomalies,
-    "undecoded": undecoded,
+OF_STAGED_AND_RAW: Final[Mapping[str, Callable[[DataFrame, DataFrame, DataFrame | None, ReportContext], DataFrame]]] = {
+    "coverage": lambda staged, raw, lines, context: coverage(staged, raw, context, lines),
+    "anomalies": lambda staged, raw, _, context: anomalies(staged, raw, context),
+    "undecoded": lambda staged, raw, lines, context: undecoded(staged, raw, context, lines),
 }
 NAME_TOPICS: Final = frozenset({"member_assignments", "revocation_latencies"})
 """Tables that ask `ReportContext.topics` for names."""
@@ -63,13 +63,15 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What tables are made of. staged: the night's rows of `replayed`. raw: the raw rows it replayed (`replay.night_records`)."""
+    """What tables are made of. staged: the night's rows of `replayed`. raw: the raw rows it replayed (`replay.night_records`). lines: the rows of
+    `raw_lines` that it landed, None if there are none."""
 
     staged: DataFrame
     raw: DataFrame
+    lines: DataFrame | None = None
 
     def frame(self, name: str, context: ReportContext) -> DataFrame:
         """The rows of one table, `topics` and `runs` excepted; nothing is computed yet."""
         if name in OF_STAGED:
             return OF_STAGED[name](self.staged, context)
-        return OF_STAGED_AND_RAW[name](self.staged, self.raw, context)
+        return OF_STAGED_AND_RAW[name](self.staged, self.raw, self.lines, context)

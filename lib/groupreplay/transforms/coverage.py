@@ -8,19 +8,26 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.config import SERVER_LOG
 from groupreplay.transforms.columns import instant, night
 from groupreplay.transforms.context import ReportContext
-from groupreplay.transforms.inputs import COUNTS, joined_sources, landed_units, log_name
+from groupreplay.transforms.inputs import COUNTS, joined_sources, landed_units, log_name, read_stretches
 
+_LOGGERS = "map<string,bigint>"
 _OUTCOMES = ("landed", "decoded", "unknown", "undecoded")
 
 
-def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataFrame:
+def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None) -> DataFrame:
     """staged: the night's rows of `replayed`.
 
     raw: the rows of `raw_records` that the night read: those it landed, and as kind `record` the commits of earlier nights that its markers settled.
+    lines: the rows of `raw_lines` that the night landed, None if there are none.
     """
     parts = _units(raw).unionByName(_landed(raw), allowMissingColumns=True).unionByName(_replayed(staged), allowMissingColumns=True)
+    if lines is not None:
+        parts = parts.unionByName(_files(lines), allowMissingColumns=True)
+    else:
+        parts = parts.withColumn("loggers", sf.lit(None).cast(_LOGGERS))
     sums = [sf.coalesce(sf.sum(name), sf.lit(0)).alias(name) for name in (*_OUTCOMES, *COUNTS)]
     inputs = parts.groupBy("input").agg(
         joined_sources(),
@@ -28,6 +35,7 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataF
         sf.max("next_offset").alias("next_offset"),
         sf.min("first_ms").alias("first_ms"),
         sf.max("last_ms").alias("last_ms"),
+        _summed(sf.collect_list("loggers")).alias("loggers"),
         *sums,
     )
     return inputs.select(
@@ -40,7 +48,37 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataF
         instant(sf.col("last_ms"), "last_at"),
         *_OUTCOMES,
         *COUNTS,
+        "loggers",
     )
+
+
+def _files(lines: DataFrame) -> DataFrame:
+    """Logs of brokers: a line is what a row is of a partition's log."""
+    told = {
+        "landed": sf.col("told.lines"),
+        "decoded": sf.col("told.matched") + sf.col("told.continuation"),
+        "unknown": sf.col("told.unmatched") + sf.col("told.passed"),
+        "undecoded": sf.col("told.damaged") + sf.col("told.too_long"),
+        "reduced": sf.col("told.reduced"),
+    }
+    return read_stretches(lines).select(
+        "input",
+        "source",
+        sf.col("told.from_position").alias("first_offset"),
+        sf.coalesce("told.next_position", "told.from_position").alias("next_offset"),
+        *[sf.when(sf.col(f"told.{name}") >= 0, sf.col(f"told.{name}")).alias(name) for name in ("first_ms", "last_ms")],
+        *[column.alias(name) for name, column in told.items()],
+        sf.when(sf.col("source") == SERVER_LOG, sf.coalesce("told.loggers", sf.create_map().cast(_LOGGERS))).alias("loggers"),
+    )
+
+
+def _summed(maps: Column) -> Column:
+    """The sum of maps, key by key; NULL of none."""
+
+    def add(one: Column, other: Column) -> Column:
+        return sf.map_zip_with(one, other, lambda _, left, right: sf.coalesce(left, sf.lit(0)) + sf.coalesce(right, sf.lit(0)))
+
+    return sf.when(sf.size(maps) > 0, sf.aggregate(maps, sf.create_map().cast(_LOGGERS), add))
 
 
 def _units(raw: DataFrame) -> DataFrame:

@@ -14,6 +14,20 @@ _DETAIL: Final = ", ".join(f"{name} BIGINT" for name in ("first_offset", "next_o
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 
+_TOLD: Final = ", ".join(
+    f"{name} BIGINT"
+    for name in (
+        *("from_position", "next_position", "lines", "matched", "unmatched", "continuation", "passed", "damaged", "too_long", "reduced"),
+        *("first_ms", "last_ms"),
+    )
+)
+
+
+def read_stretches(lines: DataFrame) -> DataFrame:
+    """source, input, and `told`: what the `file` rows of landed lines say of their file, a struct of BIGINTs and `loggers`."""
+    told = sf.from_json("counts", f"{_TOLD}, loggers MAP<STRING, BIGINT>").alias("told")
+    return lines.where(sf.col("kind") == "file").select("source", "input", told)
+
 
 def landed_units(raw: DataFrame) -> DataFrame:
     """offsets_partition, source, input, and `unit`: the counts that its detail holds, a struct of BIGINTs."""

@@ -15,13 +15,16 @@ RAW_BYTES_MAX: Final = 1024
 """Enough to see what it is; the rest is still in the source."""
 
 
-def undecoded(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`. raw: the rows of `raw_records` that the night landed.
+def undecoded(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None) -> DataFrame:
+    """staged: the night's rows of `replayed`. raw: the rows of `raw_records` that the night landed. lines: those of `raw_lines`, None
+    if there are none.
 
     Replay does not carry a row's source along: it is that of the units of its partition, as in `coverage`.
     """
     sources = landed_units(raw).groupBy("input").agg(joined_sources())
     rows = _rows(staged).unionByName(_stretches(raw)).join(sf.broadcast(sources), "input", "left")
+    if lines is not None:
+        rows = rows.unionByName(_lines(lines), allowMissingColumns=True)
     by_encoding = sf.when(sf.col("encoding") == "json", "dump_log").otherwise("segments")
     return rows.select(
         *night(context),
@@ -52,6 +55,22 @@ def _rows(staged: DataFrame) -> DataFrame:
         "encoding",
         sf.lit(None).cast("string").alias("path"),
         sf.lit(None).cast("bigint").alias("position"),
+    )
+
+
+def _lines(lines: DataFrame) -> DataFrame:
+    """Damaged lines: each row the first of those that follow one another."""
+    more = sf.concat("detail", sf.lit(", and so "), sf.col("requests") - 1, sf.lit(" more lines"))
+    return lines.where(sf.col("kind") == "damage").select(
+        sf.col("source").alias("own_source"),
+        "input",
+        sf.col("position").alias("offset"),
+        sf.when(sf.col("requests") > 1, more).otherwise(sf.col("detail")).alias("reason"),
+        sf.encode("line", "utf-8").alias("raw"),
+        sf.coalesce(sf.get_json_object("counts", "$.bytes").cast("bigint"), sf.lit(0)).alias("raw_bytes"),
+        sf.lit("text").alias("encoding"),
+        sf.col("input").alias("path"),
+        "position",
     )
 
 

@@ -40,6 +40,15 @@ class BrokerClock:
             self._look(local_s, local_ms)
         return local_ms - self._offset_ms
 
+    def resume(self, at_ms: int) -> None:
+        """Goes on where an earlier reading of the file stopped. at_ms: time of its last line, ms since the epoch, UTC; below 0: there was none."""
+        if at_ms < 0:
+            return
+        local = datetime.fromtimestamp(at_ms / 1000, self._zone)
+        self._look(int((local.replace(tzinfo=None) - _EPOCH).total_seconds()), at_ms + _offset_ms(local))
+        if self._twice and local.fold:
+            self._second_pass, self._offset_ms = True, _offset_ms(local)
+
     def _look(self, local_s: int, local_ms: int) -> None:
         first_ms, second_ms = self._offsets_ms(local_s)
         self._second = local_s

@@ -10,6 +10,8 @@ CHUNK_BYTES = 4 << 20
 """Large enough that refilling costs nothing, small enough for dozens of open files."""
 
 GZIP_MAGIC = b"\x1f\x8b"
+UNREADABLE = "cannot be"
+"""How a `failure` begins that is the storage's, and may be none the next time; any other is the file's own."""
 READ_ERRORS = (OSError, EOFError, ValueError, zlib.error)
 
 
@@ -27,12 +29,16 @@ class ByteStream:
         try:
             self._raw = open_file(path)
         except READ_ERRORS as error:
-            self.failure = f"cannot be opened: {_text(error)}"
+            self.failure = f"{UNREADABLE} opened: {_text(error)}"
             return
         while len(self._first) < 2 and (piece := self._read_raw(2 - len(self._first))):
             self._first += piece
         if self._first == GZIP_MAGIC:
             self._gunzip = _Gunzip()
+
+    @property
+    def is_packed(self) -> bool:
+        return self._gunzip is not None
 
     def read(self, size: int = CHUNK_BYTES) -> bytes:
         """At most `size` bytes, more than none unless the end has come."""
@@ -56,6 +62,21 @@ class ByteStream:
                 return
             count -= len(chunk)
 
+    def start_at(self, position: int) -> None:
+        """Before the first read: goes to a place in the unpacked bytes; at once in a file that is not packed."""
+        if self._gunzip is not None or self._raw is None:
+            self.skip(position)
+            return
+        position = position if self._planned < 0 else min(position, self._planned)
+        try:
+            self._raw.seek(position)
+        except READ_ERRORS as error:
+            self.failure = f"{UNREADABLE} read on: {_text(error)}"
+            self.close()
+            return
+        self._first = b""
+        self._left = self._planned if self._planned < 0 else self._planned - position
+
     def close(self) -> None:
         raw, self._raw = self._raw, None
         if raw is not None:
@@ -76,7 +97,7 @@ class ByteStream:
         try:
             chunk = self._raw.read(size if self._left < 0 else min(size, self._left))
         except READ_ERRORS as error:
-            self.failure = f"cannot be read on: {_text(error)}"
+            self.failure = f"{UNREADABLE} read on: {_text(error)}"
             self.close()
             return b""
         if self._left > 0:

@@ -138,6 +138,7 @@ class Layout:
         self.pattern = pattern
         self.timezone = timezone
         self._date = date
+        self._date_only = re.compile(date.regex).fullmatch
         self._whole = re.compile(regex).fullmatch
         self._head = re.compile(head).match
         self._end = re.compile(".*" + regex.removeprefix(head)).fullmatch
@@ -148,6 +149,10 @@ class Layout:
         """Raises ValueError with one sentence for a pattern whose lines cannot be told apart, placed in time or read."""
         compiler = _Compiler(pattern)
         return cls(pattern, *compiler.compile())
+
+    def read_date(self, text: str) -> tuple[int, int, int | None] | None:
+        """(local_s, millis, offset_s) of a date as the layout writes it; None: it is none."""
+        return self._date.read(text) if self._date_only(text) else None
 
     def split(self, line: str) -> LogLine | None:
         """The parts of a line without its line end; None: no event begins here (an exception's lines, a message's further lines, anything else).

@@ -1,0 +1,171 @@
+"""Logs of brokers: which files there are, which of them are the same log, and what of each is new.
+
+A log is known by its kind, its broker and its first line, so that it stays itself when it is rolled (server.log -> server.log.2026-11-20-23), packed,
+or met under a second path. What was read of it is kept as a position in its text, unpacked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from groupreplay.config import REQUEST_LOG, RequestLogSource, ServerLogSource
+from groupreplay.sources.files import FoundFile, open_file
+from groupreplay.sources.planning import GZIP_WEIGHT
+from groupreplay.wire.byte_stream import CHUNK_BYTES, READ_ERRORS, ByteStream
+from groupreplay.wire.text_units import OPEN, TextUnit
+
+FIRST_LINE_BYTES: Final = 4 << 10
+"""Of a longer first line these are enough."""
+
+SPLIT_BYTES: Final = 128 << 20
+"""A request log that is not packed is read by several tasks, each so much of it."""
+
+_THREADS: Final = 16
+"""Each file costs a look at its beginning: on a remote storage that is waiting, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """source: with its broker, zone and layout. identity: "" for a file without a whole first line yet, or with a failure: why it cannot be read."""
+
+    source: ServerLogSource
+    path: str
+    size: int
+    identity: str
+    is_packed: bool
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextLanded:
+    """How far a log was read. next_position: where to go on. size: bytes stored when it was read to its end, -1 where it is to be read again.
+    last_ms: time of its newest line, -1 none. last_seen: logical date of the last night in which the file was there, ISO."""
+
+    next_position: int
+    size: int
+    last_ms: int
+    last_seen: str
+
+
+def text_files(source: ServerLogSource, files: Sequence[FoundFile]) -> list[TextFile]:
+    """Every file of a source, looked into: at a few KiB each."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(lambda file: _look(source, file), files))
+
+
+def plan_text_units(files: Iterable[TextFile], landed: Mapping[str, TextLanded]) -> list[TextUnit]:
+    """Units of one night, in order of their paths. landed: by identity. A file without news has none, nor has one whose first line is unfinished."""
+    units = [_unit(file, 0, OPEN, None) for file in files if file.failure]
+    for file in distinct(files):
+        known = landed.get(file.identity)
+        if known is not None and _is_unchanged(file, known):
+            continue
+        units += [_unit(file, start, end, known) for start, end in _stretches(file, known.next_position if known else 0)]
+    return sorted(units, key=lambda unit: (unit.path, unit.start_position))
+
+
+def distinct(files: Iterable[TextFile]) -> list[TextFile]:
+    """Each log once, in its longest copy."""
+    copies: dict[str, list[TextFile]] = defaultdict(list)
+    for file in files:
+        if file.identity:
+            copies[file.identity].append(file)
+    return [_longest(same) for same in copies.values()]
+
+
+def weight(unit: TextUnit) -> int:
+    """How long a unit takes to read, in bytes that are not packed."""
+    if unit.path.endswith(".gz"):
+        return unit.size * GZIP_WEIGHT
+    return max(0, (unit.size if unit.end_position == OPEN else unit.end_position) - unit.start_position)
+
+
+def _look(source: ServerLogSource, file: FoundFile) -> TextFile:
+    stream = ByteStream(file.path, -1, open_file)
+    try:
+        start = b""
+        while len(start) < FIRST_LINE_BYTES and (piece := stream.read(FIRST_LINE_BYTES - len(start))):
+            start += piece
+    finally:
+        stream.close()
+    line, newline, _ = start.lstrip().partition(b"\n")
+    is_whole = bool(line) and (bool(newline) or len(start) >= FIRST_LINE_BYTES)
+    failure = "" if is_whole else stream.failure or ""
+    return TextFile(source, file.path, file.size, _identity(source, line) if is_whole else "", stream.is_packed, failure)
+
+
+def _identity(source: ServerLogSource, line: bytes) -> str:
+    return hashlib.sha256(b"%s\0%d\0%s" % (source.kind.encode(), source.broker, line)).hexdigest()[:16]
+
+
+def _longest(same: Sequence[TextFile]) -> TextFile:
+    """Of copies that are the same in kind and size one is as good as another: the first."""
+    copies = list({(file.is_packed, file.size): file for file in reversed(same)}.values())[::-1]
+    if len(copies) == 1:
+        return copies[0]
+    plain = max((file.size for file in copies if not file.is_packed), default=-1)
+    return max(copies, key=lambda file: (_text_bytes(file, plain), not file.is_packed))
+
+
+def _text_bytes(file: TextFile, plain: int) -> int:
+    """Bytes of its text. plain: those of the longest copy that is not packed, of which this is most likely the packed one; else it is unpacked."""
+    if not file.is_packed:
+        return file.size
+    if plain >= 0 and _says_length(file.path, file.size, plain):
+        return plain
+    stream, length = ByteStream(file.path, -1, open_file), 0
+    try:
+        while chunk := stream.read(CHUNK_BYTES):
+            length += len(chunk)
+    finally:
+        stream.close()
+    return length
+
+
+def _says_length(path: str, size: int, length: int) -> bool:
+    """Whether a gzip file of one member says at its end that it holds so many bytes."""
+    try:
+        with open_file(path) as stream:
+            stream.seek(max(0, size - 4))
+            return stream.read(4) == (length & 0xFFFF_FFFF).to_bytes(4, "little")
+    except READ_ERRORS:
+        return False
+
+
+def _is_unchanged(file: TextFile, landed: TextLanded) -> bool:
+    if file.size == landed.size:
+        return True
+    if landed.size < 0:
+        return False
+    return _says_length(file.path, file.size, landed.next_position) if file.is_packed else file.size <= landed.next_position
+
+
+def _stretches(file: TextFile, start: int) -> list[tuple[int, int]]:
+    if file.source.kind != REQUEST_LOG or file.is_packed:
+        return [(start, OPEN)]
+    cuts = range(start, max(file.size, start + 1), SPLIT_BYTES)
+    return [*pairwise(cuts), (cuts[-1], OPEN)]
+
+
+def _unit(file: TextFile, start: int, end: int, landed: TextLanded | None) -> TextUnit:
+    source = file.source
+    return TextUnit(
+        kind=source.kind,
+        path=file.path,
+        size=file.size,
+        broker=source.broker,
+        timezone=source.timezone,
+        layout=source.layout,
+        message_field=source.message_field if isinstance(source, RequestLogSource) else None,
+        identity=file.identity,
+        start_position=start,
+        end_position=end,
+        last_ms=landed.last_ms if landed else -1,
+        failure=file.failure,
+    )

@@ -1,0 +1,58 @@
+"""Step land, for logs of brokers: units -> rows of `raw_lines`, in one commit, as `land` does for the offsets topic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as sf
+
+from groupreplay.sources.planning import pack
+from groupreplay.sources.read_text_units import DDL, read_text_units
+from groupreplay.sources.text_logs import weight
+from groupreplay.steps.land import mapped_units
+from groupreplay.steps.lines_landing import LinesLanding
+from groupreplay.tables.warehouse import Warehouse
+from groupreplay.wire.text_rows import FILE, LINE
+from groupreplay.wire.text_units import TextUnit
+
+RAW_LINES: Final = "raw_lines"
+
+
+def land_lines(
+    warehouse: Warehouse, logical_date: date, units: Sequence[TextUnit], before: LinesLanding, user_metadata: Mapping[str, Any]
+) -> LinesLanding:
+    """Lands units into a night, in one commit that may be repeated: it replaces the whole night by what it had landed before and these.
+
+    units: at least one. before: what the nights before it landed and, where it ran before, what it landed itself.
+    """
+    warehouse.create_all([RAW_LINES])
+    night = {"cluster": sf.lit(warehouse.cluster), "logical_date": sf.lit(logical_date)}
+    where = f"cluster = '{warehouse.cluster}' AND logical_date = DATE'{logical_date}'"
+    packed = pack(units, warehouse.spark.sparkContext.defaultParallelism, weight)
+    texts = [[unit.to_json() for unit in task] for task in packed]
+    rows, observation = _observed(mapped_units(warehouse.spark, texts, read_text_units, DDL).withColumns(night))
+    if before.raw_version >= 0:
+        rows = rows.unionByName(warehouse.read(RAW_LINES, before.raw_version).where(where))
+    version = warehouse.replace(RAW_LINES, rows, where, user_metadata)
+    found = observation.get
+    after = before.landed([json.loads(told) for told in sorted(set(found["files"]))], logical_date)
+    return replace(
+        after,
+        sources=tuple(sorted({*before.sources, *(unit.kind for unit in units)})),
+        rows=before.rows + found["rows"],
+        kinds=tuple(sorted({*before.kinds, *found["kinds"]})),
+        raw_version=version,
+    )
+
+
+def _observed(rows: DataFrame) -> tuple[DataFrame, Observation]:
+    """The same rows; once they are written, the observation has `files`, what each stretch came to, `rows`, those of lines, and `kinds`."""
+    observation = Observation("lines")
+    files = sf.collect_list(sf.when(sf.col("kind") == FILE, sf.col("counts"))).alias("files")
+    lines = sf.count_if(sf.col("kind") == LINE).alias("rows")
+    return rows.observe(observation, files, lines, sf.collect_set("kind").alias("kinds")), observation
