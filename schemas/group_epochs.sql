@@ -32,6 +32,14 @@ CREATE TABLE IF NOT EXISTS group_epochs (
   assign_ms         BIGINT             COMMENT 'target_at - started_at, NULL without both or where the start was not observed; ms',
   converge_ms       BIGINT             COMMENT 'converged_at - started_at, NULL without both or where the start was not observed; ms',
   outcome           STRING    NOT NULL COMMENT 'CONVERGED, SUPERSEDED (before all members were stable), GROUP_REMOVED (likewise), OPEN (open enum)',
+  cause_detail      STRING
+    COMMENT 'of a removal its end_detail, of a classic generation the reason in the words of the broker, NULL without a line; any text',
+  client_reason     STRING        COMMENT 'reason in the words of the client (classic protocol), NULL where it gave none; any text',
+  evidence          STRUCT<
+    source: STRING COMMENT 'kind of the log; server_log, request_log (open enum)',
+    input: STRING COMMENT 'file that the line is in; path',
+    position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
+  > COMMENT 'line that tells the cause, NULL without one; place',
   is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
 )
 USING DELTA

@@ -42,6 +42,15 @@ CREATE TABLE IF NOT EXISTS revocation_latencies (
   outcome           STRING    NOT NULL
     COMMENT 'ACKED, FENCED, LEFT, LEFT_OR_FENCED, CANCELLED, REPLACED, UNOBSERVED (in a hole of the log), OPEN (open enum)',
   is_censored       BOOLEAN   NOT NULL COMMENT 'revoke_ms is a lower bound: the end was not seen; true, false',
+  end_detail        STRING
+    COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL, SESSION_EXPIRED, REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
+  end_confidence    STRING
+    COMMENT 'of outcome; EXACT (records, or a line of this member and epoch), INFERRED (a line of this member at about the time), NONE (LEFT_OR_FENCED)',
+  evidence          STRUCT<
+    source: STRING COMMENT 'kind of the log; server_log, request_log (open enum)',
+    input: STRING COMMENT 'file that the line is in; path',
+    position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
+  > COMMENT 'line that proves the end, NULL without one; place',
   is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
 )
 USING DELTA

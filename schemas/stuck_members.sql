@@ -32,6 +32,11 @@ CREATE TABLE IF NOT EXISTS stuck_members (
   is_open            BOOLEAN       NOT NULL COMMENT 'still stuck at as-of; true, false',
   repetitions        INT                    COMMENT 'times it happened in the episode, NULL for reasons that are one stretch; repetitions',
   detail             STRING                 COMMENT 'more about the episode, NULL if nothing; text',
+  evidence           STRUCT<
+    source: STRING COMMENT 'kind of the log; server_log, request_log (open enum)',
+    input: STRING COMMENT 'file that the line is in; path',
+    position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
+  > COMMENT 'line that shows the reason, NULL where records do; place',
   is_final           BOOLEAN       NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
 )
 USING DELTA

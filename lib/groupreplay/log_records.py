@@ -18,7 +18,7 @@ class LogEvent:
     epoch: group epoch, generation or member epoch that the line or the request names. response_epoch: that of the response.
     state: of a classic group. detail: the server's reason, or the text of the error. client_reason: the client's own words.
     error_code: of the response, 0 none. count: members, records or requests. duration_ms: what the line says it took.
-    member_ids: all that the line names, where they are several.
+    member_ids: all that the line names, where they are several. connection: of the client to the broker, as the request log writes it.
     """
 
     event: str
@@ -40,6 +40,7 @@ class LogEvent:
     duration_ms: int | None = None
     client_id: str | None = None
     client_host: str | None = None
+    connection: str | None = None
     principal: str | None = None
     software_name: str | None = None
     software_version: str | None = None

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from groupreplay.grouped.frames import COLUMNS, DDL, KINDS, Counts, FactFrames, GroupState, Undecoded
+from groupreplay.grouped.frames import KINDS, REPLAYED, Counts, FactFrames, GroupState, Undecoded
 from groupreplay.replay.facts import Chain, Epoch, GroupSnapshot, MemberState, Stall
 
 BIG = 2**53 + 1
@@ -36,7 +36,8 @@ def made(kind: type[Any], **given: Any) -> Any:
 def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """As Spark sees them."""
     table = {
-        name: pa.array(frame[name].tolist() if pa.types.is_list(kind) else frame[name], kind, from_pandas=True) for name, kind in COLUMNS.items()
+        name: pa.array(frame[name].tolist() if pa.types.is_list(kind) else frame[name], kind, from_pandas=True)
+        for name, kind in REPLAYED.columns.items()
     }
     found: list[dict[str, Any]] = pa.table(table).to_pylist()
     return found
@@ -44,17 +45,17 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.KIND)
 def test_every_field_of_every_kind_arrives_as_it_was(kind: type[Any]) -> None:
-    facts = FactFrames()
+    facts = FactFrames(REPLAYED)
     nothing = {field.name: None for field in dataclasses.fields(kind) if field.default is not dataclasses.MISSING or "None" in str(field.type)}
     facts.add([made(kind), made(kind, **nothing)])
     first, second = rows(facts.take())
-    expected = dict.fromkeys(COLUMNS) | dataclasses.asdict(made(kind)) | {"kind": kind.KIND}
+    expected = dict.fromkeys(REPLAYED.columns) | dataclasses.asdict(made(kind)) | {"kind": kind.KIND}
     assert first == expected
     assert second == expected | nothing
 
 
 def test_kinds_share_a_frame_and_a_column_of_another_kind_is_null() -> None:
-    facts = FactFrames()
+    facts = FactFrames(REPLAYED)
     facts.add([made(Stall, blocked_by=[]), made(Epoch, epoch=3), made(Stall, blocked_by=["m"])])
     facts.add([GroupState(group_id="g", offsets_partition=1, state_bytes=None), Counts(offsets_partition=1, decoded=5)])
     assert facts.rows == 5
@@ -72,17 +73,17 @@ def test_kinds_share_a_frame_and_a_column_of_another_kind_is_null() -> None:
 
 
 def test_scalars_are_backed_by_arrow_and_arrays_are_objects() -> None:
-    facts = FactFrames()
+    facts = FactFrames(REPLAYED)
     facts.add([made(MemberState), made(GroupSnapshot)])
     frame = facts.take()
-    assert list(frame.columns) == list(COLUMNS)
-    for name, kind in COLUMNS.items():
+    assert list(frame.columns) == list(REPLAYED.columns)
+    for name, kind in REPLAYED.columns.items():
         assert frame[name].dtype == (object if pa.types.is_list(kind) else pd.ArrowDtype(kind)), name
         assert isinstance(pa.Array.from_pandas(frame[name], type=kind), pa.Array), "Spark cannot take a column in chunks"
 
 
 def test_lone_surrogate_does_not_end_the_task() -> None:
-    facts = FactFrames()
+    facts = FactFrames(REPLAYED)
     facts.add([made(Undecoded, group_id="a\ud800b", reason="x"), made(Undecoded, group_id="ü", reason="x")])
     assert [row["group_id"] for row in rows(facts.take())] == ["a\\ud800b", "ü"]
 
@@ -90,4 +91,6 @@ def test_lone_surrogate_does_not_end_the_task() -> None:
 def test_columns_are_those_of_the_table_replayed() -> None:
     text = resources.files("groupreplay").joinpath("_schemas/replayed.sql").read_text(encoding="utf-8")
     table = dict(re.findall(r"^  (\w+) +([A-Z<>]+)", text.partition("(\n")[2], re.MULTILINE))
-    assert {name: kind for name, kind in table.items() if name not in ("cluster", "logical_date")} == dict(re.findall(r"`(\w+)` ([A-Z<>]+)", DDL))
+    assert {name: kind for name, kind in table.items() if name not in ("cluster", "logical_date")} == dict(
+        re.findall(r"`(\w+)` ([A-Z<>]+)", REPLAYED.ddl)
+    )

@@ -11,7 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groupreplay.records import Entry
-from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall, TopicSeen
+from groupreplay.replay.facts import (
+    Anomaly,
+    Chain,
+    Conversion,
+    Epoch,
+    Fact,
+    GroupSnapshot,
+    HandOver,
+    HeldPartition,
+    MemberLife,
+    MemberState,
+    Stall,
+    TopicSeen,
+)
 from groupreplay.replay.group import GroupReplay
 from tests.support.random_logs import NAMES, logs
 from tests.support.recordings import RecordedGroup, all_groups
@@ -46,6 +59,7 @@ KEYS: dict[type[Fact], tuple[str, ...]] = {
     Epoch: ("epoch", "from_offset"),
     Conversion: ("from_offset",),
     MemberState: ("member_id", "from_offset"),
+    MemberLife: ("member_id", "from_offset"),
     HeldPartition: ("member_id", "topic_id or topic", "partition", "from_offset"),
     HandOver: ("member_id", "topic_id or topic", "partition", "from_offset"),
     Stall: ("reason", "member_id", "since_at"),

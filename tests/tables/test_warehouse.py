@@ -10,7 +10,7 @@ import pytest
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.tables.damage import damaged_table
-from groupreplay.tables.schemas import ALWAYS, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, table_schema
+from groupreplay.tables.schemas import ALWAYS, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, ddl_text, table_schema
 from groupreplay.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -50,9 +50,21 @@ def test_replace_is_one_commit_of_its_range_in_the_types_of_the_table(spark: Spa
     assert warehouse.read("topics").where("cluster = 'c'").count() == 0
 
 
+def test_a_table_is_what_spark_would_make_of_its_file(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(spark, str(tmp_path / "ours"), "c")
+    warehouse.create_all(["stuck_members", "stuck_members"])
+    theirs = str(tmp_path / "theirs")
+    spark.sql(ddl_text("stuck_members").replace("EXISTS stuck_members (", f"EXISTS delta.`{theirs}` ("))
+    alike = ("format", "description", "partitionColumns", "properties", "minReaderVersion", "minWriterVersion", "tableFeatures", "numFiles")
+    details = [spark.sql(f"DESCRIBE DETAIL delta.`{path}`").select(*alike).first() for path in (warehouse.path("stuck_members"), theirs)]
+    assert details[0] == details[1]
+    schemas = [spark.read.format("delta").load(path).schema for path in (warehouse.path("stuck_members"), theirs)]
+    assert schemas[0].json() == schemas[1].json()
+
+
 def test_drift_is_found_before_anything_is_written_and_new_columns_are_added(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = Warehouse(spark, str(tmp_path), "c")
-    statement = table_schema(spark, "undecoded").create_statement(warehouse.path("undecoded"))
+    statement = ddl_text("undecoded").replace("EXISTS undecoded (", f"EXISTS delta.`{warehouse.path('undecoded')}` (")
     without = [line for line in statement.splitlines() if not line.strip().startswith("path ")]
     spark.sql("\n".join(without))
     spark.sql(
@@ -95,7 +107,7 @@ def test_a_damaged_table_is_named_with_its_remedy(spark: SparkSession, tmp_path:
 
     # A log that was cut, emptied or lost shows at once to a process that has not read it yet.
     (tmp_path / "coverage/_delta_log/00000000000000000000.json").write_text('{"commitInfo":{"time')
-    (tmp_path / "coverage/_delta_log/00000000000000000000.crc").unlink()
+    (tmp_path / "coverage/_delta_log/00000000000000000000.crc").unlink(missing_ok=True)
     (tmp_path / "undecoded/_delta_log/00000000000000000000.json").unlink()
     (tmp_path / "undecoded/part-0.parquet").write_bytes(b"x")
     _forget(spark)

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config import Thresholds
-from groupreplay.grouped.frames import COLUMNS, DDL
+from groupreplay.grouped.frames import REPLAYED
 from groupreplay.transforms.context import ReportContext
 
 AS_OF_MS = 1_700_000_000_000
@@ -33,8 +33,8 @@ def stage(spark: SparkSession) -> Stage:
         rows = []
         for fact in facts:
             values = {field.name: getattr(fact, field.name) for field in fields(fact)} | {"kind": fact.KIND}
-            rows.append(tuple(values.get(name) for name in COLUMNS))
-        return spark.createDataFrame(rows, DDL)
+            rows.append(tuple(values.get(name) for name in REPLAYED.columns))
+        return spark.createDataFrame(rows, REPLAYED.ddl)
 
     return build
 

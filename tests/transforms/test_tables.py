@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField
 
-from groupreplay.grouped.frames import DDL, Counts, GroupState, Undecoded
+from groupreplay.grouped.frames import REPLAYED, Counts, GroupState, Undecoded
 from groupreplay.replay.facts import FACTS, Anomaly, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall
 from groupreplay.tables.schemas import table_schema
 from groupreplay.transforms.anomalies import anomalies
@@ -101,7 +101,7 @@ def test_no_facts_give_no_rows(stage: Stage, land: Stage, context: ReportContext
 def test_replayed_has_the_columns_of_the_facts(spark: SparkSession) -> None:
     columns = _columns(table_schema(spark, "replayed").struct)
     assert [name for name, _ in columns[:2]] == ["cluster", "logical_date"]
-    assert dict(columns[2:]) == dict(_columns(spark.createDataFrame([], DDL).schema))
+    assert dict(columns[2:]) == dict(_columns(spark.createDataFrame([], REPLAYED.ddl).schema))
 
 
 @pytest.mark.parametrize("name", FED_BY)

@@ -96,13 +96,18 @@ def _spark_type(column_type: pa.DataType) -> str:
     return f"ARRAY<{_SPARK[column_type.value_type]}>" if pa.types.is_list(column_type) else _SPARK[column_type]
 
 
-COLUMNS: Final = _union_columns(KINDS)
-"""Every column of a frame and its type, in order."""
+class UnionSchema:
+    """columns: every column of a frame of these kinds and its type, in order. ddl: the same for Spark, which matches columns by name. fields: of
+    each kind."""
 
-DDL: Final = ", ".join(f"`{name}` {_spark_type(column_type)}" for name, column_type in COLUMNS.items())
-"""The same for Spark, which matches columns by name."""
+    def __init__(self, kinds: Sequence[type[Any]]) -> None:
+        self.columns = _union_columns(kinds)
+        self.ddl = ", ".join(f"`{name}` {_spark_type(column_type)}" for name, column_type in self.columns.items())
+        self.fields = {kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in kinds}
 
-_FIELDS: Final = {kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in KINDS}
+
+REPLAYED: Final = UnionSchema(KINDS)
+"""Columns of table `replayed`, but for the night."""
 
 
 def _scalar_column(parts: list[Sequence[Any] | int], column_type: pa.DataType) -> pd.Series[Any]:
@@ -125,10 +130,11 @@ def _array_column(parts: list[Sequence[Any] | int]) -> pd.Series[Any]:
 
 
 class FactFrames:
-    """Gathers facts of any kind and gives them back as frames of COLUMNS."""
+    """Gathers facts of any kind of a schema and gives them back as frames of its columns."""
 
-    def __init__(self) -> None:
-        self._facts: dict[type[Any], list[Any]] = {kind: [] for kind in KINDS}
+    def __init__(self, schema: UnionSchema) -> None:
+        self._schema = schema
+        self._facts: dict[type[Any], list[Any]] = {kind: [] for kind in schema.fields}
         self.rows = 0
 
     def add(self, facts: Sequence[Any]) -> None:
@@ -139,9 +145,9 @@ class FactFrames:
     def take(self) -> pd.DataFrame:
         """All that was gathered since the last call, kind by kind, as one frame."""
         gathered = [(kind, facts) for kind, facts in self._facts.items() if facts]
-        parts: dict[str, list[Sequence[Any] | int]] = {name: [] for name in COLUMNS}
+        parts: dict[str, list[Sequence[Any] | int]] = {name: [] for name in self._schema.columns}
         for kind, facts in gathered:
-            fields = _FIELDS[kind]
+            fields = self._schema.fields[kind]
             values = dict(zip(fields, zip(*map(attrgetter(*fields), facts), strict=True), strict=True))
             values["kind"] = (kind.KIND,) * len(facts)
             for name, column in parts.items():
@@ -149,7 +155,7 @@ class FactFrames:
         frame = pd.DataFrame(
             {
                 name: _array_column(parts[name]) if pa.types.is_list(column_type) else _scalar_column(parts[name], column_type)
-                for name, column_type in COLUMNS.items()
+                for name, column_type in self._schema.columns.items()
             }
         )
         for facts in self._facts.values():

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from groupreplay.grouped.frames import RAW_BYTES_KEPT, Counts, FactFrames, GroupState, Undecoded
+from groupreplay.grouped.frames import RAW_BYTES_KEPT, REPLAYED, Counts, FactFrames, GroupState, Undecoded
 from groupreplay.records import Entry
 from groupreplay.replay.facts import Anomaly
 from groupreplay.replay.group import GroupReplay
@@ -40,7 +40,7 @@ class SliceReplay:
     """Rows in, facts out (`facts`). names: topic id -> name as a topics source gave it."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        self.facts = FactFrames()
+        self.facts = FactFrames(REPLAYED)
         self._names = names
         self._group_id: str | None = None
         self._partition = -1

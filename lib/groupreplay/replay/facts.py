@@ -85,6 +85,25 @@ class MemberState(Fact):
 
 
 @dataclass(slots=True, kw_only=True)
+class MemberLife(Fact):
+    """`members`, key (member_id, from_offset): from joining the group to leaving it, through all epochs and conversions.
+
+    end_reason: LEFT_OR_FENCED, REPLACED (by replaced_by), GROUP_REMOVED, UNOBSERVED (in a hole), OPEN.
+    """
+
+    KIND: ClassVar[str] = "member_life"
+    member_id: str
+    instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    member_protocol: str
+    joined_at: int
+    ended_at: int | None = None
+    end_reason: str = "OPEN"
+    replaced_by: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
 class HeldPartition(Fact):
     """`member_assignments`, key (member_id, coalesce(topic_id, topic), partition, from_offset). topic or topic_id may be None, never both."""
 
@@ -244,6 +263,7 @@ FACTS: tuple[type[Fact], ...] = (
     Epoch,
     Conversion,
     MemberState,
+    MemberLife,
     HeldPartition,
     HandOver,
     Stall,

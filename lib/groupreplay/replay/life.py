@@ -49,6 +49,7 @@ class Member:
     current_offset: of the record that gave assigned and pending, -1 for none. taken: when the target took a partition
     from it, and the epoch of that target. revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
     waiting: partitions of its target that others hold while it is UNRELEASED. last_commit_*: of any partition it holds, -1 for none.
+    joined_*: when it was first seen in the group, -1 until the end of that operation, and whether that was its joining.
     owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
     """
 
@@ -84,6 +85,9 @@ class Member:
     last_commit_offset: int = -1
     owns_since_at: int = -1
     owns_since_offset: int = -1
+    joined_at: int = -1
+    joined_offset: int = -1
+    join_observed: bool = False
 
     @property
     def client_key(self) -> str:

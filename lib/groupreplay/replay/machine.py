@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from groupreplay.records import MEMBER_STATES, STABLE, STATIC_LEAVE_EPOCH, UNREVOKED_PARTITIONS
 from groupreplay.replay.epochs import Epochs
-from groupreplay.replay.facts import MemberState
+from groupreplay.replay.facts import MemberLife, MemberState
 from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Life, Member, Names, Output, TopicPartition
 from groupreplay.replay.ownership import Ending, Moment, Ownership
 from groupreplay.replay.rules import Rules
@@ -204,6 +204,7 @@ class Machine:
             self._end_state_row(change, member, moment)
         if gone:
             self._end_member(change, member, before, moment)
+            self._end_life(change, member, ending, moment)
 
     def _ending(self, change: Change, member: Member, before: Before) -> Ending:
         hidden = before.current_offset >= 0 and change.last_hole > before.current_offset
@@ -237,9 +238,36 @@ class Machine:
         if member.member_id not in change.replaced and before.epoch != STATIC_LEAVE_EPOCH and not change.group_ends:
             self.stalls.departed(member, change.at)
 
+    def _end_life(self, change: Change, member: Member, ending: Ending, moment: Moment) -> None:
+        row = self.life_row(member)
+        row.to_offset = moment.offset
+        row.end_reason = "UNOBSERVED" if ending.hidden else ending.reason
+        row.ended_at = None if ending.hidden else change.at
+        row.replaced_by = change.replaced.get(member.member_id)
+        self.output.emit(row)
+
+    def life_row(self, member: Member) -> MemberLife:
+        """The member's row in `members` while it is in the group."""
+        return MemberLife(
+            group_id=self.life.group_id,
+            incarnation=self.life.incarnation,
+            offsets_partition=self.life.offsets_partition,
+            from_offset=member.joined_offset,
+            start_observed=member.join_observed,
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            member_protocol=member.protocol,
+            joined_at=member.joined_at,
+        )
+
     def _begin(self, change: Change, member: Member, before: Before) -> None:
         moment = self._moment(change, member)
         observed = self._start_observed(change, member, before)
+        if member.joined_at < 0:
+            member.joined_at, member.joined_offset = change.at, moment.offset
+            member.join_observed = observed and not before.existed
         fresh = member.held - member.spans.keys()
         if fresh:
             self._end_hidden_holders(change, member, fresh)

@@ -86,7 +86,8 @@ def open_facts(machine: Machine) -> list[Fact]:
 
 
 def _open_of_member(machine: Machine, member: Member) -> list[Fact]:
-    rows: list[Fact] = [copy.copy(row) for row in (member.state_row, member.wait, member.limbo, member.revocation) if row is not None]
+    rows: list[Fact] = [machine.life_row(member)] if member.joined_at >= 0 else []
+    rows += [copy.copy(row) for row in (member.state_row, member.wait, member.limbo, member.revocation) if row is not None]
     rows += [machine.ownership.span_row(member, tp, span) for tp, span in member.spans.items()]
     rows += [copy.copy(row) for row in member.requests.values()]
     rows += [stall for stall in (_silence(machine, member), _quiet(machine, member)) if stall is not None]

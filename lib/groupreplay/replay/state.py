@@ -80,19 +80,19 @@ def _derive(restored: Life) -> None:
 # ---------------------------------------------------------------- converters, made once from the types of the fields
 
 
-def _converters(hint: Any) -> tuple[Convert | None, Convert | None]:
-    """(encode, decode) of a type; None where the value passes as it is."""
+def converters(hint: Any) -> tuple[Convert | None, Convert | None]:
+    """(encode, decode) of a type, to and from what JSON has; None where the value passes as it is."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return _optional(*_converters(next(a for a in args if a is not type(None))))
+        return _optional(*converters(next(a for a in args if a is not type(None))))
     if dataclasses.is_dataclass(hint):
         return _dataclass(typing.cast("type[Any]", hint))
     if origin is list:
-        return _sequence(list, *_converters(args[0]))
+        return _sequence(list, *converters(args[0]))
     if origin in (set, frozenset):
-        return _set(origin, *_converters(args[0]))
+        return _set(origin, *converters(args[0]))
     if origin is dict:
-        return _mapping(_converters(args[0]), _converters(args[1]), is_sorted=typing.get_origin(args[0]) is tuple)
+        return _mapping(converters(args[0]), converters(args[1]), is_sorted=typing.get_origin(args[0]) is tuple)
     if origin is tuple:
         return list, tuple
     return None, None
@@ -135,9 +135,9 @@ def _same(value: Any) -> Any:
 def _dataclass(cls: type[Any]) -> tuple[Convert, Convert]:
     hints = typing.get_type_hints(cls)
     fields = [f for f in dataclasses.fields(cls) if not f.metadata.get("derived")]
-    encoders = [(i, _default(f), _converters(hints[f.name])[0]) for i, f in enumerate(fields)]
+    encoders = [(i, _default(f), converters(hints[f.name])[0]) for i, f in enumerate(fields)]
     values_of = operator.attrgetter(*(f.name for f in fields))
-    decoders = [(f.name, _converters(hints[f.name])[1]) for f in fields]
+    decoders = [(f.name, converters(hints[f.name])[1]) for f in fields]
 
     def encode(value: Any) -> list[Any]:
         out: list[Any] = []
@@ -165,14 +165,13 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else _REQUIRED
 
 
-def _layout() -> str:
+def layout(classes: Iterable[type[Any]]) -> str:
     """A fingerprint of what is kept of every class that a state can hold."""
-    classes = [life.Life, life.Member, life.Span, life.Trail, life.Departure, *facts.FACTS]
     text = "\n".join(
         f"{c.__name__}:" + ",".join(f"{f.name}={f.type}" for f in dataclasses.fields(c) if not f.metadata.get("derived")) for c in classes
     )
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-FINGERPRINT = _layout()
-_ENCODE, _DECODE = typing.cast("tuple[Convert, Convert]", _converters(Life))
+FINGERPRINT = layout([life.Life, life.Member, life.Span, life.Trail, life.Departure, *facts.FACTS])
+_ENCODE, _DECODE = typing.cast("tuple[Convert, Convert]", converters(Life))

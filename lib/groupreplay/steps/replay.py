@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.grouped.frames import DDL
+from groupreplay.grouped.frames import REPLAYED
 from groupreplay.grouped.slices import INPUT, STATE_ENCODING, STATE_OFFSET, slice_replay
 from groupreplay.steps.plan import NO_HOLE, Landing
 from groupreplay.steps.transactions import OWN_OFFSET, settled_commits
@@ -69,7 +69,7 @@ def replayed(
         .repartitionById(slices, sf.col("slice"))
         .sortWithinPartitions("slice", "group_id", "offsets_partition", "offset", OWN_OFFSET, "key")
     )
-    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), DDL)
+    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), REPLAYED.ddl)
 
 
 def latest_states(group_state: DataFrame, logical_date: date) -> DataFrame:

@@ -6,8 +6,12 @@ The only module that calls Delta's internal classes; names and signatures are th
 from __future__ import annotations
 
 import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
@@ -25,6 +29,40 @@ class DeltaLog:
         """The newest snapshot; lists the log and reads no more than it must."""
         nothing = self._jvm.scala.Option.empty()
         return Snapshot(self._log.update(False, nothing, nothing))
+
+    def create(
+        self, struct: StructType, partition_columns: Sequence[str], comment: str, properties: Mapping[str, str], protocol: tuple[int, int]
+    ) -> None:
+        """Begins the log: version 0, with the table's protocol (reader, writer) and metadata. Does nothing where another was quicker.
+
+        Written through Delta's own LogStore, which knows how each file system makes a file once; CREATE TABLE leaves the same and takes half a
+        second a table. Source: the Delta protocol, "Change Metadata" and "Protocol Evolution".
+        """
+        metadata = {
+            "id": str(uuid.uuid4()),
+            "description": comment,
+            "format": {"provider": "parquet", "options": {}},
+            "schemaString": struct.json(),
+            "partitionColumns": list(partition_columns),
+            "configuration": dict(properties),
+            "createdTime": int(time.time() * 1000),
+        }
+        actions = [
+            {"commitInfo": {"timestamp": metadata["createdTime"], "operation": "CREATE TABLE", "operationParameters": {}, "isBlindAppend": True}},
+            {"protocol": {"minReaderVersion": protocol[0], "minWriterVersion": protocol[1]}},
+            {"metaData": metadata},
+        ]
+        lines = self._jvm.java.util.ArrayList()
+        for action in actions:
+            lines.add(json.dumps(action, separators=(",", ":")))
+        path = self._jvm.org.apache.hadoop.fs.Path(self._log.logPath(), f"{0:020d}.json")
+        configuration = self._log.newDeltaHadoopConf()
+        self._log.createLogDirectoriesIfNotExists()
+        try:
+            self._log.store().write(path, self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()), False, configuration)
+        except Py4JJavaError as error:
+            if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
+                raise
 
     def stray_files(self) -> list[str]:
         """Names of what lies in the table's folder but for its log and hidden files: with no log, data that nobody can read any more."""

@@ -6,18 +6,20 @@ Needs no Delta and creates nothing: the parser alone turns the text into columns
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 _SCHEMAS = resources.files("groupreplay").joinpath("_schemas")
-_NAME = re.compile(r"(CREATE\s+TABLE\s+IF\s+NOT\s+EXISTS\s+)`?(\w+)`?", re.IGNORECASE)
 
 TABLES: tuple[str, ...] = tuple(sorted(file.name.removesuffix(".sql") for file in _SCHEMAS.iterdir() if file.name.endswith(".sql")))
 """Every table there is, by name."""
+
+PROTOCOL_PROPERTIES = ("delta.minReaderVersion", "delta.minWriterVersion")
 
 OPTIONAL: frozenset[str] = frozenset({"raw_lines", "evidence"})
 """Internal tables of what brokers' logs say: made when the first of these logs is landed, so that who has none has no empty tables."""
@@ -31,17 +33,13 @@ READER_VERSION, WRITER_VERSION = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """One file: its table's name, columns (comments in their metadata), partition columns in order, and the statement itself."""
+    """One file: its table's name, columns (comments in their metadata), partition columns in order, comment, and properties but for the protocol."""
 
     name: str
     struct: StructType
     partition_columns: tuple[str, ...]
-    ddl: str
-
-    def create_statement(self, path: str) -> str:
-        """The statement, for the table at this path or URI."""
-        location = path.replace("`", "``")
-        return _NAME.sub(lambda match: f"{match[1]}delta.`{location}`", self.ddl, count=1)
+    comment: str
+    properties: Mapping[str, str]
 
 
 def ddl_text(name: str) -> str:
@@ -63,4 +61,16 @@ def parse_ddl(spark: SparkSession, name: str, ddl: str) -> TableSchema:
     struct = StructType.fromJson(json.loads(plan.tableSchema().json()))
     transforms = plan.partitioning()
     partition_columns = tuple(transforms.apply(place).references()[0].fieldNames()[0] for place in range(transforms.size()))
-    return TableSchema(name, struct, partition_columns, ddl)
+    spec = plan.tableSpec()
+    properties = dict(_pairs(spec.properties()))
+    protocol = tuple(int(properties.pop(key)) for key in PROTOCOL_PROPERTIES)
+    if protocol != (READER_VERSION, WRITER_VERSION):
+        raise ValueError(f"schemas/{name}.sql asks for Delta protocol {protocol}, not {(READER_VERSION, WRITER_VERSION)}")
+    return TableSchema(name, struct, partition_columns, spec.comment().getOrElse(None), properties)
+
+
+def _pairs(scala_map: Any) -> Iterator[tuple[str, str]]:
+    entries = scala_map.iterator()
+    while entries.hasNext():
+        entry = entries.next()
+        yield entry._1(), entry._2()

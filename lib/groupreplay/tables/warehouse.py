@@ -57,16 +57,14 @@ class Warehouse:
         """
         schemas = [self.schema(name) for name in (self._expected() if names is None else names)]
         with ThreadPoolExecutor(_THREADS) as threads:
-            plans = list(threads.map(self._statements, schemas))
-            list(threads.map(self._run, schemas, plans))
+            list(threads.map(self._bring_up, schemas, list(threads.map(self._missing, schemas))))
 
     def check_all(self, names: Sequence[str] = ALWAYS) -> None:
         """For those who only read. Raises WarehouseDamaged for a table that is not there or cannot be read, SchemaDrift as `create_all` does."""
         with ThreadPoolExecutor(_THREADS) as threads:
-            plans = dict(zip(names, threads.map(lambda name: self._statements(self.schema(name)), names), strict=True))
-        for name, statements in plans.items():
-            if statements and not self.exists(name):
-                raise damage_of(self.root, name, "it is not there")
+            for name, missing in zip(names, threads.map(lambda name: self._missing(self.schema(name)), names), strict=True):
+                if missing is None:
+                    raise damage_of(self.root, name, "it is not there")
 
     def read(self, name: str, version: int | None = None) -> DataFrame:
         """All rows of all clusters, at a version or now. What is damaged shows only when the frame is used: see `damage.damaged_table`."""
@@ -106,25 +104,29 @@ class Warehouse:
             rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(self.path(name))
             return self.log(name).snapshot().version
 
-    def _statements(self, schema: TableSchema) -> list[str]:
-        """What makes the table what its file says: nothing, its creation, or new columns."""
-        path = self.path(schema.name)
+    def _missing(self, schema: TableSchema) -> list[StructField] | None:
+        """The nullable columns that the table has yet to get; None where the table itself is missing."""
         with guarded(self.root, schema.name):
             snapshot = self.log(schema.name).snapshot()
             if snapshot.version < 0:
                 # Delta would make a new table over what is left of the old one.
                 if self.log(schema.name).stray_files():
                     raise damage_of(self.root, schema.name, "there are files in its place but no log of them")
-                return [schema.create_statement(path)]
+                return None
             differences, added = _compared(schema, snapshot)
         if differences:
             raise SchemaDrift(schema.name, differences)
-        return [f"ALTER TABLE delta.`{path.replace('`', '``')}` ADD COLUMNS ({', '.join(map(_as_ddl, added))})"] if added else []
+        return added
 
-    def _run(self, schema: TableSchema, statements: list[str]) -> None:
+    def _bring_up(self, schema: TableSchema, missing: list[StructField] | None) -> None:
+        """Makes the table what its file says."""
         with guarded(self.root, schema.name):
-            for statement in statements:
-                self.spark.sql(statement)
+            if missing is None:
+                protocol = (READER_VERSION, WRITER_VERSION)
+                self.log(schema.name).create(schema.struct, schema.partition_columns, schema.comment, schema.properties, protocol)
+            elif missing:
+                columns = ", ".join(map(_as_ddl, missing))
+                self.spark.sql(f"ALTER TABLE delta.`{self.path(schema.name).replace('`', '``')}` ADD COLUMNS ({columns})")
 
 
 def _as_column(field: StructField) -> Column:

@@ -16,6 +16,8 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import Chain, Stall
 from groupreplay.transforms.columns import fact_columns, instant, sane_ms
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.departures import EVIDENCE_TYPE
+from groupreplay.transforms.evidence_stalls import evidence_stalls
 
 STALL_THRESHOLDS: Final = {
     "SLOW_REVOCATION": "slow_revocation_ms",
@@ -25,12 +27,19 @@ STALL_THRESHOLDS: Final = {
     "ASSIGNED_NOT_CONSUMING": "assigned_not_consuming_ms",
     "ASSIGNING_STALLED": "assigning_stalled_ms",
     "MIGRATION_STALLED": "migration_stalled_ms",
+    "NOT_HEARTBEATING": "not_heartbeating_ms",
+    "LATE_LEAVE": "not_heartbeating_ms",
+    "UPGRADE_REFUSED": "upgrade_refused_ms",
+    "JOIN_NEVER_COMPLETES": "join_never_completes_ms",
+    "SYNC_NEVER_COMPLETES": "sync_never_completes_ms",
+    "COORDINATOR_UNAVAILABLE": "coordinator_unavailable_ms",
 }
 """Reason -> field of Thresholds, ms. A reason that is not here gives no rows."""
 
 CHAIN_THRESHOLDS: Final = {
     "FENCE_LOOP": ("fence_loop_count", "fence_loop_window_ms"),
     "EPOCH_STORM": ("epoch_storm_count", "epoch_storm_window_ms"),
+    "REJECTED_LOOP": ("rejected_loop_count", "rejected_loop_window_ms"),
 }
 """Reason -> fields of Thresholds: repetitions, and the window they must fall into, ms."""
 
@@ -44,7 +53,11 @@ def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: boo
     of_members: those of members, else those of whole groups (member_id NULL).
     """
     is_member = sf.col("member_id").isNotNull()
-    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND) & (is_member if of_members else ~is_member))
+    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)).withColumn("evidence", sf.lit(None).cast(EVIDENCE_TYPE))
+    of_lines = evidence_stalls(staged, context)
+    if of_lines is not None:
+        facts = facts.unionByName(of_lines, allowMissingColumns=True)
+    facts = facts.where(is_member if of_members else ~is_member)
     is_stall = sf.col("kind") == Stall.KIND
     episodes = sf.when(is_stall, _stall_episodes(context)).otherwise(_chain_episodes(context))
     return facts.withColumn("episode", sf.explode(episodes))

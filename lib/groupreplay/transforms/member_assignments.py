@@ -8,13 +8,16 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import HeldPartition
 from groupreplay.transforms.columns import fact_columns, instants, integer
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.departures import LEFT_OR_FENCED, end_columns, sharpened, with_departure
 from groupreplay.transforms.topics import with_topic_names
 
 
 def member_assignments(staged: DataFrame, context: ReportContext) -> DataFrame:
     """staged: the night's rows of `replayed`."""
     held = with_topic_names(staged.where(sf.col("kind") == HeldPartition.KIND), context.topics)
-    return held.select(
+    is_removed = sf.col("end_reason") == LEFT_OR_FENCED
+    known = with_departure(held, context.evidence, is_removed, sf.col("assigned_at"), sf.col("released_at"), sf.col("released_epoch"))
+    return known.select(
         *fact_columns(context),
         "member_id",
         "instance_id",
@@ -24,10 +27,11 @@ def member_assignments(staged: DataFrame, context: ReportContext) -> DataFrame:
         *instants("assigned_at", "released_at"),
         integer("assigned_epoch"),
         integer("released_epoch"),
-        "end_reason",
+        sharpened("end_reason"),
         "next_member_id",
         *instants("next_assigned_at"),
         "unowned_ms",
         "idle_ms",
+        *end_columns("end_reason"),
         "is_final",
     )

@@ -8,6 +8,7 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import HandOver
 from groupreplay.transforms.columns import fact_columns, instants, integer, sane_ms
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.departures import LEFT_OR_FENCED, end_columns, sharpened, with_departure
 from groupreplay.transforms.topics import with_topic_names
 
 
@@ -21,7 +22,9 @@ def _revoke_ms(context: ReportContext) -> Column:
 def revocation_latencies(staged: DataFrame, context: ReportContext) -> DataFrame:
     """staged: the night's rows of `replayed`."""
     hand_overs = with_topic_names(staged.where(sf.col("kind") == HandOver.KIND), context.topics)
-    return hand_overs.select(
+    is_removed = sf.col("outcome").isin(LEFT_OR_FENCED, "FENCED")
+    known = with_departure(hand_overs, context.evidence, is_removed, sf.col("requested_at"), sf.col("ended_at"), None)
+    return known.select(
         *fact_columns(context),
         integer("epoch"),
         "member_id",
@@ -41,7 +44,8 @@ def revocation_latencies(staged: DataFrame, context: ReportContext) -> DataFrame
         "resume_ms",
         "unowned_ms",
         "timeout_ms",
-        "outcome",
+        sharpened("outcome"),
         "is_censored",
+        *end_columns("outcome"),
         "is_final",
     )

@@ -28,5 +28,6 @@ def stuck_members(staged: DataFrame, context: ReportContext) -> DataFrame:
         sf.col("episode.until_ms").isNull().alias("is_open"),
         sf.col("episode.repetitions").alias("repetitions"),
         "detail",
+        "evidence",
         "is_final",
     )

@@ -15,6 +15,9 @@ from groupreplay.log_records import LogEvent
 MAX_OPEN = 20_000
 """Members of whom one reducer holds runs; about 2 KB each."""
 
+MAX_GAP_MS = 10_000
+"""A longer silence ends a run, so that it shows when it was (`evidence.facts.MIN_SILENCE_MS`)."""
+
 _REBALANCE_IN_PROGRESS = 27
 
 _HEARTBEATS_WITH_EPOCH = frozenset({"CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"})
@@ -66,8 +69,8 @@ def merge(earlier: ContactRun, later: ContactRun) -> ContactRun:
 class ContactReducer:
     """Takes the events of one file in order, gives rows when they are whole.
 
-    A run ends with an event of its member that is no routine, or of the same API that says something else, or with the file, or when runs of
-    `max_open` members are held.
+    A run ends with an event of its member that is no routine, or of the same API that says something else, with a gap of MAX_GAP_MS, with the
+    file, or when runs of `max_open` members are held.
     """
 
     def __init__(self, max_open: int = MAX_OPEN) -> None:
@@ -87,7 +90,7 @@ class ContactReducer:
                 done = self.close()
             runs = self._open[member] = {}
         run = runs.get(event.event)
-        if run is not None and _says_the_same(run.event, event):
+        if run is not None and event.at_ms - run.last_ms < MAX_GAP_MS and _says_the_same(run.event, event):
             run.longest_gap_ms = max(run.longest_gap_ms, event.at_ms - run.last_ms)
             run.last_ms, run.last_position = event.at_ms, position
             run.requests += 1
@@ -122,6 +125,7 @@ def _says_the_same(one: LogEvent, other: LogEvent) -> bool:
         and one.other_member_id == other.other_member_id
         and one.client_id == other.client_id
         and one.client_host == other.client_host
+        and one.connection == other.connection
         and one.principal == other.principal
         and one.software_name == other.software_name
         and one.software_version == other.software_version

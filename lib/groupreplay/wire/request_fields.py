@@ -69,6 +69,7 @@ def read_events(document: Any, at_ms: int) -> list[LogEvent] | None:
         protocol=_PROTOCOLS.get(key),
         client_id=_text(header, "clientId"),
         client_host=None if connection is None else client_host(connection),
+        connection=connection,
         principal=_text(document, "principal"),
     )
     if client is not None:

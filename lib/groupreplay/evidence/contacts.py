@@ -1,0 +1,187 @@
+"""Who still talks to the coordinator: signs of life of each member, silences, and stretches in which the coordinator was not there.
+
+From the request log alone. A request that was parked (a join, a sync) counts from when it came to when it was answered. A silence is told where it
+can have no other reason than the member: it ended over the connection it began on, or the coordinator fenced the member meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from groupreplay.evidence.departures import FENCED
+from groupreplay.evidence.facts import MIN_SILENCE_MS, SESSION_EXPIRED, Contact, Departure, Outage, Silence
+from groupreplay.evidence.life import FORGET_MS, Evidence, Line, Output, place
+from groupreplay.evidence.refusals import COORDINATOR_ERRORS
+from groupreplay.log_records import LogEvent
+
+HEARTBEATS: Final = frozenset(
+    {"HEARTBEAT", "JOIN_GROUP", "SYNC_GROUP", "CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"}
+)
+"""Requests that re-arm a member's session timer. Commits do for classic members alone, who send heartbeats besides."""
+
+COMMITS: Final = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
+
+_REBALANCE_IN_PROGRESS: Final = 27
+_LEAVE_EPOCH: Final = -1
+
+LATE_MS: Final = 60_000
+"""A fenced member that is not heard of for so long is gone for good."""
+
+HEARTBEAT: Final = "HEARTBEAT"
+LATE: Final = "LATE"
+
+
+def replay_request(evidence: Evidence, line: Line, output: Output) -> None:
+    """Takes an answered request, or a run of them."""
+    event = line.event
+    if event.error_code in COORDINATOR_ERRORS:
+        _no_coordinator(evidence, line)
+        return
+    _coordinator_there(evidence, event, output)
+    member_id = event.member_id or event.other_member_id
+    if member_id is None or (event.event not in HEARTBEATS and event.event not in COMMITS):
+        return
+    contact = _contact_of(evidence, line, member_id, output)
+    if contact is None:
+        return
+    if event.error_code not in (0, _REBALANCE_IN_PROGRESS):
+        _count_error(contact, event.error_code or 0, line.requests)
+    elif event.event in HEARTBEATS and not _is_leave(event):
+        _alive(evidence, contact, line, output)
+    else:
+        contact.heartbeats += line.requests
+
+
+def _is_leave(event: LogEvent) -> bool:
+    return event.event == "CONSUMER_GROUP_HEARTBEAT" and event.epoch is not None and event.epoch < 0
+
+
+def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Output) -> Contact | None:
+    """The member's contact. A granted request begins one, and another once it ended; an error begins none: who was never let in is no member."""
+    event = line.event
+    contact = evidence.contacts.get(member_id)
+    if event.error_code in (0, _REBALANCE_IN_PROGRESS) and not _is_leave(event):
+        if contact is not None and contact.ended_at is not None:
+            output.emit(evidence.contacts.pop(member_id))
+            contact = None
+        if contact is None:
+            contact = evidence.contacts[member_id] = _new(evidence, line, member_id)
+    return contact
+
+
+def _new(evidence: Evidence, line: Line, member_id: str) -> Contact:
+    event = line.event
+    fields: dict[str, Any] = place(evidence, line)
+    return Contact(
+        **fields,
+        member_id=member_id,
+        instance_id=event.instance_id,
+        client_id=event.client_id,
+        client_host=event.client_host,
+        principal=event.principal,
+        software_name=event.software_name,
+        software_version=event.software_version,
+        protocol=event.protocol,
+        first_at=_came(event),
+        error_codes=[],
+        error_counts=[],
+    )
+
+
+def _came(event: LogEvent) -> int:
+    return event.started_ms if event.started_ms is not None else event.at_ms
+
+
+def _alive(evidence: Evidence, contact: Contact, line: Line, output: Output) -> None:
+    """An accepted heartbeat, or a run of them without a gap."""
+    event, last = line.event, contact.last_heartbeat_at
+    gap = max(0, _came(event) - last) if last is not None else 0
+    if last is not None and gap >= MIN_SILENCE_MS and event.connection is not None and event.connection == contact.connection:
+        output.emit(_silence(evidence, contact, line, last, _came(event), HEARTBEAT))
+    _heard_again(evidence, contact.member_id, output)
+    if last is not None or line.requests > 1:
+        contact.longest_gap_ms = max(contact.longest_gap_ms or 0, gap, line.longest_gap_ms)
+    contact.last_heartbeat_at = max(last or 0, line.last_ms)
+    contact.heartbeats += line.requests
+    contact.connection = event.connection or contact.connection
+    contact.instance_id = event.instance_id or contact.instance_id
+    contact.protocol = event.protocol or contact.protocol
+
+
+def _count_error(contact: Contact, code: int, requests: int) -> None:
+    if code in contact.error_codes:
+        contact.error_counts[contact.error_codes.index(code)] += requests
+    else:
+        contact.error_codes.append(code)
+        contact.error_counts.append(requests)
+
+
+# ---------------------------------------------------------------- silences
+
+
+def _silence(evidence: Evidence, contact: Contact, line: Line, since_at: int, until_at: int, ended_by: str) -> Silence:
+    fields: dict[str, Any] = place(evidence, line)
+    return Silence(
+        **fields,
+        member_id=contact.member_id,
+        instance_id=contact.instance_id,
+        client_id=contact.client_id,
+        client_host=contact.client_host,
+        protocol=contact.protocol,
+        since_at=since_at,
+        until_at=until_at,
+        ended_by=ended_by,
+    )
+
+
+def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
+    """Ends the member's contact; a fence for silence shows when the silence began."""
+    contact = evidence.contacts.get(departure.member_id)
+    if contact is None or contact.ended_at is not None:
+        return
+    contact.ended_at = departure.ended_at
+    last = contact.last_heartbeat_at
+    if departure.outcome != FENCED or departure.end_detail != SESSION_EXPIRED or last is None or departure.ended_at - last < MIN_SILENCE_MS:
+        return
+    evidence.silences[departure.member_id] = _silence(evidence, contact, line, last, departure.ended_at, FENCED)
+
+
+def _heard_again(evidence: Evidence, member_id: str, output: Output) -> None:
+    if member_id in evidence.silences:
+        output.emit(evidence.silences.pop(member_id))
+
+
+def hear_refused(evidence: Evidence, line: Line, output: Output) -> None:
+    """A request of a member that was fenced, whatever its answer: the process lives."""
+    for member_id in {line.event.member_id, line.event.other_member_id} - {None}:
+        _heard_again(evidence, member_id or "", output)
+
+
+def forget_contacts(evidence: Evidence, output: Output) -> None:
+    """Ends what no later line can change."""
+    for member_id, silence in list(evidence.silences.items()):
+        if evidence.last_at - (silence.until_at or 0) > LATE_MS:
+            silence.ended_by = LATE
+            output.emit(evidence.silences.pop(member_id))
+    for member_id, contact in list(evidence.contacts.items()):
+        if evidence.last_at - max(contact.last_heartbeat_at or 0, contact.first_at) > FORGET_MS:
+            output.emit(evidence.contacts.pop(member_id))
+
+
+# ---------------------------------------------------------------- the coordinator
+
+
+def _no_coordinator(evidence: Evidence, line: Line) -> None:
+    event = line.event
+    if evidence.outage is None:
+        fields: dict[str, Any] = place(evidence, line)
+        evidence.outage = Outage(**fields, since_at=_came(event), last_at=event.at_ms, attempts=0)
+    evidence.outage.last_at = line.last_ms
+    evidence.outage.attempts += line.requests
+
+
+def _coordinator_there(evidence: Evidence, event: LogEvent, output: Output) -> None:
+    if evidence.outage is not None:
+        evidence.outage.until_at = max(event.at_ms, evidence.outage.last_at)
+        output.emit(evidence.outage)
+        evidence.outage = None

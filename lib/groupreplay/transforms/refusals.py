@@ -1,0 +1,52 @@
+"""Table `refusals`: who was refused what, and how often."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as sf
+
+from groupreplay.evidence.facts import Refusal
+from groupreplay.evidence.refusals import ERRORS
+from groupreplay.transforms.columns import instants, integer, night
+from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.departures import evidence_column
+
+
+def refusal_runs(evidence: DataFrame) -> DataFrame:
+    """Rows of `evidence` that are refusals, each told once: where the request log has a run of the same refusal, the broker's own lines of it are
+    the same attempts again.
+
+    evidence: the rows that the night wrote.
+    """
+    runs = evidence.where(sf.col("kind") == Refusal.KIND)
+    asker = Window.partitionBy("group_id", "api", "error_code", "subject")
+    in_requests = sf.max(sf.col("source") == "request_log").over(asker)
+    return runs.withColumn("_in_requests", in_requests).where((sf.col("source") == "request_log") | ~sf.col("_in_requests")).drop("_in_requests")
+
+
+def error_name(code: Column) -> Column:
+    """Kafka's name of an error code, ERROR_<code> for one that is not known."""
+    names = sf.create_map(*[sf.lit(each) for number, name in ERRORS.items() for each in (number, name)])
+    return sf.coalesce(sf.element_at(names, code.cast("int")), sf.concat(sf.lit("ERROR_"), code.cast("string")))
+
+
+def refusals(evidence: DataFrame, context: ReportContext) -> DataFrame:
+    """evidence: the rows that the night wrote."""
+    return refusal_runs(evidence).select(
+        *night(context),
+        "group_id",
+        "member_id",
+        "instance_id",
+        "client_id",
+        "client_host",
+        "subject",
+        "api",
+        integer("error_code"),
+        error_name(sf.col("error_code")).alias("error"),
+        "refusal",
+        "message",
+        *instants("first_at", "last_at"),
+        "attempts",
+        evidence_column().alias("evidence"),
+        "is_final",
+    )

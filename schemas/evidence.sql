@@ -1,0 +1,76 @@
+-- Grain: one fact that lines of broker logs prove, or the state of one subject (kind).
+-- Key: none; within a kind that of its dataclass in evidence/facts.py.
+-- Partitioned by: (cluster, kind, logical_date): a night replaces its own rows; what was final in nights before is read
+--    again, to sharpen rows that are not.
+-- Writer: run_nightly, step replay; replaces cluster = C AND logical_date = D.
+-- Retention: internal; as long as the rows that it sharpens may change.
+CREATE TABLE IF NOT EXISTS evidence (
+  cluster           STRING        NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
+  logical_date      DATE          NOT NULL COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
+  kind              STRING        NOT NULL COMMENT 'kind of a fact in evidence/facts.py, or state (open enum)',
+  group_id          STRING                 COMMENT 'of every fact; text',
+  broker            BIGINT                 COMMENT 'of every fact; broker id',
+  source            STRING                 COMMENT 'of every fact; text',
+  input             STRING                 COMMENT 'of every fact; text',
+  position          BIGINT                 COMMENT 'of every fact; byte',
+  is_final          BOOLEAN                COMMENT 'of every fact; true, false',
+  member_id         STRING                 COMMENT 'of departure, refusal, contact, silence; text',
+  instance_id       STRING                 COMMENT 'of departure, refusal, contact, silence; text',
+  ended_at          BIGINT                 COMMENT 'of departure, rebalance, contact; ms since the epoch, UTC',
+  outcome           STRING                 COMMENT 'of departure, rebalance; text',
+  end_detail        STRING                 COMMENT 'of departure; text',
+  client_reason     STRING                 COMMENT 'of departure, rebalance; text',
+  epoch             BIGINT                 COMMENT 'of departure; number',
+  client_id         STRING                 COMMENT 'of refusal, contact, silence; text',
+  client_host       STRING                 COMMENT 'of refusal, contact, silence; text',
+  subject           STRING                 COMMENT 'of refusal, state; text',
+  api               STRING                 COMMENT 'of refusal; text',
+  error_code        BIGINT                 COMMENT 'of refusal; number',
+  refusal           STRING                 COMMENT 'of refusal; text',
+  message           STRING                 COMMENT 'of refusal; text',
+  first_at          BIGINT                 COMMENT 'of refusal, contact; ms since the epoch, UTC',
+  last_at           BIGINT                 COMMENT 'of refusal, outage; ms since the epoch, UTC',
+  attempts          BIGINT                 COMMENT 'of refusal, outage; number',
+  times_at          ARRAY<BIGINT>          COMMENT 'of refusal; ms since the epoch, UTC',
+  generation        BIGINT                 COMMENT 'of rebalance; number',
+  started_at        BIGINT                 COMMENT 'of rebalance; ms since the epoch, UTC',
+  group_state       STRING                 COMMENT 'of rebalance; text',
+  reason            STRING                 COMMENT 'of rebalance; text',
+  cause             STRING                 COMMENT 'of rebalance; text',
+  cause_member_id   STRING                 COMMENT 'of rebalance; text',
+  joined_at         BIGINT                 COMMENT 'of rebalance; ms since the epoch, UTC',
+  members_joined    BIGINT                 COMMENT 'of rebalance; number',
+  synced_at         BIGINT                 COMMENT 'of rebalance; ms since the epoch, UTC',
+  members_missing   ARRAY<STRING>          COMMENT 'of rebalance; text',
+  members_dropped   ARRAY<STRING>          COMMENT 'of rebalance; text',
+  nobody_joined     BOOLEAN                COMMENT 'of rebalance; true, false',
+  principal         STRING                 COMMENT 'of contact; text',
+  software_name     STRING                 COMMENT 'of contact; text',
+  software_version  STRING                 COMMENT 'of contact; text',
+  protocol          STRING                 COMMENT 'of contact, silence; text',
+  last_heartbeat_at BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
+  heartbeats        BIGINT                 COMMENT 'of contact; number',
+  longest_gap_ms    BIGINT                 COMMENT 'of contact; ms',
+  error_codes       ARRAY<BIGINT>          COMMENT 'of contact; text',
+  error_counts      ARRAY<BIGINT>          COMMENT 'of contact; text',
+  connection        STRING                 COMMENT 'of contact; text',
+  since_at          BIGINT                 COMMENT 'of silence, outage; ms since the epoch, UTC',
+  until_at          BIGINT                 COMMENT 'of silence, outage; ms since the epoch, UTC',
+  ended_by          STRING                 COMMENT 'of silence; text',
+  offsets_partition BIGINT                 COMMENT 'of shard_event; partition number',
+  event             STRING                 COMMENT 'of shard_event; text',
+  occurred_at       BIGINT                 COMMENT 'of shard_event; ms since the epoch, UTC',
+  duration_ms       BIGINT                 COMMENT 'of shard_event; ms',
+  records           BIGINT                 COMMENT 'of shard_event; number',
+  moved_from        BIGINT                 COMMENT 'of shard_event; broker id',
+  detail            STRING                 COMMENT 'of shard_event; text',
+  state_bytes       BINARY                 COMMENT 'of state; bytes'
+)
+USING DELTA
+COMMENT 'What lines of broker logs prove, fact by fact'
+PARTITIONED BY (cluster, kind, logical_date)
+TBLPROPERTIES (
+  'delta.minReaderVersion' = '1',
+  'delta.minWriterVersion' = '2',
+  'delta.enableDeletionVectors' = 'false'
+)
