@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from groupreplay.log_records import LogEvent
 from groupreplay.sources import read_text_units as under_test
+from groupreplay.tables.schemas import ddl_text
 from groupreplay.wire import text_lines
 from groupreplay.wire.contacts import ContactRun, merge
 from groupreplay.wire.text_rows import EVENT_FIELDS
@@ -280,6 +282,12 @@ def test_lines_that_a_shipper_wrapped_are_read(tmp_path: Path) -> None:
     first, second = of_kind(rows, "line")
     assert (first["group_id"], second["group_id"], second["at_ms"] - first["at_ms"]) == ("g", "g", 4_000)
     assert (told(rows)["matched"], told(rows)["passed"], told(rows)["damaged"]) == (2, 1, 0)
+
+
+def test_columns_are_those_of_the_table() -> None:
+    columns = dict(re.findall(r"^  (\w+) +(\S+?)(?: NOT NULL)?\s", ddl_text("raw_lines"), re.MULTILINE))
+    read = dict(each.split(" ") for each in under_test.DDL.replace("`", "").split(", "))
+    assert columns == {"cluster": "STRING", "logical_date": "DATE"} | read
 
 
 def test_values_that_no_column_holds_do_not_fail_the_task() -> None:
