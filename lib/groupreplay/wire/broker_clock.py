@@ -50,16 +50,12 @@ class BrokerClock:
             self._second_pass, self._offset_ms = True, _offset_ms(local)
 
     def _look(self, local_s: int, local_ms: int) -> None:
-        try:
-            local = _EPOCH + timedelta(seconds=local_s)
-            first, second = (_offset_ms(local.replace(tzinfo=self._zone, fold=fold)) for fold in (0, 1))
-        except OverflowError:
-            first = second = self._offset_ms
+        first_ms, second_ms = self._offsets_ms(local_s)
         self._second = local_s
-        self._twice = first > second
+        self._twice = first_ms > second_ms
         latest_ms = self._latest_ms
         if not self._twice:
-            if latest_ms is not None and abs(local_ms - latest_ms) > STEP_BACK_MS:
+            if latest_ms is not None and not self._has_just_ended(local_s):
                 self._latest_ms, self._second_pass = None, False
         elif latest_ms is None or abs(local_ms - latest_ms) >= _FAR_MS:
             self._latest_ms, self._second_pass = local_ms, False
@@ -67,7 +63,20 @@ class BrokerClock:
             self._latest_ms, self._second_pass = local_ms, True
         else:
             self._latest_ms = max(latest_ms, local_ms)
-        self._offset_ms = second if self._twice and self._second_pass else first
+        self._offset_ms = second_ms if self._twice and self._second_pass else first_ms
+
+    def _has_just_ended(self, local_s: int) -> bool:
+        """Whether lines of the hour that came twice can still follow."""
+        first_ms, second_ms = self._offsets_ms(local_s - STEP_BACK_MS // 1000)
+        return first_ms > second_ms
+
+    def _offsets_ms(self, local_s: int) -> tuple[int, int]:
+        """East of UTC, of the first and of the second time that a clock shows this."""
+        try:
+            local = (_EPOCH + timedelta(seconds=local_s)).replace(tzinfo=self._zone)
+            return _offset_ms(local), _offset_ms(local.replace(fold=1))
+        except OverflowError:
+            return self._offset_ms, self._offset_ms
 
 
 def _offset_ms(local: datetime) -> int:

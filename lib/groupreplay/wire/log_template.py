@@ -32,7 +32,7 @@ _GAPS = {
     "client": "(?P<client_id>.*)",
     "host": r"(?P<client_host>\S*)",
     "assignor": "(?P<detail>[^']*)",
-    "quoted": "(?P<member_id>[^']*)",
+    "quoted": "(?P<member_id>.*)",
     "#": "-?[0-9]+",
     "operation": r"(?P<detail>\S+)",
     "w": r"\S*",
@@ -43,12 +43,14 @@ _GAPS = {
 }
 _TOKEN = re.compile(r"<([^<>]+)>|\{([^{}]*)\}")
 _BY_OTHERS = frozenset({"G", "I", "R", "D", "Ms", "client", "*"})
+_IDS = ("group_id", "member_id", "other_member_id", "instance_id")
 NUMBERS = frozenset({"epoch", "count", "duration_ms", "offsets_partition"})
 Fields = dict[str, str]
 
 
 class Template(NamedTuple):
-    """event: its name. needle: fixed text that every such line has. greedy, lazy: the same regex, gaps as long or as short as can be.
+    """event: its name. needle: fixed text that every such line has. greedy, lazy: the same regex, gaps as long or as short as can be (the lazy one
+    without the preference for a line of a Streams member, which has an id in front).
     fixed: fields that the template itself tells. free: a gap other than the group can hold what a client wrote."""
 
     event: str
@@ -72,7 +74,7 @@ def template(event: str, text: str, **fixed: str) -> Template:
         at = found.end()
     needle = max(needle, text[at:], key=len)
     regex += re.escape(text[at:])
-    lazy = regex.replace(".*", ".*?").replace(r"\S+", r"\S+?")
+    lazy = regex.removeprefix(_GAPS["not streams"]).replace(".*", ".*?").replace(r"\S+", r"\S+?")
     return Template(event, needle, re.compile(regex), re.compile(lazy), tuple(fixed.items()), free)
 
 
@@ -83,14 +85,17 @@ def match(templates: tuple[Template, ...], text: str) -> tuple[Template, Fields]
             found = one.greedy.fullmatch(text)
             if found is not None:
                 fields = found.groupdict()
-                if (one.free or " " in fields.get("group_id", "")) and _doubtful(templates, text, fields):
+                if (one.free or any(" " in (fields.get(name) or "") for name in _IDS)) and _doubtful(templates, text, fields):
                     return None
                 return one, fields
     return None
 
 
 def _doubtful(templates: tuple[Template, ...], text: str, fields: Fields) -> bool:
-    """Whether another reading names another group or member. If there are two readings of one template, its longest and its shortest differ."""
+    """Whether another reading names another group or member. If there are two readings of one template, its longest and its shortest differ.
+
+    One reading needs no look at the others: ids without a space, and no gap that a client fills. The text between two gaps has a space.
+    """
     for one in templates:
         if one.needle in text:
             for pattern in (one.greedy, one.lazy):
@@ -101,4 +106,4 @@ def _doubtful(templates: tuple[Template, ...], text: str, fields: Fields) -> boo
 
 
 def _same(one: Fields, other: Fields) -> bool:
-    return all(one.get(name) == other.get(name) for name in ("group_id", "member_id", "other_member_id", "instance_id"))
+    return all(one.get(name) == other.get(name) for name in _IDS)

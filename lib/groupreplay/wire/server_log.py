@@ -10,12 +10,12 @@ from groupreplay.wire.broker_clock import BrokerClock
 from groupreplay.wire.log_layout import Layout
 from groupreplay.wire.log_template import NUMBERS, Fields, Template, match
 from groupreplay.wire.preparing import member_ids_of, split_reason
-from groupreplay.wire.server_templates import BY_CLASS, HOUSEKEEPING, IGNORED, IGNORED_AT_DEBUG, JOIN_PHASE_STARTED
+from groupreplay.wire.server_templates import BY_CLASS, GROUPS_DELETED, HOUSEKEEPING, IGNORED, IGNORED_AT_DEBUG, JOIN_PHASE_STARTED
 
 LOGGERS_MAX = 4096
 """So many names of loggers are remembered: a real log has a few hundred."""
 MESSAGE_MAX = 1 << 17
-"""A longer message, in characters, is of no template: three ids of the 32 KB that the protocol allows fit in it. Trying costs time with its square."""
+"""A longer message, in characters, is of no template: three ids of the 32 KB that the protocol allows fit in. Trying costs its square."""
 _PREFIX = re.compile(
     r"\[GroupCoordinator id=[0-9]+(?: topic=__consumer_offsets partition=(?P<shard>[0-9]{1,9}))?\] "
     r"|\[GroupCoordinator [0-9]+\]: |\[GroupMetadataManager brokerId=[0-9]+\]:? "
@@ -97,6 +97,8 @@ def _event_of(one: Template, fields: Fields, at_ms: int) -> LogEvent:
         event.client_reason = None
     if event.instance_id in ("null", "None"):
         event.instance_id = None
+    if one.event == GROUPS_DELETED and event.detail is not None and ", " not in event.detail:
+        event.group_id = event.detail
     if one.event == JOIN_PHASE_STARTED and event.detail is not None:
         split_reason(event, event.detail)
     return event

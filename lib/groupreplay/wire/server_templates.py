@@ -49,7 +49,9 @@ GROUP_EMPTY = "GROUP_EMPTY"  # a classic one; also GroupCoordinator (scala)
 GROUP_LOADED = "GROUP_LOADED"  # also GroupCoordinator (scala)
 GROUP_UNLOADED = "GROUP_UNLOADED"  # also GroupCoordinator (scala)
 GROUP_DEAD = "GROUP_DEAD"  # scala
-GROUPS_DELETED = "GROUPS_DELETED"  # GroupCoordinatorShard; detail: their ids with ", " between them, as an id can hold that no further
+GROUPS_DELETED = (
+    "GROUPS_DELETED"  # GroupCoordinatorShard, GroupCoordinator (scala); detail: the ids with ", " between them; group_id: if there is one
+)
 GROUPS_CLEANED_UP = "GROUPS_CLEANED_UP"  # GroupCoordinatorShard: offsets and groups expired; count: tombstones
 OFFSETS_DELETED = "OFFSETS_DELETED"  # GroupCoordinator (scala), of one group
 OFFSETS_EXPIRED = "OFFSETS_EXPIRED"  # scala
@@ -131,8 +133,6 @@ _MODERN: tuple[Template, ...] = (
     template(TARGET_COMPUTED, _G + "Computed a new target assignment for epoch <E> with '<assignor>' assignor in <ms>ms."),
     template(TARGET_COMPUTED, _G + "Computed a new target assignment for epoch <E> with '<assignor>' assignor in <ms>ms: <*>."),
     template(TARGET_COMPUTED, _G + "Computed a new target assignment for epoch <E> with '<assignor>' assignor: <*>."),
-    template(TARGET_COMPUTED, _S + "Computed a new target assignment for epoch <E> with '<assignor>' assignor in <ms>ms.", protocol="streams"),
-    template(TARGET_COMPUTED, _S + "Computed a new target assignment for epoch <E> with '<assignor>' assignor in <ms>ms: <*>.", protocol="streams"),
     template(TARGET_FAILED, _G + "Failed to compute a new target assignment for epoch <E>: <D>"),
     template(MEMBER_ASSIGNMENT, _G + "Member <M> new assignment state: epoch=<E>, previousEpoch=<#>, state=<w>, assignedPartitions=<*>."),
     template(
@@ -345,7 +345,7 @@ _TIMER: tuple[Template, ...] = (
     template(TIMER_RESCHEDULED, "The write event Timeout(tp=<P>, key=<D>) for the timer <*> failed due to <*>. Rescheduling it.<*>"),
     template(TIMER_DROPPED, "The write event Timeout(tp=<P>, key=<D>) for the timer <*> failed due to <*>. Ignoring it.<*>"),
 )
-_HEARTBEAT = "(groupId='<G>', memberId='<quoted>', <*>) hit an unexpected exception: <D>"
+_HEARTBEAT = "(groupId='<G>', memberId='<quoted>', memberEpoch=<#>, <*>) hit an unexpected exception: <D>"
 _SERVICE: tuple[Template, ...] = (
     *_STARTS,
     template(OPERATION_FAILED, "Operation consumer-group-heartbeat with ConsumerGroupHeartbeatRequestData" + _HEARTBEAT, protocol="consumer"),
