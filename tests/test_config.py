@@ -29,7 +29,7 @@ cluster: prod-eu
 warehouse: /data/groupreplay
 sources:
   - {kind: server_log, path: /var/log/kafka/server.log*, broker: 1, timezone: Europe/Berlin}
-  - {kind: request_log, path: /r.gz, broker: 1, timezone: UTC, layout: '%d %m%n', message_field: log.message}
+  - {kind: request_log, path: /r.gz, broker: 1, timezone: UTC, layout: '%d %m%n', message_field: log.message, time_field: at}
 """
 
 
@@ -57,7 +57,9 @@ def test_logs_of_brokers_have_keys_of_their_own(write: Any) -> None:
     server, request = load_config(write(LOGS)).sources
     assert server == ServerLogSource(kind="server_log", path="/var/log/kafka/server.log*", broker=1, timezone="Europe/Berlin")
     assert server.layout == DEFAULT_PATTERN
-    assert request == RequestLogSource(kind="request_log", path="/r.gz", broker=1, timezone="UTC", layout="%d %m%n", message_field="log.message")
+    assert request == RequestLogSource(
+        kind="request_log", path="/r.gz", broker=1, timezone="UTC", layout="%d %m%n", message_field="log.message", time_field="at"
+    )
     assert str(server) == "server_log /var/log/kafka/server.log*"
 
 

@@ -66,6 +66,7 @@ def _small_night() -> dict[str, list[dict[str, Any]]]:
     waits["since_at"] = AS_OF - timedelta(seconds=30)
     acked = {"group_id": "orders", "member_id": "m-quick", "outcome": "ACKED", "topic": "clicks"}
     stalled = {"group_id": "mixed", "reason": "MIGRATION_STALLED", "stuck_ms": 190_800_000, "is_open": True, "since_at": mixed["mixed_since_at"]}
+    log = {"input": "/server.log", "source": "server_log", "landed": 5_000, "decoded": 20, "unknown": 4_980}
     return {
         "migration_progress": [
             _group("new", "NATIVE", 2, 2),
@@ -88,7 +89,7 @@ def _small_night() -> dict[str, list[dict[str, Any]]]:
             {"group_id": "loop\n", "member_id": "m", "client_id": "c", "reason": "FENCE_LOOP", "stuck_ms": 200_000, "repetitions": 4},
         ],
         "stuck_groups": [stalled],
-        "coverage": [{"input": "a", "landed": 1000, "decoded": 999, "undecoded": 1, "reduced": 5000, "holes": 12}, {"input": "b", "decoded": 1}],
+        "coverage": [{"input": "a", "landed": 1000, "decoded": 999, "undecoded": 1, "reduced": 5000, "holes": 12}, {"input": "b", "decoded": 1}, log],
         "undecoded": [{"reason": "value too short"}],
         "anomalies": [{"rule": "I9", "severity": "INFO"}, {"rule": "I9", "severity": "INFO"}, {"rule": "I1", "severity": "ERROR"}],
     }
@@ -121,6 +122,7 @@ STUCK: 2 now, 2 that ended
   ended       45.3 s  SLOW_REVOCATION, orders: slow-app
 
 SEEN: 2 inputs, 1,000 records replayed, 5,000 commits left out that no measure needs
+        5,000  lines in 1 log of brokers, 4,980 of them of other loggers or APIs
            12  offsets gone by compaction or loss, in 1 input
   not decoded, see table undecoded: value too short (1 row)
             1  of 7 groups began before the log does, or lie in its holes: their history is not complete

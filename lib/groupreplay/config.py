@@ -64,9 +64,11 @@ class ServerLogSource(Source):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLogSource(ServerLogSource):
-    """message_field: where a shipper wrapped each line in JSON, the dotted key under which the line stands; None: lines are as Kafka wrote them."""
+    """message_field: where a shipper wrapped each line in JSON, the dotted key under which the line stands; None: lines are as Kafka wrote them.
+    time_field: that of the time when it was shipped, for lines that were stripped of their own."""
 
     message_field: str | None = None
+    time_field: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

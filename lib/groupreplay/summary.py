@@ -136,7 +136,7 @@ def _coverage(coverage: DataFrame) -> DataFrame:
     of_text = {
         "texts": sf.count_if(is_text),
         "lines": sf.sum(sf.when(is_text, sf.col("landed"))),
-        "told": sf.sum(sf.when(is_text, sf.col("decoded"))),
+        "others": sf.sum(sf.when(is_text, sf.col("unknown"))),
     }
     return coverage.agg(
         sf.count_if(~is_text).alias("inputs"),
@@ -289,9 +289,6 @@ def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
         (cover.get("unknown", 0), "records of types that are not known"),
     ]
     lines += [f"  {number:>11,}  {words}" for number, words in told if number]
-    if cover.get("texts"):
-        read = f"lines in {_count(cover['texts'], 'log')} of brokers, of them {cover.get('told', 0):,} that tell of groups"
-        lines.append(f"  {cover.get('lines', 0):>11,}  {read}")
     undecoded = sorted(found.get("undecoded", ()), key=lambda row: -row["rows"])
     if undecoded:
         lines.append("  not decoded, see table undecoded: " + _named((_printable(row["reason"], 60), row["rows"], "row") for row in undecoded))
@@ -305,6 +302,9 @@ def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
     ]
     if len(lines) == 1:
         lines.append("  nothing is missing, and no rule was broken")
+    if cover.get("texts"):
+        read = f"lines in {_count(cover['texts'], 'log')} of brokers, {cover.get('others', 0):,} of them of other loggers or APIs"
+        lines.insert(1, f"  {cover.get('lines', 0):>11,}  {read}")
     return lines
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groupreplay.log_records import LogEvent
 from groupreplay.sources import read_text_units as under_test
@@ -48,7 +50,14 @@ def request_line(second: int, key: int = 68, member: str = "m", epoch: int = 3, 
 
 
 def unit(path: Path, kind: str = "server_log", start: int = 0, end: int = OPEN, **others: Any) -> TextUnit:
-    fields: dict[str, Any] = {"timezone": "UTC", "layout": "[%d] %p %m (%c)%n", "message_field": None, "identity": "i", "broker": 1}
+    fields: dict[str, Any] = {
+        "timezone": "UTC",
+        "layout": "[%d] %p %m (%c)%n",
+        "message_field": None,
+        "time_field": None,
+        "identity": "i",
+        "broker": 1,
+    }
     size = path.stat().st_size if path.exists() else 0
     return TextUnit(kind=kind, path=str(path), size=size, start_position=start, end_position=end, **(fields | others))
 
@@ -261,10 +270,42 @@ def test_a_layout_that_is_not_kafkas_own_is_read(tmp_path: Path) -> None:
     assert (row["at_ms"], row["started_ms"], row["group_id"]) == (1795168801000 - 0, row["at_ms"] - 2, "g")
 
 
+def test_lines_that_a_shipper_wrapped_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "shipped.json"
+    line = request_line(1, epoch=0).decode().strip()
+    stripped = line.partition("DEBUG ")[2].removesuffix(" (kafka.request.logger)")
+    shipped = [{"log": {"message": line}}, {"log": {"message": stripped}, "@timestamp": "2026-11-20T10:00:05.000Z"}, {"other": 1}]
+    path.write_text("".join(json.dumps(each) + "\n" for each in shipped))
+    rows = rows_of(unit(path, "request_log", message_field="log.message", time_field="@timestamp"))
+    first, second = of_kind(rows, "line")
+    assert (first["group_id"], second["group_id"], second["at_ms"] - first["at_ms"]) == ("g", "g", 4_000)
+    assert (told(rows)["matched"], told(rows)["passed"], told(rows)["damaged"]) == (2, 1, 0)
+
+
 def test_values_that_no_column_holds_do_not_fail_the_task() -> None:
     assert under_test._array([1 << 70, None, 5], pa.int64()).to_pylist() == [None, None, 5]
     assert under_test._array([("\ud800", "a"), ()], pa.list_(pa.string())).to_pylist() == [["\\ud800", "a"], []]
     assert under_test._array(["\ud800", None], pa.string()).to_pylist() == ["\\ud800", None]
+
+
+PIECES = st.sampled_from(
+    [SERVER, event_line(5), request_line(6), request_line(7, epoch=0), b"\n", b"\r\n", b'{"requestApiKey":68}', b"Completed request:{"]
+)
+
+
+@given(st.lists(st.binary(max_size=40) | PIECES, max_size=12), st.sampled_from(["server_log", "request_log"]), st.integers(0, 200), st.booleans())
+def test_whatever_a_file_holds_it_is_counted(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], kind: str, start: int, packed: bool
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "a.log"
+    text = b"".join(pieces)
+    path.write_bytes(gzip.compress(text) if packed else text)
+    whole, rest = told(rows_of(unit(path, kind))), told(rows_of(unit(path, kind, start=start)))
+    assert adds_up(whole)
+    assert adds_up(rest)
+    if packed or not text.startswith(b"\x1f\x8b"):
+        assert whole["lines"] == text.count(b"\n")
+        assert rest["lines"] == max(0, text.count(b"\n", max(0, start - 1)) - (start > 0))
 
 
 def test_chunks_are_read_as_they_come(tmp_path: Path) -> None:

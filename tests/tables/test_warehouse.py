@@ -10,7 +10,7 @@ import pytest
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.tables.damage import damaged_table
-from groupreplay.tables.schemas import READER_VERSION, TABLES, WRITER_VERSION, ddl_text, table_schema
+from groupreplay.tables.schemas import ALWAYS, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, ddl_text, table_schema
 from groupreplay.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -24,6 +24,11 @@ def test_every_table_is_made_once_with_the_protocol_of_the_design(spark: SparkSe
     assert not warehouse.exists("runs")
     warehouse.create_all()
     warehouse.create_all()
+    missing = [name for name in TABLES if not warehouse.exists(name)]
+    assert missing == [name for name in TABLES if name in OPTIONAL]
+    warehouse.check_all()
+    warehouse.create_all(missing)
+    assert warehouse._expected() == [*ALWAYS, *missing]
     for name in TABLES:
         (detail,) = spark.sql(f"DESCRIBE DETAIL delta.`{warehouse.path(name)}`").collect()
         assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (READER_VERSION, WRITER_VERSION), name

@@ -163,6 +163,7 @@ def _unit(file: TextFile, start: int, end: int, landed: TextLanded | None) -> Te
         timezone=source.timezone,
         layout=source.layout,
         message_field=source.message_field if isinstance(source, RequestLogSource) else None,
+        time_field=source.time_field if isinstance(source, RequestLogSource) else None,
         identity=file.identity,
         start_position=start,
         end_position=end,

@@ -55,7 +55,7 @@ class Warehouse:
         Every table is looked at before any is touched. Raises SchemaDrift for one that is otherwise not what its file says, WarehouseDamaged for
         one that cannot be read.
         """
-        schemas = [self.schema(name) for name in names or self._expected()]
+        schemas = [self.schema(name) for name in (self._expected() if names is None else names)]
         with ThreadPoolExecutor(_THREADS) as threads:
             list(threads.map(self._bring_up, schemas, list(threads.map(self._missing, schemas))))
 

@@ -133,7 +133,7 @@ class _RequestParser:
     def __init__(self, unit: TextUnit) -> None:
         self._layout = Layout.of(unit.layout)
         self._clock = _clock(unit, self._layout)
-        self._parser = RequestLogParser(self._to_ms, unit.message_field)
+        self._parser = RequestLogParser(self._to_ms, unit.message_field, unit.time_field)
         self.parse = self._parser.parse if unit.layout == DEFAULT_LAYOUT or unit.message_field else self._parse
 
     def _parse(self, line: bytes) -> list[LogEvent] | Damaged | None:

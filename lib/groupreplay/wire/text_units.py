@@ -14,7 +14,7 @@ class TextUnit:
     """One stretch of one file.
 
     kind: SERVER_LOG or REQUEST_LOG of `config`. path: local path or URI. size: bytes as stored when it was planned; what was appended later is not
-    read. broker, timezone, layout, message_field: of its source. identity: of `sources.text_logs`, "" where the file could not be looked into.
+    read. broker, timezone, layout, message_field, time_field: of its source. identity: of `sources.text_logs`, "" for a file with a failure.
     start_position, end_position: of the text, unpacked; a line belongs to the stretch in which it begins, end exclusive or OPEN.
     last_ms: time of the newest line landed of this file before, -1 none. failure: why it could not be read when it was planned, "" if it could.
     """
@@ -26,6 +26,7 @@ class TextUnit:
     timezone: str
     layout: str
     message_field: str | None
+    time_field: str | None
     identity: str
     start_position: int = 0
     end_position: int = OPEN
