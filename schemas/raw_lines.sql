@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS raw_lines (
   duration_ms       BIGINT          COMMENT 'what the line says it took; ms',
   client_id         STRING          COMMENT 'client.id; any text',
   client_host       STRING          COMMENT 'address of the client as Kafka writes it; /address',
+  connection        STRING          COMMENT 'of the client to the broker, as the request log writes it; text',
   principal         STRING          COMMENT 'who the client is to the broker; any text',
   software_name     STRING          COMMENT 'client software; any text',
   software_version  STRING          COMMENT 'its version; any text',

@@ -15,6 +15,9 @@ MIN_THRESHOLD_MS = 1_000
 MIN_QUIET_MS = 60_000
 """Silences between commits shorter than this are not told either (`replay.stalls.MIN_QUIET_MS`)."""
 
+MIN_SILENCE_MS = 10_000
+"""Nor shorter silences of a member (`evidence.facts.MIN_SILENCE_MS`)."""
+
 MAX_WINDOW_MS = 3_600_000
 """Machines end a chain after a gap of this (`replay.facts.MAX_CHAIN_GAP_MS`), so no window may be longer."""
 
@@ -82,6 +85,13 @@ class Thresholds:
     assigning_stalled_ms: int = _threshold(16_000)
     migration_stalled_ms: int = _threshold(86_400_000)
     static_limbo_ms: int = _threshold(10_000)
+    not_heartbeating_ms: int = field(default=15_000, metadata={"min": MIN_SILENCE_MS, "max": 366 * 86_400_000})
+    rejected_loop_count: int = _number(3, 2, 1_000)
+    rejected_loop_window_ms: int = _window(600_000)
+    upgrade_refused_ms: int = _number(0, 0, 366 * 86_400_000)
+    join_never_completes_ms: int = _threshold(60_000)
+    sync_never_completes_ms: int = _threshold(60_000)
+    coordinator_unavailable_ms: int = _threshold(30_000)
     assigned_not_consuming_ms: int = field(default=600_000, metadata={"min": MIN_QUIET_MS, "max": 366 * 86_400_000})
 
 

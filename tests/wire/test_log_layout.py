@@ -156,3 +156,12 @@ def test_an_hour_that_never_comes_goes_on_from_before_it() -> None:
 def test_an_unknown_zone_is_refused(timezone: str) -> None:
     with pytest.raises(ValueError, match="no time zone"):
         BrokerClock(timezone)
+
+
+def test_a_clock_goes_on_where_an_earlier_reading_stopped() -> None:
+    times = ["2026-10-25T02:10:00", "2026-10-25T02:50:00", "2026-10-25T02:05:00", "2026-10-25T02:40:00", "2026-10-25T03:10:00"]
+    whole = read(BrokerClock("Europe/Berlin"), *times)
+    for cut in range(1, len(times)):
+        clock = BrokerClock("Europe/Berlin")
+        clock.resume(int(datetime.strptime(f"2026 10 {whole[cut - 1]} +0000", "%Y %m %d %H:%M:%S %z").timestamp() * 1000))
+        assert read(clock, *times[cut:]) == whole[cut:]

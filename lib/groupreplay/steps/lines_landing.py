@@ -26,6 +26,11 @@ class LinesLanding:
     kinds: tuple[str, ...] = ()
     raw_version: int = -1
 
+    @property
+    def newest_ms(self) -> int:
+        """Time of the newest line of all logs, -1 none."""
+        return max((mark.last_ms for mark in self.watermarks.values()), default=-1)
+
     def next_night(self) -> LinesLanding:
         """Where the night after this one begins."""
         return replace(self, rows=0, kinds=(), raw_version=-1)

@@ -22,6 +22,7 @@ from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.steps.dry_run import check_ready, planned_lines
+from groupreplay.steps.evidence import EVIDENCE_TABLE, latest_evidence_states, proved
 from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import RAW_LINES, land_lines
@@ -171,9 +172,27 @@ class _Night:
             observation = Observation("replayed")
             rows = facts.withColumns(night).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
             version = self.warehouse.replace("replayed", rows, f"cluster = '{self.config.cluster}'", self._metadata(run, "replay"))
+            plan = self._prove(run, plan, slices)
         found = observation.get
         plan = replace(plan, staged_version=version, staged_rows=found["rows"], staged_kinds=tuple(sorted(found["kinds"])))
         return self._advance(run, REPLAYED, plan), plan
+
+    def _prove(self, run: Run, plan: Plan, slices: int) -> Plan:
+        """What lines of broker logs prove, into `evidence`; nothing where none was ever landed."""
+        if plan.lines is None:
+            return plan
+        self.warehouse.create_all([EVIDENCE_TABLE])
+        is_first = self.warehouse.version(EVIDENCE_TABLE) == 0
+        states = None if is_first else latest_evidence_states(_of_cluster(self.warehouse, EVIDENCE_TABLE), self.logical_date)
+        facts = proved(self._night_lines(plan.lines), states, plan.lines.newest_ms, slices)
+        if facts is None:
+            return plan
+        night = {"cluster": sf.lit(self.config.cluster), "logical_date": sf.lit(self.logical_date)}
+        observation = Observation("evidence")
+        rows = facts.withColumns(night).observe(observation, sf.collect_set("kind").alias("kinds"))
+        where = f"cluster = '{self.config.cluster}' AND logical_date = DATE'{self.logical_date}'"
+        version = self.warehouse.replace(EVIDENCE_TABLE, rows, where, self._metadata(run, "replay"))
+        return replace(plan, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"])))
 
     def _publish(self, run: Run, plan: Plan) -> Run:
         landing = _known(plan.landing)
@@ -185,20 +204,34 @@ class _Night:
             if plan.staged_rows + landing.rows <= SMALL_ROWS:
                 sources = Sources(sources.staged.persist(), sources.raw.persist(), lines)
                 self.kept |= {"replayed": sources.staged, "raw_records": sources.raw}
-            context = ReportContext(
-                cluster=self.config.cluster,
-                logical_date=self.logical_date,
-                as_of_ms=max(landing.as_of_ms, 0),
-                thresholds=self.config.thresholds,
-                topics=_of_cluster(self.warehouse, "topics"),
-            )
+            context = self._context(plan, landing)
             publisher = Publisher(
                 self.warehouse, self.logical_date, earlier.digest_final if earlier else {}, plan.staged_rows, self._metadata(run, "publish")
             )
-            publisher.publish(sources, self.inputs.topics, {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ())}, context)
+            kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *plan.evidence_kinds}
+            publisher.publish(sources, self.inputs.topics, kinds, context)
             self.kept |= publisher.kept
             self._write_sql(publisher.published)
         return self._advance(run, DONE, plan, **_columns(publisher.published), counts={**publisher.published.counts, "landed": landing.rows})
+
+    def _context(self, plan: Plan, landing: Landing) -> ReportContext:
+        evidence = tonight = None
+        if plan.evidence_version >= 0:
+            is_tonight = sf.col("logical_date") == sf.lit(self.logical_date)
+            # What was open on another night is told again by the one that knows more.
+            evidence = _of_cluster(self.warehouse, EVIDENCE_TABLE, plan.evidence_version).where(sf.col("is_final") | is_tonight)
+            tonight = evidence.where(is_tonight)
+        return ReportContext(
+            cluster=self.config.cluster,
+            logical_date=self.logical_date,
+            as_of_ms=max(landing.as_of_ms, 0),
+            thresholds=self.config.thresholds,
+            topics=_of_cluster(self.warehouse, "topics"),
+            evidence=evidence,
+            evidence_tonight=tonight,
+            lines_as_of_ms=plan.lines.newest_ms if plan.lines else -1,
+            log_kinds=frozenset(source.kind for source in self.config.sources),
+        )
 
     def summary_lines(self, run: Run) -> list[str]:
         """What a person reads of the night that was just run."""

@@ -77,7 +77,7 @@ class Landing:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What one run reads. landing: None until it was landed; lines: also where no log of a broker ever was.
-    staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then."""
+    staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then. evidence_*: the same of `evidence`, where there are lines."""
 
     units: tuple[Unit, ...]
     passed_over: int = 0
@@ -88,10 +88,12 @@ class Plan:
     staged_kinds: tuple[str, ...] = ()
     text_units: tuple[TextUnit, ...] = ()
     lines: LinesLanding | None = None
+    evidence_version: int = -1
+    evidence_kinds: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
-        plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds")
+        plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds", "evidence_version", "evidence_kinds")
         content = {**{name: getattr(self, name) for name in plain}, "landing": landing, "units": [asdict(unit) for unit in self.units]}
         content |= {"text_units": [asdict(unit) for unit in self.text_units], "lines": self.lines and json.loads(self.lines.to_json())}
         return json.dumps(content, separators=(",", ":"))
@@ -109,6 +111,8 @@ class Plan:
             staged_version=content["staged_version"],
             staged_rows=content["staged_rows"],
             staged_kinds=tuple(content["staged_kinds"]),
+            evidence_version=content.get("evidence_version", -1),
+            evidence_kinds=tuple(content.get("evidence_kinds", ())),
         )
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 
 from groupreplay.sources.topics import GivenTopic
-from groupreplay.steps.report import KINDS, NAME_TOPICS, OF_STAGED, OF_STAGED_AND_RAW, Sources
+from groupreplay.steps.report import KINDS, NAME_TOPICS, OF_EVIDENCE, OF_STAGED, OF_STAGED_AND_RAW, Sources
 from groupreplay.summary import SUMMARY_TABLES
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.context import ReportContext
@@ -55,11 +55,11 @@ class Publisher:
         self.kept: dict[str, DataFrame] = {}
 
     def publish(self, sources: Sources, given: Sequence[GivenTopic], kinds: Collection[str], context: ReportContext) -> None:
-        """Commits all tables; an error of one is raised when all have ended. kinds: of the staged and raw rows there are.
+        """Commits all tables; an error of one is raised when all have ended. kinds: of the staged, raw and evidence rows there are.
 
         context.topics is not used: the tables that name topics wait for the one that holds the names.
         """
-        first = [name for name in (*OF_STAGED, *OF_STAGED_AND_RAW) if name not in NAME_TOPICS]
+        first = [name for name in (*OF_STAGED, *OF_STAGED_AND_RAW, *OF_EVIDENCE) if name not in NAME_TOPICS]
         with ThreadPoolExecutor(THREADS) as threads:
             topics_known = threads.submit(self._commit_topics, sources.staged, given, context)
             commits = [threads.submit(self._commit_table, name, sources, kinds, context) for name in first]

@@ -8,17 +8,22 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from groupreplay.evidence.facts import Contact, Outage, Rebalance, Refusal, ShardEvent, Silence
 from groupreplay.grouped.frames import GroupState, Undecoded
-from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall
+from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, GroupSnapshot, HandOver, HeldPartition, MemberLife, MemberState, Stall
 from groupreplay.transforms.anomalies import anomalies
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.coordinator_events import coordinator_events
 from groupreplay.transforms.coverage import coverage
 from groupreplay.transforms.group_conversions import group_conversions
 from groupreplay.transforms.group_epochs import group_epochs
 from groupreplay.transforms.group_state import group_state
 from groupreplay.transforms.member_assignments import member_assignments
 from groupreplay.transforms.member_states import member_states
+from groupreplay.transforms.members import members
 from groupreplay.transforms.migration_progress import migration_progress
+from groupreplay.transforms.rebalances import rebalances
+from groupreplay.transforms.refusals import refusals
 from groupreplay.transforms.revocation_latencies import revocation_latencies
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
@@ -33,6 +38,7 @@ OF_STAGED: Final[Mapping[str, Callable[[DataFrame, ReportContext], DataFrame]]] 
     "stuck_members": stuck_members,
     "stuck_groups": stuck_groups,
     "group_conversions": group_conversions,
+    "members": members,
     "migration_progress": migration_progress,
     "member_assignments": member_assignments,
     "revocation_latencies": revocation_latencies,
@@ -42,6 +48,13 @@ OF_STAGED_AND_RAW: Final[Mapping[str, Callable[[DataFrame, DataFrame, DataFrame 
     "anomalies": lambda staged, raw, _, context: anomalies(staged, raw, context),
     "undecoded": lambda staged, raw, lines, context: undecoded(staged, raw, context, lines),
 }
+OF_EVIDENCE: Final[Mapping[str, Callable[[DataFrame, DataFrame, ReportContext], DataFrame]]] = {
+    "refusals": lambda _, evidence, context: refusals(evidence, context),
+    "rebalances": lambda _, evidence, context: rebalances(evidence, context),
+    "coordinator_events": coordinator_events,
+}
+"""Tables of broker logs alone: without them they stay empty."""
+
 NAME_TOPICS: Final = frozenset({"member_assignments", "revocation_latencies"})
 """Tables that ask `ReportContext.topics` for names."""
 
@@ -49,8 +62,12 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "member_states": frozenset({MemberState.KIND}),
     "group_epochs": frozenset({Epoch.KIND}),
     "group_state": frozenset({GroupState.KIND}),
-    "stuck_members": frozenset({Stall.KIND, Chain.KIND}),
-    "stuck_groups": frozenset({Stall.KIND, Chain.KIND}),
+    "members": frozenset({MemberLife.KIND}),
+    "refusals": frozenset({Refusal.KIND}),
+    "rebalances": frozenset({Rebalance.KIND}),
+    "coordinator_events": frozenset({ShardEvent.KIND}),
+    "stuck_members": frozenset({Stall.KIND, Chain.KIND, Contact.KIND, Silence.KIND, Refusal.KIND}),
+    "stuck_groups": frozenset({Stall.KIND, Chain.KIND, Refusal.KIND, Rebalance.KIND, Outage.KIND}),
     "group_conversions": frozenset({Conversion.KIND}),
     "migration_progress": frozenset({GroupSnapshot.KIND}),
     "member_assignments": frozenset({HeldPartition.KIND}),
@@ -58,7 +75,7 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "anomalies": frozenset({Anomaly.KIND, CONFLICT, CLOCK}),
     "undecoded": frozenset({Undecoded.KIND, DAMAGE}),
 }
-"""Table -> kinds of staged and raw rows that can give it rows; a table that is not here always has some."""
+"""Table -> kinds of staged, raw and evidence rows that can give it rows; a table that is not here always has some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +91,7 @@ class Sources:
         """The rows of one table, `topics` and `runs` excepted; nothing is computed yet."""
         if name in OF_STAGED:
             return OF_STAGED[name](self.staged, context)
+        if name in OF_EVIDENCE:
+            assert context.evidence_tonight is not None, "their kinds are there only where evidence is"
+            return OF_EVIDENCE[name](self.staged, context.evidence_tonight, context)
         return OF_STAGED_AND_RAW[name](self.staged, self.raw, self.lines, context)
