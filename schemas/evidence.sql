@@ -54,6 +54,7 @@ CREATE TABLE IF NOT EXISTS evidence (
   error_codes       ARRAY<BIGINT>          COMMENT 'of contact; text',
   error_counts      ARRAY<BIGINT>          COMMENT 'of contact; text',
   connection        STRING                 COMMENT 'of contact; text',
+  is_away           BOOLEAN                COMMENT 'of contact; true, false',
   since_at          BIGINT                 COMMENT 'of silence, outage; ms since the epoch, UTC',
   until_at          BIGINT                 COMMENT 'of silence, outage; ms since the epoch, UTC',
   ended_by          STRING                 COMMENT 'of silence; text',

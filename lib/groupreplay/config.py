@@ -85,7 +85,7 @@ class Thresholds:
     assigning_stalled_ms: int = _threshold(16_000)
     migration_stalled_ms: int = _threshold(86_400_000)
     static_limbo_ms: int = _threshold(10_000)
-    not_heartbeating_ms: int = field(default=15_000, metadata={"min": MIN_SILENCE_MS, "max": 366 * 86_400_000})
+    not_heartbeating_ms: int = field(default=10_000, metadata={"min": MIN_SILENCE_MS, "max": 366 * 86_400_000})
     rejected_loop_count: int = _number(3, 2, 1_000)
     rejected_loop_window_ms: int = _window(600_000)
     upgrade_refused_ms: int = _number(0, 0, 366 * 86_400_000)

@@ -22,7 +22,7 @@ HEARTBEATS: Final = frozenset(
 COMMITS: Final = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 
 _REBALANCE_IN_PROGRESS: Final = 27
-_LEAVE_EPOCH: Final = -1
+_STATIC_LEAVE_EPOCH: Final = -2
 
 LATE_MS: Final = 60_000
 """A fenced member that is not heard of for so long is gone for good."""
@@ -49,6 +49,7 @@ def replay_request(evidence: Evidence, line: Line, output: Output) -> None:
     elif event.event in HEARTBEATS and not _is_leave(event):
         _alive(evidence, contact, line, output)
     else:
+        contact.is_away = contact.is_away or event.epoch == _STATIC_LEAVE_EPOCH
         contact.heartbeats += line.requests
 
 
@@ -96,7 +97,7 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Output) -> 
     """An accepted heartbeat, or a run of them without a gap."""
     event, last = line.event, contact.last_heartbeat_at
     gap = max(0, _came(event) - last) if last is not None else 0
-    if last is not None and gap >= MIN_SILENCE_MS and event.connection is not None and event.connection == contact.connection:
+    if last is not None and not contact.is_away and gap >= MIN_SILENCE_MS and event.connection is not None and event.connection == contact.connection:
         output.emit(_silence(evidence, contact, line, last, _came(event), HEARTBEAT))
     _heard_again(evidence, contact.member_id, output)
     if last is not None or line.requests > 1:
@@ -104,6 +105,7 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Output) -> 
     contact.last_heartbeat_at = max(last or 0, line.last_ms)
     contact.heartbeats += line.requests
     contact.connection = event.connection or contact.connection
+    contact.is_away = False
     contact.instance_id = event.instance_id or contact.instance_id
     contact.protocol = event.protocol or contact.protocol
 
@@ -141,7 +143,13 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
         return
     contact.ended_at = departure.ended_at
     last = contact.last_heartbeat_at
-    if departure.outcome != FENCED or departure.end_detail != SESSION_EXPIRED or last is None or departure.ended_at - last < MIN_SILENCE_MS:
+    if (
+        contact.is_away
+        or departure.outcome != FENCED
+        or departure.end_detail != SESSION_EXPIRED
+        or last is None
+        or departure.ended_at - last < MIN_SILENCE_MS
+    ):
         return
     evidence.silences[departure.member_id] = _silence(evidence, contact, line, last, departure.ended_at, FENCED)
 

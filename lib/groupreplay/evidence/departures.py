@@ -64,8 +64,8 @@ def _told(line: Line) -> list[tuple[str, str, str]]:
     event = line.event
     members = [event.member_id] if event.member_id else []
     if event.event == "MEMBER_LEFT":
-        # A LeaveGroup carries the client's reason, if only "not provided"; a leaving heartbeat has none.
-        detail = LEAVE_HEARTBEAT if event.client_reason is None else _leave_detail(event.client_reason)
+        # Members of the classic protocol send LeaveGroup, in a consumer group too; the lines of classic groups name no protocol.
+        detail = _leave_detail(event.client_reason) if event.protocol in (None, "classic") else LEAVE_HEARTBEAT
         return [(member, LEFT, detail) for member in members]
     if event.event == "MEMBER_FENCED":
         return [(member, FENCED, event.detail or SESSION_EXPIRED) for member in members]

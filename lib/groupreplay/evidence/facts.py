@@ -110,7 +110,7 @@ class Contact(EvidenceFact):
     """A member's requests, from its first to its last under one id. Key (member_id, first_at).
 
     heartbeats: accepted signs of life, commits among them; longest_gap_ms: between two of them. The error_* lists go together.
-    ended_at: when the member was seen to leave or be fenced.
+    is_away: a static member left for a while. ended_at: when the member was seen to leave or be fenced.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -129,6 +129,7 @@ class Contact(EvidenceFact):
     error_codes: list[int]
     error_counts: list[int]
     connection: str | None = None
+    is_away: bool = False
     ended_at: int | None = None
 
 

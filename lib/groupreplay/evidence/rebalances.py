@@ -20,30 +20,22 @@ INTERRUPTED: Final = "INTERRUPTED"
 
 _ENDS: Final = {"GROUP_EMPTY": EMPTY, "CONVERTED_TO_CONSUMER": CONVERTED, "GROUP_UNLOADED": INTERRUPTED, "GROUP_LOADED": INTERRUPTED}
 
-_CAUSES: Final = (
-    ("Adding new member", "JOIN"),
-    ("Member ", "JOIN"),
-    ("removing member", "FENCED"),
-    ("Removing member", "LEFT"),
-    ("explicit `LeaveGroup`", "LEFT"),
-    ("Updating metadata for static member", "SUBSCRIPTION"),
-    ("Updating metadata", "REJOIN"),
-    ("Leader ", "REJOIN"),
-    ("Group's selectedProtocol will change", "ASSIGNOR"),
-    ("Error ", "STORE_FAILED"),
-    ("Downgrade group", "DOWNGRADE"),
-    ("Freshly-loaded group", "COORDINATOR_LOAD"),
-    ("Removing ", "FENCED"),
-)
-"""How the server's reason begins -> cause; the first that fits. Texts of `Preparing to rebalance` in 3.x and 4.x."""
-
-
-def cause_of(reason: str | None) -> str:
-    """UNKNOWN for a reason that no version known so far gives."""
-    text = reason or ""
-    if text.startswith("removing member") and "heartbeat" not in text:
-        return "LEFT"
-    return next((cause for beginning, cause in _CAUSES if text.startswith(beginning)), "UNKNOWN")
+_CAUSES: Final = {
+    "NEW_MEMBER": "JOIN",
+    "REJOINED": "REJOIN",
+    "LEADER_REJOINED": "REJOIN",
+    "METADATA_CHANGED": "SUBSCRIPTION",
+    "STATIC_METADATA_CHANGED": "SUBSCRIPTION",
+    "STATIC_PROTOCOL_CHANGED": "ASSIGNOR",
+    "LEFT": "LEFT",
+    "SESSION_EXPIRED": "FENCED",
+    "SYNC_TIMEOUT": "FENCED",
+    "ASSIGNMENT_NOT_STORED": "ASSIGNMENT_NOT_STORED",
+    "DOWNGRADED": "DOWNGRADE",
+    "COORDINATOR_LOAD": "COORDINATOR_LOAD",
+    "OVER_CAPACITY": "COORDINATOR_LOAD",
+}
+"""Kind of the server's reason (`wire.preparing`) -> cause. A group over its size is found so when a coordinator has loaded it."""
 
 
 def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
@@ -79,7 +71,7 @@ def _begin(evidence: Evidence, line: Line) -> Rebalance:
         started_at=event.at_ms,
         group_state=event.state,
         reason=event.detail,
-        cause=cause_of(event.detail),
+        cause=_CAUSES.get(event.detail or "", "UNKNOWN"),
         cause_member_id=event.member_id,
         client_reason=event.client_reason,
         members_missing=[],

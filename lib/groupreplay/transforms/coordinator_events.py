@@ -28,8 +28,8 @@ def coordinator_events(staged: DataFrame, evidence: DataFrame, context: ReportCo
         staged.where((sf.col("kind") == Epoch.KIND) & sf.col("start_observed")).groupBy(partition).agg(sf.collect_list("started_at").alias("_epochs"))
     )
     known = groups.join(epochs, "_partition", "full")
-    joined = events.join(known, sf.col("offsets_partition") == sf.col("_partition"), "left")
-    at = sf.col("occurred_at")
+    at = sf.col("_at_ms")
+    joined = events.join(known, sf.col("offsets_partition") == sf.col("_partition"), "left").withColumn("_at_ms", sf.col("occurred_at"))
     after = sf.filter(sf.coalesce("_epochs", sf.array().cast("array<bigint>")), lambda each: each.between(at, at + AFTER_MS))
     of_partition = sf.coalesce("_groups", sf.array().cast("array<string>"))
     return joined.select(

@@ -108,7 +108,7 @@ def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext
     alive = staged.where((sf.col("kind") == MemberLife.KIND) & ~sf.col("is_final")).select("group_id", "member_id")
     applicable = staged.where((sf.col("kind") == GroupSnapshot.KIND) & (sf.col("phase") != "NOT_APPLICABLE")).select("group_id")
     silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_heartbeat_at")
-    is_silent = sf.col("ended_at").isNull() & (silent_ms >= context.thresholds.not_heartbeating_ms)
+    is_silent = sf.col("ended_at").isNull() & ~sf.col("is_away") & (silent_ms >= context.thresholds.not_heartbeating_ms)
     rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _is_no_streams())
     rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(applicable, "group_id", "left_semi")
     since, until = sf.col("last_heartbeat_at").alias("since_at"), sf.lit(None).cast("bigint").alias("until_at")
