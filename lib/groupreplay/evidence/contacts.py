@@ -34,16 +34,19 @@ LATE: Final = "LATE"
 def replay_request(evidence: Evidence, line: Line, output: Output) -> None:
     """Takes an answered request, or a run of them."""
     event = line.event
-    if event.error_code in COORDINATOR_ERRORS:
+    is_unavailable = event.error_code in COORDINATOR_ERRORS
+    if is_unavailable:
         _no_coordinator(evidence, line)
-        return
-    _coordinator_there(evidence, event, output)
+    else:
+        _coordinator_there(evidence, event, output)
     member_id = event.member_id or event.other_member_id
     if member_id is None or (event.event not in HEARTBEATS and event.event not in COMMITS):
         return
     contact = _contact_of(evidence, line, member_id, output)
     if contact is None:
         return
+    if event.event in HEARTBEATS:
+        _see(evidence, contact, line, output)
     if event.error_code not in (0, _REBALANCE_IN_PROGRESS):
         _count_error(contact, event.error_code or 0, line.requests)
     elif event.event in HEARTBEATS and not _is_leave(event):
@@ -51,6 +54,17 @@ def replay_request(evidence: Evidence, line: Line, output: Output) -> None:
     else:
         contact.is_away = contact.is_away or event.epoch == _STATIC_LEAVE_EPOCH
         contact.heartbeats += line.requests
+
+
+def _see(evidence: Evidence, contact: Contact, line: Line, output: Output) -> None:
+    """Any answer shows that the member was there; a silence before it over the same connection was its own."""
+    came = _came(line.event)
+    is_connected = line.event.connection is not None and line.event.connection == contact.connection
+    is_silence = contact.last_seen_at >= 0 and came - contact.last_seen_at >= MIN_SILENCE_MS
+    if is_silence and is_connected and not contact.is_away and contact.ended_at is None:
+        output.emit(_silence(evidence, contact, line, contact.last_seen_at, came, HEARTBEAT))
+    contact.last_seen_at = max(contact.last_seen_at, line.last_ms)
+    contact.connection = line.event.connection or contact.connection
 
 
 def _is_leave(event: LogEvent) -> bool:
@@ -96,16 +110,14 @@ def _came(event: LogEvent) -> int:
 def _alive(evidence: Evidence, contact: Contact, line: Line, output: Output) -> None:
     """An accepted heartbeat, or a run of them without a gap."""
     event, last = line.event, contact.last_heartbeat_at
-    gap = max(0, _came(event) - last) if last is not None else 0
-    if last is not None and not contact.is_away and gap >= MIN_SILENCE_MS and event.connection is not None and event.connection == contact.connection:
-        output.emit(_silence(evidence, contact, line, last, _came(event), HEARTBEAT))
     _heard_again(evidence, contact.member_id, output)
     if last is not None or line.requests > 1:
+        gap = max(0, _came(event) - last) if last is not None else 0
         contact.longest_gap_ms = max(contact.longest_gap_ms or 0, gap, line.longest_gap_ms)
     contact.last_heartbeat_at = max(last or 0, line.last_ms)
     contact.heartbeats += line.requests
-    contact.connection = event.connection or contact.connection
     contact.is_away = False
+    contact.is_rejoining = event.error_code == _REBALANCE_IN_PROGRESS
     contact.instance_id = event.instance_id or contact.instance_id
     contact.protocol = event.protocol or contact.protocol
 
@@ -172,7 +184,7 @@ def forget_contacts(evidence: Evidence, output: Output) -> None:
             silence.ended_by = LATE
             output.emit(evidence.silences.pop(member_id))
     for member_id, contact in list(evidence.contacts.items()):
-        if evidence.last_at - max(contact.last_heartbeat_at or 0, contact.first_at) > FORGET_MS:
+        if evidence.last_at - max(contact.last_seen_at, contact.first_at) > FORGET_MS:
             output.emit(evidence.contacts.pop(member_id))
 
 

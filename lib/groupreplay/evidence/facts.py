@@ -110,7 +110,8 @@ class Contact(EvidenceFact):
     """A member's requests, from its first to its last under one id. Key (member_id, first_at).
 
     heartbeats: accepted signs of life, commits among them; longest_gap_ms: between two of them. The error_* lists go together.
-    is_away: a static member left for a while. ended_at: when the member was seen to leave or be fenced.
+    last_seen_at: its last request, whatever the answer. is_away: a static member left for a while. is_rejoining: it was told to join a rebalance,
+    and a join that waits is not in the log yet. ended_at: when the member was seen to leave or be fenced.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -129,7 +130,9 @@ class Contact(EvidenceFact):
     error_codes: list[int]
     error_counts: list[int]
     connection: str | None = None
+    last_seen_at: int = -1
     is_away: bool = False
+    is_rejoining: bool = False
     ended_at: int | None = None
 
 

@@ -99,7 +99,10 @@ def _silences(tonight: DataFrame) -> DataFrame:
     """Silences that ended: the member came back, or was fenced for it."""
     reason = sf.when(sf.col("ended_by") == "LATE", "LATE_LEAVE").otherwise("NOT_HEARTBEATING")
     blocked_by = sf.array("member_id").alias("blocked_by")
-    rows = tonight.where((sf.col("kind") == Silence.KIND) & _is_no_streams())
+    # Static members of the classic protocol do not say goodbye either; one that was frozen comes back under its id.
+    is_static = sf.col("instance_id").isNotNull() & (sf.col("protocol") == "classic")
+    is_bounce = is_static & ((sf.col("ended_by") == "LATE") | ~sf.col("is_final"))
+    rows = tonight.where((sf.col("kind") == Silence.KIND) & _is_no_streams() & ~is_bounce)
     return rows.select(*_stall(reason, *_member("protocol"), sf.col("since_at"), sf.col("until_at"), blocked_by))
 
 
@@ -107,11 +110,11 @@ def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext
     """Members that are still in the group and have been silent up to the newest line."""
     alive = staged.where((sf.col("kind") == MemberLife.KIND) & ~sf.col("is_final")).select("group_id", "member_id")
     applicable = staged.where((sf.col("kind") == GroupSnapshot.KIND) & (sf.col("phase") != "NOT_APPLICABLE")).select("group_id")
-    silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_heartbeat_at")
-    is_silent = sf.col("ended_at").isNull() & ~sf.col("is_away") & (silent_ms >= context.thresholds.not_heartbeating_ms)
+    silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
+    is_silent = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining") & (silent_ms >= context.thresholds.not_heartbeating_ms)
     rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _is_no_streams())
     rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(applicable, "group_id", "left_semi")
-    since, until = sf.col("last_heartbeat_at").alias("since_at"), sf.lit(None).cast("bigint").alias("until_at")
+    since, until = sf.col("last_seen_at").alias("since_at"), sf.lit(None).cast("bigint").alias("until_at")
     return rows.select(*_stall(sf.lit("NOT_HEARTBEATING"), *_member("protocol"), since, until, sf.array("member_id").alias("blocked_by")))
 
 
