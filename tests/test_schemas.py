@@ -21,15 +21,17 @@ FACTS = {
     "revocation_latencies",
     "stuck_members",
     "stuck_groups",
+    "members",
 }
-SNAPSHOTS = {"migration_progress", "coverage"}
+FACTS_OF_LINES = {"refusals", "rebalances"}
+SNAPSHOTS = {"migration_progress", "coverage", "coordinator_events"}
 OTHERS = {"anomalies", "undecoded", "topics", "runs"}
-INTERNAL = {"raw_records", "raw_lines", "group_state", "replayed"}
+INTERNAL = {"raw_records", "raw_lines", "group_state", "replayed", "evidence"}
 FACT_COLUMNS = {"group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed", "is_final"}
 
 
 def test_the_tables_are_those_of_the_design() -> None:
-    assert set(TABLES) == FACTS | SNAPSHOTS | OTHERS | INTERNAL
+    assert set(TABLES) == FACTS | FACTS_OF_LINES | SNAPSHOTS | OTHERS | INTERNAL
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -50,7 +52,7 @@ def test_every_column_is_named_typed_and_commented_by_the_rules(spark: SparkSess
         assert comment is not None, f"{path} has no comment"
         assert comment.strip(), f"{path} has an empty comment"
         name_ends = path.rpartition(".")[2]
-        if name != "replayed" and data_type is not None:
+        if name not in ("replayed", "evidence") and data_type is not None:
             if name_ends.endswith("_at"):
                 assert data_type == "timestamp", path
             if name_ends.endswith("_ms"):
@@ -64,6 +66,8 @@ def test_partitions_are_those_of_the_design(spark: SparkSession, name: str) -> N
     if name in FACTS:
         assert schema.partition_columns == ("cluster", "is_final", "logical_date")
         assert set(schema.struct.names) >= FACT_COLUMNS
+    elif name in FACTS_OF_LINES:
+        assert schema.partition_columns == ("cluster", "is_final", "logical_date")
     elif name in SNAPSHOTS:
         assert schema.partition_columns == ("cluster", "logical_date")
     else:

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as sf
 
 from groupreplay.config import TEXT_KINDS
+from groupreplay.transforms.coverage import NO_SOURCE
 
 WIDTH: Final = 120
 """Longest line, in characters."""
@@ -131,15 +132,16 @@ _COUNTS: Final = ("landed", "decoded", "unknown", "undecoded", "reduced", "abort
 
 
 def _coverage(coverage: DataFrame) -> DataFrame:
-    """Logs of the offsets topic, in records, and beside them logs of brokers, in lines."""
-    is_text = sf.col("source").isin(*TEXT_KINDS)
+    """Logs of the offsets topic, in records, and beside them logs of brokers, in lines; and what no source could show."""
+    is_text, is_none = sf.col("source").isin(*TEXT_KINDS), sf.col("source") == NO_SOURCE
     of_text = {
         "texts": sf.count_if(is_text),
         "lines": sf.sum(sf.when(is_text, sf.col("landed"))),
         "others": sf.sum(sf.when(is_text, sf.col("unknown"))),
     }
     return coverage.agg(
-        sf.count_if(~is_text).alias("inputs"),
+        sf.count_if(~is_text & ~is_none).alias("inputs"),
+        sf.count_if(is_none).alias("unseen"),
         sf.count_if(sf.col("holes") > 0).alias("inputs_with_holes"),
         *[sf.sum(sf.when(~is_text, sf.col(name))).alias(name) for name in _COUNTS],
         *[column.alias(name) for name, column in of_text.items()],
@@ -302,6 +304,8 @@ def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
     ]
     if len(lines) == 1:
         lines.append("  nothing is missing, and no rule was broken")
+    if cover.get("unseen"):
+        lines.append(f"  {_count(cover['unseen'], 'kind')} of being stuck cannot be seen without logs of brokers, see table coverage")
     if cover.get("texts"):
         read = f"lines in {_count(cover['texts'], 'log')} of brokers, {cover.get('others', 0):,} of them of other loggers or APIs"
         lines.insert(1, f"  {cover.get('lines', 0):>11,}  {read}")

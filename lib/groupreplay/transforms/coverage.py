@@ -11,9 +11,13 @@ from pyspark.sql import functions as sf
 from groupreplay.config import SERVER_LOG
 from groupreplay.transforms.columns import instant, night
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.evidence_stalls import unseen_reasons
 from groupreplay.transforms.inputs import COUNTS, joined_sources, landed_units, log_name, read_stretches
 
 _LOGGERS = "map<string,bigint>"
+NO_SOURCE = "none"
+"""`source` of what no source of the run can show."""
+
 _OUTCOMES = ("landed", "decoded", "unknown", "undecoded")
 
 
@@ -38,7 +42,8 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
         _summed(sf.collect_list("loggers")).alias("loggers"),
         *sums,
     )
-    return inputs.select(
+    told = inputs.withColumn("detail", sf.lit(None).cast("string"))
+    return told.unionByName(_unseen(staged, context), allowMissingColumns=True).select(
         *night(context),
         "source",
         "input",
@@ -49,7 +54,17 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
         *_OUTCOMES,
         *COUNTS,
         "loggers",
+        "detail",
     )
+
+
+def _unseen(staged: DataFrame, context: ReportContext) -> DataFrame:
+    """One row for each reason of being stuck that broker logs could show and the sources of this run do not."""
+    reasons = sf.create_map(*[sf.lit(each) for pair in unseen_reasons(context.log_kinds).items() for each in pair], sf.lit(""), sf.lit(""))
+    needs = staged.sparkSession.range(1).select(sf.explode(reasons).alias("input", "needs")).where(sf.col("input") != "")
+    zeros = [sf.lit(0).cast("bigint").alias(name) for name in (*_OUTCOMES, *COUNTS)]
+    detail = sf.concat(sf.lit("not observable: needs "), "needs").alias("detail")
+    return needs.select(sf.lit(NO_SOURCE).alias("source"), "input", detail, *zeros)
 
 
 def _files(lines: DataFrame) -> DataFrame:
