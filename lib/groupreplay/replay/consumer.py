@@ -37,13 +37,13 @@ def partitions_of(topics: tuple[TopicPartitions, ...]) -> frozenset[TopicPartiti
 def apply_consumer(machine: Machine, change: Change, operation: Operation, cause: Cause | None = None) -> None:
     """Applies an operation's records in order. cause: of its epochs where the caller knows it (a conversion), else found here."""
     if cause is None:
-        cause = find_cause(machine, operation)
+        cause = find_cause(machine, operation) if ConsumerGroupMetadata in operation.kinds else (cause_names.UNKNOWN_CAUSE, None, NONE)
     for entry in operation.entries:
         match entry.record:
-            case ConsumerGroupMemberMetadata(member_id=member_id, value=metadata):
-                _member_metadata(machine, change, entry, member_id, metadata)
             case ConsumerGroupCurrentMemberAssignment(member_id=member_id, value=current):
                 _current_assignment(machine, change, entry, member_id, current)
+            case ConsumerGroupMemberMetadata(member_id=member_id, value=metadata):
+                _member_metadata(machine, change, entry, member_id, metadata)
             case ConsumerGroupTargetAssignmentMember(member_id=member_id, value=target):
                 if target is not None:
                     set_target(machine, change, entry, machine.touch(change, member_id), partitions_of(target.topic_partitions))
@@ -167,7 +167,8 @@ def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) ->
 def _imply_epoch(machine: Machine, operation: Operation) -> None:
     """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3."""
     life = machine.life
-    if any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None for e in operation.entries):
+    has_k3 = ConsumerGroupMetadata in operation.kinds
+    if has_k3 and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None for e in operation.entries):
         return
     reached = max(
         [

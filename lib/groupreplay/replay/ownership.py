@@ -206,7 +206,7 @@ class Ownership:
             assigned_epoch=span.assigned_epoch,
         )
 
-    def hold(self, member: Member, fresh: set[TopicPartition], moment: Moment, observed: bool) -> None:
+    def hold(self, member: Member, fresh: frozenset[TopicPartition], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them go before."""
         if fresh and not member.spans:
             member.owns_since_at, member.owns_since_offset = (moment.at, moment.offset) if observed else (-1, -1)

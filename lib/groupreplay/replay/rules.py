@@ -102,11 +102,11 @@ class Rules:
         hidden = change.last_change_offset >= 0 and change.last_hole > change.last_change_offset
         self._owners(change)
         targets = (ConsumerGroupTargetAssignmentMember, ConsumerGroupTargetAssignmentMetadata)
-        if isinstance(next((e.record for e in reversed(operation.entries) if isinstance(e.record, targets)), None), targets[1]):
+        if change.claims and isinstance(next((e.record for e in reversed(operation.entries) if isinstance(e.record, targets)), None), targets[1]):
             self._targets(change)
-        if not hidden and change.last_hole <= change.offset:
+        if change.removed and not hidden and change.last_hole <= change.offset:
             self._removals(change, operation)
-        for entry in operation.entries:
+        for entry in operation.entries if ConsumerGroupCurrentMemberAssignment in operation.kinds else ():
             record = entry.record
             if (
                 isinstance(record, ConsumerGroupCurrentMemberAssignment)
@@ -140,7 +140,7 @@ class Rules:
     def tombstones(self, operation: Operation) -> None:
         """I15, before the operation is applied: positions of its tombstones."""
         life = self._life
-        if operation.last_hole > operation.offset or 0 <= life.last_change_offset < operation.last_hole:
+        if not operation.tombstones or operation.last_hole > operation.offset or 0 <= life.last_change_offset < operation.last_hole:
             return
         seen: set[tuple[int, str]] = set()
         for entry in operation.entries:

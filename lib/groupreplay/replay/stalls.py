@@ -67,10 +67,12 @@ class Stalls:
                 others = [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
                 if others:
                     held[tp] = others
-        self._set_waiting(member, set(held))
         if not held:
+            if member.waiting:
+                self._set_waiting(member, set())
             self.end_wait(member, at, offset)
             return []
+        self._set_waiting(member, set(held))
         blockers = sorted({m for others in held.values() for m in others})
         if member.wait is None:
             member.wait = self.new("WAITING_ON_HOLDER", member, at, offset, [])
@@ -208,8 +210,11 @@ class Stalls:
         if member.last_commit_offset < self._life.last_change_offset:
             self._tell_quiet(member, at, offset, last_hole)
         member.last_commit_at, member.last_commit_offset = at, offset
-        committers = [c for c in self._life.committers if c[0] != member.member_id]
-        self._life.committers = [(member.member_id, at), *committers[:1]]
+        committers = self._life.committers
+        if committers and committers[0][0] == member.member_id:
+            committers[0] = (member.member_id, at)
+        else:
+            self._life.committers = [(member.member_id, at), *[c for c in committers if c[0] != member.member_id][:1]]
 
     def lost_everything(self, member: Member, at: int, offset: int, last_hole: int) -> None:
         """A member loses its last partition: it was quiet until now, if it was."""
