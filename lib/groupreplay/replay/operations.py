@@ -49,7 +49,7 @@ class Operation:
         self.offset, self.ts_ms, self.leader_epoch, _, _, _ = self.entries[0]
         self.last_offset, _, _, _, self.last_hole, _ = self.entries[-1]
         self.kinds = {type(entry.record) for entry in self.entries}
-        self.tombstones = [entry.record.value for entry in self.entries].count(None)
+        self.tombstones = len([1 for entry in self.entries if entry.record.value is None])
 
 
 def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
