@@ -10,7 +10,7 @@ from functools import lru_cache
 from struct import Struct as Format
 from typing import Any, cast
 
-from groupreplay.records import OffsetCommit, OffsetCommitValue, Record
+from groupreplay.records import OffsetCommitValue, Record
 from groupreplay.wire.layouts import RECORD_TYPES, Layout
 from groupreplay.wire.primitives import BAD_BYTES, NO_UUID, Malformed, Reader, uuid_text
 from groupreplay.wire.results import Undecodable, UnknownType
@@ -59,15 +59,17 @@ def decode(key: bytes, value: bytes | None) -> Record | UnknownType | Undecodabl
         return cast(Record, record(*fields, None))
     if len(value) < 2:
         return Undecodable(f"value of type {key_type}: {len(value)} bytes, too short for a version")
-    if record is OffsetCommit and (commit := _plain_commit(value)) is not None:
-        return OffsetCommit(*fields, commit)
+    if key_type <= 1 and (commit := _plain_commit(value)) is not None:
+        decoded: Record = record(*fields, commit)
+        return decoded
     version = value[0] << 8 | value[1]
     if version >= len(value_readers):
         return Undecodable(f"value of type {key_type}: unknown version {_INT16(value)[0]}")
     result = _decode_value(value, value_readers[version])
     if type(result) is Undecodable:
         return Undecodable(f"value of type {key_type}, version {version}: {result.reason}")
-    return cast(Record, record(*fields, result))
+    decoded = record(*fields, result)
+    return decoded
 
 
 _COMMIT_WITH_TOPIC_ID = Format(">hqiBqBBB16s")
