@@ -28,10 +28,12 @@ from groupreplay.replay.topic_names import deduce_topic, learn_topic
 
 Cause = tuple[str, str | None, str]
 
+_NONE_AT_ALL: frozenset[TopicPartition] = frozenset()
+
 
 def partitions_of(topics: tuple[TopicPartitions, ...]) -> frozenset[TopicPartition]:
     """The set of (topic id, partition) that a record lists."""
-    return frozenset([(t.topic_id, p) for t in topics for p in t.partitions])
+    return frozenset([(t.topic_id, p) for t in topics for p in t.partitions]) if topics else _NONE_AT_ALL
 
 
 def apply_consumer(machine: Machine, change: Change, operation: Operation, cause: Cause | None = None) -> None:
@@ -97,7 +99,8 @@ def _current_assignment(
         return
     member = machine.touch(change, member_id)
     assigned = partitions_of(value.assigned_partitions)
-    machine.rules.grant(entry, member, assigned - member.held)
+    if assigned != member.assigned:
+        machine.rules.grant(entry, member, assigned - member.held)
     machine.set_current(member, value.member_epoch, value.state)
     member.previous_epoch = value.previous_member_epoch
     member.assigned = assigned

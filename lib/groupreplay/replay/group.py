@@ -137,7 +137,8 @@ class GroupReplay:
 
     def _note_position(self, machine: Machine, operation: Operation) -> None:
         life = machine.life
-        machine.rules.next_record(operation.entries[0].last_hole)
+        if life.unbumped is not None:
+            machine.rules.next_record(operation.entries[0].last_hole)
         if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
             if life.leader_epoch >= 0:
                 machine.ownership.note_new_leader()

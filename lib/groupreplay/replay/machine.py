@@ -112,6 +112,8 @@ class Machine:
 
     def set_current(self, member: Member, epoch: int | None, state: int) -> None:
         """Sets a member's epoch and state, and keeps the count of members STABLE in an epoch."""
+        if epoch == member.epoch and state == member.state:
+            return
         self._count_stable(member, -1)
         member.epoch, member.state = epoch, state
         self._count_stable(member, 1)
@@ -139,30 +141,25 @@ class Machine:
 
     def settle(self, change: Change) -> None:
         """Tells what the operation changed: first what ended, then what began."""
-        self._find_replaced(change)
+        if change.removed:
+            self._find_replaced(change)
         self.epochs.count_members()
-        members = []
-        for member_id, before in change.before.items():
-            member = change.removed.get(member_id) or self.life.members[member_id]
-            members.append((member, before, self._moment(change, member)))
+        staying = []
+        members = self._touched(change)
         for member, before, moment in members:
             self._end(change, member, before, moment)
-        staying = [
-            (member, before, moment, self._start_observed(change, member, before))
-            for member, before, moment in members
-            if member.member_id not in change.removed
-        ]
+            if member.member_id not in change.removed:
+                staying.append((member, before, moment, self._start_observed(change, member, before)))
         for member, before, moment, observed in staying:
             self._begin(change, member, before, moment, observed)
         for member, before, moment, observed in staying:
-            self._watch(change, member, before, moment, observed)
+            if member.current_offset != before.current_offset or member.epoch != before.epoch:
+                self._watch(change, member, moment, observed)
         self.epochs.converge(change.at, change.last_hole)
         self.epochs.watch_assigning(change.at, change.last_offset)
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
-        if not change.removed:
-            return
         fresh: dict[str, str] = {}
         for member_id, before in change.before.items():
             if not before.existed and member_id not in change.removed and (instance := self.life.members[member_id].instance_id) is not None:
@@ -174,11 +171,18 @@ class Machine:
         if len(unknown) == len(fresh) == 1:
             change.replaced[unknown[0]] = fresh.popitem()[1]  # its K5 was not seen, but nobody else comes and goes in one operation
 
-    def _moment(self, change: Change, member: Member) -> Moment:
-        gone = member.member_id in change.removed
-        epoch = self.life.epoch if gone or member.epoch is None else member.epoch
-        offset = change.offsets.get(member.member_id, change.last_offset)
-        return Moment(change.at, offset, epoch, change.leader_epoch, change.by_k2, change.last_hole)
+    def _touched(self, change: Change) -> list[tuple[Member, Before, Moment]]:
+        """The members that the operation touched, as they were, and the moment of their change."""
+        touched = []
+        for member_id, before in change.before.items():
+            member = change.removed.get(member_id)
+            epoch = self.life.epoch
+            if member is None:
+                member = self.life.members[member_id]
+                epoch = epoch if member.epoch is None else member.epoch
+            offset = change.offsets.get(member_id, change.last_offset)
+            touched.append((member, before, Moment(change.at, offset, epoch, change.leader_epoch, change.by_k2, change.last_hole)))
+        return touched
 
     def _end(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
         gone = member.member_id in change.removed
@@ -336,9 +340,7 @@ class Machine:
         known = self.life.birth_seen or self.life.last_change_offset >= 0
         return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset
 
-    def _watch(self, change: Change, member: Member, before: Before, moment: Moment, observed: bool) -> None:
-        if member.current_offset == before.current_offset and member.epoch == before.epoch:
-            return
+    def _watch(self, change: Change, member: Member, moment: Moment, observed: bool) -> None:
         waiting_on = self.stalls.watch_wait(member, change.at, moment.offset, observed)
         self.stalls.watch_limbo(member, change.at, moment.offset, observed)
         row = member.state_row
