@@ -149,7 +149,8 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
             change.claims.append((tp, owner, member.member_id))
         life.target_owner[tp] = member.member_id
         member.taken.pop(tp, None)
-        machine.see_topic(tp[0])
+    for topic_id in dict.fromkeys([topic for topic, _ in after - before]):
+        machine.see_topic(topic_id)
     member.target, member.target_offset = wanted, entry.offset
 
 

@@ -56,7 +56,8 @@ class GroupReplay:
             return
         if pending and is_seam(pending, entry):
             self.flush()
-        self._pending.append(entry)
+            pending = self._pending
+        pending.append(entry)
 
     def flush(self) -> None:
         """Ends the operation under way. Every batch ends one, so the end of any input does."""

@@ -195,7 +195,7 @@ class CommitReducer:
             if is_commit and value is not None:
                 self._pending[key] = _KEPT
                 self._keys.setdefault(group, []).append(key)
-            else:
+            elif group in self._keys:
                 self._end_stretch(group)
         self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
         self.kept += 1
