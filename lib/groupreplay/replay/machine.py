@@ -342,7 +342,8 @@ class Machine:
 
     def _watch(self, change: Change, member: Member, moment: Moment, observed: bool) -> None:
         waiting_on = self.stalls.watch_wait(member, change.at, moment.offset, observed)
-        self.stalls.watch_limbo(member, change.at, moment.offset, observed)
+        if member.epoch == STATIC_LEAVE_EPOCH or member.limbo is not None:
+            self.stalls.watch_limbo(member, change.at, moment.offset, observed)
         row = member.state_row
         if row is not None:
             row.partitions_assigned, row.partitions_pending = len(member.assigned), len(member.pending)
