@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config import Thresholds
+from groupreplay.config import TEXT_KINDS, Thresholds
 from groupreplay.grouped.frames import REPLAYED
 from groupreplay.transforms.context import ReportContext
 
@@ -54,4 +54,4 @@ def land(spark: SparkSession) -> Callable[..., DataFrame]:
 @pytest.fixture
 def context(spark: SparkSession) -> ReportContext:
     topics = spark.createDataFrame([("id-orders", "orders")], TOPICS_DDL)
-    return ReportContext(cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, thresholds=Thresholds(), topics=topics)
+    return ReportContext(cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, thresholds=Thresholds(), topics=topics, log_kinds=frozenset(TEXT_KINDS))

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall, TopicSeen
+from groupreplay.replay.facts import (
+    Anomaly,
+    Chain,
+    Conversion,
+    Epoch,
+    Fact,
+    GroupSnapshot,
+    HandOver,
+    HeldPartition,
+    MemberLife,
+    MemberState,
+    Stall,
+    TopicSeen,
+)
 
 AT = 1_699_999_000_000
 """A usual time: 1000 s before the as-of of these tests."""
@@ -33,6 +46,14 @@ _USUAL: dict[type[Fact], dict[str, Any]] = {
         "partitions_assigned": 2,
         "partitions_pending": 0,
         "waiting_on": ["n"],
+    },
+    MemberLife: {
+        "member_id": "m",
+        "instance_id": None,
+        "client_id": "app",
+        "client_host": "/10.0.0.1",
+        "member_protocol": "consumer",
+        "joined_at": AT,
     },
     HeldPartition: {
         "member_id": "m",

@@ -140,3 +140,14 @@ def test_topics_are_what_no_night_before_knew(spark: SparkSession, stage: Stage,
     assert_df_equality(found, expected, ignore_row_order=True, ignore_nullable=True)
     names = spark.createDataFrame([("a", "alpha"), ("b", "Beta"), ("c", "gamma"), ("old", "old-name")], TOPICS_DDL)
     assert_df_equality(topic_names(new, known, known), names, ignore_row_order=True, ignore_nullable=True)
+
+
+def test_what_no_source_shows_is_listed(stage: Stage, land: Stage, context: ReportContext) -> None:
+    """Once for each reason of being stuck that logs of brokers could show."""
+    rows = coverage(stage(), land(), replace(context, log_kinds=frozenset({"segments", "server_log"}))).collect()
+    assert {row.input: row.detail for row in rows} == {
+        "NOT_HEARTBEATING": "not observable: needs request_log",
+        "LATE_LEAVE": "not observable: needs request_log and server_log",
+        "COORDINATOR_UNAVAILABLE": "not observable: needs request_log",
+    }
+    assert {(row.source, row.landed) for row in rows} == {("none", 0)}

@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField
 
 from groupreplay.grouped.frames import REPLAYED, Counts, GroupState, Undecoded
-from groupreplay.replay.facts import FACTS, Anomaly, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberState, Stall
+from groupreplay.replay.facts import FACTS, Anomaly, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberLife, MemberState, Stall
 from groupreplay.tables.schemas import table_schema
 from groupreplay.transforms.anomalies import anomalies
 from groupreplay.transforms.context import ReportContext
@@ -22,6 +22,7 @@ from groupreplay.transforms.group_epochs import group_epochs
 from groupreplay.transforms.group_state import group_state
 from groupreplay.transforms.member_assignments import member_assignments
 from groupreplay.transforms.member_states import member_states
+from groupreplay.transforms.members import members
 from groupreplay.transforms.migration_progress import migration_progress
 from groupreplay.transforms.revocation_latencies import revocation_latencies
 from groupreplay.transforms.stuck_groups import stuck_groups
@@ -37,6 +38,7 @@ FACT_TABLES: dict[str, Callable[[DataFrame, ReportContext], DataFrame]] = {
     "group_epochs": group_epochs,
     "group_conversions": group_conversions,
     "member_states": member_states,
+    "members": members,
     "member_assignments": member_assignments,
     "revocation_latencies": revocation_latencies,
     "stuck_members": stuck_members,
@@ -49,6 +51,7 @@ FED_BY: dict[str, type[Fact]] = {
     "group_epochs": Epoch,
     "group_conversions": Conversion,
     "member_states": MemberState,
+    "members": MemberLife,
     "member_assignments": HeldPartition,
     "revocation_latencies": HandOver,
     "anomalies": Anomaly,

@@ -46,6 +46,7 @@ def group_epochs(staged: DataFrame, context: ReportContext) -> DataFrame:
         "assign_ms",
         "converge_ms",
         "outcome",
+        *_reason_columns(),
         "is_final",
     )
 
@@ -68,7 +69,7 @@ def _with_rebalance(epochs: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def _cause_columns() -> list[Column]:
-    """cause, cause_member_id, confidence, cause_detail, client_reason, evidence. Lines name a cause where records only let one be inferred."""
+    """cause, cause_member_id, confidence. Lines name a cause where records only let one be inferred."""
     is_told = (sf.col("confidence") != EXACT) & sf.col("rebalance.cause").isNotNull() & (sf.col("rebalance.cause") != UNKNOWN)
     is_open_question = sf.col("cause").isin(LEFT_OR_FENCED, UNKNOWN)
     by_rebalance = sf.when(is_told & is_open_question, sf.col("rebalance.cause"))
@@ -78,6 +79,12 @@ def _cause_columns() -> list[Column]:
         sf.coalesce(by_departure, by_rebalance, "cause").alias("cause"),
         sf.coalesce("cause_member_id", sf.when(by_rebalance.isNotNull(), sf.col("rebalance.cause_member_id"))).alias("cause_member_id"),
         sf.coalesce(confidence, "confidence").alias("confidence"),
+    ]
+
+
+def _reason_columns() -> list[Column]:
+    """cause_detail, client_reason, evidence: the line of the cause, in full."""
+    return [
         sf.coalesce("departure.end_detail", "rebalance.reason").alias("cause_detail"),
         sf.coalesce("departure.client_reason", "rebalance.client_reason").alias("client_reason"),
         sf.coalesce("departure.evidence", "rebalance.evidence").alias("evidence"),

@@ -26,6 +26,7 @@ def members(staged: DataFrame, context: ReportContext) -> DataFrame:
     lives = staged.where(sf.col("kind") == MemberLife.KIND)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
     known = with_departure(lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None)
+    end_detail, end_confidence, place = end_columns("end_reason")
     return _with_contact(known, context).select(
         *fact_columns(context),
         "member_id",
@@ -35,14 +36,16 @@ def members(staged: DataFrame, context: ReportContext) -> DataFrame:
         "member_protocol",
         *instants("joined_at", "ended_at"),
         sharpened("end_reason"),
+        end_detail,
         sf.col("departure.client_reason").alias("client_reason"),
-        *end_columns("end_reason"),
+        end_confidence,
         "replaced_by",
         *[sf.col(f"contact.{name}").alias(name) for name in ("principal", "software_name", "software_version")],
         instant(sf.col("contact.last_heartbeat_at"), "last_heartbeat_at"),
         sf.col("contact.longest_gap_ms").alias("longest_gap_ms"),
         sf.col("contact.heartbeats").alias("heartbeats"),
         _errors(),
+        place,
         "is_final",
     )
 

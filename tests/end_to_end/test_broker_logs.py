@@ -1,0 +1,91 @@
+"""A night without logs of brokers, and the same night again with them: what the topic cannot tell is told, what it can stays as it was."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from groupreplay.config import REQUEST_LOG, SERVER_LOG, Config, RequestLogSource, ServerLogSource, Source
+from groupreplay.steps.night import NightResult, run_night
+from tests.end_to_end.logs import RECORDINGS
+
+pytestmark = pytest.mark.spark
+
+RECORDING = RECORDINGS / "consumer-4.3"
+DAY = date(2026, 11, 21)
+
+SHARPENED = {"group_epochs", "member_assignments", "revocation_latencies", "members", "stuck_members", "stuck_groups"}
+"""Tables that lines can say more in; all others have the same digest with and without them."""
+
+
+def night(spark: SparkSession, warehouse: Path, *, with_logs: bool) -> NightResult:
+    topic = (Source(kind="segments", path=str(RECORDING / "segments")), Source(kind="topics", path=str(RECORDING / "topics.json")))
+    logs = (
+        ServerLogSource(kind=SERVER_LOG, path=str(RECORDING / "broker-1.server.log.gz"), broker=1, timezone="UTC"),
+        RequestLogSource(kind=REQUEST_LOG, path=str(RECORDING / "broker-1.request.log.gz"), broker=1, timezone="UTC"),
+    )
+    return run_night(spark, Config(cluster="test", warehouse=str(warehouse), sources=(*topic, *(logs if with_logs else ()))), DAY)
+
+
+@pytest.fixture(scope="module")
+def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NightResult, list[str], NightResult]:
+    """Warehouse, the night without logs, how its members ended, and the same night with them."""
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    without = night(spark, warehouse, with_logs=False)
+    assert not (warehouse / "raw_lines").exists(), "without logs there are no tables of them"
+    ends = [row["end_reason"] for row in table(spark, warehouse, "members").collect()]
+    return warehouse, without, ends, night(spark, warehouse, with_logs=True)
+
+
+def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:
+    return spark.read.format("delta").load(str(warehouse / name))
+
+
+def test_lines_say_how_members_ended_and_change_nothing_else(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
+    warehouse, without, ends, with_logs = nights
+    assert ends.count("LEFT_OR_FENCED") == 20
+    rows = table(spark, warehouse, "members").collect()
+    assert len(rows) == len(ends)
+    assert not [row for row in rows if row["end_reason"] == "LEFT_OR_FENCED"]
+    assert not table(spark, warehouse, "member_assignments").where("end_reason = 'LEFT_OR_FENCED'").count()
+    assert not table(spark, warehouse, "group_epochs").where("cause = 'LEFT_OR_FENCED'").count()
+    fenced = {row["client_id"]: row["end_detail"] for row in rows if row["end_reason"] == "FENCED"}
+    assert fenced == {
+        "crash-victim": "SESSION_EXPIRED",
+        "frozen-frozen": "SESSION_EXPIRED",
+        "static-bounce-m1": "SESSION_EXPIRED",
+        "stuck-revoker-stuck": "REBALANCE_TIMEOUT",
+    }
+    assert without.run is not None
+    assert with_logs.run is not None
+    before, after = without.run.digest or {}, with_logs.run.digest or {}
+    assert {name for name in before if before[name] != after[name]} <= SHARPENED
+    assert before["member_states"] == after["member_states"]
+
+
+def test_lines_show_who_knocks_in_vain_and_who_fell_silent(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
+    """The timeline of the recording: a process killed, one frozen and thawed, one started again and again with an instance id that is taken."""
+    stuck = table(spark, nights[0], "stuck_members").where(sf.col("evidence").isNotNull()).collect()
+    assert {(row["client_id"], row["reason"]) for row in stuck} == {
+        ("crash-victim", "LATE_LEAVE"),
+        ("frozen-frozen", "NOT_HEARTBEATING"),
+        ("duplicate-instance-intruder", "REJECTED_LOOP"),
+    }
+    (refused,) = table(spark, nights[0], "refusals").where("refusal = 'UNRELEASED_INSTANCE_ID'").collect()
+    assert (refused["attempts"], refused["subject"]) == (5, "duplicate-instance-i")
+
+
+def test_every_line_is_counted(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
+    warehouse, without, _, with_logs = nights
+    coverage = table(spark, warehouse, "coverage")
+    logs = {row["source"]: row for row in coverage.where(sf.col("source").isin(SERVER_LOG, REQUEST_LOG)).collect()}
+    assert (logs[SERVER_LOG]["landed"], logs[REQUEST_LOG]["landed"]) == (3839, 4406)
+    for row in logs.values():
+        assert row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"]
+    assert not coverage.where("source = 'none'").count(), "both logs are given: every reason can be seen"
+    assert any("cannot be seen without logs of brokers" in line for line in without.summary_lines)
+    assert any("lines in 2 logs of brokers" in line for line in with_logs.summary_lines)
