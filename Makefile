@@ -59,6 +59,7 @@ demo: setup  ## the main job on the recordings of tests/recordings, and three qu
 
 bench: setup  ## speed and memory; PEER=1 times Kafka's own tool beside it
 	@$(IN_VENV) .venv/bin/python -m tests.bench.run $(if $(PEER),--peer)
+	@$(IN_VENV) .venv/bin/python -m tests.bench.text_logs
 
 soak: setup  ## what takes longer than the suite may
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak
