@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from groupreplay.config_file import load_config
 from groupreplay.outcome import end_job
+from groupreplay.queries import queries
 from groupreplay.session import start_session
-from groupreplay.summary import queries
 from groupreplay.tables.schemas import PUBLIC
 from groupreplay.tables.warehouse import Warehouse
 

@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import NullType, StructType
 
-from groupreplay.summary import QUERIES, SUMMARY_TABLES, WIDTH, Section, queries, section, summary_frames, summary_lines
+from groupreplay.queries import QUERIES, queries
+from groupreplay.summary import SUMMARY_TABLES, WIDTH, Section, section, summary_frames, summary_lines
 from groupreplay.tables.schemas import table_schema
 
 NIGHT = date(2026, 11, 21)

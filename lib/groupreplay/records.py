@@ -2,6 +2,7 @@
 
 One class a record type, named like Kafka's own message without its `Key`/`Value` ending; fields are Kafka's in snake_case. `value is None` is a
 tombstone everywhere. Sets of partitions keep the order of the bytes; their order means nothing (Kafka writes them from hash maps).
+No record is ever changed once it is made, though none is frozen: a frozen one costs three times as much to make, and there is one a log entry.
 
 Source: group-coordinator/src/main/resources/common/message/*.json, 3.8 to 4.4. Decoding lives in `wire`; nothing here knows bytes.
 """
@@ -26,7 +27,7 @@ STATIC_LEAVE_EPOCH = -2
 """memberEpoch of a static member that left for a while (KIP-848)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TopicPartitions:
     """Partitions of one topic, named by id.
 
@@ -38,7 +39,7 @@ class TopicPartitions:
     assignment_epochs: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NamedPartitions:
     """Partitions of one topic, named by name (the classic protocol's embedded messages)."""
 
@@ -46,7 +47,7 @@ class NamedPartitions:
     partitions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Subscription:
     """ConsumerProtocolSubscription, versions 0 to 3. generation_id is -1 where the version has none."""
 
@@ -57,7 +58,7 @@ class Subscription:
     user_data: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Assignment:
     """ConsumerProtocolAssignment, versions 0 to 3."""
 
@@ -68,7 +69,7 @@ class Assignment:
 # ---------------------------------------------------------------- K0, K1: offsets
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OffsetCommitValue:
     """offset: committed position. topic_id: only in version 4 (4.1+), and not always there."""
 
@@ -77,7 +78,7 @@ class OffsetCommitValue:
     topic_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OffsetCommit:
     """K0 and K1. A tombstone: the offset expired, or it, its topic or its group was deleted."""
 
@@ -91,7 +92,7 @@ class OffsetCommit:
 # ---------------------------------------------------------------- K2: a classic group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GroupMember:
     """One member in K2. subscription, assignment: None unless protocolType is `consumer` and the bytes parse; an empty assignment parses to no
     partitions.
@@ -107,7 +108,7 @@ class GroupMember:
     assignment: Assignment | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GroupMetadataValue:
     """current_state_timestamp_ms: last state transition, -1 where the version has none."""
 
@@ -119,7 +120,7 @@ class GroupMetadataValue:
     members: tuple[GroupMember, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GroupMetadata:
     """K2."""
 
@@ -131,7 +132,7 @@ class GroupMetadata:
 # ---------------------------------------------------------------- K3 to K8, K16: a consumer group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupMetadataValue:
     """metadata_hash: 0 where absent (<= 4.0, or nothing to hash)."""
 
@@ -139,7 +140,7 @@ class ConsumerGroupMetadataValue:
     metadata_hash: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupMetadata:
     """K3."""
 
@@ -148,7 +149,7 @@ class ConsumerGroupMetadata:
     value: ConsumerGroupMetadataValue | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TopicMetadata:
     """One topic of K4; partitions is their number."""
 
@@ -157,12 +158,12 @@ class TopicMetadata:
     partitions: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupPartitionMetadataValue:
     topics: tuple[TopicMetadata, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupPartitionMetadata:
     """K4: values from brokers <= 4.0 alone."""
 
@@ -171,7 +172,7 @@ class ConsumerGroupPartitionMetadata:
     value: ConsumerGroupPartitionMetadataValue | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ClassicProtocol:
     """One protocol a classic member offers. subscription is None where its bytes do not parse."""
 
@@ -179,13 +180,13 @@ class ClassicProtocol:
     subscription: Subscription | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ClassicMemberMetadata:
     session_timeout_ms: int
     supported_protocols: tuple[ClassicProtocol, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupMemberMetadataValue:
     """classic_member_metadata: there for a member that speaks the classic protocol, else None. subscribed_topic_regex: None and "" both mean none."""
 
@@ -200,7 +201,7 @@ class ConsumerGroupMemberMetadataValue:
     classic_member_metadata: ClassicMemberMetadata | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupMemberMetadata:
     """K5."""
 
@@ -210,7 +211,7 @@ class ConsumerGroupMemberMetadata:
     value: ConsumerGroupMemberMetadataValue | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupTargetAssignmentMetadataValue:
     """assignment_timestamp_ms: when the assignor finished (4.3+, KIP-1263), 0 where absent."""
 
@@ -218,7 +219,7 @@ class ConsumerGroupTargetAssignmentMetadataValue:
     assignment_timestamp_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupTargetAssignmentMetadata:
     """K6."""
 
@@ -227,12 +228,12 @@ class ConsumerGroupTargetAssignmentMetadata:
     value: ConsumerGroupTargetAssignmentMetadataValue | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupTargetAssignmentMemberValue:
     topic_partitions: tuple[TopicPartitions, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupTargetAssignmentMember:
     """K7."""
 
@@ -242,7 +243,7 @@ class ConsumerGroupTargetAssignmentMember:
     value: ConsumerGroupTargetAssignmentMemberValue | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupCurrentMemberAssignmentValue:
     """state: STABLE, UNREVOKED_PARTITIONS, UNRELEASED_PARTITIONS, or 127 (unknown)."""
 
@@ -253,7 +254,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
     partitions_pending_revocation: tuple[TopicPartitions, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupCurrentMemberAssignment:
     """K8."""
 
@@ -263,7 +264,7 @@ class ConsumerGroupCurrentMemberAssignment:
     value: ConsumerGroupCurrentMemberAssignmentValue | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupRegularExpressionValue:
     """version: of the metadata image it was resolved at."""
 
@@ -272,7 +273,7 @@ class ConsumerGroupRegularExpressionValue:
     timestamp_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsumerGroupRegularExpression:
     """K16."""
 
@@ -285,7 +286,7 @@ class ConsumerGroupRegularExpression:
 # ---------------------------------------------------------------- K9 to K15, K17 to K23: share and streams groups
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OtherGroupRecord:
     """A record of a share or streams group, decoded whole but replayed only for its group's kind and its members.
 

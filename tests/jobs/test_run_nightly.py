@@ -159,6 +159,7 @@ def test_a_real_spark_submit_ends_with_the_sentence_and_the_status(tmp_path: Pat
     done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == 2
     assert done.stdout.splitlines()[-1] == (
-        "c.yaml: sources.0.kind: this version does not read sources of the kind kafka yet; it reads segments, dump_log, topics"
+        "c.yaml: sources.0.kind: this version does not read sources of the kind kafka yet; "
+        "it reads segments, dump_log, server_log, request_log, topics"
     )
     assert "Traceback" not in done.stdout

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupreplay.records import Entry
+from groupreplay.records import Entry, OffsetCommit
 from groupreplay.replay.facts import (
     Anomaly,
     Chain,
@@ -163,6 +164,21 @@ def test_any_log_can_be_cut_anywhere(effort: settings) -> None:
     check()
 
 
+def with_lasting_ids(entries: list[Entry]) -> list[Entry]:
+    """A broker that names topic ids in commits goes on to do so: without this the one commit that names an id could be one that is reduced."""
+    lasting: dict[tuple[str, int], bool] = {}
+    found = []
+    for entry in reversed(entries):
+        commit = entry.record
+        if isinstance(commit, OffsetCommit) and commit.value is not None:
+            key = (commit.topic, commit.partition)
+            if not lasting.get(key, True):
+                entry = entry._replace(record=replace(commit, value=replace(commit.value, topic_id=None)))
+            lasting[key] = lasting.get(key, True) and commit.value.topic_id is not None
+        found.append(entry)
+    return found[::-1]
+
+
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_commits_between_changes_say_nothing(effort: settings) -> None:
     """But for logs in which a broker's clock goes back: silences are measured by clocks."""
@@ -170,6 +186,7 @@ def test_commits_between_changes_say_nothing(effort: settings) -> None:
     @effort
     @given(entries=logs(is_ordered=True), data=st.data())
     def check(entries: list[Entry], data: st.DataObject) -> None:
+        entries = with_lasting_ids(entries)
         edges = data.draw(st.frozensets(st.integers(0, len(entries)), max_size=3))
         wanted, got = fact_keys(replayed(entries, NAMES)), fact_keys(replayed(reduced(entries, edges), NAMES))
         assert wanted == got, difference(wanted, got)

@@ -10,6 +10,7 @@ from groupreplay.config import MAX_WINDOW_MS, MIN_THRESHOLD_MS, Thresholds
 from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Stall
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
+from groupreplay.transforms.evidence_stalls import NEEDS
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
 from tests.transforms.conftest import AS_OF_MS, Stage
@@ -20,9 +21,10 @@ MINUTE = 60_000
 
 def test_every_reason_of_the_facts_has_a_threshold() -> None:
     named = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", f"{Stall.__doc__} {Chain.__doc__}")) - {"MIN_STALL_MS", "MAX_CHAIN_GAP_MS"}
-    assert named == STALL_THRESHOLDS.keys() | CHAIN_THRESHOLDS.keys()
+    assert named | NEEDS.keys() == STALL_THRESHOLDS.keys() | CHAIN_THRESHOLDS.keys()
+    assert not named & NEEDS.keys()
     for field in [*STALL_THRESHOLDS.values(), *(name for pair in CHAIN_THRESHOLDS.values() for name in pair)]:
-        assert getattr(Thresholds(), field) > 0
+        assert getattr(Thresholds(), field) > 0 or field == "upgrade_refused_ms", "an upgrade that was refused once will be again"
 
 
 def test_thresholds_cannot_ask_for_what_the_machines_do_not_tell() -> None:

@@ -35,6 +35,9 @@ ROWS_AT_ONCE: Final = 2_500
 FRAME_ROWS: Final = 20_000
 """A frame of facts leaves when it is this long: 5,000 to 50,000 cost the same, and memory grows with it."""
 
+_tuple: Final = tuple.__new__
+"""Makes an Entry for a third of the price of calling it; there is one a row."""
+
 
 class SliceReplay:
     """Rows in, facts out (`facts`). names: topic id -> name as a topics source gave it."""
@@ -79,14 +82,14 @@ class SliceReplay:
                 self._restored = value
                 self._machine = GroupReplay.restore(group_id, partition, self._names, value)
                 continue
-            outcome = decode_json(key, value) if encoding == "json" else decode(key, value)
+            outcome = decode(key, value) if encoding != "json" else decode_json(key, value)
             if isinstance(outcome, UnknownType):
                 self._counted.unknown += 1
             elif isinstance(outcome, Undecodable):
                 self._quarantine(offset, outcome.reason, key, value, encoding)
             else:
                 self._counted.decoded += 1
-                entry = Entry(offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome)
+                entry = _tuple(Entry, (offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome))
                 if self._first is None:
                     self._first = entry
                     if self._machine is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groupreplay.records import Entry, OffsetCommit
-from groupreplay.replay.life import CLASSIC, TopicPartition
+from groupreplay.replay.life import CLASSIC
 from groupreplay.replay.machine import Machine
 from groupreplay.replay.topic_names import learn_topic
 
@@ -16,18 +16,19 @@ def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:
         life.commits.pop(key, None)
         return
     topic_id = commit.value.topic_id
-    if topic_id is not None:
+    offset, at, _, _, last_hole, _ = entry
+    if topic_id is not None and topic_id not in life.topic_names:
         learn_topic(machine, entry, topic_id, commit.topic, None, "K1")
-    for tp in _partitions_meant(machine, commit, topic_id):
-        machine.ownership.first_commit(tp, entry.ts_ms, entry.offset, entry.last_hole)
+    # The partition as the group's protocol names it; every id of that name where the record has none.
+    if life.protocol == CLASSIC:
+        meant = [key]
+    elif topic_id is not None:
+        meant = [(topic_id, commit.partition)]
+    else:
+        meant = [(each, commit.partition) for each in machine.names.ids(commit.topic)]
+    for tp in meant:
+        if tp in life.trails:
+            machine.ownership.first_commit(tp, at, offset, last_hole)
         for member_id in life.holders.get(tp, ()):
-            machine.stalls.committed(life.members[member_id], entry.ts_ms, entry.offset, entry.last_hole)
-    life.commits[key] = (entry.ts_ms, entry.offset)
-
-
-def _partitions_meant(machine: Machine, commit: OffsetCommit, topic_id: str | None) -> list[TopicPartition]:
-    """The partition a commit is of, as the group's protocol names it; every id of that name where the record has none."""
-    if machine.life.protocol == CLASSIC:
-        return [(commit.topic, commit.partition)]
-    ids = [topic_id] if topic_id is not None else machine.names.ids(commit.topic)
-    return [(i, commit.partition) for i in ids]
+            machine.stalls.committed(life.members[member_id], at, offset, last_hole)
+    life.commits[key] = (at, offset)

@@ -28,22 +28,24 @@ from groupreplay.replay.topic_names import deduce_topic, learn_topic
 
 Cause = tuple[str, str | None, str]
 
+_NONE_AT_ALL: frozenset[TopicPartition] = frozenset()
+
 
 def partitions_of(topics: tuple[TopicPartitions, ...]) -> frozenset[TopicPartition]:
     """The set of (topic id, partition) that a record lists."""
-    return frozenset([(t.topic_id, p) for t in topics for p in t.partitions])
+    return frozenset([(t.topic_id, p) for t in topics for p in t.partitions]) if topics else _NONE_AT_ALL
 
 
 def apply_consumer(machine: Machine, change: Change, operation: Operation, cause: Cause | None = None) -> None:
     """Applies an operation's records in order. cause: of its epochs where the caller knows it (a conversion), else found here."""
     if cause is None:
-        cause = find_cause(machine, operation)
+        cause = find_cause(machine, operation) if ConsumerGroupMetadata in operation.kinds else (cause_names.UNKNOWN_CAUSE, None, NONE)
     for entry in operation.entries:
         match entry.record:
-            case ConsumerGroupMemberMetadata(member_id=member_id, value=metadata):
-                _member_metadata(machine, change, entry, member_id, metadata)
             case ConsumerGroupCurrentMemberAssignment(member_id=member_id, value=current):
                 _current_assignment(machine, change, entry, member_id, current)
+            case ConsumerGroupMemberMetadata(member_id=member_id, value=metadata):
+                _member_metadata(machine, change, entry, member_id, metadata)
             case ConsumerGroupTargetAssignmentMember(member_id=member_id, value=target):
                 if target is not None:
                     set_target(machine, change, entry, machine.touch(change, member_id), partitions_of(target.topic_partitions))
@@ -97,7 +99,8 @@ def _current_assignment(
         return
     member = machine.touch(change, member_id)
     assigned = partitions_of(value.assigned_partitions)
-    machine.rules.grant(entry, member, assigned - member.held)
+    if assigned != member.assigned:
+        machine.rules.grant(entry, member, assigned - member.held)
     machine.set_current(member, value.member_epoch, value.state)
     member.previous_epoch = value.previous_member_epoch
     member.assigned = assigned
@@ -146,7 +149,8 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
             change.claims.append((tp, owner, member.member_id))
         life.target_owner[tp] = member.member_id
         member.taken.pop(tp, None)
-        machine.see_topic(tp[0])
+    for topic_id in dict.fromkeys([topic for topic, _ in after - before]):
+        machine.see_topic(topic_id)
     member.target, member.target_offset = wanted, entry.offset
 
 
@@ -167,7 +171,8 @@ def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) ->
 def _imply_epoch(machine: Machine, operation: Operation) -> None:
     """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3."""
     life = machine.life
-    if any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None for e in operation.entries):
+    has_k3 = ConsumerGroupMetadata in operation.kinds
+    if has_k3 and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None for e in operation.entries):
         return
     reached = max(
         [

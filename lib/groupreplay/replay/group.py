@@ -48,13 +48,16 @@ class GroupReplay:
 
     def replay(self, entry: Entry) -> None:
         """Takes the next record."""
-        if isinstance(entry.record, OffsetCommit):
-            self.flush()
-            self._commit(entry, entry.record)
+        pending, record = self._pending, entry.record
+        if isinstance(record, OffsetCommit):
+            if pending:
+                self.flush()
+            self._commit(entry, record)
             return
-        if self._pending and is_seam(self._pending, entry):
+        if pending and is_seam(pending, entry):
             self.flush()
-        self._pending.append(entry)
+            pending = self._pending
+        pending.append(entry)
 
     def flush(self) -> None:
         """Ends the operation under way. Every batch ends one, so the end of any input does."""
@@ -120,12 +123,13 @@ class GroupReplay:
         machine = self._machine
         if machine is not None:
             self._note_position(machine, operation)
-        direction = conversion.direction_of(operation)
+        has_k2 = GroupMetadata in operation.kinds
+        direction = conversion.direction_of(operation) if has_k2 else None
         if direction is not None:
             machine = self._convert(operation, direction)
-        elif any(isinstance(e.record, OtherGroupRecord) for e in operation.entries):
+        elif OtherGroupRecord in operation.kinds:
             machine = self._other(operation)
-        elif any(isinstance(e.record, GroupMetadata) for e in operation.entries):
+        elif has_k2:
             machine = self._classic(operation)
         else:
             machine = self._consumer(operation)
@@ -134,7 +138,8 @@ class GroupReplay:
 
     def _note_position(self, machine: Machine, operation: Operation) -> None:
         life = machine.life
-        machine.rules.next_record(operation.entries[0].last_hole)
+        if life.unbumped is not None:
+            machine.rules.next_record(operation.entries[0].last_hole)
         if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
             if life.leader_epoch >= 0:
                 machine.ownership.note_new_leader()
@@ -165,7 +170,7 @@ class GroupReplay:
                 since_at=operation.ts_ms,
                 blocked_by=[],
             )
-        elif phase != snapshot.MIGRATING:
+        elif phase != snapshot.MIGRATING and life.mixed is not None:
             self._end_mixed(machine, operation)
         if life.mixed is not None and machine.blockers_changed:
             machine.blockers_changed = False
@@ -238,25 +243,25 @@ class GroupReplay:
 
     def _consumer(self, operation: Operation) -> Machine | None:
         machine = self._machine
-        if any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in operation.entries):
+        tombstones = operation.tombstones
+        if tombstones and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in operation.entries):
             if machine is not None and machine.life.protocol == CONSUMER:
                 machine.rules.tombstones(operation)
                 self._end_life(operation)
             return self._machine
-        if all(getattr(e.record, "value", None) is None for e in operation.entries) and (machine is None or machine.life.protocol != CONSUMER):
+        if tombstones == len(operation.entries) and (machine is None or machine.life.protocol != CONSUMER):
             return machine
-        birth = is_consumer_birth(operation)
         if machine is None:
-            machine = self._begin_life(CONSUMER, operation.offset, birth)
+            machine = self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
         elif machine.life.protocol == SIMPLE:
-            machine.life.protocol, machine.life.birth_seen = CONSUMER, birth
+            machine.life.protocol, machine.life.birth_seen = CONSUMER, is_consumer_birth(operation)
         elif machine.life.protocol != CONSUMER:
             machine.rules.both_kinds(operation, CONSUMER)
             self._end_life(operation, removed=False)
             machine = self._begin_life(CONSUMER, operation.offset, False)
-        elif _first_epoch(operation) <= (machine.life.epoch or 0) and _is_hidden(machine, operation):
+        elif _is_hidden(machine, operation) and _first_epoch(operation) <= (machine.life.epoch or 0):
             self._end_life(operation, removed=False)
-            machine = self._begin_life(CONSUMER, operation.offset, birth)
+            machine = self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
         change = _change(operation, machine)
         machine.rules.tombstones(operation)
         apply_consumer(machine, change, operation)
@@ -287,9 +292,10 @@ class GroupReplay:
             if commit.value is None:
                 return
             machine = self._begin_life(SIMPLE, entry.offset, False)
-        machine.rules.next_record(entry.last_hole)
-        apply_commit(machine, entry, commit)
         life = machine.life
+        if life.unbumped is not None:
+            machine.rules.next_record(entry.last_hole)
+        apply_commit(machine, entry, commit)
         life.last_offset, life.last_at = entry.offset, entry.ts_ms
         life.hole_seen = life.hole_seen or entry.last_hole > life.incarnation
         life.last_hole = entry.last_hole

@@ -115,11 +115,6 @@ class Before:
     pending: frozenset[TopicPartition]
     current_offset: int
     current_at: int
-    instance_id: str | None
-    subscription: tuple[str, ...]
-    regex: str
-    assignor: str | None
-    protocol: str
 
 
 @dataclass(slots=True)

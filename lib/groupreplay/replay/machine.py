@@ -89,11 +89,6 @@ class Machine:
                 member.pending,
                 member.current_offset,
                 member.current_at,
-                member.instance_id,
-                member.subscription,
-                member.regex,
-                member.assignor,
-                member.protocol,
             )
         return member
 
@@ -117,6 +112,8 @@ class Machine:
 
     def set_current(self, member: Member, epoch: int | None, state: int) -> None:
         """Sets a member's epoch and state, and keeps the count of members STABLE in an epoch."""
+        if epoch == member.epoch and state == member.state:
+            return
         self._count_stable(member, -1)
         member.epoch, member.state = epoch, state
         self._count_stable(member, 1)
@@ -144,24 +141,25 @@ class Machine:
 
     def settle(self, change: Change) -> None:
         """Tells what the operation changed: first what ended, then what began."""
-        self._find_replaced(change)
+        if change.removed:
+            self._find_replaced(change)
         self.epochs.count_members()
-        members = [(change.removed.get(m) or self.life.members[m], before) for m, before in change.before.items()]
-        for member, before in members:
-            self._end(change, member, before)
-        for member, before in members:
+        staying = []
+        members = self._touched(change)
+        for member, before, moment in members:
+            self._end(change, member, before, moment)
             if member.member_id not in change.removed:
-                self._begin(change, member, before)
-        for member, before in members:
-            if member.member_id not in change.removed:
-                self._watch(change, member, before)
+                staying.append((member, before, moment, self._start_observed(change, member, before)))
+        for member, before, moment, observed in staying:
+            self._begin(change, member, before, moment, observed)
+        for member, before, moment, observed in staying:
+            if member.current_offset != before.current_offset or member.epoch != before.epoch:
+                self._watch(change, member, moment, observed)
         self.epochs.converge(change.at, change.last_hole)
         self.epochs.watch_assigning(change.at, change.last_offset)
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
-        if not change.removed:
-            return
         fresh: dict[str, str] = {}
         for member_id, before in change.before.items():
             if not before.existed and member_id not in change.removed and (instance := self.life.members[member_id].instance_id) is not None:
@@ -173,43 +171,55 @@ class Machine:
         if len(unknown) == len(fresh) == 1:
             change.replaced[unknown[0]] = fresh.popitem()[1]  # its K5 was not seen, but nobody else comes and goes in one operation
 
-    def _moment(self, change: Change, member: Member) -> Moment:
-        gone = member.member_id in change.removed
-        epoch = self.life.epoch if gone or member.epoch is None else member.epoch
-        offset = change.offsets.get(member.member_id, change.last_offset)
-        return Moment(change.at, offset, epoch, change.leader_epoch, change.by_k2, change.last_hole)
+    def _touched(self, change: Change) -> list[tuple[Member, Before, Moment]]:
+        """The members that the operation touched, as they were, and the moment of their change."""
+        touched = []
+        for member_id, before in change.before.items():
+            member = change.removed.get(member_id)
+            epoch = self.life.epoch
+            if member is None:
+                member = self.life.members[member_id]
+                epoch = epoch if member.epoch is None else member.epoch
+            offset = change.offsets.get(member_id, change.last_offset)
+            touched.append((member, before, Moment(change.at, offset, epoch, change.leader_epoch, change.by_k2, change.last_hole)))
+        return touched
 
-    def _end(self, change: Change, member: Member, before: Before) -> None:
-        moment = self._moment(change, member)
+    def _end(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
         gone = member.member_id in change.removed
-        ending = self._ending(change, member, before)
-        lost = member.spans.keys() - member.held
         if gone and not before.existed:
             return
+        hidden = change.hides_ends or 0 <= before.current_offset < change.last_hole
+        if hidden:
+            self.stalls.forget(member)
+        lost = member.spans.keys() - member.held if member.spans else set()
+        ending = self._ending(change, member, before, hidden) if lost or gone or member.requests else None
+        if ending is not None:
+            self._end_partitions(change, member, lost, ending, moment)
+        elif member.revocation is not None:
+            self.stalls.watch_revocation(member, change.at, moment.offset)
+        if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
+            if not hidden and (self.life.protocol == CONSUMER or change.downgraded):
+                self.stalls.end_silence(member, before, change.at, moment.offset)
+            self._end_state_row(change, member, moment)
+        if gone and ending is not None:
+            self._end_member(change, member, before, moment)
+            self._end_life(change, member, ending, moment)
+
+    def _end_partitions(self, change: Change, member: Member, lost: set[TopicPartition], ending: Ending, moment: Moment) -> None:
         if member.requests:
             if not ending.hidden and not member.pending:
                 self.rules.revocation(member, change.at, moment.offset)
             self.ownership.end_requests(member, ending, moment)
-        if ending.hidden:
-            self.stalls.forget(member)
         self.stalls.watch_revocation(member, change.at, moment.offset)
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
                 self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
-            self.ownership.release(member, set(lost), ending, moment)
-            self.stalls.released(set(lost), change.at, moment.offset)
-        if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
-            if not ending.hidden and (self.life.protocol == CONSUMER or change.downgraded):
-                self.stalls.end_silence(member, before, change.at, moment.offset)
-            self._end_state_row(change, member, moment)
-        if gone:
-            self._end_member(change, member, before, moment)
-            self._end_life(change, member, ending, moment)
+            self.ownership.release(member, lost, ending, moment)
+            self.stalls.released(lost, change.at, moment.offset)
 
-    def _ending(self, change: Change, member: Member, before: Before) -> Ending:
-        hidden = before.current_offset >= 0 and change.last_hole > before.current_offset
+    def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
         if change.group_ends:
-            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden or change.hides_ends)
+            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
         if member.member_id in change.replaced:
             return Ending("REPLACED", "REPLACED", hidden)
         if member.member_id in change.removed or (member.epoch is None and before.epoch is not None):
@@ -262,18 +272,19 @@ class Machine:
             joined_at=member.joined_at,
         )
 
-    def _begin(self, change: Change, member: Member, before: Before) -> None:
-        moment = self._moment(change, member)
-        observed = self._start_observed(change, member, before)
+    def _begin(self, change: Change, member: Member, before: Before, moment: Moment, observed: bool) -> None:
         if member.joined_at < 0:
             member.joined_at, member.joined_offset = change.at, moment.offset
             member.join_observed = observed and not before.existed
-        fresh = member.held - member.spans.keys()
-        if fresh:
+        held = member.held
+        if len(held) != len(member.spans):  # what was lost has no span any more, so every span is of what is held
+            fresh = held - member.spans.keys()
             self._end_hidden_holders(change, member, fresh)
-            known = {tp for tp in fresh if self._known_before(change, before, tp)}
+            known = fresh
+            if change.converts and before.existed:
+                known = frozenset([tp for tp in fresh if self._is_new(change, tp)])
             self.ownership.hold(member, known, moment, observed)
-            self.ownership.hold(member, set(fresh) - known, moment, False)
+            self.ownership.hold(member, fresh - known, moment, False)
         if member.pending:
             self.ownership.request(member, member.pending, moment, observed)
         if member.epoch is not None and member.current_offset != before.current_offset and member.state_row is None:
@@ -298,12 +309,10 @@ class Machine:
         if not before.existed and member.member_id not in change.replaced.values() and observed:
             self.stalls.joined(member, change.at, moment.offset)
 
-    def _known_before(self, change: Change, before: Before, tp: TopicPartition) -> bool:
+    def _is_new(self, change: Change, tp: TopicPartition) -> bool:
         """Whether a partition that a conversion shows for the first time was truly new: without its topic's other name it may have been held all
         along.
         """
-        if not (change.converts and before.existed):
-            return True
         return bool(self.names.ids(tp[0])) if change.by_k2 else self.names.name(tp[0]) is not None
 
     def _end_hidden_holders(self, change: Change, member: Member, fresh: frozenset[TopicPartition]) -> None:
@@ -331,13 +340,10 @@ class Machine:
         known = self.life.birth_seen or self.life.last_change_offset >= 0
         return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset
 
-    def _watch(self, change: Change, member: Member, before: Before) -> None:
-        if member.current_offset == before.current_offset and member.epoch == before.epoch:
-            return
-        moment = self._moment(change, member)
-        observed = self._start_observed(change, member, before)
+    def _watch(self, change: Change, member: Member, moment: Moment, observed: bool) -> None:
         waiting_on = self.stalls.watch_wait(member, change.at, moment.offset, observed)
-        self.stalls.watch_limbo(member, change.at, moment.offset, observed)
+        if member.epoch == STATIC_LEAVE_EPOCH or member.limbo is not None:
+            self.stalls.watch_limbo(member, change.at, moment.offset, observed)
         row = member.state_row
         if row is not None:
             row.partitions_assigned, row.partitions_pending = len(member.assigned), len(member.pending)

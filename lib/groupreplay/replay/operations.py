@@ -9,7 +9,7 @@ Source: CoordinatorRuntime's append, GroupMetadataManager's write order; the rul
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groupreplay.records import (
     ConsumerGroupCurrentMemberAssignment,
@@ -31,29 +31,25 @@ STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22
 
 @dataclass(slots=True)
 class Operation:
-    """Records of one coordinator action, in order; never empty, never holding commits."""
+    """Records of one coordinator action, in order; never empty, never holding commits.
+
+    The rest is told once from the records, since it is asked for a dozen times. kinds: classes of the records. tombstones: how many there are.
+    """
 
     entries: list[Entry]
+    ts_ms: int = field(init=False)
+    offset: int = field(init=False)
+    last_offset: int = field(init=False)
+    leader_epoch: int = field(init=False)
+    last_hole: int = field(init=False)
+    kinds: set[type[Record]] = field(init=False)
+    tombstones: int = field(init=False)
 
-    @property
-    def ts_ms(self) -> int:
-        return self.entries[0].ts_ms
-
-    @property
-    def offset(self) -> int:
-        return self.entries[0].offset
-
-    @property
-    def last_offset(self) -> int:
-        return self.entries[-1].offset
-
-    @property
-    def leader_epoch(self) -> int:
-        return self.entries[0].leader_epoch
-
-    @property
-    def last_hole(self) -> int:
-        return self.entries[-1].last_hole
+    def __post_init__(self) -> None:
+        self.offset, self.ts_ms, self.leader_epoch, _, _, _ = self.entries[0]
+        self.last_offset, _, _, _, self.last_hole, _ = self.entries[-1]
+        self.kinds = {type(entry.record) for entry in self.entries}
+        self.tombstones = len([1 for entry in self.entries if entry.record.value is None])
 
 
 def is_seam(operation: Sequence[Entry], following: Entry) -> bool:

@@ -133,7 +133,7 @@ class Ownership:
         if outcome == "CANCELLED":
             self._output.emit(row)
             return
-        trail = self._life.trails.setdefault(tp, Trail())
+        trail = self._trail(tp)
         trail.handed.append(row)
         trail.released_offset = moment.offset
         self._life.unowned.add(tp)
@@ -166,7 +166,7 @@ class Ownership:
             row.released_epoch = moment.epoch
             row.to_offset = moment.offset
             row.end_reason = "UNOBSERVED" if ending.hidden else self._reason(tp, ending, moment)
-            trail = self._life.trails.setdefault(tp, Trail())
+            trail = self._trail(tp)
             self._no_first_commit(trail)
             trail.released.append(row)
             trail.released_offset = moment.offset
@@ -206,7 +206,7 @@ class Ownership:
             assigned_epoch=span.assigned_epoch,
         )
 
-    def hold(self, member: Member, fresh: set[TopicPartition], moment: Moment, observed: bool) -> None:
+    def hold(self, member: Member, fresh: frozenset[TopicPartition], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them go before."""
         if fresh and not member.spans:
             member.owns_since_at, member.owns_since_offset = (moment.at, moment.offset) if observed else (-1, -1)
@@ -305,6 +305,13 @@ class Ownership:
             self._life.trails.pop(tp, None)
 
     # ------------------------------------------------------------ small parts
+
+    def _trail(self, tp: TopicPartition) -> Trail:
+        """The partition's trail, made if need be."""
+        trail = self._life.trails.get(tp)
+        if trail is None:
+            trail = self._life.trails[tp] = Trail()
+        return trail
 
     def _last_commit_at(self, tp: TopicPartition, last_hole: int) -> int | None:
         name = tp[0] if self._life.protocol == CLASSIC else self._names.name(tp[0])

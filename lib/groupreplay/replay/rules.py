@@ -102,11 +102,11 @@ class Rules:
         hidden = change.last_change_offset >= 0 and change.last_hole > change.last_change_offset
         self._owners(change)
         targets = (ConsumerGroupTargetAssignmentMember, ConsumerGroupTargetAssignmentMetadata)
-        if isinstance(next((e.record for e in reversed(operation.entries) if isinstance(e.record, targets)), None), targets[1]):
+        if change.claims and isinstance(next((e.record for e in reversed(operation.entries) if isinstance(e.record, targets)), None), targets[1]):
             self._targets(change)
-        if not hidden and change.last_hole <= change.offset:
+        if change.removed and not hidden and change.last_hole <= change.offset:
             self._removals(change, operation)
-        for entry in operation.entries:
+        for entry in operation.entries if ConsumerGroupCurrentMemberAssignment in operation.kinds else ():
             record = entry.record
             if (
                 isinstance(record, ConsumerGroupCurrentMemberAssignment)
@@ -119,11 +119,12 @@ class Rules:
 
     def _owners(self, change: Change) -> None:
         shared: dict[TopicPartition, int] = {}
+        holders_of = self._life.holders.get
         for member_id in change.before:
             member = self._life.members.get(member_id)
-            for tp in member.spans if member is not None else ():
-                holders = self._life.holders.get(tp, ())
-                if len(holders) > 1 and all(change.last_hole <= self._life.members[m].current_offset for m in holders):
+            for tp in [tp for tp in member.spans if len(holders_of(tp, ())) > 1] if member is not None else ():
+                holders = self._life.holders[tp]
+                if all(change.last_hole <= self._life.members[m].current_offset for m in holders):
                     shared[tp] = max(shared.get(tp, -1), change.offsets.get(member_id, change.last_offset))
         for tp, offset in shared.items():
             self.broken("I1", change.at, offset, f"{tp[0]}-{tp[1]} is held by {', '.join(sorted(self._life.holders[tp]))}")
@@ -140,7 +141,7 @@ class Rules:
     def tombstones(self, operation: Operation) -> None:
         """I15, before the operation is applied: positions of its tombstones."""
         life = self._life
-        if operation.last_hole > operation.offset or 0 <= life.last_change_offset < operation.last_hole:
+        if not operation.tombstones or operation.last_hole > operation.offset or 0 <= life.last_change_offset < operation.last_hole:
             return
         seen: set[tuple[int, str]] = set()
         for entry in operation.entries:
@@ -279,14 +280,13 @@ class Rules:
         for held in member.spans.values() if not known else ():
             held.stamped = held.stamped and held.from_offset == entry.offset  # what is kept may have been given back in the hole
         for tp, epoch in _epochs_of(value.assigned_partitions):
-            what = f"{tp[0]}-{tp[1]} of {member.member_id}"
             if epoch < 0 or epoch > value.member_epoch:
-                self.broken("I17", entry.ts_ms, entry.offset, f"{what} has assignment epoch {epoch}, its member {value.member_epoch}")
+                self.broken("I17", entry.ts_ms, entry.offset, f"{_of(tp, member)} has assignment epoch {epoch}, its member {value.member_epoch}")
                 continue
             kept = known and epoch > 0 and tp in before.assigned
             span = member.spans.get(tp)
             if kept and span is not None and _keeps_epoch(span) and span.assigned_epoch != epoch:
-                self.broken("I17", entry.ts_ms, entry.offset, f"{what}: assignment epoch {epoch}, was {span.assigned_epoch}")
+                self.broken("I17", entry.ts_ms, entry.offset, f"{_of(tp, member)}: assignment epoch {epoch}, was {span.assigned_epoch}")
 
     # ------------------------------------------------------------ classic groups, timers
 
@@ -332,6 +332,10 @@ _MUST_FOLLOW: dict[type, tuple[int, ...]] = {
 
 def _key_type(record: object) -> int:
     return int(getattr(record, "KEY_TYPE", -1))
+
+
+def _of(tp: TopicPartition, member: Member) -> str:
+    return f"{tp[0]}-{tp[1]} of {member.member_id}"
 
 
 def _keeps_epoch(span: Span) -> bool:

@@ -9,7 +9,7 @@ from bisect import bisect_right
 
 from groupreplay.records import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS
 from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
-from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, Chain, Stall
+from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Stall
 from groupreplay.replay.life import CONSUMER, Before, Departure, Life, Member, Output, TopicPartition, client_key
 from groupreplay.replay.rules import Rules
 
@@ -56,6 +56,8 @@ class Stalls:
 
     def watch_wait(self, member: Member, at: int, offset: int, observed: bool) -> list[str]:
         """After a member's K8: the members that hold what it waits for, [] where it waits for nobody. Only UNRELEASED members wait."""
+        if member.state != UNRELEASED_PARTITIONS and not member.waiting and member.wait is None:
+            return []
         held: dict[TopicPartition, list[str]] = {}
         if (
             member.state == UNRELEASED_PARTITIONS
@@ -67,10 +69,12 @@ class Stalls:
                 others = [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
                 if others:
                     held[tp] = others
-        self._set_waiting(member, set(held))
         if not held:
+            if member.waiting:
+                self._set_waiting(member, set())
             self.end_wait(member, at, offset)
             return []
+        self._set_waiting(member, set(held))
         blockers = sorted({m for others in held.values() for m in others})
         if member.wait is None:
             member.wait = self.new("WAITING_ON_HOLDER", member, at, offset, [])
@@ -158,9 +162,11 @@ class Stalls:
     def end_silence(self, member: Member, before: Before, at: int, offset: int) -> None:
         """A member's K8 or tombstone came: how long it had not reacted to a newer target than the one of its last K8 (`before`)."""
         since = self.behind_since(before)
-        if since is not None and at > since:
+        if since is None or at <= since:
+            return
+        if at - since >= MIN_STALL_MS:
             emit_stall(self._output, self.new("NOT_RECONCILING", member, since, before.current_offset, [], len(before.assigned)), at, offset)
-            self._rules.silence(member, since, at, offset)
+        self._rules.silence(member, since, at, offset)
 
     def new_target(self, epoch: int, at: int, leader_epoch: int) -> None:
         """A K6. Targets that every member has passed are forgotten now and then."""
@@ -208,8 +214,11 @@ class Stalls:
         if member.last_commit_offset < self._life.last_change_offset:
             self._tell_quiet(member, at, offset, last_hole)
         member.last_commit_at, member.last_commit_offset = at, offset
-        committers = [c for c in self._life.committers if c[0] != member.member_id]
-        self._life.committers = [(member.member_id, at), *committers[:1]]
+        committers = self._life.committers
+        if committers and committers[0][0] == member.member_id:
+            committers[0] = (member.member_id, at)
+        else:
+            self._life.committers = [(member.member_id, at), *[c for c in committers if c[0] != member.member_id][:1]]
 
     def lost_everything(self, member: Member, at: int, offset: int, last_hole: int) -> None:
         """A member loses its last partition: it was quiet until now, if it was."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from groupreplay.wire.batches import APPEND_TIME, CONTROL, TRANSACTIONAL, Batch, Damage, LogRecord
 from groupreplay.wire.primitives import Malformed, read_varlong
 from groupreplay.wire.record_batch import OFFSET_LIMIT, parse_records
-from groupreplay.wire.record_keys import group_of, is_commit_key
+from groupreplay.wire.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key, names_of
 from groupreplay.wire.rows import MARKER, OPEN_COMMIT, RECORD, RowBuffer
 
 _INT64_MAX = (1 << 63) - 1
@@ -190,12 +190,12 @@ class CommitReducer:
             self._add_unusable(origin, offset, key)
             return
         encoding = origin[6]
-        group = group_of(key, encoding)
+        group, is_commit = names_of(key, encoding) if len(key) <= KEY_BYTES_KEPT else (group_of(key, encoding), is_commit_key(key, encoding))
         if group is not None:
-            if value is not None and is_commit_key(key, encoding):
+            if is_commit and value is not None:
                 self._pending[key] = _KEPT
                 self._keys.setdefault(group, []).append(key)
-            else:
+            elif group in self._keys:
                 self._end_stretch(group)
         self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
         self.kept += 1
@@ -292,7 +292,11 @@ def _origin(batch: Batch, last_hole: int, is_raw: bool) -> _Origin:
 def _value_in(tail: bytes) -> bytes | Malformed | None:
     """The value in the bytes that follow a record's key (headers follow it); None: a tombstone."""
     try:
-        length, pos = read_varlong(tail, 0)
+        length, pos = tail[0], 1
+        if length > 0x7F:
+            length, pos = read_varlong(tail, 0)
+        else:
+            length = length >> 1 ^ -(length & 1)
     except (IndexError, Malformed):
         return Malformed("no value")
     if length < 0:

@@ -211,6 +211,10 @@ def integer_array_reader(flexible: bool, nullable: bool, code: str) -> Reader:
     formats = [Struct(f">{count}{code}").unpack_from for count in range(_FORMATS)]
 
     def read(data: bytes, pos: int) -> tuple[tuple[int, ...] | None, int]:
+        count = data[pos] - 1
+        if flexible and 0 <= count < _FORMATS and pos + width * count < len(data):  # nearly every array: a call less, a third of its time
+            pos += 1
+            return formats[count](data, pos), pos + width * count
         count, pos = read_count(data, pos)
         if count < 0:
             return (None if nullable else _refuse_null()), pos
@@ -229,6 +233,8 @@ def array_reader(flexible: bool, nullable: bool, read_element: Reader) -> Reader
     read_count = count_reader(flexible)
 
     def read(data: bytes, pos: int) -> tuple[tuple[Any, ...] | None, int]:
+        if flexible and data[pos] == 1:
+            return (), pos + 1
         count, pos = read_count(data, pos)
         if count < 0:
             return (None if nullable else _refuse_null()), pos

@@ -39,8 +39,8 @@ OFFSET_LIMIT = 1 << 48
 """No partition has seen 281 million million records: a greater offset is damage."""
 
 _HEADER = struct.Struct(">qiibIhiqqqhii").unpack_from
-_batch = Batch._make
-"""Half the price of calling Batch."""
+_tuple = tuple.__new__
+"""Makes a Batch for a third of the price of calling it."""
 _PLAUSIBLE = re.compile(rb"\x02[\x00-\xff]{4}\x00[\x00-\x7f]")
 """magic, crc, attributes: enough to find candidates fast; the CRC decides."""
 _MAGIC_AT = 16
@@ -159,9 +159,8 @@ class SegmentReader:
                     pos = end
                     continue
                 body, start = unpacked, 0
-            yield _batch(
-                (base_offset, last_offset, epoch, crc, attributes, base_ts, max_ts, producer, count, body, start, BINARY, path, self._base + pos)
-            )
+            fields = (base_offset, last_offset, epoch, crc, attributes, base_ts, max_ts, producer, count, body, start, BINARY, path, self._base + pos)
+            yield _tuple(Batch, fields)
             pos = end
 
     # ------------------------------------------------------------ the window on the file

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from groupreplay.wire.batches import BINARY
 from groupreplay.wire.dump_json import load_json
 from groupreplay.wire.primitives import Malformed, text
 
+KEY_BYTES_KEPT = 512
+
 _JSON_COMMITS = (b'{"type":"1",', b'{"type":"0",')
+
+
+@lru_cache(maxsize=1 << 12)
+def names_of(key: bytes, encoding: str) -> tuple[str | None, bool]:
+    """(`group_of`, `is_commit_key`), kept for the keys last asked for: a group's keys come again and again. For keys of up to KEY_BYTES_KEPT."""
+    return group_of(key, encoding), is_commit_key(key, encoding)
 
 
 def is_commit_key(key: bytes, encoding: str) -> bool:

@@ -63,7 +63,7 @@ class _Cursor:
 
 def merge(logs: Sequence[Log]) -> Iterator[Item]:
     """All items of all logs, batches in offset order, each record once."""
-    yield from _Merge(logs).run()
+    return _Merge(logs).run()
 
 
 class _Merge:
