@@ -10,6 +10,7 @@ from groupreplay.config_file import load_config
 from groupreplay.outcome import end_job
 from groupreplay.queries import queries
 from groupreplay.session import start_session
+from groupreplay.tables.schemas import PUBLIC
 from groupreplay.tables.warehouse import Warehouse
 
 _WIDTH = 40
@@ -30,11 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> str:
-    config = load_config(options.config, options.set)
+    config = load_config(options.config, options.set, only_reads=True)
     spark = start_session("groupreplay query_tables")
     try:
         warehouse = Warehouse(spark, config.warehouse, config.cluster)
-        warehouse.check_all()
+        warehouse.check_all(PUBLIC)
         for title, statement in queries(warehouse.root, config.cluster):
             print(f"-- {title}\n{statement};\n")
             spark.sql(statement).show(20, _WIDTH)

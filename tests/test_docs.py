@@ -123,7 +123,9 @@ def configuration_rows() -> dict[str, str]:
 
 def test_every_key_has_its_default_beside_it() -> None:
     rows = configuration_rows()
-    keys = {f"{section}.{key}": value for section, values in load_base().items() for key, value in values.items()}
+    keys: dict[str, Any] = {}
+    for section, values in load_base().items():
+        keys |= {f"{section}.{key}": value for key, value in values.items()} if isinstance(values, dict) else {section: values}
     assert {key: rows.get(key, "not there").replace(",", "") for key in keys} == {key: "null" if v is None else str(v) for key, v in keys.items()}
     assert rows.keys() - keys.keys() == {"cluster", "warehouse", "sources"}
 

@@ -26,6 +26,11 @@ TEXT_KINDS = (SERVER_LOG, REQUEST_LOG)
 SOURCE_KINDS = ("segments", "dump_log", *TEXT_KINDS, "topics")
 LATER_SOURCE_KINDS = ("kafka",)
 
+PRIVATE_FIELDS = ("client_host", "client_id", "instance_id", "principal")
+"""What of a client may be hashed in the tables that analysts read."""
+
+MIN_SALT_CHARS = 16
+
 DEFAULT_LAYOUT = "[%d] %p %m (%c)%n"
 """Kafka's own, of config/log4j2.yaml (`wire.log_layout.DEFAULT_PATTERN`)."""
 
@@ -110,11 +115,20 @@ class ReportConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrivacyConfig:
+    """hash: of PRIVATE_FIELDS, by name, each once. salt: secret from the environment, None where nothing is hashed, and for who only reads."""
+
+    hash: tuple[str, ...] = field(default=(), metadata={"choices": PRIVATE_FIELDS})
+    salt: str | None = field(default=None, repr=False, metadata={"secret": MIN_SALT_CHARS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """One run's configuration, checked whole.
 
     cluster: a name, in every row. warehouse: directory (then absolute) or URI; a table is at <warehouse>/<table>. config_hash: sha256 of what was
-    in force, in hex, with `${env:NAME}` unreplaced, so that no secret is in it.
+    in force, in hex, with `${env:NAME}` unreplaced, so that no secret is in it. private_warehouse: of the internal tables, where `privacy` hides
+    something in the others; None where they stand together.
     """
 
     cluster: str = field(metadata={"pattern": r"[A-Za-z0-9._-]{1,100}", "expected": "a name of letters, digits, '.', '_' and '-'"})
@@ -123,4 +137,6 @@ class Config:
     thresholds: Thresholds = field(default_factory=Thresholds)
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
+    privacy: PrivacyConfig = field(default_factory=PrivacyConfig)
+    private_warehouse: str | None = None
     config_hash: str = field(default="", metadata={"computed": True})

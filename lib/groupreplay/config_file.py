@@ -26,7 +26,8 @@ from groupreplay.wire.log_layout import Layout
 
 BASE = "conf/base.yaml"
 OVERRIDE = "--set"
-_PATHS = frozenset({"warehouse", "path"})
+_PATHS = frozenset({"warehouse", "private_warehouse", "path"})
+_PRIVACY = "privacy"
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _SOURCES: Mapping[str, type[Source]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG: RequestLogSource}
@@ -34,8 +35,11 @@ _SOURCES: Mapping[str, type[Source]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG
 _WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a mapping", bool: "true or false", float: "a fraction", type(None): "nothing"}
 
 
-def load_config(path: str, overrides: Sequence[str] = ()) -> Config:
-    """The configuration of the file at `path` (local), with `key=value` overrides on it. Raises ConfigError."""
+def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = False) -> Config:
+    """The configuration of the file at `path` (local), with `key=value` overrides on it. Raises ConfigError.
+
+    only_reads: for who reads tables and writes none: secrets are not asked for, and None.
+    """
     base = _parse(resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE)
     layers = {BASE: base, path: _parse(_text(path), path)}
     tree = _merged(base, layers[path])
@@ -43,7 +47,9 @@ def load_config(path: str, overrides: Sequence[str] = ()) -> Config:
         name, key, value = _override(override)
         _put(tree, key, value, name)
         layers[name] = _nested(key, value)
-    config: Config = _Reader(layers, path).section(Config, tree, "")
+    reader = _Reader(layers, path, only_reads)
+    config: Config = reader.section(Config, tree, "")
+    _check_privacy(config, reader)
     canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return dataclasses.replace(config, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
 
@@ -104,7 +110,9 @@ def _override(text: str) -> tuple[str, str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(OVERRIDE, "", f"expected key=value, found {text!r}")
-    return f"{OVERRIDE} {text}", key.strip(), _yaml(value, f"{OVERRIDE} {text}")
+    # Messages name the argument that they blame, but not what may be a secret that stands in the wrong place.
+    name = f"{OVERRIDE} {key.strip()}" if key.strip().split(".")[0] == _PRIVACY else f"{OVERRIDE} {text}"
+    return name, key.strip(), _yaml(value, name)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,8 +156,8 @@ def _put(tree: dict[str, Any], key: str, value: Any, name: str) -> None:
 class _Reader:
     """Reads dataclasses off a merged tree. layers: name -> tree, later ones over earlier ones; main: the layer that a missing key is missing in."""
 
-    def __init__(self, layers: Mapping[str, Mapping[str, Any]], main: str) -> None:
-        self.layers, self.main = layers, main
+    def __init__(self, layers: Mapping[str, Mapping[str, Any]], main: str, only_reads: bool = False) -> None:
+        self.layers, self.main, self.only_reads = layers, main, only_reads
 
     def section(self, cls: Any, tree: Any, key: str) -> Any:
         """An instance of the dataclass from a mapping."""
@@ -169,7 +177,9 @@ class _Reader:
 
     def value(self, hint: Any, metadata: Mapping[str, Any], value: Any, key: str) -> Any:
         if get_origin(hint) is tuple:
-            return self.sources(value, metadata, key)
+            return self.sources(value, metadata, key) if get_args(hint)[0] is Source else self.choices(value, metadata["choices"], key)
+        if "secret" in metadata:
+            return self.secret(value, metadata["secret"], key)
         if dataclasses.is_dataclass(hint):
             return self.section(hint, value, key)
         if isinstance(value, str):
@@ -196,6 +206,29 @@ class _Reader:
             raise self.error(f"{key}.kind", f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}")
         source: Source = self.section(_SOURCES.get(str(kind), Source), tree, key)
         return source
+
+    def choices(self, value: Any, choices: Sequence[str], key: str) -> tuple[str, ...]:
+        """Names out of a few, each once and in order, so that the order in which they are given says nothing."""
+        if not isinstance(value, list):
+            raise self.error(key, f"expected a list of {', '.join(choices)}, found {_found(value)}")
+        for each in value:
+            if each not in choices:
+                raise self.error(key, f"there is no field {_found(each)} that could be hashed{_nearest(str(each), choices)}")
+        return tuple(sorted(set(value)))
+
+    def secret(self, value: Any, least: int, key: str) -> str | None:
+        """No message ever quotes what stands there."""
+        if value is None:
+            return None
+        reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        if reference is None:
+            raise self.error(key, "expected ${env:NAME}: a secret stands in the environment, never in a configuration")
+        if self.only_reads:
+            return None
+        found: str = self.with_environment(value, key, as_text=True)
+        if len(found) < least:
+            raise self.error(key, f"expected at least {least} characters in the variable {reference[1]!r} of the environment, found fewer")
+        return found
 
     def check_timezone(self, name: str, key: str) -> None:
         names = sorted(zoneinfo.available_timezones())
@@ -233,6 +266,22 @@ class _Reader:
             if _says(self.layers[name], key.split(".") if key else []):
                 return name
         return self.main
+
+
+def _check_privacy(config: Config, reader: _Reader) -> None:
+    """What keys must say together."""
+    privacy, private = config.privacy, config.private_warehouse
+    if not privacy.hash:
+        if private is not None:
+            raise reader.error("private_warehouse", "it is used only where privacy.hash names what to hide, and privacy.hash is empty")
+        return
+    if privacy.salt is None and not reader.only_reads:
+        raise reader.error("privacy.salt", "is missing, expected ${env:NAME}: privacy.hash needs a salt from the environment")
+    if private is None:
+        raise reader.error("private_warehouse", "is missing, expected a directory or URI: with privacy.hash internal tables need one of their own")
+    public, hidden = (re.sub("^file:/+", "/", path).rstrip("/") + "/" for path in (config.warehouse, private))
+    if public.startswith(hidden) or hidden.startswith(public):
+        raise reader.error("private_warehouse", f"expected a place neither in the warehouse {config.warehouse} nor around it, found {private}")
 
 
 _CHECKS = {"timezone": _Reader.check_timezone, "layout": _Reader.check_layout}

@@ -15,7 +15,7 @@ from groupreplay.errors import NotReady
 from groupreplay.steps.land_lines import RAW_LINES
 from groupreplay.steps.plan import Inputs
 from groupreplay.steps.storage import check_writable
-from groupreplay.tables.schemas import ALWAYS
+from groupreplay.tables.schemas import ALWAYS, INTERNAL
 from groupreplay.wire.text_units import TextUnit
 from groupreplay.wire.units import Unit
 
@@ -23,15 +23,18 @@ WORKER_PACKAGES = ("pandas", "pyarrow", "google-crc32c")
 """What a worker's Python must have; the package itself comes with the job."""
 
 
-def check_ready(spark: SparkSession, root: str) -> list[str]:
+def check_ready(spark: SparkSession, roots: Sequence[str]) -> list[str]:
     """Lines on jars, worker Python and write access. Raises NotReady for the first that is not as a run needs it."""
     worker = _worker_versions(spark)
-    check_writable(spark, root)
-    return [f"ready: Spark {spark.version} with the Delta jars; workers run {worker}; {root} can be written"]
+    for root in roots:
+        check_writable(spark, root)
+    return [f"ready: Spark {spark.version} with the Delta jars; workers run {worker}; {' and '.join(roots)} can be written"]
 
 
-def planned_lines(inputs: Inputs, units: Sequence[Unit], text_units: Sequence[TextUnit], dates: Sequence[date], root: str) -> list[str]:
-    """What would be read, by partition of the offsets topic and by broker, and what would be written."""
+def planned_lines(
+    inputs: Inputs, units: Sequence[Unit], text_units: Sequence[TextUnit], dates: Sequence[date], root: str, private_root: str | None = None
+) -> list[str]:
+    """What would be read, by partition of the offsets topic and by broker, and what would be written. private_root: of internal tables."""
     files = {file.path: file.size for unit in units for file in unit.files}
     by_input: dict[str, list[Unit]] = {}
     for unit in units:
@@ -47,7 +50,11 @@ def planned_lines(inputs: Inputs, units: Sequence[Unit], text_units: Sequence[Te
     lines += [f"  cannot be listed: {path}: {why}" for path, why in inputs.unreadable]
     nights = ", ".join(str(each) for each in dates)
     tables = sorted([*ALWAYS, *([RAW_LINES] if inputs.texts else [])])
-    return [*lines, f"would write night {nights} to {len(tables)} tables below {root}: {', '.join(tables)}"]
+    below = {root: [name for name in tables if private_root is None or name not in INTERNAL]}
+    if private_root is not None:
+        below[private_root] = [name for name in tables if name in INTERNAL]
+    lines += [f"would write night {nights} to {len(names)} tables below {place}: {', '.join(names)}" for place, names in below.items()]
+    return lines
 
 
 def _text_lines(inputs: Inputs, units: Sequence[TextUnit]) -> list[str]:

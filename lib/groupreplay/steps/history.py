@@ -18,25 +18,27 @@ from groupreplay.steps.plan import NO_TIME_MS, Landing, landing_of
 @dataclass(frozen=True, slots=True)
 class PastNight:
     """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was. lines: None
-    where no log of a broker was landed, then or before."""
+    where no log of a broker was landed, then or before. hashed: `Plan.hashed` of it."""
 
     logical_date: date
     is_done: bool
     landing: Landing
     digest_final: Mapping[str, str]
     lines: LinesLanding | None = None
+    hashed: str = ""
 
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
     """In order. runs: rows of the table `runs` of one cluster."""
     is_done = sf.col("state") == "DONE"
     has_landed = sf.col("landing").isNotNull()
+    landed = sf.struct("landing", "lines", "hashed", is_done.alias("is_done"))
     newest = sf.struct("started_at", "run_id")
     nights = (
-        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines")})
+        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines", "hashed")})
         .groupBy("logical_date")
         .agg(
-            sf.max_by(sf.when(has_landed, sf.struct("landing", "lines", is_done.alias("is_done"))), sf.when(has_landed, newest)).alias("landed"),
+            sf.max_by(sf.when(has_landed, landed), sf.when(has_landed, newest)).alias("landed"),
             sf.max_by(sf.when(is_done, sf.col("digest_final")), sf.when(is_done, newest)).alias("digest_final"),
         )
     )
@@ -48,6 +50,7 @@ def past_nights(runs: DataFrame) -> list[PastNight]:
             landing_of(json.loads(row["landed"]["landing"])),
             row["digest_final"] or {},
             LinesLanding.from_json(row["landed"]["lines"]) if row["landed"]["lines"] else None,
+            row["landed"]["hashed"] or "",
         )
         for row in rows
     ]

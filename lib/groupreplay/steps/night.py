@@ -16,7 +16,7 @@ from pyspark.sql import functions as sf
 
 import groupreplay
 from groupreplay.config import Config
-from groupreplay.errors import RunHeld
+from groupreplay.errors import GroupReplayError, RunHeld
 from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
@@ -28,6 +28,7 @@ from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import RAW_LINES, land_lines
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs
+from groupreplay.steps.privacy import check_privacy
 from groupreplay.steps.publish import SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.steps.replay import known_holes, latest_states, night_records, replayed, slices_for
 from groupreplay.steps.report import Sources
@@ -37,6 +38,7 @@ from groupreplay.summary import SUMMARY_TABLES, section, summary_frames, summary
 from groupreplay.tables.runs import DONE, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.privacy import HashKeys, hash_keys
 from groupreplay.transforms.topics import GIVEN
 
 _log = logging.getLogger(__name__)
@@ -58,11 +60,16 @@ def run_night(spark: SparkSession, config: Config, logical_date: date | None = N
     """
     inputs = find_inputs(config)
     fit_to(spark, 0)
-    warehouse = Warehouse(spark, config.warehouse, config.cluster)
+    warehouse = Warehouse(spark, config.warehouse, config.cluster, config.private_warehouse)
+    keys = hash_keys(config.privacy)
+    # In a new warehouse there is nothing to look for, and a first query costs seconds.
+    nights: list[PastNight] = []
+    if warehouse.version("runs") > 0:
+        warehouse.check_all(["runs"])
+        nights = past_nights(_of_cluster(warehouse, "runs"))
+        check_privacy(warehouse, nights, keys)
     if not dry_run:
         warehouse.create_all()
-    # In a new warehouse there is nothing to look for, and a first query costs seconds.
-    nights = past_nights(_of_cluster(warehouse, "runs")) if warehouse.version("runs") > 0 else []
     if logical_date is None:
         logical_date = default_date(nights, newest_ms(plan_units(inputs.files, {})))
     dates = nights_to_run(nights, logical_date)
@@ -70,10 +77,10 @@ def run_night(spark: SparkSession, config: Config, logical_date: date | None = N
         return NightResult(tuple(dates), None, _dry_run(warehouse, inputs, nights, dates, logical_date))
     ledger = Ledger(warehouse, config.cluster)
     for each in dates[:-1]:
-        with _Night(config, warehouse, ledger, each, nights, inputs) as night:
+        with _Night(config, warehouse, ledger, each, nights, inputs, keys) as night:
             night.run(lands=False)
         nights = past_nights(_of_cluster(warehouse, "runs"))
-    with _Night(config, warehouse, ledger, dates[-1], nights, inputs) as night:
+    with _Night(config, warehouse, ledger, dates[-1], nights, inputs, keys) as night:
         run = night.run(lands=dates[-1] == logical_date)
         return NightResult(tuple(dates), run, tuple(night.summary_lines(run)))
 
@@ -84,7 +91,7 @@ def _dry_run(warehouse: Warehouse, inputs: Inputs, nights: Sequence[PastNight], 
     lands = dates[-1] == logical_date
     units = plan_units(inputs.files, landed.watermarks()) if lands else []
     text_units = plan_text_units(inputs.texts, lines.watermarks if lines else {}) if lands else []
-    return (*check_ready(warehouse.spark, warehouse.root), *planned_lines(inputs, units, text_units, dates, warehouse.root))
+    return (*check_ready(warehouse.spark, warehouse.roots), *planned_lines(inputs, units, text_units, dates, *warehouse.roots))
 
 
 def _of_cluster(warehouse: Warehouse, name: str, version: int | None = None) -> DataFrame:
@@ -93,7 +100,8 @@ def _of_cluster(warehouse: Warehouse, name: str, version: int | None = None) -> 
 
 @dataclass(slots=True)
 class _Night:
-    """The steps of one night. nights: of `past_nights`. kept: what is held in memory until the night is left."""
+    """The steps of one night. nights: of `past_nights`. keys: of what is hidden, None if nothing is.
+    kept: what is held in memory until the night is left."""
 
     config: Config
     warehouse: Warehouse
@@ -101,6 +109,7 @@ class _Night:
     logical_date: date
     nights: Sequence[PastNight]
     inputs: Inputs
+    keys: HashKeys | None = None
     timings: dict[str, int] = field(default_factory=dict)
     kept: dict[str, DataFrame] = field(default_factory=dict)
 
@@ -116,7 +125,8 @@ class _Night:
         with self._timed("plan"):
             plan = self._plan(lands=lands)
             run = self.ledger.acquire(self.logical_date, groupreplay.__version__, self.config.config_hash, plan.to_json())
-        plan = Plan.from_json(run.plan or "")
+        # A run that was taken over before it landed anything may have been begun with another salt.
+        plan = replace(Plan.from_json(run.plan or ""), hashed=self._hashed)
         self.timings |= run.timings or {}
         try:
             if run.state == PLANNED:
@@ -134,11 +144,11 @@ class _Night:
 
     def _plan(self, *, lands: bool) -> Plan:
         if not lands:
-            return Plan(())
+            return Plan((), hashed=self._hashed)
         units = plan_units(self.inputs.files, self._landed_before().watermarks())
         lines = self._lines_before()
         text_units = plan_text_units(self.inputs.texts, lines.watermarks if lines else {})
-        return Plan(tuple(units), self.inputs.passed_over, self.inputs.unreadable, text_units=tuple(text_units))
+        return Plan(tuple(units), self.inputs.passed_over, self.inputs.unreadable, text_units=tuple(text_units), hashed=self._hashed)
 
     def _land(self, run: Run, plan: Plan) -> tuple[Run, Plan]:
         landing = self._landed_before()
@@ -205,9 +215,8 @@ class _Night:
                 sources = Sources(sources.staged.persist(), sources.raw.persist(), lines)
                 self.kept |= {"replayed": sources.staged, "raw_records": sources.raw}
             context = self._context(plan, landing)
-            publisher = Publisher(
-                self.warehouse, self.logical_date, earlier.digest_final if earlier else {}, plan.staged_rows, self._metadata(run, "publish")
-            )
+            digest_final, metadata = earlier.digest_final if earlier else {}, self._metadata(run, "publish")
+            publisher = Publisher(self.warehouse, self.logical_date, digest_final, plan.staged_rows, metadata, self.keys)
             kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *plan.evidence_kinds}
             publisher.publish(sources, self.inputs.topics, kinds, context)
             self.kept |= publisher.kept
@@ -279,9 +288,16 @@ class _Night:
             names = {row["topic_id"]: row["topic"] for row in known.select("topic_id", "topic").collect()}
         return names | {topic.topic_id: topic.topic for topic in self.inputs.topics}
 
+    @property
+    def _hashed(self) -> str:
+        return self.keys.fingerprint if self.keys else ""
+
     def _write_sql(self, published: Published) -> None:
-        for name, text in sql_files(self.warehouse.root, self.config.cluster, self.logical_date, published.versions).items():
-            write_text(self.warehouse.spark, f"{self.warehouse.root}/_sql/{name}", text)
+        """Tables that lie elsewhere are none of the reader's business."""
+        root = self.warehouse.root
+        versions = {name: version for name, version in published.versions.items() if self.warehouse.root_of(name) == root}
+        for name, text in sql_files(root, self.config.cluster, self.logical_date, versions).items():
+            write_text(self.warehouse.spark, f"{root}/_sql/{name}", text)
 
     def _metadata(self, run: Run, step: str) -> dict[str, Any]:
         return {"run_id": run.run_id, "step": step, "logical_date": str(self.logical_date), "code_version": run.code_version}
@@ -290,8 +306,12 @@ class _Night:
         return self.ledger.advance(run, state, plan=plan.to_json(), timings=dict(self.timings), **changes)
 
     def _fail(self, run: Run, error: Exception) -> None:
+        why = " ".join(str(error).split())[:1000] or type(error).__name__
+        if self.keys and not isinstance(error, GroupReplayError):
+            # Errors of Spark quote plans and rows, and `runs` is for everybody.
+            why = f"unforeseen: {type(error).__name__}; the output of the job says more"
         try:
-            self.ledger.fail(run, " ".join(str(error).split())[:1000] or type(error).__name__)
+            self.ledger.fail(run, why)
         except Exception as another:  # noqa: BLE001  # the first error is what the user must see
             _log.warning("run_id=%s could not be marked FAILED: %s", run.run_id, another)
 

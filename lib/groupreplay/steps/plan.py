@@ -77,6 +77,7 @@ class Landing:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What one run reads. landing: None until it was landed; lines: also where no log of a broker ever was.
+    hashed: what is hidden in the tables that analysts read (`HashKeys.fingerprint`), "" nothing.
     staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then. evidence_*: the same of `evidence`, where there are lines."""
 
     units: tuple[Unit, ...]
@@ -90,10 +91,11 @@ class Plan:
     lines: LinesLanding | None = None
     evidence_version: int = -1
     evidence_kinds: tuple[str, ...] = ()
+    hashed: str = ""
 
     def to_json(self) -> str:
         landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
-        plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds", "evidence_version", "evidence_kinds")
+        plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds", "evidence_version", "evidence_kinds", "hashed")
         content = {**{name: getattr(self, name) for name in plain}, "landing": landing, "units": [asdict(unit) for unit in self.units]}
         content |= {"text_units": [asdict(unit) for unit in self.text_units], "lines": self.lines and json.loads(self.lines.to_json())}
         return json.dumps(content, separators=(",", ":"))
@@ -113,6 +115,7 @@ class Plan:
             staged_kinds=tuple(content["staged_kinds"]),
             evidence_version=content.get("evidence_version", -1),
             evidence_kinds=tuple(content.get("evidence_kinds", ())),
+            hashed=content.get("hashed", ""),
         )
 
 

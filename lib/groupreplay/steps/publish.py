@@ -15,9 +15,11 @@ from pyspark.sql import functions as sf
 from groupreplay.sources.topics import GivenTopic
 from groupreplay.steps.report import KINDS, NAME_TOPICS, OF_EVIDENCE, OF_STAGED, OF_STAGED_AND_RAW, Sources
 from groupreplay.summary import SUMMARY_TABLES
+from groupreplay.tables.schemas import INTERNAL
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.digest import DIGESTED, EMPTY, add_digests, observed
+from groupreplay.transforms.privacy import HashKeys, hidden
 from groupreplay.transforms.topics import topics
 
 THREADS: Final = 4
@@ -42,15 +44,22 @@ class Published:
 
 
 class Publisher:
-    """Commits one night's tables. earlier: digest_final of the night before. kept: tables whose rows of this night are still in memory."""
+    """Commits one night's tables. earlier: digest_final of the night before. keys: of what analysts must not see, None where they may see everything.
+    kept: tables whose rows of this night are still in memory, as they were committed."""
 
     def __init__(
-        self, warehouse: Warehouse, logical_date: date, earlier: Mapping[str, str], staged_rows: int, user_metadata: Mapping[str, Any]
+        self,
+        warehouse: Warehouse,
+        logical_date: date,
+        earlier: Mapping[str, str],
+        staged_rows: int,
+        user_metadata: Mapping[str, Any],
+        keys: HashKeys | None = None,
     ) -> None:
         self._warehouse, self._logical_date, self._earlier = warehouse, logical_date, earlier
         self._tasks = max(1, -(-staged_rows // TASK_ROWS))
         self._keeps = SUMMARY_TABLES if staged_rows <= SMALL_ROWS else ()
-        self._user_metadata = user_metadata
+        self._user_metadata, self._keys = user_metadata, keys
         self.published = Published()
         self.kept: dict[str, DataFrame] = {}
 
@@ -74,6 +83,8 @@ class Publisher:
             self._note(name, 0, {"rows": 0, "digest": EMPTY, "digest_final": EMPTY} if name in DIGESTED else {"rows": 0})
             return
         frame = sources.frame(name, context)
+        if name not in INTERNAL:
+            frame = hidden(name, frame, self._keys)
         if name in self._keeps:
             frame = self.kept[name] = frame.persist()
         self.commit(name, frame)

@@ -24,8 +24,14 @@ PROTOCOL_PROPERTIES = ("delta.minReaderVersion", "delta.minWriterVersion")
 OPTIONAL: frozenset[str] = frozenset({"raw_lines", "evidence"})
 """Internal tables of what brokers' logs say: made when the first of these logs is landed, so that who has none has no empty tables."""
 
+INTERNAL: frozenset[str] = frozenset({"raw_records", "raw_lines", "replayed", "evidence", "group_state"})
+"""Tables of the job alone: what was landed, staged and carried over, with everything in clear."""
+
 ALWAYS: tuple[str, ...] = tuple(name for name in TABLES if name not in OPTIONAL)
 """Tables of every warehouse."""
+
+PUBLIC: tuple[str, ...] = tuple(name for name in TABLES if name not in INTERNAL)
+"""Tables that analysts read."""
 
 READER_VERSION, WRITER_VERSION = 1, 2
 """The Delta protocol of every table, so that many readers can read them (design section 8)."""

@@ -1,6 +1,7 @@
 """A warehouse: a folder of Delta tables, one per file in schemas/. The only code that creates, reads and writes them.
 
-A write is one commit. Every table holds rows of all clusters, so each write names what it replaces.
+Internal tables have a folder of their own where the others hide who the clients are. A write is one commit. Every table holds rows of all clusters,
+so each write names what it replaces.
 """
 
 from __future__ import annotations
@@ -17,22 +18,31 @@ from pyspark.sql.types import DataType, StructField, StructType
 from groupreplay.errors import SchemaDrift
 from groupreplay.tables.damage import damage_of, guarded
 from groupreplay.tables.delta_log import DeltaLog, Snapshot
-from groupreplay.tables.schemas import ALWAYS, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, TableSchema, table_schema
+from groupreplay.tables.schemas import ALWAYS, INTERNAL, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, TableSchema, table_schema
 
 _THREADS = 4
 """Driver threads for what is done to every table: the work is Spark's planning on the driver, so more than its cores gain nothing."""
 
 
 class Warehouse:
-    """The tables below `root` (directory or URI), as one cluster's run sees them."""
+    """The tables below `root` (directory or URI), as one cluster's run sees them. private_root: of the internal ones, None if it is the same."""
 
-    def __init__(self, spark: SparkSession, root: str, cluster: str) -> None:
+    def __init__(self, spark: SparkSession, root: str, cluster: str, private_root: str | None = None) -> None:
         self.spark, self.root, self.cluster = spark, root.rstrip("/"), cluster
+        self.private_root = self.root if private_root is None else private_root.rstrip("/")
         self._schemas: dict[str, TableSchema] = {}
         self._logs: dict[str, DeltaLog] = {}
 
+    def root_of(self, name: str) -> str:
+        return self.private_root if name in INTERNAL else self.root
+
     def path(self, name: str) -> str:
-        return f"{self.root}/{name}"
+        return f"{self.root_of(name)}/{name}"
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Folders of tables, each once."""
+        return tuple(dict.fromkeys((self.root, self.private_root)))
 
     def schema(self, name: str) -> TableSchema:
         """Of schemas/<name>.sql, parsed once."""
@@ -64,14 +74,14 @@ class Warehouse:
         with ThreadPoolExecutor(_THREADS) as threads:
             for name, missing in zip(names, threads.map(lambda name: self._missing(self.schema(name)), names), strict=True):
                 if missing is None:
-                    raise damage_of(self.root, name, "it is not there")
+                    raise damage_of(self.root_of(name), name, "it is not there")
 
     def read(self, name: str, version: int | None = None) -> DataFrame:
         """All rows of all clusters, at a version or now. What is damaged shows only when the frame is used: see `damage.damaged_table`."""
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
-        with guarded(self.root, name):
+        with guarded(self.root_of(name), name):
             return reader.load(self.path(name))
 
     def replace(self, name: str, frame: DataFrame, where: str, user_metadata: Mapping[str, Any], options: Mapping[str, str] | None = None) -> int:
@@ -94,24 +104,24 @@ class Warehouse:
         return [*ALWAYS, *(name for name in TABLES if name in OPTIONAL and self.exists(name))]
 
     def _snapshot(self, name: str) -> Snapshot:
-        with guarded(self.root, name):
+        with guarded(self.root_of(name), name):
             return self.log(name).snapshot()
 
     def _write(self, name: str, frame: DataFrame, mode: str, options: Mapping[str, str], user_metadata: Mapping[str, Any]) -> int:
         rows = frame.select(*[_as_column(field) for field in self.schema(name).struct])
         metadata = json.dumps(dict(user_metadata), sort_keys=True, default=str)
-        with guarded(self.root, name):
+        with guarded(self.root_of(name), name):
             rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(self.path(name))
             return self.log(name).snapshot().version
 
     def _missing(self, schema: TableSchema) -> list[StructField] | None:
         """The nullable columns that the table has yet to get; None where the table itself is missing."""
-        with guarded(self.root, schema.name):
+        with guarded(self.root_of(schema.name), schema.name):
             snapshot = self.log(schema.name).snapshot()
             if snapshot.version < 0:
                 # Delta would make a new table over what is left of the old one.
                 if self.log(schema.name).stray_files():
-                    raise damage_of(self.root, schema.name, "there are files in its place but no log of them")
+                    raise damage_of(self.root_of(schema.name), schema.name, "there are files in its place but no log of them")
                 return None
             differences, added = _compared(schema, snapshot)
         if differences:
@@ -120,7 +130,7 @@ class Warehouse:
 
     def _bring_up(self, schema: TableSchema, missing: list[StructField] | None) -> None:
         """Makes the table what its file says."""
-        with guarded(self.root, schema.name):
+        with guarded(self.root_of(schema.name), schema.name):
             if missing is None:
                 protocol = (READER_VERSION, WRITER_VERSION)
                 self.log(schema.name).create(schema.struct, schema.partition_columns, schema.comment, schema.properties, protocol)
