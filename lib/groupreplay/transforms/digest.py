@@ -84,7 +84,8 @@ def digest_of(hashes: Column) -> Column:
     low = sf.coalesce(sf.sum(hashes.bitwiseAND(sf.lit(_HALF))), sf.lit(0))
     high = sf.coalesce(sf.sum(sf.shiftrightunsigned(hashes, 32)), sf.lit(0))
     carried = sf.shiftleft((high + sf.shiftright(low, 32)).bitwiseAND(sf.lit(_HALF)), 32)
-    return sf.lpad(sf.lower(sf.hex(carried.bitwiseOR(low.bitwiseAND(sf.lit(_HALF))))), 16, "0")
+    # Not lower(hex(..)): the first call of lower keeps Spark's scheduler busy for two seconds, making tables of all letters there are.
+    return sf.format_string("%016x", carried.bitwiseOR(low.bitwiseAND(sf.lit(_HALF))))
 
 
 def add_digests(*digests: str) -> str:
