@@ -2,7 +2,7 @@
 -- Key: (cluster, offsets_partition, kind, offset), but for commits that share the offset of their transaction marker.
 -- Partitioned by: (cluster, logical_date, kind): each step reads just the kinds it needs.
 -- Writer: run_nightly, step land; replaces cluster = C AND logical_date = D.
--- Retention: internal; only open commits and the last night are read again, older nights may be deleted.
+-- Retention: internal; open commits, and nights that may run again, are read again; a night without its rows cannot.
 CREATE TABLE IF NOT EXISTS raw_records (
   cluster           STRING NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
   logical_date      DATE   NOT NULL COMMENT 'night that landed it; date',

@@ -141,6 +141,9 @@ def test_night_that_is_run_again_goes_on_with_what_is_new(
     raw = table(spark, warehouse, "raw_records").where("kind = 'record'")
     assert raw.count() > landed
     assert raw.groupBy("offsets_partition", "offset", "key").count().where("count > 1").count() == 0
+    spark.sql(f"DELETE FROM delta.`{warehouse / 'raw_records'}` WHERE logical_date = DATE'{DAY}'")
+    with pytest.raises(ConfigError, match="rows were deleted from raw_records"):
+        run(("segments", logs), warehouse=warehouse)
 
 
 class Killed(BaseException):

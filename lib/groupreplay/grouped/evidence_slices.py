@@ -8,7 +8,6 @@ lines that name no group. Events travel as JSON, because pandas turns columns of
 from __future__ import annotations
 
 import dataclasses
-import gc
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final
@@ -18,6 +17,7 @@ import pandas as pd
 from groupreplay.evidence.facts import EVIDENCE_FACTS
 from groupreplay.evidence.group import EvidenceReplay
 from groupreplay.evidence.life import Line
+from groupreplay.grouped.collector import collector_off
 from groupreplay.grouped.frames import FactFrames, UnionSchema
 from groupreplay.log_records import LogEvent
 
@@ -123,15 +123,10 @@ def evidence_slice_replay(newest_ms: int) -> Callable[[Iterator[pd.DataFrame]], 
     """The function of the grouped map; see `grouped.slices.slice_replay`."""
 
     def replay_slice(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
+        with collector_off():
             replay = EvidenceSlice(newest_ms)
             for frame in frames:
                 yield from replay.feed(frame)
             yield from replay.finish()
-        finally:
-            if collecting:
-                gc.enable()
 
     return replay_slice

@@ -9,12 +9,12 @@ first row: offset STATE_OFFSET, encoding STATE_ENCODING, the state as value.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import pandas as pd
 
+from groupreplay.grouped.collector import collector_off
 from groupreplay.grouped.frames import RAW_BYTES_KEPT, REPLAYED, Counts, FactFrames, GroupState, Undecoded
 from groupreplay.records import Entry
 from groupreplay.replay.facts import Anomaly
@@ -169,16 +169,10 @@ def slice_replay(names: Mapping[str, str]) -> Callable[[Iterator[pd.DataFrame]],
     """The function of the grouped map. Spark takes its iterator form by the type hints, and from a plain function only."""
 
     def replay_slice(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        # Machines make no cycles but hold many objects: the collector would take half of the time. The worker is used again, so it is put back.
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
+        with collector_off():
             replay = SliceReplay(names)
             for frame in frames:
                 yield from replay.feed(frame)
             yield from replay.finish()
-        finally:
-            if collecting:
-                gc.enable()
 
     return replay_slice

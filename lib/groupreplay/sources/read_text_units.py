@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
 from groupreplay.grouped.arrays import exact_array
+from groupreplay.grouped.collector import collector_off
 from groupreplay.sources.files import open_file
 from groupreplay.wire.read_text_unit import read_text_unit
 from groupreplay.wire.text_rows import COLUMNS as NAMES
@@ -34,16 +34,11 @@ _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
 def read_text_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Batches with a column `unit` (JSON) -> batches of rows, as they are read: no file is ever held whole."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_off():
         for batch in batches:
             for text in batch.column("unit").to_pylist():
                 for columns in read_text_unit(TextUnit.from_json(text), open_file):
                     yield _rows(columns)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _rows(columns: dict[str, list[Any]]) -> pa.RecordBatch:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
 
 from groupreplay.grouped.arrays import exact_array
+from groupreplay.grouped.collector import collector_off
 from groupreplay.sources.codecs import Codecs
 from groupreplay.sources.files import open_file
 from groupreplay.wire.read_unit import read_unit
@@ -42,16 +42,11 @@ _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
 def read_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Batches with a column `unit` (JSON) -> batches of raw rows, as they are read: no file and no unit is ever held whole."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_off():
         for batch in batches:
             for text in batch.column("unit").to_pylist():
                 for columns in read_unit(Unit.from_json(text), open_file, Codecs()):
                     yield _raw_rows(columns)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _raw_rows(columns: dict[str, list[Any]]) -> pa.RecordBatch:

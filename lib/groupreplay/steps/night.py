@@ -16,7 +16,7 @@ from pyspark.sql import functions as sf
 
 import groupreplay
 from groupreplay.config import Config
-from groupreplay.errors import GroupReplayError, RunHeld
+from groupreplay.errors import ConfigError, GroupReplayError, RunHeld
 from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
@@ -173,6 +173,7 @@ class _Night:
         spark, cores = self.warehouse.spark, self.warehouse.spark.sparkContext.defaultParallelism
         fit_to(spark, landing.rows)
         with self._timed("replay"):
+            self._check_kept(plan, landing)
             earlier = before(self.nights, self.logical_date)
             states = latest_states(_of_cluster(self.warehouse, "group_state"), self.logical_date) if earlier else None
             slices = self.config.replay.slices or slices_for(landing.rows, cores)
@@ -186,6 +187,11 @@ class _Night:
         found = observation.get
         plan = replace(plan, staged_version=version, staged_rows=found["rows"], staged_kinds=tuple(sorted(found["kinds"])))
         return self._advance(run, REPLAYED, plan), plan
+
+    def _check_kept(self, plan: Plan, landing: Landing) -> None:
+        """A night that runs again needs its raw rows: without them it would be published empty. Raises ConfigError where they were deleted."""
+        if landing.rows and not plan.units and self._records(landing).isEmpty():
+            raise ConfigError("--logical-date", "", f"{self.logical_date} cannot run again: its rows were deleted from raw_records")
 
     def _prove(self, run: Run, plan: Plan, slices: int) -> Plan:
         """What lines of broker logs prove, into `evidence`; nothing where none was ever landed."""

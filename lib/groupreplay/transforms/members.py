@@ -8,11 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.facts import Contact
-from groupreplay.evidence.refusals import ERRORS
 from groupreplay.replay.facts import MemberLife
 from groupreplay.transforms.columns import fact_columns, instant, instants
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.departures import LEFT_OR_FENCED, end_columns, sharpened, with_departure
+from groupreplay.transforms.refusals import error_name
 
 _CONTACT: Final = (
     *("principal", "software_name", "software_version", "last_heartbeat_at", "longest_gap_ms", "heartbeats"),
@@ -68,12 +68,9 @@ def _with_contact(lives: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def _errors() -> Column:
-    names = sf.create_map(*[sf.lit(each) for code, name in ERRORS.items() for each in (code, name)])
     pairs = sf.arrays_zip(sf.col("contact.error_codes").alias("code"), sf.col("contact.error_counts").alias("requests"))
 
     def error(each: Column) -> Column:
-        code = each["code"].cast("int")
-        name = sf.coalesce(sf.element_at(names, code), sf.concat(sf.lit("ERROR_"), code.cast("string")))
-        return sf.struct(code.alias("error_code"), name.alias("error"), each["requests"].alias("requests"))
+        return sf.struct(each["code"].cast("int").alias("error_code"), error_name(each["code"]).alias("error"), each["requests"].alias("requests"))
 
     return sf.transform(pairs, error).cast(_ERRORS_TYPE).alias("errors")
