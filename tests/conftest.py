@@ -40,7 +40,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.log.level": "FATAL",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
             # A test asks each question once: what Java and Spark compile for it is never used again.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            # With one compiler alone Java keeps 48 MB for code, which a whole suite fills: then method handles fail.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
             "spark.sql.codegen.wholeStage": "false",
             # 200 partitions of a dozen rows cost seconds a query, and Delta's own 50 for its log as many.
             "spark.sql.shuffle.partitions": "2",

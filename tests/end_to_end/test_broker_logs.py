@@ -1,4 +1,4 @@
-"""A night without logs of brokers, and the same night again with them: what the topic cannot tell is told, what it can stays as it was."""
+"""A night without logs of brokers, logs that come a night later, and the first night again: what the topic cannot tell is told, what it can stays."""
 
 from __future__ import annotations
 
@@ -16,29 +16,32 @@ from tests.end_to_end.logs import RECORDINGS
 pytestmark = pytest.mark.spark
 
 RECORDING = RECORDINGS / "consumer-4.3"
-DAY = date(2026, 11, 21)
+DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 
 SHARPENED = {"group_epochs", "member_assignments", "revocation_latencies", "members", "stuck_members", "stuck_groups"}
 """Tables that lines can say more in; all others have the same digest with and without them."""
 
 
-def night(spark: SparkSession, warehouse: Path, *, with_logs: bool) -> NightResult:
+def night(spark: SparkSession, warehouse: Path, day: date, *, with_logs: bool, cluster: str = "test") -> NightResult:
     topic = (Source(kind="segments", path=str(RECORDING / "segments")), Source(kind="topics", path=str(RECORDING / "topics.json")))
     logs = (
         ServerLogSource(kind=SERVER_LOG, path=str(RECORDING / "broker-1.server.log.gz"), broker=1, timezone="UTC"),
         RequestLogSource(kind=REQUEST_LOG, path=str(RECORDING / "broker-1.request.log.gz"), broker=1, timezone="UTC"),
     )
-    return run_night(spark, Config(cluster="test", warehouse=str(warehouse), sources=(*topic, *(logs if with_logs else ()))), DAY)
+    return run_night(spark, Config(cluster=cluster, warehouse=str(warehouse), sources=(*topic, *(logs if with_logs else ()))), day)
 
 
 @pytest.fixture(scope="module")
 def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NightResult, list[str], NightResult]:
-    """Warehouse, the night without logs, how its members ended, and the same night with them."""
+    """Warehouse, the night without logs, how its members ended, and the last run of all: the first night again, after its logs came with the next."""
     warehouse = tmp_path_factory.mktemp("warehouse")
-    without = night(spark, warehouse, with_logs=False)
+    without = night(spark, warehouse, DAY, with_logs=False)
     assert not (warehouse / "raw_lines").exists(), "without logs there are no tables of them"
     ends = [row["end_reason"] for row in table(spark, warehouse, "members").collect()]
-    return warehouse, without, ends, night(spark, warehouse, with_logs=True)
+    night(spark, warehouse, NEXT, with_logs=True)
+    late = table(spark, warehouse, "members").where("end_reason = 'LEFT_OR_FENCED'").count()
+    assert late == ends.count("LEFT_OR_FENCED"), "what was final stays so until its night runs again"
+    return warehouse, without, ends, night(spark, warehouse, DAY, with_logs=True)
 
 
 def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:
@@ -89,3 +92,13 @@ def test_every_line_is_counted(spark: SparkSession, nights: tuple[Path, NightRes
     assert not coverage.where("source = 'none'").count(), "both logs are given: every reason can be seen"
     assert any("cannot be seen without logs of brokers" in line for line in without.summary_lines)
     assert any("lines in 2 logs of brokers" in line for line in with_logs.summary_lines)
+
+
+def test_a_cluster_without_logs_shares_the_warehouse(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
+    warehouse, without, _, _ = nights
+    refused = table(spark, warehouse, "refusals").count()
+    other = night(spark, warehouse, DAY, with_logs=False, cluster="other")
+    assert other.run is not None
+    assert without.run is not None
+    assert other.run.digest == without.run.digest
+    assert table(spark, warehouse, "refusals").count() == refused > 0

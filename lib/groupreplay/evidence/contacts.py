@@ -184,7 +184,8 @@ def forget_contacts(evidence: Evidence, output: Output) -> None:
             silence.ended_by = LATE
             output.emit(evidence.silences.pop(member_id))
     for member_id, contact in list(evidence.contacts.items()):
-        if evidence.last_at - max(contact.last_seen_at, contact.first_at) > FORGET_MS:
+        heard_at = max(contact.last_seen_at, contact.first_at, contact.ended_at or 0)
+        if evidence.last_at - heard_at > (FORGET_MS if contact.ended_at is None else LATE_MS):
             output.emit(evidence.contacts.pop(member_id))
 
 

@@ -183,7 +183,7 @@ class _Night:
             observation = Observation("replayed")
             rows = facts.withColumns(night).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
             version = self.warehouse.replace("replayed", rows, f"cluster = '{self.config.cluster}'", self._metadata(run, "replay"))
-            plan = self._prove(run, plan, slices)
+            plan = self._prove(run, plan)
         found = observation.get
         plan = replace(plan, staged_version=version, staged_rows=found["rows"], staged_kinds=tuple(sorted(found["kinds"])))
         return self._advance(run, REPLAYED, plan), plan
@@ -193,13 +193,14 @@ class _Night:
         if landing.rows and not plan.units and self._records(landing).isEmpty():
             raise ConfigError("--logical-date", "", f"{self.logical_date} cannot run again: its rows were deleted from raw_records")
 
-    def _prove(self, run: Run, plan: Plan, slices: int) -> Plan:
+    def _prove(self, run: Run, plan: Plan) -> Plan:
         """What lines of broker logs prove, into `evidence`; nothing where none was ever landed."""
         if plan.lines is None:
             return plan
         self.warehouse.create_all([EVIDENCE_TABLE])
         is_first = self.warehouse.version(EVIDENCE_TABLE) == 0
         states = None if is_first else latest_evidence_states(_of_cluster(self.warehouse, EVIDENCE_TABLE), self.logical_date)
+        slices = self.config.replay.slices or slices_for(plan.lines.rows, self.warehouse.spark.sparkContext.defaultParallelism)
         facts = proved(self._night_lines(plan.lines), states, plan.lines.newest_ms, slices)
         if facts is None:
             return plan
@@ -231,11 +232,14 @@ class _Night:
 
     def _context(self, plan: Plan, landing: Landing) -> ReportContext:
         evidence = tonight = None
-        if plan.evidence_version >= 0:
-            is_tonight = sf.col("logical_date") == sf.lit(self.logical_date)
-            # What was open on another night is told again by the one that knows more.
-            evidence = _of_cluster(self.warehouse, EVIDENCE_TABLE, plan.evidence_version).where(sf.col("is_final") | is_tonight)
-            tonight = evidence.where(is_tonight)
+        of_lines = [night.logical_date for night in self.nights if night.lines is not None]
+        if plan.evidence_version >= 0 or (of_lines and self.warehouse.exists(EVIDENCE_TABLE)):
+            # Lines may have come with a later night. What was open is told again by every night, and the newest knows most.
+            version = plan.evidence_version if plan.evidence_version >= 0 else None
+            rows = _of_cluster(self.warehouse, EVIDENCE_TABLE, version)
+            newest = max([self.logical_date, *of_lines])
+            evidence = rows.where(sf.col("is_final") | (sf.col("logical_date") == sf.lit(newest)))
+            tonight = rows.where(sf.col("logical_date") == sf.lit(self.logical_date))
         return ReportContext(
             cluster=self.config.cluster,
             logical_date=self.logical_date,

@@ -78,9 +78,11 @@ class Publisher:
             commit.result()
 
     def _commit_table(self, name: str, sources: Sources, kinds: Collection[str], context: ReportContext) -> None:
-        if name in KINDS and KINDS[name].isdisjoint(kinds) and self._warehouse.version(name) == 0:
-            # No rows, and none to replace: even the empty commit that Delta would leave out costs a second.
-            self._note(name, 0, {"rows": 0, "digest": EMPTY, "digest_final": EMPTY} if name in DIGESTED else {"rows": 0})
+        version = self._warehouse.version(name)
+        never_had_rows = name in OF_EVIDENCE and context.evidence_tonight is None
+        if never_had_rows or (name in KINDS and KINDS[name].isdisjoint(kinds) and version == 0):
+            # No rows, and none of this cluster to replace: even the empty commit that Delta would leave out costs a second.
+            self._note(name, version, {"rows": 0, "digest": EMPTY, "digest_final": EMPTY} if name in DIGESTED else {"rows": 0})
             return
         frame = sources.frame(name, context)
         if name not in INTERNAL:

@@ -78,10 +78,10 @@ def _lives(staged: DataFrame) -> DataFrame:
 def _stall(reason: Column, *more: Column) -> list[Column]:
     return [
         sf.lit(Stall.KIND).alias("kind"),
-        "group_id",  # type: ignore[list-item]  # select takes both
+        sf.col("group_id"),
         reason.alias("reason"),
-        "position",  # type: ignore[list-item]
-        "is_final",  # type: ignore[list-item]
+        sf.col("position"),
+        sf.col("is_final"),
         evidence_column().alias("evidence"),
         *more,
     ]
