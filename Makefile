@@ -16,7 +16,7 @@ JARS := .cache/jars/.resolved
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 CHECKED := lib jobs tests setup.py
 
-.PHONY: help setup lint types test demo bench soak clean
+.PHONY: help setup lint types test demo bench soak rebuild clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-12s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ bench: setup  ## speed and memory; PEER=1 times Kafka's own tool beside it
 
 soak: setup  ## what takes longer than the suite may
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak
+
+rebuild: setup  ## replay all nights of CONFIG=file anew, from the rows that they landed
+	@./spark-submit.sh rebuild_nights --config "$(CONFIG)"
 
 clean:  ## remove everything that make made
 	@rm -rf .venv .cache dist build spark-warehouse metastore_db derby.log lib/groupreplay.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -24,6 +24,7 @@ from groupreplay.steps.night_report import publish_replayed, summary_of
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
+from groupreplay.steps.raw_kept import check_kept
 from groupreplay.tables.runs import DONE, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys, hash_keys
@@ -113,6 +114,32 @@ def build_reports(spark: SparkSession, config: Config, logical_date: date | None
         with job.night(each) as night:
             _report(night)
             result = NightResult((own.logical_date, *later), night.run, tuple(summary_of(night)) if each == later[-1] else ())
+    return result
+
+
+def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
+    """Replays and publishes all nights anew, in order, from the rows that they landed; states are made anew too, and the old ones not read.
+
+    logical_date: the first night to rebuild, as if the log began with it; None: the first there is.
+    """
+    job = _Job(spark, config, find_topics(config), take_over)
+    first = job.landed(logical_date).logical_date if logical_date else None
+    nights = [each for each in job.nights if first is None or each.logical_date >= first]
+    if not nights:
+        raise NotReady(f"no night of cluster {config.cluster} has landed yet", "run land_logs first")
+    check_kept(job.warehouse, nights)
+    dates = tuple(each.logical_date for each in nights)
+    result = NightResult(dates, None, ())
+    for own in nights:
+        job.look_again()
+        with job.night(own.logical_date) as night:
+            night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=True)
+            with night.failing():
+                if night.run.state == LANDED:
+                    night.forget_states(dates[0])
+                    replay_landed(night)
+                publish_replayed(night)
+            result = replace(result, run=night.run, summary_lines=tuple(summary_of(night)) if own is nights[-1] else ())
     return result
 
 

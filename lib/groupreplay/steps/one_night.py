@@ -97,6 +97,10 @@ class Night:
         self._run = self.ledger.advance(self.run, state, plan=plan.to_json(), timings=dict(self.timings), **changes)
         self._plan = plan
 
+    def forget_states(self, states_from: date) -> None:
+        """The replay begins without the states that nights before this date left."""
+        self._plan = replace(self.plan, landing=replace(self.landing, states_from=str(states_from)))
+
     def let_go(self) -> Run:
         """Leaves the run as it is for the job of the next step; returns it."""
         self._run = self.ledger.advance(self.run, self.run.state, holder=None)
@@ -181,7 +185,7 @@ class Night:
         lines = self.plan.lines
         if lines is None or lines.raw_version < 0:
             return None
-        return self.rows(RAW_LINES, lines.raw_version).where(sf.col("logical_date") == sf.lit(self.logical_date))
+        return self.rows(RAW_LINES).where(sf.col("logical_date") == sf.lit(self.logical_date))
 
     def metadata(self, step: str) -> dict[str, Any]:
         """Of a commit of this step."""

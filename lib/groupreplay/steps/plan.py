@@ -55,6 +55,7 @@ class Landing:
     as_of_ms: greatest record time, -1 none. partitions: of the offsets topic. open_commits: commits landed without the end of their transaction,
     by all nights. rows, markers: records and transaction markers that this night landed. holes: (partition, last hole) of this night's units.
     kinds: of its raw rows. raw_version: of `raw_records` with all of it, -1 where this night has landed nothing.
+    states_from: the night that was rebuilt first, as a date: states that older nights left are not read; "" where all are.
     """
 
     as_of_ms: int = NO_TIME_MS
@@ -65,6 +66,7 @@ class Landing:
     holes: tuple[tuple[int, int], ...] = ()
     kinds: tuple[str, ...] = ()
     raw_version: int = -1
+    states_from: str = ""
 
     def next_night(self) -> Landing:
         """Where the night after this one begins."""

@@ -72,11 +72,18 @@ def replayed(
     return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), REPLAYED.ddl)
 
 
-def latest_states(group_state: DataFrame, logical_date: date) -> DataFrame:
-    """Of each group the state that the nights before this one left, if it is alive. group_state: the table's rows of one cluster."""
-    before = group_state.where(sf.col("logical_date") < sf.lit(logical_date))
+def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
+    """Of each group the state that the nights before this one left, if it is alive. group_state: the table's rows of one cluster. states_from: of
+    `Landing`."""
+    before = group_state.where(left_before(logical_date, states_from))
     latest = before.groupBy("group_id", "offsets_partition").agg(sf.max_by("state_bytes", "logical_date").alias("state_bytes"))
     return latest.where(sf.col("state_bytes").isNotNull())
+
+
+def left_before(logical_date: date, states_from: str) -> Column:
+    """Whether a row was left by a night before this one, and not before a rebuild began."""
+    is_before = sf.col("logical_date") < sf.lit(logical_date)
+    return is_before & (sf.col("logical_date") >= sf.lit(date.fromisoformat(states_from))) if states_from else is_before
 
 
 def known_holes(before: Landing, landing: Landing) -> list[Hole]:
