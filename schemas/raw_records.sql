@@ -6,7 +6,7 @@
 CREATE TABLE IF NOT EXISTS raw_records (
   cluster           STRING NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
   logical_date      DATE   NOT NULL COMMENT 'night that landed it; date',
-  kind              STRING NOT NULL COMMENT 'record, open_commit, marker, damage, conflict, clock, unit (open enum)',
+  kind              STRING NOT NULL COMMENT 'record, open_commit, marker, damage, conflict, clock, unit, late, and the first three with late_ before them (open enum)',
   offsets_partition INT    NOT NULL COMMENT 'partition of __consumer_offsets; partition number',
   offset            BIGINT NOT NULL
     COMMENT 'of the record; a commit of a transaction stands at its marker, a unit at its first offset, -1 where unknown; offset',

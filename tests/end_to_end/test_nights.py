@@ -19,7 +19,7 @@ from groupreplay.tables import runs
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.digest import DIGESTED
-from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half
+from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half, split_log
 
 pytestmark = pytest.mark.spark
 
@@ -214,6 +214,33 @@ def test_nights_are_rebuilt_from_their_raw_rows(
     spark.sql(f"DELETE FROM delta.`{warehouse / 'raw_records'}` WHERE logical_date = DATE'{DAY}'")
     with pytest.raises(NotReady, match="deleted from raw_records: the first night that can be rebuilt is 2026-11-22; rebuild from it by"):
         run(gone, warehouse=warehouse, night=None, job=rebuild_nights)
+
+
+def test_segment_that_comes_late_is_kept_told_and_replayed_by_a_rebuild(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path
+) -> None:
+    logs, warehouse = tmp_path / "logs", tmp_path / "warehouse"
+    older = {first: first.read_bytes() for first, _ in split_log(RECORDING, logs)}
+    for path in older:
+        path.unlink()
+    without = digest(run(("segments", logs), warehouse=warehouse))
+    for path, content in older.items():
+        path.write_bytes(content)
+    late = run(("segments", logs), warehouse=warehouse, night=NEXT)
+    facts = {name: value for name, value in digest(late).items() if name != "anomalies"}
+    assert facts == {name: without[name] for name in facts}, "nothing of it was replayed"
+    told = table(spark, warehouse, "anomalies").where("rule = 'LATE_RECORDS'").collect()
+    assert len(told) == len(older)
+    counted = table(spark, warehouse, "coverage").where("late > 0").agg(sf.sum("late")).collect()[0][0]
+    assert counted == sum(int(row["detail"].split(" ")[0]) for row in told) > 0
+    version = Warehouse(spark, str(warehouse), "test").version("raw_records")
+
+    rebuilt = run(("segments", logs), warehouse=warehouse, night=None, job=rebuild_nights)
+    facts = {name: value for name, value in digest(rebuilt).items() if name != "anomalies"}
+    assert facts == {name: digest(whole[0])[name] for name in facts}
+    again = run(("segments", logs), warehouse=warehouse, night=NEXT)
+    assert digest(again) == digest(rebuilt)
+    assert Warehouse(spark, str(warehouse), "test").version("raw_records") == version, "what was searched is not read again"
 
 
 class Killed(BaseException):

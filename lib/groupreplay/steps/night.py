@@ -136,7 +136,7 @@ def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | Non
             night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=True)
             with night.failing():
                 if night.run.state == LANDED:
-                    night.forget_states(dates[0])
+                    night.begin_anew(dates[0], dates[-1])
                     replay_landed(night)
                 publish_replayed(night)
             result = replace(result, run=night.run, summary_lines=tuple(summary_of(night)) if own is nights[-1] else ())

@@ -11,7 +11,7 @@ from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import land_lines
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.plan import Plan
+from groupreplay.steps.plan import Plan, remembered
 from groupreplay.tables.runs import LANDED
 
 
@@ -42,6 +42,7 @@ def land_planned(night: Night) -> None:
     with night.timed("land"):
         if plan.units:
             landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"))
+            landing = remembered(landing, night.inputs.files, plan.units)
         lines = _land_lines(night)
     night.advance(LANDED, replace(plan, landing=landing, lines=lines))
 

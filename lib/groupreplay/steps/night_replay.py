@@ -15,8 +15,8 @@ from groupreplay.errors import ConfigError, StatesOutdated
 from groupreplay.session import fit_to
 from groupreplay.steps.evidence import EVIDENCE_TABLE, latest_evidence_states, proved
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.plan import Landing, Plan
-from groupreplay.steps.replay import known_holes, latest_states, replayed, slices_for
+from groupreplay.steps.plan import Plan
+from groupreplay.steps.replay import latest_states, replayed, slices_for
 from groupreplay.tables.runs import REPLAYED
 from groupreplay.transforms.topics import GIVEN
 
@@ -27,11 +27,9 @@ def replay_landed(night: Night) -> None:
     fit_to(spark, landing.rows)
     with night.timed("replay"):
         _check_kept(night)
-        earlier = night.earlier
         states = latest_states(night.rows("group_state"), night.logical_date, landing.states_from) if _has_states(night) else None
         slices = night.config.replay.slices or slices_for(landing.rows, spark.sparkContext.defaultParallelism)
-        holes = known_holes(earlier.landing if earlier else Landing(), landing)
-        facts = replayed(spark, night.records(), states, holes, _given_names(night), slices)
+        facts = replayed(spark, night.records(), states, night.holes(), _given_names(night), slices)
         observation = Observation("replayed")
         rows = facts.withColumns(night.labels()).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
         with _reading_states("group_state"):

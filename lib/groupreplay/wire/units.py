@@ -32,7 +32,8 @@ class Unit:
     """One stretch of one partition of the offsets topic.
 
     start_offset: land nothing below it; -1: from wherever the log begins. end_offset: exclusive; batches whose base offset is at or above it
-    belong to another unit; -1: open. source, input: as the column of the same name.
+    belong to another unit; -1: open. source, input: as the column of the same name. holes: [first, end) of what earlier nights missed, in order: this
+    unit reads nothing else, and what it finds came late; none: it reads what is new.
     """
 
     offsets_partition: int
@@ -41,6 +42,7 @@ class Unit:
     files: tuple[UnitFile, ...]
     source: str
     input: str
+    holes: tuple[tuple[int, int], ...] = ()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -50,4 +52,5 @@ class Unit:
         """Inverse of `to_json`. Raises KeyError, TypeError or ValueError on any other text: only our own plan writes it."""
         fields: dict[str, Any] = json.loads(text)
         files = tuple(UnitFile(**file) for file in fields.pop("files"))
-        return cls(files=files, **fields)
+        holes = tuple((first, end) for first, end in fields.pop("holes", ()))
+        return cls(files=files, holes=holes, **fields)
