@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS coverage (
   late         BIGINT    NOT NULL COMMENT 'records that turned up where earlier nights had met a hole, kept for rebuild_nights; records',
   loggers      MAP<STRING, BIGINT>
     COMMENT 'of a server log the lines that no template knows by logger, most first, the rest as (others); NULL for other sources; lines',
+  log_incarnation INT             COMMENT 'how often the topic was created anew since the first night, NULL for never; times',
   detail       STRING             COMMENT 'what a source that is not there could have shown, NULL for inputs; text'
 )
 USING DELTA

@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS raw_records (
   producer_id       BIGINT NOT NULL COMMENT 'of the batch, -1 where none; producer id',
   source            STRING NOT NULL COMMENT 'kind of the source; segments, dump_log (open enum)',
   input             STRING NOT NULL COMMENT 'what was read; __consumer_offsets-P, or a path',
-  detail            STRING          COMMENT 'what a row that is no record says, NULL for records; JSON'
+  detail            STRING          COMMENT 'what a row that is no record says, NULL for records; JSON',
+  log_incarnation   INT             COMMENT 'how often the topic had been created anew when the row was landed, NULL for never; times'
 )
 USING DELTA
 COMMENT 'Records of the offsets topic as bytes with their position, landed exactly once'

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +126,26 @@ def test_what_was_missed_is_remembered_until_it_is_found() -> None:
     assert two.rows == 0
 
 
+def test_a_log_that_took_another_s_place_begins_anew() -> None:
+    (unit, *_) = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})
+    partition = unit.offsets_partition
+    one = landed(Landing(), [unit], [(partition, detail(0, 100, last_ts_ms=5000, last_hole=40, missing=[[30, 41]]))], set()).next_night()
+    two = landed(one, [replace(unit, log_incarnation=1)], [(partition, detail(0, 7, last_ts_ms=9000))], set())
+    after = two.partitions[partition]
+    assert (after.next_offset, after.last_hole, after.missing, after.newest_ms, after.log_incarnation) == (7, -1, (), 9000, 1)
+    three = landed(two.next_night(), [unit], [(partition, detail(7, 9, last_ts_ms=9500))], set())
+    assert (three.partitions[partition].next_offset, three.partitions[partition].log_incarnation) == (9, 1)
+
+
 def test_plan_survives_json() -> None:
     units = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})
     landing = Landing(
-        5, {3: PartitionLanded(10, 7, "ab", ((0, 3), (5, 7)), {"key": 9}, ((3, 5),)), 4: PartitionLanded(0, -1, "")}, 1, 2, 3, ((3, 7), (3, 9))
+        5,
+        {3: PartitionLanded(10, 7, "ab", ((0, 3), (5, 7)), {"key": 9}, ((3, 5),), 6, ("s", 1, 2, 3, 4), 2), 4: PartitionLanded(0, -1, "")},
+        1,
+        2,
+        3,
+        ((3, 7), (3, 9)),
     )
     plan = Plan(tuple(units), 4, (("/x\n", "why"),), landing)
     assert Plan.from_json(plan.to_json()) == plan

@@ -33,12 +33,15 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Landed:
     """How far a partition was read. next_offset: where to go on. files: fingerprint of the files it came from, "" where they are to be read again.
-    holes: [first, end) of what was missed below. seen: `key_of` of segments that were searched for that -> their size then."""
+    holes: [first, end) of what was missed below. seen: `key_of` of segments that were searched for that -> their size then. newest_ms: greatest
+    record time, -1 none. mark: `log_identity.Mark` of its newest segment, () unknown."""
 
     next_offset: int
     files: str = ""
     holes: tuple[tuple[int, int], ...] = ()
     seen: Mapping[str, int] = field(default_factory=dict)
+    newest_ms: int = -1
+    mark: tuple[str, int, int, int, int] | tuple[()] = ()
 
 
 def plan_units(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> list[Unit]:

@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.sources.planning import pack, unit_weight
@@ -52,6 +52,7 @@ def land(warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before
     """
     night = {"cluster": sf.lit(warehouse.cluster), "logical_date": sf.lit(logical_date)}
     where = f"cluster = '{warehouse.cluster}' AND logical_date = DATE'{logical_date}'"
+    night["log_incarnation"] = _incarnations(units, before)
     rows, observation = _observed(raw_rows(warehouse.spark, units).withColumns(night))
     if before.raw_version >= 0:
         rows = rows.unionByName(warehouse.read("raw_records", before.raw_version).where(where))
@@ -60,6 +61,14 @@ def land(warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before
     details = {(row["offsets_partition"], row["detail"]) for row in found["units"]}
     after = landed(before, units, [(partition, json.loads(detail)) for partition, detail in details], set(found["damaged"]))
     return replace(after, kinds=tuple(sorted({*before.kinds, *found["kinds"]})), raw_version=version)
+
+
+def _incarnations(units: Sequence[Unit], before: Landing) -> Column:
+    """Of the log that a row is of: how often its topic was created anew before, NULL for never."""
+    known = {partition: each.log_incarnation for partition, each in before.partitions.items()}
+    known |= {unit.offsets_partition: unit.log_incarnation for unit in units if unit.log_incarnation}
+    found = [sf.when(sf.col("offsets_partition") == partition, sf.lit(number)) for partition, number in known.items() if number]
+    return sf.coalesce(*found, sf.lit(None)).cast("int")
 
 
 def _observed(rows: DataFrame) -> tuple[DataFrame, Observation]:

@@ -18,8 +18,8 @@ from pyspark.sql import functions as sf
 from groupreplay.steps.plan import NO_HOLE, Landing
 from groupreplay.wire.rows import LATE_KINDS
 
-_LONG_AGO: Final = date(1, 1, 1)
-_WINDOW: Final = {"late_partition": pa.int32(), "late_first": pa.int64(), "late_end": pa.int64()}
+_LONG_AGO: Final = date(1970, 1, 1)
+_WINDOW: Final = {"late_partition": pa.int32(), "late_log": pa.int32(), "late_first": pa.int64(), "late_end": pa.int64()}
 
 
 def has_late(landing: Landing) -> bool:
@@ -32,15 +32,17 @@ def with_late(raw: DataFrame, logical_date: date, before: Landing | None, landin
 
     before: what the night before had landed, None for the first; landing: what this one had.
     """
-    bounds = {partition: each.next_offset for partition, each in before.partitions.items()} if before else {}
-    windows = [(partition, bounds.get(partition, 0), each.next_offset) for partition, each in landing.partitions.items()]
+    bounds = {(partition, each.log_incarnation): each.next_offset for partition, each in before.partitions.items()} if before else {}
+    logs = [(partition, each.log_incarnation, each.next_offset) for partition, each in landing.partitions.items()]
+    windows = [(partition, log, bounds.get((partition, log), 0), end) for partition, log, end in logs]
     columns = {name: pa.array([window[place] for window in windows], kind) for place, (name, kind) in enumerate(_WINDOW.items())}
     table = raw.sparkSession.createDataFrame(pa.table(columns))
     usual: dict[Any, Any] = {late: kind for kind, late in LATE_KINDS.items()}
+    is_of_log = (sf.col("offsets_partition") == sf.col("late_partition")) & (sf.coalesce("log_incarnation", sf.lit(0)) == sf.col("late_log"))
     is_tonight = sf.col("offset") >= sf.col("late_first")
     late = (
         raw.where(sf.col("kind").isin(*usual))
-        .join(sf.broadcast(table), (sf.col("offsets_partition") == sf.col("late_partition")) & (sf.col("offset") < sf.col("late_end")))
+        .join(sf.broadcast(table), is_of_log & (sf.col("offset") < sf.col("late_end")))
         .withColumn("logical_date", sf.when(is_tonight, sf.lit(logical_date)).otherwise(sf.lit(_LONG_AGO)))
         .replace(usual, subset=["kind"])
         .drop(*_WINDOW)

@@ -29,7 +29,7 @@ def replay_landed(night: Night) -> None:
         _check_kept(night)
         states = latest_states(night.rows("group_state"), night.logical_date, landing.states_from) if _has_states(night) else None
         slices = night.config.replay.slices or slices_for(landing.rows, spark.sparkContext.defaultParallelism)
-        facts = replayed(spark, night.records(), states, night.holes(), _given_names(night), slices)
+        facts = replayed(spark, night.records(), states, night.holes(), _given_names(night), slices, night.ended_logs())
         observation = Observation("replayed")
         rows = facts.withColumns(night.labels()).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
         with _reading_states("group_state"):

@@ -194,7 +194,14 @@ class Night:
         before, landing, newest = self.earlier.landing if self.earlier else Landing(), self.landing, self._with_late
         if newest is not None:
             before, landing = landing_with_holes_filled(before, newest), landing_with_holes_filled(landing, newest)
-        return known_holes(before, landing)
+        ended = self.ended_logs()
+        same = {partition: each for partition, each in before.partitions.items() if partition not in ended}
+        return known_holes(replace(before, partitions=same), landing)
+
+    def ended_logs(self) -> set[int]:
+        """Partitions whose log is another than the night before had read."""
+        now, before = self.landing.partitions, self.earlier.landing.partitions if self.earlier else {}
+        return {partition for partition, each in before.items() if partition in now and now[partition].log_incarnation > each.log_incarnation}
 
     @property
     def _with_late(self) -> Landing | None:

@@ -15,6 +15,7 @@ from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
 from groupreplay.sources.files import Listing, find_files, identity, is_readable
 from groupreplay.sources.log_files import LogFile
+from groupreplay.sources.log_identity import marks_of
 from groupreplay.sources.planning import OPEN, Landed, fingerprint, seen_after
 from groupreplay.sources.text_logs import TextFile, text_files
 from groupreplay.sources.topics import GivenTopic, read_topics
@@ -42,7 +43,8 @@ class Inputs:
 @dataclass(frozen=True, slots=True)
 class PartitionLanded:
     """next_offset: where the next night goes on. last_hole: greatest offset that the log lacks so far, -1 none. files: fingerprint of its last unit's
-    files, "" where they were not read to their end. missing, seen: `Landed.holes` and `Landed.seen`. filled: [first, end) of what came late."""
+    files, "" where they were not read to their end. missing, seen, newest_ms, mark: as of `Landed`. filled: [first, end) of what came late.
+    log_incarnation: how often the topic was created anew since the first night."""
 
     next_offset: int
     last_hole: int
@@ -50,6 +52,9 @@ class PartitionLanded:
     missing: tuple[tuple[int, int], ...] = ()
     seen: Mapping[str, int] = field(default_factory=dict)
     filled: tuple[tuple[int, int], ...] = ()
+    newest_ms: int = -1
+    mark: tuple[str, int, int, int, int] | tuple[()] = ()
+    log_incarnation: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,10 @@ class Landing:
         return replace(self, rows=0, markers=0, holes=(), kinds=(), raw_version=-1, late_until="")
 
     def watermarks(self) -> dict[int, Landed]:
-        return {partition: Landed(each.next_offset, each.files, each.missing, each.seen) for partition, each in self.partitions.items()}
+        return {
+            partition: Landed(each.next_offset, each.files, each.missing, each.seen, each.newest_ms, each.mark)
+            for partition, each in self.partitions.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +144,8 @@ def landing_of(content: dict[str, Any]) -> Landing:
 
 def _partition_of(content: dict[str, Any]) -> PartitionLanded:
     missing, filled = (tuple((first, end) for first, end in content.pop(name, ())) for name in ("missing", "filled"))
-    return PartitionLanded(**content, missing=missing, filled=filled)
+    mark = tuple(content.pop("mark", ()))
+    return PartitionLanded(**content, missing=missing, filled=filled, mark=mark)
 
 
 # ---------------------------------------------------------------- what is there
@@ -206,10 +215,13 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
 
     details: (offsets_partition, detail) of its `unit` rows. damaged: partitions with damage: their files are read again next time.
     """
+    begun = {unit.offsets_partition: unit.log_incarnation for unit in units if unit.log_incarnation}
     last_units = {unit.offsets_partition: unit for unit in units if unit.end_offset == OPEN}
     partitions, holes = dict(before.partitions), list(before.holes)
     as_of_ms, open_commits, rows, markers = before.as_of_ms, before.open_commits, before.rows, before.markers
     for partition, detail in sorted(details, key=lambda each: (each[0], each[1]["first_offset"])):
+        if partition in partitions and begun.get(partition, 0) > partitions[partition].log_incarnation:
+            del partitions[partition]
         if "filled" in detail:
             partitions[partition] = _with_late(partitions[partition], detail)
             continue
@@ -217,12 +229,13 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
             continue  # A log that was empty so far: where it begins is still to be seen.
         first_offset = detail["first_offset"]
         begins = ((0, first_offset),) if first_offset > 0 else ()
-        earlier = partitions.get(partition, PartitionLanded(0, NO_HOLE, "", begins))
+        earlier = partitions.get(partition, PartitionLanded(0, NO_HOLE, "", begins, log_incarnation=begun.get(partition, 0)))
         partitions[partition] = replace(
             earlier,
             next_offset=max(earlier.next_offset, detail["next_offset"]),
             last_hole=max(earlier.last_hole, detail["last_hole"]),
             files=fingerprint(last_units[partition]) if partition in last_units and partition not in damaged else "",
+            newest_ms=max(earlier.newest_ms, detail["last_ts_ms"]),
             missing=tuple(widest([*earlier.missing, *((first, end) for first, end in detail["missing"])])),
         )
         if detail["last_hole"] != NO_HOLE:
@@ -242,7 +255,10 @@ def _with_late(landed: PartitionLanded, detail: Mapping[str, Any]) -> PartitionL
 
 
 def remembered(landing: Landing, files: Iterable[LogFile], units: Iterable[Unit]) -> Landing:
-    """The landing, with what need not be searched again for what was missed. files: all there are; units: those that were read."""
+    """The landing, with what need not be searched again for what was missed, and what each log is known by.
+
+    files: all there are; units: those that were read.
+    """
     by_partition: dict[int, list[LogFile]] = {}
     for file in files:
         by_partition.setdefault(file.offsets_partition, []).append(file)
@@ -253,4 +269,6 @@ def remembered(landing: Landing, files: Iterable[LogFile], units: Iterable[Unit]
     seen = {
         partition: seen_after(by_partition.get(partition, ()), watermarks[partition], read.get(partition, ())) for partition in landing.partitions
     }
-    return replace(landing, partitions={partition: replace(each, seen=seen[partition]) for partition, each in landing.partitions.items()})
+    marks = marks_of(units)
+    after = {partition: replace(each, seen=seen[partition], mark=marks.get(partition, each.mark)) for partition, each in landing.partitions.items()}
+    return replace(landing, partitions=after)

@@ -22,6 +22,10 @@ LATE_RECORDS = "LATE_RECORDS"
 """Records that turned up where earlier nights had met a hole: kept, and replayed when all nights are rebuilt."""
 
 
+TOPIC_RECREATED = "TOPIC_RECREATED"
+"""The log in a partition's place is another than was read before: groups of the old one ended unobserved, and the new one was read from its start."""
+
+
 def anomalies(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataFrame:
     """staged: the night's rows of `replayed`. raw: the rows of `raw_records` that the night landed."""
     return _of_groups(staged, context).unionByName(_of_sources(raw, context))
@@ -43,7 +47,7 @@ def _of_groups(staged: DataFrame, context: ReportContext) -> DataFrame:
 
 def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
     """One row an offset and what was found there, however many replicas show it: `detail` is part of the key, so no file is named in it."""
-    rules = {"conflict": REPLICA_CONFLICT, "clock": CLOCK_JUMP, "late": LATE_RECORDS}
+    rules = {"conflict": REPLICA_CONFLICT, "clock": CLOCK_JUMP, "late": LATE_RECORDS, "other_log": TOPIC_RECREATED}
 
     def field(name: str) -> str:
         return f"get_json_object(detail, '$.{name}')"
@@ -51,7 +55,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
     found = sf.expr(f"concat('kept leader epoch ', {field('kept_leader_epoch')}, ', dropped ', {field('dropped_leader_epoch')})")
     jumped = sf.expr(f"concat('record time ', {field('ts_ms')}, ' ms is a day off from both neighbours')")
     late = sf.expr(f"concat({field('records')}, ' records of offsets ', {field('filled')}, ' came after their night; rebuild_nights replays them')")
-    texts = {"conflict": found, "clock": jumped, "late": late}
+    texts = {"conflict": found, "clock": jumped, "late": late, "other_log": sf.expr(field("found"))}
     rows = raw.where(sf.col("kind").isin(*rules)).select(
         _by_kind({kind: sf.lit(rule) for kind, rule in rules.items()}).alias("rule"),
         "offsets_partition",
@@ -70,7 +74,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         sf.lit(None).cast("bigint").alias("to_offset"),
         sf.lit(True).alias("start_observed"),
         "rule",
-        sf.lit("WARN").alias("severity"),
+        sf.when(sf.col("rule") == TOPIC_RECREATED, "ERROR").otherwise("WARN").alias("severity"),
         instant(sf.col("ts_ms"), "detected_at"),
         sf.col("offsets_partition").alias("evidence_partition"),
         sf.col("offset").alias("evidence_offset"),

@@ -12,7 +12,7 @@ from groupreplay.wire.commits import CommitReducer, widest
 from groupreplay.wire.dump_log import DumpReader, runs, scan_sections
 from groupreplay.wire.record_batch import Codecs, SegmentReader, parse_records
 from groupreplay.wire.replicas import Log, merge
-from groupreplay.wire.rows import BYTES_MAX, CLOCK, ROWS_MAX, UNIT, RowBuffer
+from groupreplay.wire.rows import BYTES_MAX, CLOCK, OTHER_LOG, ROWS_MAX, UNIT, RowBuffer
 from groupreplay.wire.units import DUMP_LOG, Unit, UnitFile
 
 DAY_MS = 86_400_000
@@ -66,6 +66,8 @@ def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[
         "duplicates": duplicates,
         "batch_crc": crc,
     }
+    if unit.other_log:
+        buffer.add(OTHER_LOG, first_offset, {"found": unit.other_log}, ts_ms=first_ts)
     buffer.add(UNIT, first_offset, detail)
     yield buffer.take()
 

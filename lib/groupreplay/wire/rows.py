@@ -35,6 +35,7 @@ CONFLICT = "conflict"
 CLOCK = "clock"
 UNIT = "unit"
 LATE = "late"
+OTHER_LOG = "other_log"
 LATE_KINDS = {RECORD: "late_record", OPEN_COMMIT: "late_open_commit", MARKER: "late_marker"}
 """Kinds of rows that came late: no night replays them until all are rebuilt."""
 

@@ -33,7 +33,8 @@ class Unit:
 
     start_offset: land nothing below it; -1: from wherever the log begins. end_offset: exclusive; batches whose base offset is at or above it
     belong to another unit; -1: open. source, input: as the column of the same name. holes: [first, end) of what earlier nights missed, in order: this
-    unit reads nothing else, and what it finds came late; none: it reads what is new.
+    unit reads nothing else, and what it finds came late; none: it reads what is new. log_incarnation: how often the topic was created anew before.
+    other_log: of the first unit after that, what showed it, else "".
     """
 
     offsets_partition: int
@@ -43,6 +44,8 @@ class Unit:
     source: str
     input: str
     holes: tuple[tuple[int, int], ...] = ()
+    log_incarnation: int = 0
+    other_log: str = ""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
