@@ -28,7 +28,7 @@ def end_job(work: Callable[[], str], *, debug: bool = False) -> int:
         sentence, status = str(error), error.exit_code
         _trace(error, debug)
     except KeyboardInterrupt:
-        sentence, status = "interrupted; the next run goes on where this one was", INTERRUPTED
+        sentence, status = "interrupted; run it with --take-over to go on where it was", INTERRUPTED
     except Exception as error:  # noqa: BLE001  (a person must never get a stack trace for an answer)
         damage = damaged_table(error)
         place = _trace(error, debug)

@@ -166,7 +166,7 @@ def stepped(spark: SparkSession, run: RunNight, tmp_path_factory: pytest.TempPat
     with pytest.raises(NotReady, match="no night of cluster test has landed yet; run land_logs first"):
         step(replay_groups)
     assert step(land_logs).run == Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(DAY)[0]
-    with pytest.raises(NotReady, match="night 2026-11-21 of cluster test was not replayed yet; run replay_groups --logical-date 2026-11-21 first"):
+    with pytest.raises(NotReady, match="night 2026-11-21 of cluster test has landed and was not replayed yet; run replay_groups first"):
         step(build_reports)
     copy_log(RECORDING, logs)
     landed = step(land_logs, NEXT).run

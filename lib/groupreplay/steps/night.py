@@ -25,7 +25,7 @@ from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
 from groupreplay.steps.raw_kept import check_kept
-from groupreplay.tables.runs import DONE, LANDED, PLANNED, REPLAYED, Ledger, Run
+from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys, hash_keys
 
@@ -146,7 +146,7 @@ def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | Non
 def _report(night: Night) -> bool:
     """Publishes a night that was replayed. Gives False where nights after it must be replayed, because its states may be others than they were."""
     newest = night.newest_landed()
-    if newest.state != REPLAYED and newest.plan.staged_version < 0:
+    if newest.state == FAILED and newest.plan.staged_version < 0:
         raise NotReady(
             f"night {night.logical_date} of cluster {night.config.cluster} was not replayed yet", _first(night.logical_date, "replay_groups")
         )
