@@ -236,7 +236,7 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
             last_hole=max(earlier.last_hole, detail["last_hole"]),
             files=fingerprint(last_units[partition]) if partition in last_units and partition not in damaged else "",
             newest_ms=max(earlier.newest_ms, detail["last_ts_ms"]),
-            missing=tuple(widest([*earlier.missing, *((first, end) for first, end in detail["missing"])])),
+            missing=tuple(widest([*earlier.missing, *((first, end) for first, end in detail.get("missing", ()))])),
         )
         if detail["last_hole"] != NO_HOLE:
             holes.append((partition, detail["last_hole"]))
