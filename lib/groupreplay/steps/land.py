@@ -55,7 +55,8 @@ def land(warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before
     night["log_incarnation"] = _incarnations(units, before)
     rows, observation = _observed(raw_rows(warehouse.spark, units).withColumns(night))
     if before.raw_version >= 0:
-        rows = rows.unionByName(warehouse.read("raw_records", before.raw_version).where(where))
+        # A version that an older groupreplay left may lack columns.
+        rows = rows.unionByName(warehouse.read("raw_records", before.raw_version).where(where), allowMissingColumns=True)
     version = warehouse.replace("raw_records", rows, where, user_metadata)
     found = observation.get
     details = {(row["offsets_partition"], row["detail"]) for row in found["units"]}
