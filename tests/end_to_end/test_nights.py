@@ -216,6 +216,7 @@ def test_nights_are_rebuilt_from_their_raw_rows(
         run(gone, warehouse=warehouse, night=None, job=rebuild_nights)
 
 
+@pytest.mark.soak
 def test_segment_that_comes_late_is_kept_told_and_replayed_by_a_rebuild(
     spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path
 ) -> None:
