@@ -21,7 +21,7 @@ from groupreplay.steps.land_lines import RAW_LINES
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan
 from groupreplay.steps.replay import night_records
-from groupreplay.tables.runs import Ledger, Run
+from groupreplay.tables.runs import FAILED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys
 
@@ -97,6 +97,10 @@ class Night:
         self._run = self.ledger.advance(self.run, state, plan=plan.to_json(), timings=dict(self.timings), **changes)
         self._plan = plan
 
+    def keep(self, plan: Plan) -> None:
+        """What a step has committed before it ends: should it fail, `runs` says it."""
+        self._plan = plan
+
     def let_go(self) -> Run:
         """Leaves the run as it is for the job of the next step; returns it."""
         self._run = self.ledger.advance(self.run, self.run.state, holder=None)
@@ -129,7 +133,7 @@ class Night:
             # Errors of Spark quote plans and rows, and `runs` is for everybody.
             why = f"unforeseen: {type(error).__name__}; the output of the job says more"
         try:
-            self.ledger.fail(self.run, why)
+            self.ledger.advance(self.run, FAILED, error=why, plan=self.plan.to_json())
         except Exception as another:  # noqa: BLE001  # the first error is what the user must see
             _log.warning("run_id=%s could not be marked FAILED: %s", self.run.run_id, another)
 

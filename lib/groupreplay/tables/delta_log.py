@@ -64,6 +64,18 @@ class DeltaLog:
             if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
                 raise
 
+    def read_text(self, path: str) -> str | None:
+        """The text of a file, None where there is none."""
+        place = self._jvm.org.apache.hadoop.fs.Path(path)
+        system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
+        if not system.exists(place):
+            return None
+        stream = system.open(place)
+        try:
+            return bytes(stream.readAllBytes()).decode("utf-8")
+        finally:
+            stream.close()
+
     def stray_files(self) -> list[str]:
         """Names of what lies in the table's folder but for its log and hidden files: with no log, data that nobody can read any more."""
         path = self._jvm.org.apache.hadoop.fs.Path(self.path)
@@ -77,14 +89,12 @@ class DeltaLog:
         paths = [self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file)) for file in files]
         return all(path.getFileSystem(configuration).exists(path) for path in paths)
 
-    def commit_metadata(self, version: int) -> dict[str, Any]:
-        """The userMetadata that was given to the commit of this version, {} for none that is a JSON mapping."""
-        path = self._jvm.org.apache.hadoop.fs.Path(self._log.logPath(), f"{version:020d}.json")
-        stream = path.getFileSystem(self.spark._jsc.hadoopConfiguration()).open(path)
-        try:
-            text = bytes(stream.readAllBytes()).decode("utf-8")
-        finally:
-            stream.close()
+    def commit_metadata(self, version: int) -> dict[str, Any] | None:
+        """The userMetadata that was given to the commit of this version, {} for none that is a JSON mapping; None where the log has been cleaned of
+        it."""
+        text = self.read_text(f"{self._log.logPath().toString()}/{version:020d}.json")
+        if text is None:
+            return None
         for line in text.splitlines():
             info = json.loads(line).get("commitInfo")
             if info is not None:
