@@ -64,6 +64,18 @@ class DeltaLog:
             if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
                 raise
 
+    def replace_text(self, path: str, text: str) -> None:
+        """Writes a file, wherever it is, in place of the one that is there: readers see the one or the other.
+
+        Through Delta's own LogStore, which knows how each file system does that.
+        """
+        lines = self._jvm.java.util.ArrayList()
+        for line in text.splitlines():
+            lines.add(line)
+        place, configuration = self._jvm.org.apache.hadoop.fs.Path(path), self._log.newDeltaHadoopConf()
+        place.getFileSystem(configuration).mkdirs(place.getParent())
+        self._log.store().write(place, self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()), True, configuration)
+
     def read_text(self, path: str) -> str | None:
         """The text of a file, None where there is none."""
         place = self._jvm.org.apache.hadoop.fs.Path(path)

@@ -118,6 +118,14 @@ class Warehouse:
                 return version
         return NO_VERSION
 
+    def replace_text(self, name: str, text: str) -> None:
+        """Writes <root>/<name>, a small text beside the public tables, in place of what is there: a reader sees the one or the other."""
+        self.log("runs").replace_text(f"{self.root}/{name}", text)
+
+    def read_text(self, name: str) -> str:
+        """What `replace_text` wrote, "" where there is nothing."""
+        return self.log("runs").read_text(f"{self.root}/{name}") or ""
+
     def log(self, name: str) -> DeltaLog:
         if name not in self._logs:
             self._logs[name] = DeltaLog(self.spark, self.path(name))
