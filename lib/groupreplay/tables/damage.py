@@ -13,7 +13,7 @@ import delta.exceptions  # noqa: F401  (turns Delta's concurrency errors into Py
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from groupreplay.errors import GroupReplayError, WarehouseDamaged
+from groupreplay.errors import GroupReplayError, NoSpace, WarehouseDamaged
 from groupreplay.tables.schemas import TABLES
 
 _SIGNS: tuple[tuple[str, str], ...] = (
@@ -24,6 +24,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"JsonParseException|JsonEOFException|JsonMappingException|MalformedInput|MALFORMED_RECORD", "its log cannot be read"),
     (r"DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE|DELTA_PATH_DOES_NOT_EXIST|DELTA_MISSING_TRANSACTION_LOG|PATH_NOT_FOUND", "it is not there"),
 )
+_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space|File too large")
 _FILE = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?/[^\n]*?)/(\w+)/(?:_delta_log/|cluster=)")
 _DEEP_ENOUGH = 20_000
 
@@ -44,6 +45,13 @@ def damaged_table(error: BaseException, root: str = "", name: str = "") -> Wareh
     return damage_of(*place, why) if place is not None else None
 
 
+def lack_of_space(error: BaseException, name: str = "") -> NoSpace | None:
+    """That an error of Spark tells of a full disk, None where it does not. name: of the table that was being written, "" where that is not known."""
+    if not isinstance(error, (PySparkException, Py4JJavaError, OSError)) or not _FULL.search(str(error)[:_DEEP_ENOUGH]):
+        return None
+    return NoSpace(f"the table {name}" if name else "what the job writes")
+
+
 def damage_of(root: str, name: str, why: str) -> WarehouseDamaged:
     """The error, with its remedy: every table is made from the logs, so all but lost history can be made again."""
     return WarehouseDamaged(name, why, f"restore {root}/{name} from a copy, or move it aside and rerun the first night that it should hold")
@@ -51,16 +59,16 @@ def damage_of(root: str, name: str, why: str) -> WarehouseDamaged:
 
 @contextmanager
 def guarded(root: str, name: str) -> Iterator[None]:
-    """Raises WarehouseDamaged for the errors inside that mean it."""
+    """Raises WarehouseDamaged or NoSpace for the errors inside that mean it."""
     try:
         yield
     except GroupReplayError:
         raise
     except Exception as error:
-        damage = damaged_table(error, root, name)
-        if damage is None:
+        foreseen = lack_of_space(error, name) or damaged_table(error, root, name)
+        if foreseen is None:
             raise
-        raise damage from error
+        raise foreseen from error
 
 
 def _place_in(text: str) -> tuple[str, str] | None:
