@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 
@@ -28,7 +28,7 @@ class DeltaLog:
     def snapshot(self) -> Snapshot:
         """The newest snapshot; lists the log and reads no more than it must."""
         nothing = self._jvm.scala.Option.empty()
-        return Snapshot(self._log.update(False, nothing, nothing))
+        return Snapshot(self._log.update(False, nothing, nothing), self.spark)
 
     def create(
         self, struct: StructType, partition_columns: Sequence[str], comment: str, properties: Mapping[str, str], protocol: tuple[int, int]
@@ -117,8 +117,8 @@ class DeltaLog:
 class Snapshot:
     """A table as one version of its log leaves it. version is -1 where there is no table."""
 
-    def __init__(self, snapshot: Any) -> None:
-        self._snapshot = snapshot
+    def __init__(self, snapshot: Any, spark: SparkSession) -> None:
+        self._snapshot, self._spark = snapshot, spark
         self.version: int = snapshot.version()
 
     @property
@@ -135,6 +135,10 @@ class Snapshot:
         """(reader, writer) version."""
         protocol = self._snapshot.protocol()
         return protocol.minReaderVersion(), protocol.minWriterVersion()
+
+    def files(self) -> DataFrame:
+        """One row for each data file: its path, size in bytes, partitionValues, and what else the log says of it."""
+        return DataFrame(self._snapshot.allFiles().toDF(), self._spark)
 
     def transaction(self, app_id: str) -> int:
         """The last txnVersion of this txnAppId, -1 for none."""
