@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
-from groupreplay.config_file import load_config
-from groupreplay.steps.night import run_night
-from tests.end_to_end.logs import copy_log, half
-from tests.faults.nights import Nights, Rows, assert_same, contents, run_rows
+from tests.faults.nights import Nights, assert_same, contents, run_rows
+from tests.faults.told import FIRST, SECOND, Told
 
 pytestmark = pytest.mark.spark
-
-RECORDING = "other-groups-4.2"
-"""Small, with transactions, a deleted group, and every kind of group."""
-
-FIRST, SECOND = date(2026, 11, 21), date(2026, 11, 22)
 
 BEGINNING = (
     *("before:create_all:1", "after:create_all:1", "before:runs:1", "after:runs:1"),
@@ -45,44 +35,6 @@ SHOWN = ("group_epochs", "topics", "coverage")
 
 CHEAP = ("files:raw_records:1", "after:raw_records:1", "soon:replayed:1:400", "after:replayed:1", "before:group_epochs:1", "before:_sql:1")
 """One point of each step, in the order in which one night after another reaches them."""
-
-
-class Told:
-    """Two nights of a log that grows, the second of which was disturbed or not."""
-
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self.spark, self.folder = spark, folder
-        self.logs = copy_log(RECORDING, folder / "logs", half)
-        self.first = self.place("first")
-        self.run_here(self.first, FIRST)
-        copy_log(RECORDING, self.logs)
-        self.undisturbed = self.copy("undisturbed")
-        self.run_here(self.undisturbed, SECOND)
-        self.expected: dict[str, Rows] = contents(self.undisturbed.warehouse)
-
-    def place(self, name: str) -> Nights:
-        return Nights(self.folder, self.folder / name).configure(("segments", self.logs))
-
-    def copy(self, name: str) -> Nights:
-        """A warehouse that has the first night."""
-        nights = self.place(name)
-        shutil.copytree(self.first.warehouse, nights.warehouse)
-        return nights
-
-    def run_here(self, nights: Nights, night: date) -> None:
-        """A night in the session of the tests, which is started already."""
-        run_night(self.spark, load_config(str(nights.config)), night)
-
-    def published(self) -> list[str]:
-        """Tables that the second night committed when it published."""
-        (row,) = [row for row in run_rows(self.undisturbed.warehouse) if row["logical_date"] == SECOND]
-        before = {row["logical_date"]: dict(row["table_versions"]) for row in run_rows(self.first.warehouse)}[FIRST]
-        return sorted(name for name, version in row["table_versions"] if version > before[name])
-
-
-@pytest.fixture(scope="module")
-def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
-    return Told(spark, tmp_path_factory.mktemp("faults"))
 
 
 def kill_on_the_way(nights: Nights, night: date, points: Sequence[str]) -> None:
