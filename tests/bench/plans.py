@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 BETWEEN_LIVES_MS = 5_000
 REPEATED_EVERY_MS = 5_000
 """A consumer commits every five seconds."""
-QUIET_MS = 15_000
+QUIET_MS = 30_000
 """A group that changes nothing for so long is not in the middle of a change."""
 OTHERS_MIN = 10
 """A group needs about so many records to begin at all."""

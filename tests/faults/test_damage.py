@@ -94,6 +94,6 @@ def test_a_full_disk_is_told_in_a_sentence_and_loses_nothing(told: Told, tmp_pat
         assert ended.sentence.startswith("no space is left for"), ended.output[-2000:]
         assert "Traceback" not in ended.output
         filler.unlink()
-        again = nights.run("--logical-date", str(SECOND))
+        again = nights.run("--logical-date", str(SECOND), "--take-over")
         assert again.status == 0, again.output[-2000:]
         assert_same(contents(nights.warehouse), told.expected)

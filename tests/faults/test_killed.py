@@ -40,7 +40,7 @@ CHEAP = ("files:raw_records:1", "after:raw_records:1", "soon:replayed:1:400", "a
 def kill_on_the_way(nights: Nights, night: date, points: Sequence[str]) -> None:
     """Kills one run after another, each at the next point."""
     for point in points:
-        ended = nights.run("--logical-date", str(night), point=point)
+        ended = nights.run("--logical-date", str(night), "--take-over", point=point)
         assert ended.was_killed, (point, ended.output[-3000:])
 
 
@@ -69,7 +69,7 @@ def test_a_night_killed_at_every_commit_leaves_what_an_undisturbed_one_leaves(to
 def test_a_night_killed_at_random_times_leaves_what_an_undisturbed_one_leaves(told: Told, seed: int) -> None:
     nights, times = told.copy(f"random{seed}"), random.Random(seed)
     for _ in range(RANDOM_KILLS):
-        ended = nights.run("--logical-date", str(SECOND), kill_after_s=times.uniform(4, 30))
+        ended = nights.run("--logical-date", str(SECOND), "--take-over", kill_after_s=times.uniform(4, 30))
         assert ended.was_killed or ended.status == 0, ended.output[-3000:]
     told.run_here(nights, SECOND)
     assert_same(contents(nights.warehouse), told.expected)

@@ -44,7 +44,7 @@ class Told:
 
     def run_here(self, nights: Nights, night: date) -> None:
         """A night in the session of the tests, which is started already."""
-        run_night(self.spark, load_config(str(nights.config)), night)
+        run_night(self.spark, load_config(str(nights.config)), night, take_over=True)
 
     def forget(self) -> None:
         """What the session of the tests remembers of logs, which a new process would not."""
