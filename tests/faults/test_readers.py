@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import shutil
 import threading
-from datetime import date
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config_file import load_config
 from groupreplay.steps.history import past_nights
-from groupreplay.steps.night import run_night
 from groupreplay.steps.sql_files import mend_sql
 from groupreplay.tables.warehouse import Warehouse
-from tests.end_to_end.logs import copy_log, half
-from tests.faults.nights import Nights, Rows, run_rows, table_rows
+from tests.faults.nights import Rows, run_rows, table_rows
+from tests.faults.told import FIRST, SECOND, Told
 
 pytestmark = pytest.mark.spark
-
-FIRST, SECOND = date(2026, 11, 21), date(2026, 11, 22)
 
 
 def told_versions(warehouse: Path) -> dict[str, int]:
@@ -30,12 +25,8 @@ def told_versions(warehouse: Path) -> dict[str, int]:
     return {each[5]: int(each[each.index("OF") + 1]) for each in words}
 
 
-def test_statements_show_the_last_finished_night_while_another_one_runs(spark: SparkSession, tmp_path: Path) -> None:
-    logs = copy_log("other-groups-4.2", tmp_path / "logs", half)
-    nights = Nights(tmp_path, tmp_path / "warehouse").configure(("segments", logs))
-    config = load_config(str(nights.config))
-    run_night(spark, config, FIRST)
-    copy_log("other-groups-4.2", logs)
+def test_statements_show_the_last_finished_night_while_another_one_runs(spark: SparkSession, told: Told) -> None:
+    nights = told.copy("read")
     before = told_versions(nights.warehouse)
     read = {name: table_rows(nights.warehouse / name, version) for name, version in before.items()}
     seen: list[tuple[dict[str, int], dict[str, Rows], list[str]]] = []
@@ -50,7 +41,7 @@ def test_statements_show_the_last_finished_night_while_another_one_runs(spark: S
     thread = threading.Thread(target=reader)
     thread.start()
     try:
-        run_night(spark, config, SECOND)
+        told.run_here(nights, SECOND)
     finally:
         ended.set()
         thread.join()

@@ -34,6 +34,9 @@ from groupreplay.tables.warehouse import Warehouse
 
 STATES = "group_state"
 RUNS = "runs"
+AS_WRITTEN = frozenset({RAW_LINES, "replayed"})
+"""Nights read these by the version in which they wrote them, and the second holds one night alone."""
+
 
 _log = logging.getLogger(__name__)
 
@@ -97,8 +100,7 @@ def _maintain(warehouse: Warehouse, ledger: Ledger, run: Run, done: Run, nights:
     files_before = {name: count_files(warehouse, name) for name in names}
     deleted = _delete(warehouse, nights, retention, metadata)
     for name in names:
-        # A night that runs again adds to the rows that it landed by the version in which they stood, and lines are always read so.
-        piles = [] if name == RAW_LINES else sorted(night for night in small_files(warehouse, name) if night < _kept_as_landed(name, nights))
+        piles = [] if name in AS_WRITTEN else sorted(night for night in small_files(warehouse, name) if night < _packed_before(name, nights))
         if piles:
             compact(warehouse, name, piles)
             _log.info("table=%s packed partitions of %d nights", name, len(piles))
@@ -107,13 +109,12 @@ def _maintain(warehouse: Warehouse, ledger: Ledger, run: Run, done: Run, nights:
     ledger.advance(run, DONE, **told, table_versions=versions, timings={"maintain": int((time.monotonic() - started) * 1000)})
     write_sql(warehouse, run.logical_date, versions)
     files_after = {name: count_files(warehouse, name) for name in names}
-    for name in (*names, RUNS):
-        vacuum(warehouse, name, retention.vacuum_hours)
+    vacuum(warehouse, (*names, RUNS), retention.vacuum_hours)
     return Maintained(run.logical_date, files_before, files_after, deleted)
 
 
-def _kept_as_landed(name: str, nights: Sequence[PastNight]) -> date:
-    """Nights from this one on are left as they are."""
+def _packed_before(name: str, nights: Sequence[PastNight]) -> date:
+    """Nights from this one on are left as they are: the newest, if it runs again, adds to what it landed by the version in which that stands."""
     return nights[-1].logical_date if name == RAW_RECORDS else date.max
 
 

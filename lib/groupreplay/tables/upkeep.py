@@ -6,6 +6,7 @@ Both are Delta's own: OPTIMIZE packs the small files of a partition, VACUUM dele
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Final
 
@@ -21,6 +22,9 @@ SMALL_BYTES: Final = 32 << 20
 
 PILE_FILES: Final = 2
 """So many small files in one partition of a table are put together."""
+
+THREADS: Final = 4
+"""A vacuum waits for the driver and the file system, not for cores."""
 
 
 def small_files(warehouse: Warehouse, name: str) -> dict[date, int]:
@@ -46,18 +50,23 @@ def compact(warehouse: Warehouse, name: str, nights: Sequence[date]) -> None:
         warehouse.spark.sql(f"OPTIMIZE {_quoted(warehouse, name)} WHERE cluster = '{warehouse.cluster}' AND logical_date IN ({dates})")
 
 
-def vacuum(warehouse: Warehouse, name: str, hours: int) -> None:
-    """Deletes files that no version named for so many hours; of all clusters, since a table's files are everybody's."""
+def vacuum(warehouse: Warehouse, names: Sequence[str], hours: int) -> None:
+    """Deletes files of these tables that no version named for so many hours; of all clusters, since a table's files are everybody's."""
     spark = warehouse.spark
-    # Listing a folder takes ten thousand tasks by default, half a minute a table.
+    # Listing takes ten thousand tasks by default, half a minute a table.
     settings = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": str(spark.sparkContext.defaultParallelism)}
     if hours < SAFE_VACUUM_HOURS:
         settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
+
+    def one(name: str) -> None:
+        with guarded(warehouse.root_of(name), name):
+            spark.sql(f"VACUUM {_quoted(warehouse, name)} RETAIN {hours} HOURS").collect()
+
     for key, value in settings.items():
         spark.conf.set(key, value)
     try:
-        with guarded(warehouse.root_of(name), name):
-            spark.sql(f"VACUUM {_quoted(warehouse, name)} RETAIN {hours} HOURS").collect()
+        with ThreadPoolExecutor(THREADS) as threads:
+            list(threads.map(one, names))
     finally:
         for key in settings:
             spark.conf.unset(key)
