@@ -6,9 +6,11 @@ The only module that calls Delta's internal classes; names and signatures are th
 from __future__ import annotations
 
 import json
+import os
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -67,13 +69,17 @@ class DeltaLog:
     def replace_text(self, path: str, text: str) -> None:
         """Writes a file, wherever it is, in place of the one that is there: readers see the one or the other.
 
-        Through Delta's own LogStore, which knows how each file system does that.
+        Through Delta's own LogStore, which knows how each file system does that; but for local files, which it deletes before it renames.
         """
+        place, configuration = self._jvm.org.apache.hadoop.fs.Path(path), self._log.newDeltaHadoopConf()
+        system = place.getFileSystem(configuration)
+        system.mkdirs(place.getParent())
+        if system.getScheme() == "file":
+            _replace_local(place.toUri().getPath(), text)
+            return
         lines = self._jvm.java.util.ArrayList()
         for line in text.splitlines():
             lines.add(line)
-        place, configuration = self._jvm.org.apache.hadoop.fs.Path(path), self._log.newDeltaHadoopConf()
-        place.getFileSystem(configuration).mkdirs(place.getParent())
         self._log.store().write(place, self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()), True, configuration)
 
     def read_text(self, path: str) -> str | None:
@@ -144,6 +150,17 @@ class Snapshot:
         """The last txnVersion of this txnAppId, -1 for none."""
         found = self._snapshot.transactions().get(app_id)
         return int(found.get()) if found.isDefined() else -1
+
+
+def _replace_local(path: str, text: str) -> None:
+    folder, name = os.path.split(path)
+    written = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
+    with open(written, "w", encoding="utf-8") as file:
+        file.write(text)
+    # Hadoop reads a file against the checksum beside it, which would be that of the old text.
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, f".{name}.crc"))
+    os.replace(written, path)
 
 
 def _mapping(text: str | None) -> dict[str, Any]:
