@@ -1,7 +1,8 @@
 """Maintenance: what is past its retention is deleted, files that piled up are put together, and what no version names any more is vacuumed.
 
-It holds the newest night as a run does, so that no night and it are ever at work together, and leaves a row in `runs` that is DONE: the newest
-night's, with the versions that the tables have now. Readers are sent to these, in `runs` and in `_sql/`, before any file is deleted.
+It holds the newest night as a run does, so that no night and it are ever at work together. Before any file is deleted readers are sent to the
+versions that the tables then have: by the DONE run of the newest night in `runs`, and by `_sql/`. What it did is a row of its own in `runs`, a copy
+of that one.
 """
 
 from __future__ import annotations
@@ -105,11 +106,12 @@ def _maintain(warehouse: Warehouse, ledger: Ledger, run: Run, done: Run, nights:
             compact(warehouse, name, piles)
             _log.info("table=%s packed partitions of %d nights", name, len(piles))
     versions = {name: warehouse.version(name) for name in done.table_versions or {}}
-    told: dict[str, Any] = {name: getattr(done, name) for name in ("as_of_at", "plan", "counts", "digest", "digest_final")}
-    ledger.advance(run, DONE, **told, table_versions=versions, timings={"maintain": int((time.monotonic() - started) * 1000)})
+    ledger.retell(run, done, versions)
     write_sql(warehouse, run.logical_date, versions)
     files_after = {name: count_files(warehouse, name) for name in names}
     vacuum(warehouse, (*names, RUNS), retention.vacuum_hours)
+    told: dict[str, Any] = {name: getattr(done, name) for name in ("as_of_at", "plan", "counts", "digest", "digest_final")}
+    ledger.advance(run, DONE, **told, table_versions=versions, timings={"maintain": int((time.monotonic() - started) * 1000)})
     return Maintained(run.logical_date, files_before, files_after, deleted)
 
 

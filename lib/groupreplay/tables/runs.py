@@ -158,6 +158,15 @@ class Ledger:
             self.release()
         return advanced
 
+    def retell(self, run: Run, other: Run, table_versions: Mapping[str, int]) -> None:
+        """Other versions of the tables for a run of the night that is DONE. run: the one that this process holds. Raises RunHeld as `advance`."""
+        with self._write_lock:
+            held = self._held
+            if held is None or held.run.run_id != run.run_id:
+                raise ValueError(f"this process does not hold the run {run.run_id}")
+            held.others = [replace(each, table_versions=dict(table_versions)) if each.run_id == other.run_id else each for each in held.others]
+            self._commit(held, held.run)
+
     def fail(self, run: Run, why: str) -> Run:
         """Marks the run FAILED, with why in one sentence, and gives the night back."""
         return self.advance(run, FAILED, error=why)
