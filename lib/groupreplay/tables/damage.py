@@ -32,8 +32,8 @@ _DEEP_ENOUGH = 20_000
 def damaged_table(error: BaseException, root: str = "", name: str = "") -> WarehouseDamaged | None:
     """The damage that an error of Spark tells of, None where it tells of something else.
 
-    root, name: of the warehouse and the table that were being used, "" where they must be read off the paths in the error: every table's files lie
-    below <root>/<name>/_delta_log/ or <root>/<name>/cluster=.../.
+    root, name: of the warehouse and the table that were being used, "" where that is not known; a path in the error says more: every table's files
+    lie below <root>/<name>/_delta_log/ or <root>/<name>/cluster=.../.
     """
     if not isinstance(error, (PySparkException, Py4JJavaError)):
         return None
@@ -41,7 +41,8 @@ def damaged_table(error: BaseException, root: str = "", name: str = "") -> Wareh
     why = next((words for pattern, words in _SIGNS if re.search(pattern, text)), None)
     if why is None:
         return None
-    place = (root, name) if name else _place_in(text)
+    # A table that is read while another is written is named by its path alone.
+    place = _place_in(text) or ((root, name) if name else None)
     return damage_of(*place, why) if place is not None else None
 
 
