@@ -216,7 +216,8 @@ class Ledger:
         held.run, held.number = run, held.number + 1
 
     def _lost(self, run: Run) -> RunHeld:
-        winner = next((each for each in self.of_night(run.logical_date) if not each.is_finished), None)
+        unfinished = self._runs(self._rows().where(~sf.col("state").isin(*FINISHED)))
+        winner = max(unfinished, key=lambda each: each.renewed_at or each.started_at, default=None)
         return _held_by(winner or replace(run, holder="another run that has ended since"))
 
     def _frame(self, runs: Iterable[Run]) -> DataFrame:
