@@ -5,6 +5,7 @@
     ├── NotReady                exit 2   jars, worker Python, access, or the steps before are not as a run needs them
     ├── SourceUnreadable        exit 3   a source cannot be read at all
     ├── RunHeld                 exit 4   another run holds this (cluster, logical_date)
+    ├── NoSpace                 exit 1   a disk is full
     └── WarehouseDamaged        exit 5   a table cannot be read as it is
         ├── SchemaDrift         exit 5   a table is not what schemas/ says
         └── StatesOutdated      exit 5   states of groups were written by another version, or are damaged
@@ -78,6 +79,17 @@ class RunHeld(GroupReplayError):
         if self.why_dead:
             return f"a dead run holds {held}; {self.why_dead}: run the same job with --take-over to finish it"
         return f"another run holds {held}"
+
+
+class NoSpace(GroupReplayError):
+    """what: that could not be written, in words."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"no space is left for {self.what}; make room and run it again: nothing is lost, and readers see what they saw before"
 
 
 class WarehouseDamaged(GroupReplayError):

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -19,8 +19,10 @@ from pyspark.sql import functions as sf
 from groupreplay.sources.planning import pack, unit_weight
 from groupreplay.sources.read_units import DDL, read_units
 from groupreplay.steps.plan import Landing, landed
-from groupreplay.tables.warehouse import Warehouse
+from groupreplay.tables.warehouse import NO_VERSION, Warehouse
 from groupreplay.wire.units import Unit
+
+RAW_RECORDS: Final = "raw_records"
 
 ReadUnits = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -45,20 +47,28 @@ def mapped_units(spark: SparkSession, tasks: Sequence[Sequence[str]], read: Read
     return numbered.join(sf.broadcast(planned), "task").select("unit").mapInArrow(read, ddl)
 
 
-def land(warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before: Landing, user_metadata: Mapping[str, Any]) -> Landing:
+def land(
+    warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before: Landing, user_metadata: Mapping[str, Any], *, resumed: bool = False
+) -> Landing:
     """Lands units into a night, in one commit that may be repeated: it replaces the whole night by what it had landed before and these.
 
-    before: what the nights before it landed and, where it ran before, what it landed itself.
+    before: what the nights before it landed and, where it ran before, what it landed itself. resumed: the run was begun by a process that died: if it
+    died after the commit, that is taken for this one and nothing is read, since the files may be gone by now.
     """
     night = {"cluster": sf.lit(warehouse.cluster), "logical_date": sf.lit(logical_date)}
     where = f"cluster = '{warehouse.cluster}' AND logical_date = DATE'{logical_date}'"
     night["log_incarnation"] = _incarnations(units, before)
-    rows, observation = _observed(raw_rows(warehouse.spark, units).withColumns(night))
-    if before.raw_version >= 0:
-        # A version that an older groupreplay left may lack columns.
-        rows = rows.unionByName(warehouse.read("raw_records", before.raw_version).where(where), allowMissingColumns=True)
-    version = warehouse.replace("raw_records", rows, where, user_metadata)
-    found = observation.get
+    version = warehouse.version_of_run(RAW_RECORDS, user_metadata, before.raw_version) if resumed else NO_VERSION
+    if version != NO_VERSION:
+        found = _told_by(warehouse, version, where, before.raw_version)
+    else:
+        observation = Observation("units")
+        rows = raw_rows(warehouse.spark, units).withColumns(night).observe(observation, *_told())
+        if before.raw_version >= 0:
+            # A version that an older groupreplay left may lack columns.
+            rows = rows.unionByName(warehouse.read(RAW_RECORDS, before.raw_version).where(where), allowMissingColumns=True)
+        version = warehouse.replace(RAW_RECORDS, rows, where, user_metadata)
+        found = observation.get
     details = {(row["offsets_partition"], row["detail"]) for row in found["units"]}
     after = landed(before, units, [(partition, json.loads(detail)) for partition, detail in details], set(found["damaged"]))
     return replace(after, kinds=tuple(sorted({*before.kinds, *found["kinds"]})), raw_version=version)
@@ -72,10 +82,19 @@ def _incarnations(units: Sequence[Unit], before: Landing) -> Column:
     return sf.coalesce(*found, sf.lit(None)).cast("int")
 
 
-def _observed(rows: DataFrame) -> tuple[DataFrame, Observation]:
-    """The same rows; once they are written, the observation has `units`, what each unit saw, `damaged`, partitions with damage, and `kinds`."""
-    observation = Observation("units")
+def _told() -> list[Column]:
+    """Aggregates of raw rows: `units`, what each unit saw, `damaged`, partitions with damage, and `kinds`."""
     is_unit, is_damage = sf.col("kind") == "unit", sf.col("kind") == "damage"
     units = sf.collect_list(sf.when(is_unit, sf.struct("offsets_partition", "detail"))).alias("units")
     damaged = sf.collect_set(sf.when(is_damage, sf.col("offsets_partition"))).alias("damaged")
-    return rows.observe(observation, units, damaged, sf.collect_set("kind").alias("kinds")), observation
+    return [units, damaged, sf.collect_set("kind").alias("kinds")]
+
+
+def _told_by(warehouse: Warehouse, version: int, where: str, before_version: int) -> Mapping[str, Any]:
+    """`_told` of what a commit added to its night, read off the table. before_version: what it found there, -1 nothing."""
+    rows = warehouse.read(RAW_RECORDS, version).where(where)
+    told = rows.where(sf.col("kind").isin("unit", "damage")).select("kind", "offsets_partition", "detail")
+    if before_version >= 0:
+        told = told.exceptAll(warehouse.read(RAW_RECORDS, before_version).where(where).select(*told.columns))
+    found = told.agg(*_told()).collect()[0].asDict()
+    return {**found, "kinds": [row["kind"] for row in rows.select("kind").distinct().collect()]}

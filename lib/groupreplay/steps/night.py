@@ -25,6 +25,7 @@ from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
 from groupreplay.steps.raw_kept import check_kept
+from groupreplay.steps.sql_files import mend_sql
 from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys, hash_keys
@@ -181,6 +182,7 @@ class _Job:
             check_privacy(self.warehouse, self.nights, self.keys)
         if writes:
             self.warehouse.create_all()
+            mend_sql(self.warehouse, self.nights)
 
     def look_again(self) -> None:
         """After a night was published."""

@@ -68,8 +68,9 @@ def land_planned(night: Night) -> None:
     landing, plan = night.landed_before(), night.plan
     with night.timed("land"):
         if plan.units:
-            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"))
+            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"), resumed=night.run.resumed)
             landing = remembered(landing, night.inputs.files, plan.units)
+            night.keep(replace(plan, landing=landing))
         lines = _land_lines(night)
     night.advance(LANDED, replace(plan, landing=landing, lines=lines))
 
@@ -81,4 +82,4 @@ def _land_lines(night: Night) -> LinesLanding | None:
     lines = (lines or LinesLanding()).seen((file.identity for file in night.inputs.texts), night.logical_date)
     if not plan.text_units:
         return lines
-    return land_lines(night.warehouse, night.logical_date, plan.text_units, lines, night.metadata("land"))
+    return land_lines(night.warehouse, night.logical_date, plan.text_units, lines, night.metadata("land"), resumed=night.run.resumed)

@@ -22,7 +22,7 @@ from groupreplay.steps.late import has_late, landing_with_holes_filled, with_hol
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan
 from groupreplay.steps.replay import Hole, known_holes, night_records
-from groupreplay.tables.runs import Ledger, Run
+from groupreplay.tables.runs import FAILED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys
 
@@ -104,6 +104,10 @@ class Night:
         late = str(late_until) if newest is not None and has_late(newest.landing) else ""
         self._plan = replace(self.plan, landing=replace(self.landing, states_from=str(states_from), late_until=late))
 
+    def keep(self, plan: Plan) -> None:
+        """What a step has committed before it ends: should it fail, `runs` says it."""
+        self._plan = plan
+
     def let_go(self) -> Run:
         """Leaves the run as it is for the job of the next step; returns it."""
         self._run = self.ledger.advance(self.run, self.run.state, holder=None)
@@ -136,7 +140,7 @@ class Night:
             # Errors of Spark quote plans and rows, and `runs` is for everybody.
             why = f"unforeseen: {type(error).__name__}; the output of the job says more"
         try:
-            self.ledger.fail(self.run, why)
+            self.ledger.advance(self.run, FAILED, error=why, plan=self.plan.to_json())
         except Exception as another:  # noqa: BLE001  # the first error is what the user must see
             _log.warning("run_id=%s could not be marked FAILED: %s", self.run.run_id, another)
 
