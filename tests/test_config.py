@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groupreplay import config as config_module
-from groupreplay.config import Config, PrivacyConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config import Config, GroupsConfig, PrivacyConfig, RequestLogSource, ServerLogSource, Source
 from groupreplay.config_file import load_base, load_config
 from groupreplay.errors import ConfigError
 from groupreplay.replay import facts
@@ -224,6 +224,22 @@ def test_salt_given_as_an_argument_is_refused_and_not_repeated(write: Any) -> No
         load_config(write(GOOD), [f"privacy.salt={SALT}"])
     assert str(caught.value).startswith("--set privacy.salt: privacy.salt: expected ${env:NAME}")
     assert SALT not in str(caught.value)
+
+
+def test_groups_are_chosen_by_patterns(write: Any) -> None:
+    config = load_config(write(GOOD + "groups: {include: [orders.*], exclude: ['*-test-?']}\n"))
+    assert config.groups == GroupsConfig(include=("orders.*",), exclude=("*-test-?",))
+    assert not Config(cluster="c", warehouse="w", sources=()).groups
+    for text, key, says in [
+        ("groups: {exclude: console-*}", "groups.exclude", "expected a list of patterns of group ids, found 'console-*'"),
+        ("groups: {exclude: [a, 7]}", "groups.exclude.1", "expected a text, found 7"),
+        ("groups: {exclude: ['']}", "groups.exclude.0", "expected a text, found ''"),
+        ("groups: {exlude: [a]}", "groups.exlude", "did you mean 'exclude'?"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            load_config(write(GOOD + text + "\n"))
+        assert caught.value.key == key
+        assert says in str(caught.value)
 
 
 def test_relative_paths_are_made_absolute_from_where_the_job_starts(write: Any) -> None:

@@ -101,6 +101,18 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsConfig:
+    """Which groups are replayed and reported, by patterns of `group_patterns`. include: none means all. exclude: of those, left out."""
+
+    include: tuple[str, ...] = field(default=(), metadata={"patterns": True})
+    exclude: tuple[str, ...] = field(default=(), metadata={"patterns": True})
+
+    def __bool__(self) -> bool:
+        """Whether any group could be left out."""
+        return bool(self.include or self.exclude)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayConfig:
     """slices: hash buckets of groups; None: from the number of rows. Shows in no output."""
 
@@ -134,6 +146,7 @@ class Config:
     cluster: str = field(metadata={"pattern": r"[A-Za-z0-9._-]{1,100}", "expected": "a name of letters, digits, '.', '_' and '-'"})
     warehouse: str
     sources: tuple[Source, ...] = field(metadata={"min": 1})
+    groups: GroupsConfig = field(default_factory=GroupsConfig)
     thresholds: Thresholds = field(default_factory=Thresholds)
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     report: ReportConfig = field(default_factory=ReportConfig)

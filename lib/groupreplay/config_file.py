@@ -177,7 +177,7 @@ class _Reader:
 
     def value(self, hint: Any, metadata: Mapping[str, Any], value: Any, key: str) -> Any:
         if get_origin(hint) is tuple:
-            return self.sources(value, metadata, key) if get_args(hint)[0] is Source else self.choices(value, metadata["choices"], key)
+            return self.sequence(get_args(hint)[0], value, metadata, key)
         if "secret" in metadata:
             return self.secret(value, metadata["secret"], key)
         if dataclasses.is_dataclass(hint):
@@ -192,6 +192,18 @@ class _Reader:
         if "check" in metadata:
             _CHECKS[metadata["check"]](self, value, key)
         return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
+
+    def sequence(self, each: Any, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Any, ...]:
+        if each is Source:
+            return self.sources(value, metadata, key)
+        if "patterns" in metadata:
+            return self.patterns(value, key)
+        return self.choices(value, metadata["choices"], key)
+
+    def patterns(self, value: Any, key: str) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise self.error(key, f"expected a list of patterns of group ids, found {_found(value)}")
+        return tuple(self.value(str, {}, each, f"{key}.{index}") for index, each in enumerate(value))
 
     def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Source, ...]:
         if not isinstance(value, list) or len(value) < metadata["min"]:

@@ -127,7 +127,7 @@ def _stuck_reasons(stuck: DataFrame) -> DataFrame:
     return stuck.groupBy("reason").agg(sf.count_if("is_open").alias("open"), sf.count_if(~sf.col("is_open")).alias("ended"))
 
 
-_COUNTS: Final = ("landed", "decoded", "unknown", "undecoded", "reduced", "aborted", "open_commits", "duplicates", "holes", "late")
+_COUNTS: Final = ("landed", "decoded", "unknown", "undecoded", "reduced", "aborted", "open_commits", "duplicates", "holes", "late", "left_out")
 
 
 def _coverage(coverage: DataFrame) -> DataFrame:
@@ -288,6 +288,7 @@ def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
         (cover.get("duplicates", 0), "records met again in replicas or copies, counted once"),
         (cover.get("late", 0), "records older than where the night before had stopped, skipped"),
         (cover.get("unknown", 0), "records of types that are not known"),
+        (cover.get("left_out", 0), "records of groups that the configuration leaves out"),
     ]
     lines += [f"  {number:>11,}  {words}" for number, words in told if number]
     undecoded = sorted(found.get("undecoded", ()), key=lambda row: -row["rows"])

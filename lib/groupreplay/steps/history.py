@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.config import GroupsConfig
 from groupreplay.errors import ConfigError
 from groupreplay.steps.lines_landing import LinesLanding
-from groupreplay.steps.plan import NO_TIME_MS, Landing, landing_of
+from groupreplay.steps.plan import NO_TIME_MS, Landing, groups_of, landing_of
 
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
     """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was. lines: None
-    where no log of a broker was landed, then or before. hashed: `Plan.hashed` of it."""
+    where no log of a broker was landed, then or before. hashed, groups: those of `Plan`."""
 
     logical_date: date
     is_done: bool
@@ -26,16 +27,17 @@ class PastNight:
     digest_final: Mapping[str, str]
     lines: LinesLanding | None = None
     hashed: str = ""
+    groups: GroupsConfig = field(default_factory=GroupsConfig)
 
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
     """In order. runs: rows of the table `runs` of one cluster."""
     is_done = sf.col("state") == "DONE"
     has_landed = sf.col("landing").isNotNull()
-    landed = sf.struct("landing", "lines", "hashed", is_done.alias("is_done"))
+    landed = sf.struct("landing", "lines", "hashed", "groups", is_done.alias("is_done"))
     newest = sf.struct("started_at", "run_id")
     nights = (
-        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines", "hashed")})
+        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines", "hashed", "groups")})
         .groupBy("logical_date")
         .agg(
             sf.max_by(sf.when(has_landed, landed), sf.when(has_landed, newest)).alias("landed"),
@@ -51,6 +53,7 @@ def past_nights(runs: DataFrame) -> list[PastNight]:
             row["digest_final"] or {},
             LinesLanding.from_json(row["landed"]["lines"]) if row["landed"]["lines"] else None,
             row["landed"]["hashed"] or "",
+            groups_of(json.loads(row["landed"]["groups"] or "{}")),
         )
         for row in rows
     ]

@@ -26,6 +26,7 @@ from groupreplay.steps.evidence import EVIDENCE_TABLE, latest_evidence_states, p
 from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import RAW_LINES, land_lines
+from groupreplay.steps.left_out import LeftOut, earlier_nights
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs
 from groupreplay.steps.privacy import check_privacy
@@ -126,7 +127,7 @@ class _Night:
             plan = self._plan(lands=lands)
             run = self.ledger.acquire(self.logical_date, groupreplay.__version__, self.config.config_hash, plan.to_json())
         # A run that was taken over before it landed anything may have been begun with another salt.
-        plan = replace(Plan.from_json(run.plan or ""), hashed=self._hashed)
+        plan = replace(Plan.from_json(run.plan or ""), hashed=self._hashed, groups=self.config.groups)
         self.timings |= run.timings or {}
         try:
             if run.state == PLANNED:
@@ -175,17 +176,19 @@ class _Night:
         with self._timed("replay"):
             self._check_kept(plan, landing)
             earlier = before(self.nights, self.logical_date)
-            states = latest_states(_of_cluster(self.warehouse, "group_state"), self.logical_date) if earlier else None
+            left_out = self._left_out()
+            states = latest_states(left_out.kept_states(_of_cluster(self.warehouse, "group_state")), self.logical_date) if earlier else None
             slices = self.config.replay.slices or slices_for(landing.rows, cores)
             holes = known_holes(earlier.landing if earlier else Landing(), landing)
-            facts = replayed(spark, self._records(landing), states, holes, self._given_names(), slices)
+            facts = replayed(spark, left_out.kept_records(self._records(landing)), states, holes, self._given_names(), slices)
             night = {"cluster": sf.lit(self.config.cluster), "logical_date": sf.lit(self.logical_date)}
             observation = Observation("replayed")
             rows = facts.withColumns(night).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
             version = self.warehouse.replace("replayed", rows, f"cluster = '{self.config.cluster}'", self._metadata(run, "replay"))
             plan = self._prove(run, plan)
         found = observation.get
-        plan = replace(plan, staged_version=version, staged_rows=found["rows"], staged_kinds=tuple(sorted(found["kinds"])))
+        staged = {"staged_version": version, "staged_rows": found["rows"], "staged_kinds": tuple(sorted(found["kinds"]))}
+        plan = replace(plan, **staged, left_out=left_out.records)
         return self._advance(run, REPLAYED, plan), plan
 
     def _check_kept(self, plan: Plan, landing: Landing) -> None:
@@ -199,9 +202,10 @@ class _Night:
             return plan
         self.warehouse.create_all([EVIDENCE_TABLE])
         is_first = self.warehouse.version(EVIDENCE_TABLE) == 0
-        states = None if is_first else latest_evidence_states(_of_cluster(self.warehouse, EVIDENCE_TABLE), self.logical_date)
+        left_out, lines = self._left_out(), self._night_lines(plan.lines)
+        states = None if is_first else latest_evidence_states(left_out.kept_evidence(_of_cluster(self.warehouse, EVIDENCE_TABLE)), self.logical_date)
         slices = self.config.replay.slices or slices_for(plan.lines.rows, self.warehouse.spark.sparkContext.defaultParallelism)
-        facts = proved(self._night_lines(plan.lines), states, plan.lines.newest_ms, slices)
+        facts = proved(left_out.kept_lines(lines) if lines is not None else None, states, plan.lines.newest_ms, slices)
         if facts is None:
             return plan
         night = {"cluster": sf.lit(self.config.cluster), "logical_date": sf.lit(self.logical_date)}
@@ -228,7 +232,8 @@ class _Night:
             publisher.publish(sources, self.inputs.topics, kinds, context)
             self.kept |= publisher.kept
             self._write_sql(publisher.published)
-        return self._advance(run, DONE, plan, **_columns(publisher.published), counts={**publisher.published.counts, "landed": landing.rows})
+        counts = {**publisher.published.counts, "landed": landing.rows, "left_out": plan.left_out}
+        return self._advance(run, DONE, plan, **_columns(publisher.published), counts=counts)
 
     def _context(self, plan: Plan, landing: Landing) -> ReportContext:
         evidence = tonight = None
@@ -250,6 +255,7 @@ class _Night:
             evidence_tonight=tonight,
             lines_as_of_ms=plan.lines.newest_ms if plan.lines else -1,
             log_kinds=frozenset(source.kind for source in self.config.sources),
+            groups=self.config.groups,
         )
 
     def summary_lines(self, run: Run) -> list[str]:
@@ -289,6 +295,9 @@ class _Night:
 
     def _records(self, landing: Landing) -> DataFrame:
         return night_records(_of_cluster(self.warehouse, "raw_records"), self.logical_date, landing)
+
+    def _left_out(self) -> LeftOut:
+        return LeftOut(self.config.groups, earlier_nights(self.nights, self.logical_date))
 
     def _given_names(self) -> dict[str, str]:
         """Topic id -> name as topics sources gave it, on this night or one before: a topic that was deleted keeps its name."""
