@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groupreplay import config as config_module
-from groupreplay.config import Config, GroupsConfig, PrivacyConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config import Config, GroupsConfig, Owner, PrivacyConfig, RequestLogSource, ServerLogSource, Source
 from groupreplay.config_file import load_base, load_config
 from groupreplay.errors import ConfigError
 from groupreplay.replay import facts
@@ -72,7 +72,8 @@ def test_base_yaml_names_every_key_with_the_default_of_the_dataclass() -> None:
         assert callable(field.default_factory)
         defaults = dataclasses.asdict(field.default_factory())
         assert {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()} == values
-    assert set(load_base()) == {field.name for field in dataclasses.fields(Config)} - {"cluster", "warehouse", "sources", "config_hash"}
+    without_default = {"cluster", "warehouse", "sources"}
+    assert set(load_base()) == {field.name for field in dataclasses.fields(Config) if not field.metadata.get("computed")} - without_default
 
 
 def test_bounds_are_those_of_the_machines() -> None:
@@ -240,6 +241,45 @@ def test_groups_are_chosen_by_patterns(write: Any) -> None:
             load_config(write(GOOD + text + "\n"))
         assert caught.value.key == key
         assert says in str(caught.value)
+
+
+OWNERS = """
+- {pattern: "orders.*", team: orders, contact: "#orders"}
+- {pattern: "*", team: other}
+"""
+
+
+def test_owners_stand_in_a_file_of_their_own(write: Any, tmp_path: Path) -> None:
+    file = tmp_path / "owners.yaml"
+    file.write_text(OWNERS, encoding="utf-8")
+    config = load_config(write(GOOD + f"owners: {file}\n"))
+    assert config.owner_rules == (Owner(pattern="orders.*", team="orders", contact="#orders"), Owner(pattern="*", team="other"))
+    file.write_text(OWNERS.replace("other", "others"), encoding="utf-8")
+    assert load_config(write(GOOD + f"owners: {file}\n")).config_hash != config.config_hash
+    file.unlink()
+    assert load_config(write(GOOD + f"owners: {file}\n"), only_reads=True).owner_rules == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "says"),
+    [
+        (None, "", "cannot be read: No such file or directory"),
+        ("orders: x\n", "", "expected a list of {pattern: .., team: .., contact: ..}, found a mapping"),
+        ("- {pattern: a, team: [b]}\n", "0.team", "expected a text, found a list"),
+        (OWNERS + "- {pattern: a, tam: b}\n", "2.tam", "there is no such key; did you mean 'team'?"),
+        (OWNERS + "- {pattern: a}\n", "2.team", "is missing, expected a text"),
+        (OWNERS + "- a\n", "2", "expected a mapping of keys, found 'a'"),
+        ("- {pattern: a, team: b\n", "", "line 2: "),
+    ],
+)
+def test_owners_that_cannot_be_used_are_refused_by_file_and_key(write: Any, tmp_path: Path, text: str | None, key: str, says: str) -> None:
+    file = tmp_path / "owners.yaml"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(GOOD + f"owners: {file}\n"))
+    assert (caught.value.file, caught.value.key) == (str(file), key)
+    assert says in str(caught.value)
 
 
 def test_relative_paths_are_made_absolute_from_where_the_job_starts(write: Any) -> None:

@@ -113,6 +113,15 @@ class GroupsConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """A line of the owners file: the team of the groups that match the pattern, and how to reach it."""
+
+    pattern: str
+    team: str
+    contact: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayConfig:
     """slices: hash buckets of groups; None: from the number of rows. Shows in no output."""
 
@@ -140,13 +149,15 @@ class Config:
 
     cluster: a name, in every row. warehouse: directory (then absolute) or URI; a table is at <warehouse>/<table>. config_hash: sha256 of what was
     in force, in hex, with `${env:NAME}` unreplaced, so that no secret is in it. private_warehouse: of the internal tables, where `privacy` hides
-    something in the others; None where they stand together.
+    something in the others; None where they stand together. owners: path of the owners file, owner_rules: what stands in it, for who writes tables.
     """
 
     cluster: str = field(metadata={"pattern": r"[A-Za-z0-9._-]{1,100}", "expected": "a name of letters, digits, '.', '_' and '-'"})
     warehouse: str
     sources: tuple[Source, ...] = field(metadata={"min": 1})
     groups: GroupsConfig = field(default_factory=GroupsConfig)
+    owners: str | None = None
+    owner_rules: tuple[Owner, ...] = field(default=(), metadata={"computed": True})
     thresholds: Thresholds = field(default_factory=Thresholds)
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     report: ReportConfig = field(default_factory=ReportConfig)

@@ -20,13 +20,13 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from groupreplay.config import LATER_SOURCE_KINDS, REQUEST_LOG, SERVER_LOG, SOURCE_KINDS, Config, RequestLogSource, ServerLogSource, Source
+from groupreplay.config import LATER_SOURCE_KINDS, REQUEST_LOG, SERVER_LOG, SOURCE_KINDS, Config, Owner, RequestLogSource, ServerLogSource, Source
 from groupreplay.errors import ConfigError
 from groupreplay.wire.log_layout import Layout
 
 BASE = "conf/base.yaml"
 OVERRIDE = "--set"
-_PATHS = frozenset({"warehouse", "private_warehouse", "path"})
+_PATHS = frozenset({"warehouse", "private_warehouse", "path", "owners"})
 _PRIVACY = "privacy"
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -50,8 +50,19 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     reader = _Reader(layers, path, only_reads)
     config: Config = reader.section(Config, tree, "")
     _check_privacy(config, reader)
-    canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return dataclasses.replace(config, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
+    rules = _owner_rules(config.owners) if config.owners and not only_reads else ()
+    in_force = tree | {"owner_rules": [dataclasses.asdict(rule) for rule in rules]}
+    canonical = json.dumps(in_force, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return dataclasses.replace(config, owner_rules=rules, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
+
+
+def _owner_rules(path: str) -> tuple[Owner, ...]:
+    """Of the owners file, in order."""
+    tree = _yaml(_text(path), path)
+    if not isinstance(tree, list):
+        raise ConfigError(path, "", f"expected a list of {{pattern: .., team: .., contact: ..}}, found {_found(tree)}")
+    reader = _Reader({path: tree}, path)
+    return tuple(reader.section(Owner, rule, str(place)) for place, rule in enumerate(tree))
 
 
 def load_base() -> dict[str, Any]:
@@ -156,7 +167,7 @@ def _put(tree: dict[str, Any], key: str, value: Any, name: str) -> None:
 class _Reader:
     """Reads dataclasses off a merged tree. layers: name -> tree, later ones over earlier ones; main: the layer that a missing key is missing in."""
 
-    def __init__(self, layers: Mapping[str, Mapping[str, Any]], main: str, only_reads: bool = False) -> None:
+    def __init__(self, layers: Mapping[str, Any], main: str, only_reads: bool = False) -> None:
         self.layers, self.main, self.only_reads = layers, main, only_reads
 
     def section(self, cls: Any, tree: Any, key: str) -> Any:

@@ -18,3 +18,8 @@ def pattern_regex(pattern: str) -> str:
 def any_regex(patterns: Iterable[str]) -> str:
     """One expression for several patterns, of which one must match."""
     return "|".join(pattern_regex(each) for each in patterns)
+
+
+def is_literal(pattern: str) -> bool:
+    """Whether it matches one id alone: itself."""
+    return not {"*", "?"} & set(pattern)

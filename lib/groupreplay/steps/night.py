@@ -39,6 +39,7 @@ from groupreplay.summary import SUMMARY_TABLES, section, summary_frames, summary
 from groupreplay.tables.runs import DONE, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.owners import owners
 from groupreplay.transforms.privacy import HashKeys, hash_keys
 from groupreplay.transforms.topics import GIVEN
 
@@ -226,6 +227,9 @@ class _Night:
                 sources = Sources(sources.staged.persist(), sources.raw.persist(), lines)
                 self.kept |= {"replayed": sources.staged, "raw_records": sources.raw}
             context = self._context(plan, landing)
+            if self.config.owner_rules:
+                self.kept["owners"] = owners(sources.group_ids(context.evidence_tonight), self.config.owner_rules).persist()
+                context = replace(context, owners=self.kept["owners"])
             digest_final, metadata = earlier.digest_final if earlier else {}, self._metadata(run, "publish")
             publisher = Publisher(self.warehouse, self.logical_date, digest_final, plan.staged_rows, metadata, self.keys)
             kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *plan.evidence_kinds}

@@ -18,7 +18,7 @@ class ReportContext:
     topics: (topic_id, topic), one row a topic id, small enough to broadcast: `transforms.topics.topic_names` makes it.
     evidence: rows of table `evidence` of all nights, evidence_tonight: those of this night; None where there never were broker logs.
     lines_as_of_ms: time of the newest line of broker logs, -1 none. log_kinds: kinds of broker logs that the configuration has.
-    groups: which of them were replayed.
+    groups: which of them were replayed. owners: group_id, team, contact, small enough to broadcast: `transforms.owners` makes it; None: nobody knows.
     """
 
     cluster: str
@@ -30,4 +30,5 @@ class ReportContext:
     evidence_tonight: DataFrame | None = None
     lines_as_of_ms: int = -1
     log_kinds: frozenset[str] = frozenset()
+    owners: DataFrame | None = None
     groups: GroupsConfig = field(default_factory=GroupsConfig)

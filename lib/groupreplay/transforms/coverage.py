@@ -20,7 +20,8 @@ _LOGGERS = "map<string,bigint>"
 NO_SOURCE = "none"
 """`source` of what no source of the run can show."""
 
-_OUTCOMES = ("landed", "decoded", "unknown", "undecoded", "left_out")
+_OUTCOMES = ("landed", "decoded", "unknown", "undecoded")
+_SUMMED = (*_OUTCOMES, *COUNTS, "left_out")
 
 
 def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None) -> DataFrame:
@@ -34,7 +35,7 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
         parts = parts.unionByName(_files(lines), allowMissingColumns=True)
     else:
         parts = parts.withColumn("loggers", sf.lit(None).cast(_LOGGERS))
-    sums = [sf.coalesce(sf.sum(name), sf.lit(0)).alias(name) for name in (*_OUTCOMES, *COUNTS)]
+    sums = [sf.coalesce(sf.sum(name), sf.lit(0)).alias(name) for name in _SUMMED]
     inputs = parts.groupBy("input").agg(
         joined_sources(),
         sf.min("first_offset").alias("first_offset"),
@@ -57,6 +58,7 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
         *COUNTS,
         "loggers",
         "detail",
+        "left_out",
     )
 
 
@@ -64,7 +66,7 @@ def _unseen(staged: DataFrame, context: ReportContext) -> DataFrame:
     """One row for each reason of being stuck that broker logs could show and the sources of this run do not."""
     reasons = sf.create_map(*[sf.lit(each) for pair in unseen_reasons(context.log_kinds).items() for each in pair], sf.lit(""), sf.lit(""))
     needs = staged.sparkSession.range(1).select(sf.explode(reasons).alias("input", "needs")).where(sf.col("input") != "")
-    zeros = [sf.lit(0).cast("bigint").alias(name) for name in (*_OUTCOMES, *COUNTS)]
+    zeros = [sf.lit(0).cast("bigint").alias(name) for name in _SUMMED]
     detail = sf.concat(sf.lit("not observable: needs "), "needs").alias("detail")
     return needs.select(sf.lit(NO_SOURCE).alias("source"), "input", detail, *zeros)
 
