@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groupreplay import config as config_module
-from groupreplay.config import Config, GroupsConfig, Owner, PrivacyConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config import Config, GroupsConfig, GroupThresholds, Owner, PrivacyConfig, RequestLogSource, ServerLogSource, Source
 from groupreplay.config_file import load_base, load_config
 from groupreplay.errors import ConfigError
 from groupreplay.replay import facts
@@ -67,7 +67,7 @@ def test_base_yaml_names_every_key_with_the_default_of_the_dataclass() -> None:
     for section, values in load_base().items():
         field = {field.name: field for field in dataclasses.fields(Config)}[section]
         if not isinstance(values, dict):
-            assert field.default == values
+            assert (list(field.default) if isinstance(field.default, tuple) else field.default) == values
             continue
         assert callable(field.default_factory)
         defaults = dataclasses.asdict(field.default_factory())
@@ -239,6 +239,27 @@ def test_groups_are_chosen_by_patterns(write: Any) -> None:
     ]:
         with pytest.raises(ConfigError) as caught:
             load_config(write(GOOD + text + "\n"))
+        assert caught.value.key == key
+        assert says in str(caught.value)
+
+
+def test_thresholds_of_some_groups_differ(write: Any) -> None:
+    text = (
+        GOOD
+        + "thresholds_by_group:\n- {pattern: batch-*, slow_revocation_ms: 60000, fence_loop_count: 9}\n- {pattern: '*', static_limbo_ms: 20000}\n"
+    )
+    assert load_config(write(text)).thresholds_by_group == (
+        GroupThresholds(pattern="batch-*", limits={"slow_revocation_ms": 60_000, "fence_loop_count": 9}),
+        GroupThresholds(pattern="*", limits={"static_limbo_ms": 20_000}),
+    )
+    for wrong, key, says in [
+        (text.replace("60000", "10"), "thresholds_by_group.0.slow_revocation_ms", "expected a whole number from 1000 to"),
+        (text.replace("static_limbo_ms", "static_limbo"), "thresholds_by_group.1.static_limbo", "did you mean 'static_limbo_ms'?"),
+        (text.replace("pattern: '*', ", ""), "thresholds_by_group.1", "expected a mapping with the key pattern"),
+        (GOOD + "thresholds_by_group: {pattern: a}\n", "thresholds_by_group", "expected a list of at most 200 mappings, found a mapping"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            load_config(write(wrong))
         assert caught.value.key == key
         assert says in str(caught.value)
 

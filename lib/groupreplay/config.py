@@ -6,6 +6,7 @@ A field's metadata: `min`, `max` (both inclusive, in the unit of its name), `pat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,9 @@ MIN_SILENCE_MS = 10_000
 
 MAX_WINDOW_MS = 3_600_000
 """Machines end a chain after a gap of this (`replay.facts.MAX_CHAIN_GAP_MS`), so no window may be longer."""
+
+MAX_GROUP_THRESHOLDS = 200
+"""Patterns with thresholds of their own: each is a branch of a query."""
 
 SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
 TEXT_KINDS = (SERVER_LOG, REQUEST_LOG)
@@ -101,6 +105,14 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupThresholds:
+    """What differs from `Thresholds` for the groups that match the pattern. limits: name of a field -> its value."""
+
+    pattern: str
+    limits: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsConfig:
     """Which groups are replayed and reported, by patterns of `group_patterns`. include: none means all. exclude: of those, left out."""
 
@@ -159,6 +171,7 @@ class Config:
     owners: str | None = None
     owner_rules: tuple[Owner, ...] = field(default=(), metadata={"computed": True})
     thresholds: Thresholds = field(default_factory=Thresholds)
+    thresholds_by_group: tuple[GroupThresholds, ...] = field(default=(), metadata={"max": MAX_GROUP_THRESHOLDS})
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
     privacy: PrivacyConfig = field(default_factory=PrivacyConfig)

@@ -19,6 +19,7 @@ from groupreplay.transforms.evidence_stalls import unseen_reasons
 from groupreplay.transforms.group_epochs import group_epochs
 from groupreplay.transforms.member_assignments import member_assignments
 from groupreplay.transforms.members import members
+from groupreplay.transforms.owners import with_owners
 from groupreplay.transforms.rebalances import rebalances
 from groupreplay.transforms.refusals import refusals
 from groupreplay.transforms.revocation_latencies import revocation_latencies
@@ -231,8 +232,8 @@ def test_tables_of_lines_have_their_columns(spark: SparkSession, stage: Stage, p
     lines = prove(evidence(Outage))
     assert lines.evidence_tonight is not None
     frames = {
-        "refusals": refusals(lines.evidence_tonight, lines),
-        "rebalances": rebalances(lines.evidence_tonight, lines),
+        "refusals": with_owners(refusals(lines.evidence_tonight, lines), None),
+        "rebalances": with_owners(rebalances(lines.evidence_tonight, lines), None),
         "coordinator_events": coordinator_events(stage(), lines.evidence_tonight, lines),
     }
     for name, frame in frames.items():

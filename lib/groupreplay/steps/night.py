@@ -254,6 +254,7 @@ class _Night:
             logical_date=self.logical_date,
             as_of_ms=max(landing.as_of_ms, 0),
             thresholds=self.config.thresholds,
+            thresholds_by_group=self.config.thresholds_by_group,
             topics=_of_cluster(self.warehouse, "topics"),
             evidence=evidence,
             evidence_tonight=tonight,

@@ -16,6 +16,7 @@ from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.departures import evidence_column
 from groupreplay.transforms.refusals import error_name, refusal_runs
+from groupreplay.transforms.thresholds import threshold
 
 BURST_MS: Final = 10_000
 """Refusals that are over sooner are the bursts of a restart."""
@@ -111,7 +112,8 @@ def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext
     alive = staged.where((sf.col("kind") == MemberLife.KIND) & ~sf.col("is_final")).select("group_id", "member_id")
     applicable = staged.where((sf.col("kind") == GroupSnapshot.KIND) & (sf.col("phase") != "NOT_APPLICABLE")).select("group_id")
     silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
-    is_silent = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining") & (silent_ms >= context.thresholds.not_heartbeating_ms)
+    is_in_group = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining")
+    is_silent = is_in_group & (silent_ms >= threshold(context, "not_heartbeating_ms"))
     rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _is_no_streams())
     rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(applicable, "group_id", "left_semi")
     since, until = sf.col("last_seen_at").alias("since_at"), sf.lit(None).cast("bigint").alias("until_at")
