@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from groupreplay.config_file import load_config
-from groupreplay.outcome import end_job
+from groupreplay.outcome import LOG_FORMATS, end_job, tell
 from groupreplay.session import start_session
 from groupreplay.steps.night import run_night
 
@@ -31,13 +31,14 @@ def build_parser() -> argparse.ArgumentParser:
         "--dry-run", action="store_true", help="say what would be read and written, and check jars, workers and access; write nothing"
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one key, such as thresholds.static_limbo_ms=30000")
+    parser.add_argument("--log-format", choices=LOG_FORMATS, default=LOG_FORMATS[0], help="json: every line of output is a JSON object")
     parser.add_argument("--debug", action="store_true", help="print stack traces")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug)
+    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -49,7 +50,7 @@ def _run(options: argparse.Namespace) -> str:
         result = run_night(spark, config, options.logical_date, dry_run=options.dry_run)
     finally:
         spark.stop()
-    print("\n".join(result.summary_lines) + "\n")
+    tell(result.summary_lines, options.log_format)
     if options.dry_run:
         return "Nothing was written: this was a dry run."
     nights = " and ".join(str(night) for night in result.logical_dates)

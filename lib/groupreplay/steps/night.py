@@ -28,9 +28,10 @@ from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import RAW_LINES, land_lines
 from groupreplay.steps.left_out import LeftOut, earlier_nights
 from groupreplay.steps.lines_landing import LinesLanding
-from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs
+from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs, planned_bytes
 from groupreplay.steps.privacy import check_privacy
-from groupreplay.steps.publish import SMALL_ROWS, THREADS, Published, Publisher
+from groupreplay.steps.progress import Progress
+from groupreplay.steps.publish import PUBLISHED, SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.steps.replay import known_holes, latest_states, night_records, replayed, slices_for
 from groupreplay.steps.report import Sources
 from groupreplay.steps.sql_files import sql_files
@@ -154,7 +155,8 @@ class _Night:
 
     def _land(self, run: Run, plan: Plan) -> tuple[Run, Plan]:
         landing = self._landed_before()
-        with self._timed("land"):
+        with self._timed("land") as progress:
+            progress.expect(planned_bytes(plan), "bytes")
             if plan.units:
                 landing = land(self.warehouse, self.logical_date, plan.units, landing, self._metadata(run, "land"))
             lines = self._land_lines(run, plan)
@@ -174,12 +176,13 @@ class _Night:
         landing = _known(plan.landing)
         spark, cores = self.warehouse.spark, self.warehouse.spark.sparkContext.defaultParallelism
         fit_to(spark, landing.rows)
-        with self._timed("replay"):
+        with self._timed("replay") as progress:
             self._check_kept(plan, landing)
             earlier = before(self.nights, self.logical_date)
             left_out = self._left_out()
             states = latest_states(left_out.kept_states(_of_cluster(self.warehouse, "group_state")), self.logical_date) if earlier else None
             slices = self.config.replay.slices or slices_for(landing.rows, cores)
+            progress.expect(landing.rows, "rows", tasks=slices)
             holes = known_holes(earlier.landing if earlier else Landing(), landing)
             facts = replayed(spark, left_out.kept_records(self._records(landing)), states, holes, self._given_names(), slices)
             night = {"cluster": sf.lit(self.config.cluster), "logical_date": sf.lit(self.logical_date)}
@@ -219,7 +222,7 @@ class _Night:
     def _publish(self, run: Run, plan: Plan) -> Run:
         landing = _known(plan.landing)
         fit_to(self.warehouse.spark, plan.staged_rows)
-        with self._timed("publish"):
+        with self._timed("publish") as progress:
             earlier = before(self.nights, self.logical_date)
             lines = self._night_lines(plan.lines)
             sources = Sources(_of_cluster(self.warehouse, "replayed", plan.staged_version), self._records(landing), lines)
@@ -233,6 +236,7 @@ class _Night:
             digest_final, metadata = earlier.digest_final if earlier else {}, self._metadata(run, "publish")
             publisher = Publisher(self.warehouse, self.logical_date, digest_final, plan.staged_rows, metadata, self.keys)
             kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *plan.evidence_kinds}
+            progress.expect(len(PUBLISHED), "tables", counted=lambda: len(publisher.published.versions))
             publisher.publish(sources, self.inputs.topics, kinds, context)
             self.kept |= publisher.kept
             self._write_sql(publisher.published)
@@ -340,14 +344,17 @@ class _Night:
             _log.warning("run_id=%s could not be marked FAILED: %s", run.run_id, another)
 
     @contextmanager
-    def _timed(self, step: str) -> Iterator[None]:
-        self.warehouse.spark.sparkContext.setJobDescription(f"night {self.logical_date}: {step}")
+    def _timed(self, step: str) -> Iterator[Progress]:
+        context = self.warehouse.spark.sparkContext
+        context.setJobDescription(f"night {self.logical_date}: {step}")
         started = time.monotonic()
         try:
-            yield
+            with Progress(context.statusTracker(), self.logical_date, step) as progress:
+                yield progress
         finally:
             self.timings[step] = int((time.monotonic() - started) * 1000)
-            _log.info("night=%s step=%s ms=%d", self.logical_date, step, self.timings[step])
+            told = {"night": str(self.logical_date), "step": step, "ms": self.timings[step]}
+            _log.info("night=%s step=%s ms=%d", *told.values(), extra={"fields": told})
 
 
 def _known(landing: Landing | None) -> Landing:

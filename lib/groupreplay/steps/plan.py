@@ -142,6 +142,12 @@ def landing_of(content: dict[str, Any]) -> Landing:
     return Landing(partitions=partitions, holes=holes, kinds=tuple(content.pop("kinds")), **content)
 
 
+def planned_bytes(plan: Plan) -> int:
+    """Of all files that the plan reads, as far as their sizes are known."""
+    files = {file.path: file.size for unit in plan.units for file in unit.files} | {unit.path: unit.size for unit in plan.text_units}
+    return sum(size for size in files.values() if size > 0)
+
+
 def groups_of(content: Mapping[str, list[str]]) -> GroupsConfig:
     """Inverse of the JSON of a choice of groups; {} of runs of versions that had none."""
     return GroupsConfig(include=tuple(content.get("include", ())), exclude=tuple(content.get("exclude", ())))
