@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from groupreplay import config as config_module
 from groupreplay.config import Config, GroupsConfig, GroupThresholds, Owner, PrivacyConfig, RequestLogSource, ServerLogSource, Source
 from groupreplay.config_file import load_base, load_config
+from groupreplay.config_shown import shown
 from groupreplay.errors import ConfigError
 from groupreplay.replay import facts
 from groupreplay.wire.log_layout import DEFAULT_PATTERN
@@ -301,6 +303,26 @@ def test_owners_that_cannot_be_used_are_refused_by_file_and_key(write: Any, tmp_
         load_config(write(GOOD + f"owners: {file}\n"))
     assert (caught.value.file, caught.value.key) == (str(file), key)
     assert says in str(caught.value)
+
+
+def test_configuration_in_force_is_shown_without_secrets(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPREPLAY_SALT", SALT)
+    config = load_config(write(PRIVATE.replace("hdfs://nn/logs/", "s3a://AKIA:pass@bucket/logs/")), ["report.top=7"])
+    told = json.loads(config.in_force)
+    assert told["privacy"]["salt"] == "${env:GROUPREPLAY_SALT}"
+    assert told["sources"][0]["path"] == "s3a://(hidden)@bucket/logs/"
+    assert (told["report"]["top"], told["thresholds"]["static_limbo_ms"]) == (7, 10_000)
+    assert "AKIA" not in config.in_force
+    assert SALT not in config.in_force
+
+
+def test_what_names_a_secret_is_hidden_at_any_depth() -> None:
+    tree = {"options": {"ssl.keystore.password": "x", "sasl.jaas.config": "y", "client.id": "z", "aws.access.key": 7}, "tokens": [{"a": "x"}, None]}
+    assert json.loads(shown(tree)) == {
+        "options": {"ssl.keystore.password": "(hidden)", "sasl.jaas.config": "(hidden)", "client.id": "z", "aws.access.key": "(hidden)"},
+        "tokens": [{"a": "(hidden)"}, None],
+    }
+    assert shown({"password": "${env:P}", "token": "a${env:P}"}) == '{"password":"${env:P}","token":"(hidden)"}'
 
 
 def test_relative_paths_are_made_absolute_from_where_the_job_starts(write: Any) -> None:

@@ -162,6 +162,7 @@ class Config:
     cluster: a name, in every row. warehouse: directory (then absolute) or URI; a table is at <warehouse>/<table>. config_hash: sha256 of what was
     in force, in hex, with `${env:NAME}` unreplaced, so that no secret is in it. private_warehouse: of the internal tables, where `privacy` hides
     something in the others; None where they stand together. owners: path of the owners file, owner_rules: what stands in it, for who writes tables.
+    in_force: all keys as JSON, secrets hidden.
     """
 
     cluster: str = field(metadata={"pattern": r"[A-Za-z0-9._-]{1,100}", "expected": "a name of letters, digits, '.', '_' and '-'"})
@@ -177,3 +178,4 @@ class Config:
     privacy: PrivacyConfig = field(default_factory=PrivacyConfig)
     private_warehouse: str | None = None
     config_hash: str = field(default="", metadata={"computed": True})
+    in_force: str = field(default="", metadata={"computed": True})

@@ -31,6 +31,7 @@ from groupreplay.config import (
     Source,
     Thresholds,
 )
+from groupreplay.config_shown import shown
 from groupreplay.config_yaml import parse_yaml, read_text
 from groupreplay.errors import ConfigError
 from groupreplay.wire.log_layout import Layout
@@ -62,9 +63,11 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     config: Config = reader.section(Config, tree, "")
     _check_privacy(config, reader)
     rules = _owner_rules(config.owners) if config.owners and not only_reads else ()
-    in_force = tree | {"owner_rules": [dataclasses.asdict(rule) for rule in rules]}
-    canonical = json.dumps(in_force, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return dataclasses.replace(config, owner_rules=rules, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
+    canonical = json.dumps(
+        tree | {"owner_rules": [dataclasses.asdict(rule) for rule in rules]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    config_hash = hashlib.sha256(canonical.encode()).hexdigest()
+    return dataclasses.replace(config, owner_rules=rules, config_hash=config_hash, in_force=shown(tree))
 
 
 def _owner_rules(path: str) -> tuple[Owner, ...]:

@@ -21,7 +21,7 @@ from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.text_logs import plan_text_units
-from groupreplay.steps.dry_run import check_ready, planned_lines
+from groupreplay.steps.dry_run import check_ready, chosen_lines, planned_lines
 from groupreplay.steps.evidence import EVIDENCE_TABLE, latest_evidence_states, proved
 from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.land import land
@@ -77,8 +77,8 @@ def run_night(spark: SparkSession, config: Config, logical_date: date | None = N
         logical_date = default_date(nights, newest_ms(plan_units(inputs.files, {})))
     dates = nights_to_run(nights, logical_date)
     if dry_run:
-        return NightResult(tuple(dates), None, _dry_run(warehouse, inputs, nights, dates, logical_date))
-    ledger = Ledger(warehouse, config.cluster)
+        return NightResult(tuple(dates), None, (*_dry_run(warehouse, inputs, nights, dates, logical_date), *chosen_lines(config)))
+    ledger = Ledger(warehouse, config.cluster, config=config.in_force or None)
     for each in dates[:-1]:
         with _Night(config, warehouse, ledger, each, nights, inputs, keys) as night:
             night.run(lands=False)
