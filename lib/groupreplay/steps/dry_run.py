@@ -65,10 +65,9 @@ def chosen_lines(config: Config) -> list[str]:
         included = f"all but {', '.join(config.groups.include)}" if config.groups.include else ""
         lines.append(f"would leave out groups: {', '.join(filter(None, [included, *config.groups.exclude]))}")
     if config.owners:
-        teams = len({rule.team for rule in config.owner_rules})
-        lines.append(
-            f"would name the owners of groups by {config.owners}: {len(config.owner_rules):,} patterns of {teams:,} {'team' if teams == 1 else 'teams'}"
-        )
+        count = len({rule.team for rule in config.owner_rules})
+        teams = f"{count:,} {'team' if count == 1 else 'teams'}"
+        lines.append(f"would name the owners of groups by {config.owners}: {len(config.owner_rules):,} patterns of {teams}")
     if config.thresholds_by_group:
         lines.append(f"would use thresholds of their own for groups: {', '.join(each.pattern for each in config.thresholds_by_group)}")
     return lines

@@ -1,12 +1,12 @@
-"""Groups that the configuration leaves out, tonight and on nights before: what of a night's rows and states is replayed.
+"""Groups that the configuration leaves out, tonight and on the nights before: what is replayed of a night's rows, and of those nights' rows.
 
-A group that comes back after nights without it has a hole in its history that lies in no log: its old state is not taken up, and all rows above know
-of the hole, so that nothing is measured across it.
+A group that comes back is replayed from where it was left out, since its raw rows were landed all the while. Where these were deleted meanwhile, its
+old state is not taken up, and all its rows above know of the hole, so that nothing is measured across it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -16,40 +16,69 @@ from pyspark.sql import functions as sf
 from groupreplay.config import GroupsConfig
 from groupreplay.grouped.evidence_slices import GROUP
 from groupreplay.steps.history import PastNight
+from groupreplay.steps.plan import Landing
 from groupreplay.transforms.left_out import is_left_out
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierNights:
-    """Nights that left groups out. last_night: the newest of them. next_offsets: partition -> where the night after it went on."""
+class Nights:
+    """Successive nights that left out the same groups. nights: in order."""
 
     groups: GroupsConfig
-    last_night: date
-    next_offsets: Mapping[int, int]
+    nights: tuple[PastNight, ...]
 
 
-def earlier_nights(nights: Sequence[PastNight], logical_date: date) -> list[EarlierNights]:
-    """Of the nights before that date, one for each choice of groups. nights: in order."""
-    found = {}
-    for night in nights:
-        if night.logical_date < logical_date and night.groups:
-            offsets = {partition: landed.next_offset for partition, landed in night.landing.partitions.items()}
-            found[night.groups] = EarlierNights(night.groups, night.logical_date, offsets)
-    return list(found.values())
+def nights_without(nights: Sequence[PastNight], logical_date: date, groups: GroupsConfig) -> list[Nights]:
+    """The nights right before that date that left any groups out, those of one choice of groups together, the newest first; none where the last of
+    them chose as tonight does, since then no group comes back. nights: in order. groups: of tonight."""
+    found: list[Nights] = []
+    for night in reversed([each for each in nights if each.logical_date < logical_date]):
+        if not night.groups:
+            break
+        if found and found[-1].groups == night.groups:
+            found[-1] = Nights(night.groups, (night, *found[-1].nights))
+        else:
+            found.append(Nights(night.groups, (night,)))
+    return found if found and found[0].groups != groups else []
+
+
+def deleted_nights(raw: DataFrame, without: Sequence[Nights]) -> frozenset[date]:
+    """Those that landed records which are no more. raw: `raw_records` of one cluster; its partitions alone are looked at."""
+    landed = {night.logical_date for each in without for night in each.nights if night.landing.rows}
+    rows = raw.where(sf.col("logical_date").isin(*landed)).select("logical_date").distinct().collect() if landed else []
+    return frozenset(landed - {row["logical_date"] for row in rows})
 
 
 @dataclass(slots=True)
 class LeftOut:
-    """groups: of tonight."""
+    """groups: of tonight. before: of `nights_without`. gone: dates of these whose raw rows were deleted."""
 
     groups: GroupsConfig
-    earlier: Sequence[EarlierNights]
+    before: Sequence[Nights] = ()
+    gone: Collection[date] = ()
     _observation: Observation | None = field(default=None, init=False)
 
     @property
     def records(self) -> int:
         """Records left out, once what `kept_records` gave was written."""
         return int(self._observation.get["records"]) if self._observation is not None else 0
+
+    @property
+    def since(self) -> date | None:
+        """The first night that rows are missed of; None: of none."""
+        return min((night.logical_date for night in self._nights() if night.logical_date not in self.gone), default=None)
+
+    @property
+    def landings(self) -> list[Landing]:
+        """Of the nights that rows are missed of."""
+        return [night.landing for night in self._nights() if night.logical_date not in self.gone]
+
+    def is_missed(self) -> Column:
+        """Rows of nights that left out their group, which comes back tonight."""
+        missed = sf.lit(False)
+        for dates, was_left_out in self._left_out_until():
+            missed |= sf.col("logical_date").isin(*[each.logical_date for each in dates]) & was_left_out(sf.col("group_id"))
+        return missed & ~is_left_out(sf.col("group_id"), self.groups)
 
     def kept_records(self, records: DataFrame) -> DataFrame:
         """records: of `replay.night_records`."""
@@ -58,8 +87,8 @@ class LeftOut:
             self._observation = Observation("left_out")
             left_out = sf.count_if((sf.col("kind") == "record") & is_left_out(sf.col("group_id"), self.groups)).alias("records")
             kept = kept.observe(self._observation, left_out).where(self._is_kept())
-        for nights in self.earlier:
-            kept = kept.withColumn("last_hole", _with_hole(nights))
+        for night, was_left_out in self._gone():
+            kept = kept.withColumn("last_hole", _with_hole(night, was_left_out(sf.col("group_id"))))
         return kept
 
     def kept_states(self, states: DataFrame) -> DataFrame:
@@ -75,20 +104,44 @@ class LeftOut:
         group_id = sf.when(sf.startswith("subject", sf.lit(GROUP)), sf.substring("subject", len(GROUP) + 1, 2**31 - 1))
         return evidence.where(self._is_current(group_id))
 
+    def _nights(self) -> list[PastNight]:
+        return [night for each in self.before for night in each.nights]
+
     def _is_kept(self) -> Column:
         return ~is_left_out(sf.col("group_id"), self.groups)
 
+    def _left_out_until(self) -> list[tuple[tuple[PastNight, ...], Callable[[Column], Column]]]:
+        """Nights, and whether a group was left out from the last of them until tonight."""
+        choices = [each.groups for each in self.before]
+
+        def was_left_out(newest: int) -> Callable[[Column], Column]:
+            def by_all(group_id: Column) -> Column:
+                left_out = is_left_out(group_id, choices[0])
+                for groups in choices[1 : newest + 1]:
+                    left_out &= is_left_out(group_id, groups)
+                return left_out
+
+            return by_all
+
+        return [(each.nights, was_left_out(place)) for place, each in enumerate(self.before)]
+
+    def _gone(self) -> list[tuple[PastNight, Callable[[Column], Column]]]:
+        """Of each choice of groups the newest night whose raw rows were deleted."""
+        found = [([night for night in nights if night.logical_date in self.gone], was_left_out) for nights, was_left_out in self._left_out_until()]
+        return [(nights[-1], was_left_out) for nights, was_left_out in found if nights]
+
     def _is_current(self, group_id: Column) -> Column:
-        """A state of a group of tonight that no night after it left out."""
+        """A state of a group of tonight, after which no rows are gone."""
         current = ~is_left_out(group_id, self.groups)
-        for nights in self.earlier:
-            current &= ~(is_left_out(group_id, nights.groups) & (sf.col("logical_date") < sf.lit(nights.last_night)))
+        for night, was_left_out in self._gone():
+            current &= ~(was_left_out(group_id) & (sf.col("logical_date") < sf.lit(night.logical_date)))
         return current
 
 
-def _with_hole(nights: EarlierNights) -> Column:
-    if not nights.next_offsets:
+def _with_hole(night: PastNight, was_left_out: Column) -> Column:
+    partitions = night.landing.partitions
+    if not partitions:
         return sf.col("last_hole")
-    holes = sf.create_map(*[sf.lit(each) for partition, offset in nights.next_offsets.items() for each in (partition, offset - 1)])
+    holes = sf.create_map(*[sf.lit(each) for partition, landed in partitions.items() for each in (partition, landed.next_offset - 1)])
     below = sf.try_element_at(holes, sf.col("offsets_partition")).cast("bigint")
-    return sf.when(is_left_out(sf.col("group_id"), nights.groups), sf.greatest("last_hole", below)).otherwise(sf.col("last_hole"))
+    return sf.when(was_left_out, sf.greatest("last_hole", below)).otherwise(sf.col("last_hole"))

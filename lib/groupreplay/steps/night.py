@@ -26,7 +26,7 @@ from groupreplay.steps.evidence import EVIDENCE_TABLE, latest_evidence_states, p
 from groupreplay.steps.history import PastNight, before, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import RAW_LINES, land_lines
-from groupreplay.steps.left_out import LeftOut, earlier_nights
+from groupreplay.steps.left_out import LeftOut, deleted_nights, nights_without
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs, planned_bytes
 from groupreplay.steps.privacy import check_privacy
@@ -115,6 +115,7 @@ class _Night:
     keys: HashKeys | None = None
     timings: dict[str, int] = field(default_factory=dict)
     kept: dict[str, DataFrame] = field(default_factory=dict)
+    left_out: LeftOut | None = None
 
     def __enter__(self) -> _Night:
         return self
@@ -179,11 +180,12 @@ class _Night:
         with self._timed("replay") as progress:
             self._check_kept(plan, landing)
             earlier = before(self.nights, self.logical_date)
-            left_out = self._left_out()
+            left_out = self._left_out
             states = latest_states(left_out.kept_states(_of_cluster(self.warehouse, "group_state")), self.logical_date) if earlier else None
             slices = self.config.replay.slices or slices_for(landing.rows, cores)
             progress.expect(landing.rows, "rows", tasks=slices)
-            holes = known_holes(earlier.landing if earlier else Landing(), landing)
+            first = before(self.nights, left_out.since or self.logical_date)
+            holes = known_holes(first.landing if first else Landing(), *left_out.landings, landing)
             facts = replayed(spark, left_out.kept_records(self._records(landing)), states, holes, self._given_names(), slices)
             night = {"cluster": sf.lit(self.config.cluster), "logical_date": sf.lit(self.logical_date)}
             observation = Observation("replayed")
@@ -206,7 +208,7 @@ class _Night:
             return plan
         self.warehouse.create_all([EVIDENCE_TABLE])
         is_first = self.warehouse.version(EVIDENCE_TABLE) == 0
-        left_out, lines = self._left_out(), self._night_lines(plan.lines)
+        left_out, lines = self._left_out, self._replayed_lines(plan.lines)
         states = None if is_first else latest_evidence_states(left_out.kept_evidence(_of_cluster(self.warehouse, EVIDENCE_TABLE)), self.logical_date)
         slices = self.config.replay.slices or slices_for(plan.lines.rows, self.warehouse.spark.sparkContext.defaultParallelism)
         facts = proved(left_out.kept_lines(lines) if lines is not None else None, states, plan.lines.newest_ms, slices)
@@ -302,11 +304,24 @@ class _Night:
             return None
         return _of_cluster(self.warehouse, RAW_LINES, lines.raw_version).where(sf.col("logical_date") == sf.lit(self.logical_date))
 
-    def _records(self, landing: Landing) -> DataFrame:
-        return night_records(_of_cluster(self.warehouse, "raw_records"), self.logical_date, landing)
+    def _replayed_lines(self, lines: LinesLanding | None) -> DataFrame | None:
+        """Those of this night, and what it missed of groups that come back."""
+        own = self._night_lines(lines)
+        if self._left_out.since is None or lines is None:
+            return own
+        missed = _of_cluster(self.warehouse, RAW_LINES).where((sf.col("logical_date") < sf.lit(self.logical_date)) & self._left_out.is_missed())
+        return missed if own is None else own.unionByName(missed)
 
+    def _records(self, landing: Landing) -> DataFrame:
+        return night_records(_of_cluster(self.warehouse, "raw_records"), self.logical_date, landing, self._left_out)
+
+    @property
     def _left_out(self) -> LeftOut:
-        return LeftOut(self.config.groups, earlier_nights(self.nights, self.logical_date))
+        if self.left_out is None:
+            without = nights_without(self.nights, self.logical_date, self.config.groups)
+            gone = deleted_nights(_of_cluster(self.warehouse, "raw_records"), without) if without else ()
+            self.left_out = LeftOut(self.config.groups, without, gone)
+        return self.left_out
 
     def _given_names(self) -> dict[str, str]:
         """Topic id -> name as topics sources gave it, on this night or one before: a topic that was deleted keeps its name."""
