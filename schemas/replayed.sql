@@ -2,7 +2,7 @@
 -- Key: none; within a kind that of the table it feeds.
 -- Partitioned by: (cluster, logical_date): a night replaces its own rows.
 -- Writer: run_nightly, step replay; replaces cluster = C AND logical_date = D.
--- Retention: internal; only the last night is read again, older nights may be deleted.
+-- Retention: internal; only the last night is read again; older versions serve build_reports until they are vacuumed.
 CREATE TABLE IF NOT EXISTS replayed (
   cluster              STRING        NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
   logical_date         DATE          NOT NULL COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',

@@ -1,7 +1,7 @@
 -- Grain: one run; every change of its state is one commit.
 -- Key: (cluster, run_id).
 -- Partitioned by: (cluster, logical_date): runs of different nights never touch the same file.
--- Writer: run_nightly, every step; replaces the row of its own run_id.
+-- Writer: run_nightly and the jobs of single steps, every step; replaces the row of its own run_id.
 -- Retention: kept; the newest DONE run of a cluster must stay.
 CREATE TABLE IF NOT EXISTS runs (
   cluster        STRING              NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
@@ -12,7 +12,8 @@ CREATE TABLE IF NOT EXISTS runs (
     COMMENT 'newest time of the offsets topic in the plan: the moment that open rows are measured to; NULL until it is known; UTC',
   started_at     TIMESTAMP           NOT NULL COMMENT 'start of the run, by the clock of the machine that ran it; UTC',
   ended_at       TIMESTAMP                    COMMENT 'end of the run, by that clock, NULL while it runs; UTC',
-  holder         STRING                       COMMENT 'who runs it; host and process',
+  holder         STRING
+    COMMENT 'who runs it, or ran it to its end, NULL where a step has ended and the next may take it; host and process',
   renewed_at     TIMESTAMP                    COMMENT 'last sign of life of the holder, by its clock; UTC',
   code_version   STRING              NOT NULL COMMENT 'version of groupreplay; text',
   config_hash    STRING              NOT NULL COMMENT 'of the configuration in force; hex',

@@ -2,7 +2,7 @@
 
     GroupReplayError            exit 1
     ├── ConfigError             exit 2   a configuration cannot be used
-    ├── NotReady                exit 2   jars, worker Python or access are not as a run needs them
+    ├── NotReady                exit 2   jars, worker Python, access, or the steps before are not as a run needs them
     ├── SourceUnreadable        exit 3   a source cannot be read at all
     ├── RunHeld                 exit 4   another run holds this (cluster, logical_date)
     └── WarehouseDamaged        exit 5   a table cannot be read as it is
@@ -64,16 +64,19 @@ class SourceUnreadable(GroupReplayError):
 
 
 class RunHeld(GroupReplayError):
-    """who: holder of the run, "host:pid:process-start". since: when it started, UTC."""
+    """who: holder of the run, "host:pid:process-start". since: when it started, UTC. why_dead: in words, "" where it lives."""
 
     exit_code = 4
 
-    def __init__(self, cluster: str, logical_date: date, who: str, since: datetime) -> None:
-        super().__init__(cluster, logical_date, who, since)
-        self.cluster, self.logical_date, self.who, self.since = cluster, logical_date, who, since
+    def __init__(self, cluster: str, logical_date: date, who: str, since: datetime, why_dead: str = "") -> None:
+        super().__init__(cluster, logical_date, who, since, why_dead)
+        self.cluster, self.logical_date, self.who, self.since, self.why_dead = cluster, logical_date, who, since, why_dead
 
     def __str__(self) -> str:
-        return f"another run holds cluster {self.cluster}, night {self.logical_date}: {self.who}, since {self.since:%Y-%m-%d %H:%M:%S} UTC"
+        held = f"cluster {self.cluster}, night {self.logical_date}: {self.who}, since {self.since:%Y-%m-%d %H:%M:%S} UTC"
+        if self.why_dead:
+            return f"a dead run holds {held}; {self.why_dead}: run the same job with --take-over to finish it"
+        return f"another run holds {held}"
 
 
 class WarehouseDamaged(GroupReplayError):

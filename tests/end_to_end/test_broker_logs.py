@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.config import REQUEST_LOG, SERVER_LOG, Config, GroupsConfig, Owner, RequestLogSource, ServerLogSource, Source
-from groupreplay.steps.night import NightResult, run_night
+from groupreplay.steps.night import NightResult, build_reports, run_night
 from tests.end_to_end.logs import RECORDINGS
 
 pytestmark = pytest.mark.spark
@@ -22,7 +23,9 @@ SHARPENED = {"group_epochs", "member_assignments", "revocation_latencies", "memb
 """Tables that lines can say more in; all others have the same digest with and without them."""
 
 
-def night(spark: SparkSession, warehouse: Path, day: date, *, with_logs: bool, cluster: str = "test") -> NightResult:
+def night(
+    spark: SparkSession, warehouse: Path, day: date, *, with_logs: bool, cluster: str = "test", job: Callable[..., NightResult] = run_night
+) -> NightResult:
     topic = (Source(kind="segments", path=str(RECORDING / "segments")), Source(kind="topics", path=str(RECORDING / "topics.json")))
     logs = (
         ServerLogSource(kind=SERVER_LOG, path=str(RECORDING / "broker-1.server.log.gz"), broker=1, timezone="UTC"),
@@ -36,12 +39,13 @@ def night(spark: SparkSession, warehouse: Path, day: date, *, with_logs: bool, c
         owners="/owners.yaml",
         owner_rules=(Owner(pattern="*", team="all", contact="#all"),),
     )
-    return run_night(spark, config, day)
+    return job(spark, config, day)
 
 
 @pytest.fixture(scope="module")
 def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NightResult, list[str], NightResult]:
-    """Warehouse, the night without logs, how its members ended, and the last run of all: the first night again, after its logs came with the next."""
+    """Warehouse, the night without logs, how its members ended, and the last run of all: the first night's
+    report again, without a replay, after its logs came with the next."""
     warehouse = tmp_path_factory.mktemp("warehouse")
     without = night(spark, warehouse, DAY, with_logs=False)
     assert not (warehouse / "raw_lines").exists(), "without logs there are no tables of them"
@@ -49,7 +53,7 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tup
     night(spark, warehouse, NEXT, with_logs=True)
     late = table(spark, warehouse, "members").where("end_reason = 'LEFT_OR_FENCED'").count()
     assert late == ends.count("LEFT_OR_FENCED"), "what was final stays so until its night runs again"
-    return warehouse, without, ends, night(spark, warehouse, DAY, with_logs=True)
+    return warehouse, without, ends, night(spark, warehouse, DAY, with_logs=True, job=build_reports)
 
 
 def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.config import Config, ReplayConfig, Source
-from groupreplay.errors import ConfigError, RunHeld
-from groupreplay.steps.night import NightResult, run_night
+from groupreplay.errors import ConfigError, NotReady, RunHeld
+from groupreplay.steps.night import NightResult, build_reports, land_logs, replay_groups, run_night
 from groupreplay.tables import runs
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
@@ -36,7 +36,14 @@ RunNight = Callable[..., NightResult]
 def run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> RunNight:
     """Runs a night of some sources into a warehouse, by default a new one."""
 
-    def run_sources(*sources: tuple[str, Path], warehouse: Path | None = None, night: date | None = DAY, slices: int | None = None) -> NightResult:
+    def run_sources(
+        *sources: tuple[str, Path],
+        warehouse: Path | None = None,
+        night: date | None = DAY,
+        slices: int | None = None,
+        job: Any = run_night,
+        **how: Any,
+    ) -> NightResult:
         topics = Source(kind="topics", path=str(RECORDINGS / RECORDING / "topics.json"))
         config = Config(
             cluster="test",
@@ -44,7 +51,8 @@ def run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> RunNig
             sources=(*(Source(kind=kind, path=str(path)) for kind, path in sources), topics),
             replay=ReplayConfig(slices=slices),
         )
-        return run_night(spark, config, night)
+        result: NightResult = job(spark, config, night, **how)
+        return result
 
     return run_sources
 
@@ -146,6 +154,40 @@ def test_night_that_is_run_again_goes_on_with_what_is_new(
         run(("segments", logs), warehouse=warehouse)
 
 
+def test_steps_as_jobs_give_what_one_job_gives(spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path) -> None:
+    """Two nights, landed, replayed and published one after another, and one of them again; what is out of order is refused."""
+    logs, warehouse = copy_log(RECORDING, tmp_path / "logs", half), tmp_path / "warehouse"
+
+    def step(job: Any, night: date | None = None) -> NightResult:
+        return run(("segments", logs), warehouse=warehouse, night=night, job=job)
+
+    with pytest.raises(NotReady, match="no night of cluster test has landed yet; run land_logs first"):
+        step(replay_groups)
+    assert step(land_logs).run == Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(DAY)[0]
+    with pytest.raises(NotReady, match="night 2026-11-21 of cluster test was not replayed yet; run replay_groups --logical-date 2026-11-21 first"):
+        step(build_reports)
+    copy_log(RECORDING, logs)
+    landed = step(land_logs, NEXT).run
+    assert landed is not None
+    assert (landed.state, landed.holder) == ("LANDED", None)
+    shutil.rmtree(logs)
+    replayed = step(replay_groups)
+    assert replayed.logical_dates == (DAY, NEXT), "the night before is finished first: this one stands on it"
+    done = step(build_reports)
+    assert digest(done) == digest(whole[0])
+    with pytest.raises(ConfigError, match="is before the newest night, 2026-11-22"):
+        run(("segments", RECORDINGS / RECORDING / "segments"), warehouse=warehouse, night=DAY, job=land_logs)
+
+    staged = Warehouse(spark, str(warehouse), "test").version("replayed")
+    again = step(build_reports, DAY)
+    assert again.logical_dates == (DAY, NEXT)
+    assert Warehouse(spark, str(warehouse), "test").version("replayed") == staged, "nothing was replayed"
+    assert digest(again) == digest(whole[0])
+    for file in (warehouse / "replayed").rglob("*.parquet"):
+        file.unlink()
+    assert digest(step(build_reports)) == digest(whole[0]), "what is staged no more is replayed from the raw rows"
+
+
 class Killed(BaseException):
     """As if the process were gone: nothing catches it."""
 
@@ -174,7 +216,9 @@ def test_dead_run_is_taken_over_with_the_steps_it_finished(
         # What was landed is not read again: the files may be gone by now.
         shutil.rmtree(logs)
         copy_log("consumer-4.3", logs)
-    result = run(("segments", logs), warehouse=warehouse)
+    with pytest.raises(RunHeld, match="a dead run holds .* with --take-over"):
+        run(("segments", logs), warehouse=warehouse)
+    result = run(("segments", logs), warehouse=warehouse, take_over=True)
     assert result.run is not None
     assert result.run.resumed
     assert digest(result) == digest(whole[0])
@@ -189,7 +233,7 @@ def test_failed_run_says_why_and_what_it_landed_is_not_lost(
     """The night that failed is published before the next one, which builds on it."""
     logs, warehouse = copy_log(RECORDING, tmp_path / "logs", half), tmp_path / "warehouse"
     with monkeypatch.context() as patched:
-        patched.setattr("groupreplay.steps.night.slices_for", lambda rows, cores: 1 // 0)
+        patched.setattr("groupreplay.steps.night_replay.slices_for", lambda rows, cores: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             run(("segments", logs), warehouse=warehouse)
     (row,) = table(spark, warehouse, "runs").collect()

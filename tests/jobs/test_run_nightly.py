@@ -17,6 +17,9 @@ from typing import Any
 
 import pytest
 
+import build_reports
+import land_logs
+import replay_groups
 import run_nightly
 from groupreplay.errors import ConfigError, GroupReplayError, NotReady, RunHeld, SchemaDrift, SourceUnreadable, WarehouseDamaged
 
@@ -58,16 +61,35 @@ def _ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], c
 def test_it_ends_with_the_summary_and_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
     asked: list[Any] = []
 
-    def night(_: Any, config: Any, logical_date: date | None, *, dry_run: bool) -> Any:
-        asked.append((config.report.top, logical_date, dry_run))
+    def night(_: Any, config: Any, logical_date: date | None, *, dry_run: bool, take_over: bool) -> Any:
+        asked.append((config.report.top, logical_date, dry_run, take_over))
         return SimpleNamespace(summary_lines=("MIGRATION", "of all"), logical_dates=(date(2026, 1, 1), date(2026, 1, 2)))
 
     status, lines = _ends(monkeypatch, capsys, config, "--logical-date", "2026-01-01", "--set", "report.top=7", night=night)
     assert (status, lines[:2]) == (0, ["MIGRATION", "of all"])
     assert lines[-1].startswith("Done: night 2026-01-01 and 2026-01-02 of cluster c is in /w, in ")
-    status, lines = _ends(monkeypatch, capsys, config, "--dry-run", night=night)
+    status, lines = _ends(monkeypatch, capsys, config, "--dry-run", "--take-over", night=night)
     assert (status, lines[-1]) == (0, "Nothing was written: this was a dry run.")
-    assert asked == [(7, date(2026, 1, 1), False), (5, None, True)]
+    assert asked == [(7, date(2026, 1, 1), False, False), (5, None, True, True)]
+
+
+def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
+    for job, step, ends in [
+        (land_logs, "land_logs", "Landed: night 2026-01-01 of cluster c can be replayed, in "),
+        (replay_groups, "replay_groups", "Replayed: night 2026-01-01 of cluster c can be published, in "),
+        (build_reports, "build_reports", "Done: night 2026-01-01 of cluster c is in /w, in "),
+    ]:
+        asked: list[Any] = []
+
+        def night(_: Any, config: Any, logical_date: date | None, asked: list[Any] = asked, **how: Any) -> Any:
+            asked.append((logical_date, how))
+            return SimpleNamespace(summary_lines=("MIGRATION",), logical_dates=(date(2026, 1, 1),))
+
+        monkeypatch.setattr(job, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+        monkeypatch.setattr(job, step, night)
+        assert job.main(["--config", config, "--logical-date", "2026-01-01", "--take-over"]) == 0
+        assert capsys.readouterr().out.splitlines()[-1].startswith(ends)
+        assert asked == [(date(2026, 1, 1), {"take_over": True} | ({"dry_run": False} if job is land_logs else {}))]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +106,12 @@ def test_it_ends_with_the_summary_and_a_sentence(monkeypatch: pytest.MonkeyPatch
             RunHeld("c", date(2026, 1, 1), "host:7:9", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
             4,
             "another run holds cluster c, night 2026-01-01: host:7:9, since 2026-01-02 03:04:05 UTC",
+        ),
+        (
+            RunHeld("c", date(2026, 1, 1), "host:7:9", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "its process is gone"),
+            4,
+            "a dead run holds cluster c, night 2026-01-01: host:7:9, since 2026-01-02 03:04:05 UTC; its process is gone: run the same job with "
+            "--take-over to finish it",
         ),
         (WarehouseDamaged("topics", "a data file is missing", "restore it"), 5, "the table topics is damaged: a data file is missing; restore it"),
         (

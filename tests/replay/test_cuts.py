@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 
 import pytest
 
@@ -101,6 +102,43 @@ def test_reduced_commits_give_the_same_facts(group: RecordedGroup) -> None:
         kept = reduced(group.entries, places)
         got = fact_keys(replayed(kept, group.names, (), group.group_id, group.offsets_partition))
         assert got == wanted, f"{len(kept)} of {len(group.entries)} entries kept:\n{difference(wanted, got)}"
+
+
+def night_cuts(group: RecordedGroup, nights: int, first_ms: int, last_ms: int) -> list[int]:
+    """Where each night but the first begins: with the first operation after its share of the recording's time. Two that are equal: a night without
+    news."""
+    starts = [first_ms + (last_ms - first_ms) * night // nights for night in range(1, nights)]
+    places = [0, *boundaries(group.entries)]
+    return [next((place for place in places if group.entries[place].ts_ms >= start), len(group.entries)) for start in starts]
+
+
+def facts_of_nights(group: RecordedGroup, cuts: list[int]) -> Counter[FactKey]:
+    """As the job does it: each night lands its own commits, reduced; restores the state; tells what became final, and at the end what is open."""
+    told, state = Counter[FactKey](), None
+    kept = set(map(id, reduced(group.entries, frozenset(cuts))))
+    for begin, end in pairwise([0, *cuts, len(group.entries)]):
+        machine = start(group, state)
+        for entry in group.entries[begin:end]:
+            if id(entry) in kept:
+                machine.replay(entry)
+        machine.flush()
+        told += fact_keys(machine.take_facts())
+        still_open, state = fact_keys(machine.open_facts()), machine.state()
+    return told + still_open
+
+
+def start(group: RecordedGroup, state: bytes | None) -> GroupReplay:
+    return begin(group) if state is None else GroupReplay.restore(group.group_id, group.offsets_partition, group.names, state)
+
+
+@pytest.mark.parametrize("nights", [2, 5, 24])
+@pytest.mark.parametrize("recording", recordings())
+def test_nights_give_what_one_run_gives(recording: str, nights: int) -> None:
+    """All groups of a recording, cut at the same times."""
+    times = [entry.ts_ms for group in groups(recording) for entry in group.entries]
+    for group in groups(recording):
+        wanted, got = facts_of(group), facts_of_nights(group, night_cuts(group, nights, min(times), max(times)))
+        assert got == wanted, f"{group.group_id}:\n{difference(wanted, got)}"
 
 
 def test_enough_is_cut() -> None:

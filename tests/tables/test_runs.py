@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from groupreplay.errors import RunHeld
+from groupreplay.errors import NotReady, RunHeld
 from groupreplay.tables import holder, runs
-from groupreplay.tables.runs import DONE, FAILED, LANDED, Ledger, Run
+from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def test_a_night_that_is_held_is_refused_with_who_and_since(warehouse: Warehouse
     ledger = Ledger(warehouse, "held")
     ledger.acquire(FIRST, "1.0", "hash", "{}")
     with pytest.raises(RunHeld) as caught:
-        Ledger(warehouse, "held").acquire(FIRST, "1.0", "hash", "{}")
+        Ledger(warehouse, "held").acquire(FIRST, "1.0", "hash", "{}", take_over=True)
+    assert not caught.value.why_dead, "the living are never taken over"
     assert (caught.value.exit_code, caught.value.who) == (4, holder.this_process())
     Ledger(warehouse, "held").acquire(SECOND, "1.0", "hash", "{}")
     ledger.release()
@@ -96,16 +97,18 @@ def test_a_dead_run_is_taken_over_and_can_write_no_more(warehouse: Warehouse, mo
     zombie = Ledger(warehouse, "dead")
     run = zombie.advance(zombie.acquire(FIRST, "1.0", "hash", '{"units":[1]}'), LANDED)
 
-    monkeypatch.setattr(runs, "is_dead", lambda *_: True)
+    monkeypatch.setattr(runs, "why_dead", lambda *_: "its process is gone")
     other = Ledger(warehouse, "dead")
-    taken = other.acquire(FIRST, "1.0", "hash", '{"units":[]}')
+    with pytest.raises(RunHeld, match="a dead run holds .*; its process is gone: run the same job with --take-over to finish it"):
+        other.acquire(FIRST, "1.0", "hash", '{"units":[]}')
+    taken = other.acquire(FIRST, "1.0", "hash", '{"units":[]}', take_over=True)
     assert (taken.run_id, taken.state, taken.plan, taken.resumed) == (run.run_id, LANDED, '{"units":[1]}', True)
     with pytest.raises(RunHeld):
         zombie.advance(run, DONE)
     other.release()
 
     changed = Ledger(warehouse, "dead")
-    anew = changed.acquire(FIRST, "1.1", "hash", "{}")
+    anew = changed.acquire(FIRST, "1.1", "hash", "{}", take_over=True)
     assert (anew.state, anew.resumed) == ("PLANNED", False)
     assert anew.run_id != run.run_id
     states = {each.run_id: each.state for each in changed.of_night(FIRST)}
@@ -132,20 +135,54 @@ def _renewed_at(ledger: Ledger, state: str = "PLANNED") -> int:
     return run.renewed_at
 
 
+def test_a_run_that_a_step_let_go_of_is_taken_by_the_next_in_order(warehouse: Warehouse) -> None:
+    ledger = Ledger(warehouse, "steps")
+    landed = ledger.advance(ledger.acquire(FIRST, "1.0", "a", "{}", whole=False), LANDED, plan='{"landing":1}', holder=None)
+    assert landed.holder is None
+    with pytest.raises(NotReady, match=r"night 2026-01-01 of cluster steps has landed and was not replayed yet; run replay_groups first"):
+        ledger.acquire(FIRST, "1.0", "a", "{}", state=REPLAYED, whole=False)
+    replaying = ledger.acquire(FIRST, "1.0", "b", "{}", state=LANDED, whole=False)
+    assert (replaying.run_id, replaying.plan, replaying.config_hash) == (landed.run_id, '{"landing":1}', "b")
+    replayed = ledger.advance(replaying, REPLAYED, holder=None)
+    again = ledger.acquire(FIRST, "1.0", "b", '{"landing":1,"units":[]}', whole=False)
+    assert (again.run_id, again.state, again.plan) == (replayed.run_id, PLANNED, '{"landing":1,"units":[]}')
+    ledger.release()
+    assert len(ledger.of_night(FIRST)) == 1
+
+
+def test_a_step_takes_over_its_own_work_alone(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another step left half done is its to finish; what it finished is not done again."""
+    ledger = Ledger(warehouse, "dead-step")
+    ledger.acquire(FIRST, "1.0", "a", "{}", whole=False)
+    ledger.release()
+    monkeypatch.setattr(runs, "why_dead", lambda *_: "its process is gone")
+    with pytest.raises(NotReady, match="has not landed; with --take-over run land_logs first"):
+        ledger.acquire(FIRST, "1.0", "a", "{}", state=LANDED, whole=False, take_over=True)
+    landed = ledger.advance(ledger.acquire(FIRST, "1.0", "a", "{}", whole=False, take_over=True), LANDED)
+    assert landed.resumed
+    ledger.release()
+    anew = ledger.acquire(FIRST, "1.0", "a", "{}", whole=False, take_over=True)
+    assert (anew.state, anew.resumed) == (PLANNED, False), "it lands what is new since, in a run of its own"
+    ledger.release()
+
+
+ALIVE, GONE, SILENT = "", "its process is gone", "it gave no sign of life for 10 minutes"
+
+
 @pytest.mark.parametrize(
-    ("who", "age_ms", "dead"),
+    ("who", "age_ms", "why"),
     [
-        (holder.this_process(), 0, False),
-        (holder.this_process(), holder.DEAD_AFTER_MS + 1, True),
-        (holder.this_process().replace("@", "7@"), 0, True),
-        (holder.this_process().replace(f":{os.getpid()}:", ":4194999:"), 0, True),
-        ("elsewhere:1:1@1", 0, False),
-        ("elsewhere:1:1@1", holder.DEAD_AFTER_MS + 1, True),
-        ("", 0, False),
+        (holder.this_process(), 0, ALIVE),
+        (holder.this_process(), holder.DEAD_AFTER_MS + 1, SILENT),
+        (holder.this_process().replace("@", "7@"), 0, GONE),
+        (holder.this_process().replace(f":{os.getpid()}:", ":4194999:"), 0, GONE),
+        ("elsewhere:1:1@1", 0, ALIVE),
+        ("elsewhere:1:1@1", holder.DEAD_AFTER_MS + 1, SILENT),
+        ("", 0, ALIVE),
     ],
 )
-def test_a_holder_is_dead_when_its_process_is_gone_or_silent(who: str, age_ms: int, dead: bool) -> None:
-    assert holder.is_dead(who, 1_000_000, 1_000_000 + age_ms) is dead
+def test_a_holder_is_dead_when_its_process_is_gone_or_silent(who: str, age_ms: int, why: str) -> None:
+    assert holder.why_dead(who, 1_000_000, 1_000_000 + age_ms) == why
 
 
 def test_a_run_keeps_what_it_has(warehouse: Warehouse) -> None:

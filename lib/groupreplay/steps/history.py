@@ -81,12 +81,16 @@ def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
 def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]:
     """The night asked for; before it those that landed and were never published, whose records it builds on; after it those that build on it."""
     later = [night.logical_date for night in nights if night.logical_date > logical_date]
-    if later and of_date(nights, logical_date) is None:
-        newest = max(later)
-        raise ConfigError(
-            "--logical-date",
-            "",
-            f"{logical_date} was never run and is before the newest night, {newest}: what is new belongs to {newest} or a later date",
-        )
+    if of_date(nights, logical_date) is None:
+        check_newest(nights, logical_date)
     waiting = [night.logical_date for night in nights if night.logical_date < logical_date and not night.is_done]
     return [*waiting, logical_date, *later]
+
+
+def check_newest(nights: Sequence[PastNight], logical_date: date) -> None:
+    """What is new in the sources belongs to the newest night. Raises ConfigError for one before it."""
+    newest = max([night.logical_date for night in nights], default=logical_date)
+    if newest > logical_date:
+        which = "is" if of_date(nights, logical_date) else "was never run and is"
+        problem = f"{logical_date} {which} before the newest night, {newest}: what is new belongs to {newest} or a later date"
+        raise ConfigError("--logical-date", "", problem)

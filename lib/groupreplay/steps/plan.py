@@ -176,8 +176,14 @@ def find_inputs(config: Config) -> Inputs:
         for each in found:
             for file in each:
                 files.setdefault(f"{file.kind}\0{file.offsets_partition}\0{identity(file.path)}", file)
-    topics = read_topics(source for source in config.sources if source.kind == "topics")
-    return Inputs(tuple(files.values()), tuple(topics), passed_over, tuple(unreadable), tuple(texts.values()))
+    return replace(
+        find_topics(config), files=tuple(files.values()), passed_over=passed_over, unreadable=tuple(unreadable), texts=tuple(texts.values())
+    )
+
+
+def find_topics(config: Config) -> Inputs:
+    """The given topics alone, for steps that read no log. Raises SourceUnreadable."""
+    return Inputs((), tuple(read_topics(source for source in config.sources if source.kind == "topics")), 0, ())
 
 
 def _find_texts(source: ServerLogSource, found: dict[str, TextFile]) -> Iterable[tuple[str, str]]:

@@ -71,6 +71,12 @@ class DeltaLog:
         names = [each.getPath().getName() for each in system.listStatus(path)] if system.exists(path) else []
         return [name for name in names if not name.startswith(("_", "."))]
 
+    def are_there(self, files: Sequence[str]) -> bool:
+        """Whether all these files, as URIs, exist."""
+        configuration = self.spark._jsc.hadoopConfiguration()
+        paths = [self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file)) for file in files]
+        return all(path.getFileSystem(configuration).exists(path) for path in paths)
+
     def commit_metadata(self, version: int) -> dict[str, Any]:
         """The userMetadata that was given to the commit of this version, {} for none that is a JSON mapping."""
         path = self._jvm.org.apache.hadoop.fs.Path(self._log.logPath(), f"{version:020d}.json")

@@ -14,13 +14,16 @@ def this_process() -> str:
     return f"{_host()}:{os.getpid()}:{_started(os.getpid())}"
 
 
-def is_dead(holder: str, renewed_at: int, now: int) -> bool:
-    """True where the process is known to be gone, or gave no sign of life for DEAD_AFTER_MS. Times in ms, by the clocks of those who wrote them."""
+def why_dead(holder: str, renewed_at: int, now: int) -> str:
+    """Why the holder is known to be dead, "" where it may live: its process is gone, or it gave no sign of life for DEAD_AFTER_MS.
+
+    Times in ms, by the clocks of those who wrote them.
+    """
     if now - renewed_at > DEAD_AFTER_MS:
-        return True
+        return f"it gave no sign of life for {(now - renewed_at) // 60_000:,} minutes"
     host, pid, start = holder.rsplit(":", 2) if holder.count(":") >= 2 else (holder, "", "")
     same_place = host == _host() and start.partition("@")[2] == _namespace() and pid.isdecimal()
-    return same_place and _started(int(pid)) != start
+    return "its process is gone" if same_place and _started(int(pid)) != start else ""
 
 
 def _host() -> str:

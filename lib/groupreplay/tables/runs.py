@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -22,12 +22,15 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 from pyspark.sql.types import LongType, StructField, StructType, TimestampType
 
-from groupreplay.errors import RunHeld
-from groupreplay.tables.holder import is_dead, this_process
+from groupreplay.errors import NotReady, RunHeld
+from groupreplay.tables.holder import this_process, why_dead
 from groupreplay.tables.warehouse import Warehouse
 
 PLANNED, LANDED, REPLAYED, DONE, FAILED = "PLANNED", "LANDED", "REPLAYED", "DONE", "FAILED"
 FINISHED = frozenset({DONE, FAILED})
+STEPS: Mapping[str, str] = {PLANNED: "land_logs", LANDED: "replay_groups", REPLAYED: "build_reports"}
+"""State of a run -> the job that takes it to the next; in their order."""
+
 RENEW_EVERY_S = 120.0
 
 _TABLE = "runs"
@@ -42,7 +45,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A row of `runs`. `*_at`: ms since the epoch, UTC. plan: JSON of the step plan. resumed: this process took the run over from one that died."""
+    """A row of `runs`. `*_at`: ms since the epoch, UTC. holder: None where a step let go of the run for the next one to take. plan: JSON of the step
+    plan. resumed: this process took the run over from one that died."""
 
     cluster: str
     logical_date: date
@@ -89,11 +93,15 @@ class Ledger:
 
     # ------------------------------------------------------------ what is done
 
-    def acquire(self, logical_date: date, code_version: str, config_hash: str, plan: str) -> Run:
-        """A run of the night that this process now holds.
+    def acquire(
+        self, logical_date: date, code_version: str, config_hash: str, plan: str, *, state: str = PLANNED, whole: bool = True, take_over: bool = False
+    ) -> Run:
+        """A run of the night that this process now holds, in this state: one that a step let go of, or a new one.
 
-        Where the night's run died, that run is taken over with its own plan and the steps it finished, if its code and configuration are the same;
-        else it is marked FAILED and a new run is begun. Raises RunHeld where it lives, or where another process was quicker.
+        plan: of a new run; one that was let go keeps its own, unless it begins again at PLANNED. whole: this process does all steps from here on.
+        A run whose process died is taken over only with take_over: with its own plan and the steps it finished where its code and configuration are
+        the same and what is left is this process's to do; else it is marked FAILED and a new run is begun. Raises RunHeld where it lives, was not to
+        be taken over, or where another process was quicker, NotReady where a step before this one is left to do.
         """
         snapshot = self.warehouse.log(_TABLE).snapshot()
         # Nothing was ever written at version 0, and the first query of a process is a dear one.
@@ -102,26 +110,21 @@ class Ledger:
             number = snapshot.transaction(self._transaction_id(logical_date))
             of_night = self.of_night(logical_date)
         now, me = _now(), this_process()
+        mine: dict[str, Any] = {"holder": me, "renewed_at": now}
+        anew: dict[str, Any] = {"state": state, "code_version": code_version, "config_hash": config_hash, "error": None, **mine}
         run = None
         for other in [each for each in of_night if not each.is_finished]:
-            if not is_dead(other.holder or "", other.renewed_at or other.started_at, now):
-                raise _held_by(other)
+            _check_free(other, now, take_over)
+            _check_order(other, state)
             of_night.remove(other)
-            if run is None and (other.code_version, other.config_hash) == (code_version, config_hash):
-                run = replace(other, holder=me, renewed_at=now, resumed=True)
+            if run is None and other.holder is None:
+                run = replace(other, plan=plan if state == PLANNED else other.plan, **anew)
+            elif run is None and (other.code_version, other.config_hash) == (code_version, config_hash) and (whole or other.state == state):
+                run = replace(other, resumed=True, **mine)
             else:
                 of_night.append(replace(other, state=FAILED, ended_at=now, error=f"its process {other.holder} died"))
         run = run or Run(
-            cluster=self.cluster,
-            logical_date=logical_date,
-            run_id=f"{logical_date}-{uuid.uuid4().hex[:12]}",
-            state=PLANNED,
-            started_at=now,
-            holder=me,
-            renewed_at=now,
-            code_version=code_version,
-            config_hash=config_hash,
-            plan=plan,
+            cluster=self.cluster, logical_date=logical_date, run_id=f"{logical_date}-{uuid.uuid4().hex[:12]}", started_at=now, plan=plan, **anew
         )
         run = replace(run, config=self.config)
         held = _Held(run, of_night, number)
@@ -132,7 +135,8 @@ class Ledger:
         return run
 
     def advance(self, run: Run, state: str, **changes: Any) -> Run:
-        """The run in its new state, with these columns changed; DONE and FAILED give the night back. Raises RunHeld where it was taken away."""
+        """The run in its new state, with these columns changed; DONE and FAILED give the night back, and so does holder=None. Raises RunHeld where it
+        was taken away."""
         changes |= {"state": state, "renewed_at": _now()}
         if state in FINISHED:
             changes.setdefault("ended_at", _now())
@@ -142,7 +146,7 @@ class Ledger:
                 raise ValueError(f"this process does not hold the run {run.run_id}")
             advanced = replace(held.run, **changes)
             self._commit(held, advanced)
-        if advanced.is_finished:
+        if advanced.is_finished or advanced.holder is None:
             self.release()
         return advanced
 
@@ -224,9 +228,27 @@ def _now() -> int:
     return int(time.time() * 1000)
 
 
-def _held_by(run: Run) -> RunHeld:
+def _check_free(run: Run, now: int, take_over: bool) -> None:
+    """Raises RunHeld unless a step let go of the run, or its holder is dead and may be taken over."""
+    if run.holder is None:
+        return
+    why = why_dead(run.holder, run.renewed_at or run.started_at, now)
+    if not (why and take_over):
+        raise _held_by(run, why)
+
+
+def _check_order(run: Run, state: str) -> None:
+    """Raises NotReady where the run has not come as far as `state`."""
+    steps = list(STEPS)
+    if steps.index(run.state) < steps.index(state):
+        how = "run" if run.holder is None else "with --take-over run"
+        what = {PLANNED: "has not landed", LANDED: "has landed and was not replayed yet"}[run.state]
+        raise NotReady(f"night {run.logical_date} of cluster {run.cluster} {what}", f"{how} {STEPS[run.state]} first")
+
+
+def _held_by(run: Run, why: str = "") -> RunHeld:
     since = datetime.fromtimestamp(run.started_at / 1000, UTC)
-    return RunHeld(run.cluster, run.logical_date, run.holder or "a process that left no name", since)
+    return RunHeld(run.cluster, run.logical_date, run.holder or "a process that left no name", since, why)
 
 
 # Times leave and enter Spark as ms, so that no time zone of this process has a say.

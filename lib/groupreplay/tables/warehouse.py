@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField, StructType
 
-from groupreplay.errors import SchemaDrift
+from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.tables.damage import damage_of, guarded
 from groupreplay.tables.delta_log import DeltaLog, Snapshot
 from groupreplay.tables.schemas import ALWAYS, INTERNAL, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, TableSchema, table_schema
@@ -83,6 +84,13 @@ class Warehouse:
             reader = reader.option("versionAsOf", version)
         with guarded(self.root_of(name), name):
             return reader.load(self.path(name))
+
+    def is_whole(self, name: str, version: int) -> bool:
+        """Whether a version of the table can still be read: neither its log nor any of its files were cleaned up."""
+        try:
+            return self.log(name).are_there(self.read(name, version).inputFiles())
+        except (WarehouseDamaged, PySparkException):
+            return False
 
     def replace(self, name: str, frame: DataFrame, where: str, user_metadata: Mapping[str, Any], options: Mapping[str, str] | None = None) -> int:
         """Replaces the rows that hold `where` (over partition columns) by the frame's, in one commit; returns the table's version after it.

@@ -1,0 +1,48 @@
+"""Publishes the tables of a night that was replayed, the last step; of one that was published, again, without a replay.
+
+Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration, or out of order;
+3 a source of topics cannot be read; 4 another run holds this night; 5 the warehouse is damaged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Sequence
+
+from groupreplay.config_file import load_config
+from groupreplay.job_options import night_parser
+from groupreplay.outcome import end_job, tell
+from groupreplay.session import start_session
+from groupreplay.steps.night import build_reports
+
+_log = logging.getLogger("build_reports")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    return night_parser("build_reports", __doc__, "the newest night that has landed")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = build_parser().parse_args(arguments)
+    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
+
+
+def _run(options: argparse.Namespace) -> str:
+    started = time.monotonic()
+    config = load_config(options.config, options.set)
+    _log.info("cluster=%s warehouse=%s sources=%d config=%s", config.cluster, config.warehouse, len(config.sources), config.config_hash[:12])
+    spark = start_session("groupreplay build_reports")
+    try:
+        result = build_reports(spark, config, options.logical_date, take_over=options.take_over)
+    finally:
+        spark.stop()
+    tell(result.summary_lines, options.log_format)
+    nights = " and ".join(str(night) for night in result.logical_dates)
+    return f"Done: night {nights} of cluster {config.cluster} is in {config.warehouse}, in {time.monotonic() - started:.0f} s."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""Lands what is new in the logs of the group coordinators: the first step of a night, which replay_groups goes on with.
+
+Ends with one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration; 3 a source cannot be read at all;
+4 another run holds this night; 5 the warehouse is damaged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Sequence
+
+from groupreplay.config_file import load_config
+from groupreplay.job_options import add_dry_run, night_parser
+from groupreplay.outcome import end_job, tell
+from groupreplay.session import start_session
+from groupreplay.steps.night import land_logs
+
+_log = logging.getLogger("land_logs")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = night_parser("land_logs", __doc__, "the UTC date of the newest record")
+    add_dry_run(parser)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = build_parser().parse_args(arguments)
+    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
+
+
+def _run(options: argparse.Namespace) -> str:
+    started = time.monotonic()
+    config = load_config(options.config, options.set)
+    _log.info("cluster=%s warehouse=%s sources=%d config=%s", config.cluster, config.warehouse, len(config.sources), config.config_hash[:12])
+    spark = start_session("groupreplay land_logs")
+    try:
+        result = land_logs(spark, config, options.logical_date, dry_run=options.dry_run, take_over=options.take_over)
+    finally:
+        spark.stop()
+    if options.dry_run:
+        tell(result.summary_lines, options.log_format)
+        return "Nothing was written: this was a dry run."
+    nights = " and ".join(str(night) for night in result.logical_dates)
+    return f"Landed: night {nights} of cluster {config.cluster} can be replayed, in {time.monotonic() - started:.0f} s."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

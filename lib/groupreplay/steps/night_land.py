@@ -1,0 +1,57 @@
+"""Steps plan and land of one night: what is new in the sources, fixed and then kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from groupreplay.sources.planning import plan_units
+from groupreplay.sources.text_logs import plan_text_units
+from groupreplay.steps.history import of_date
+from groupreplay.steps.land import land
+from groupreplay.steps.land_lines import land_lines
+from groupreplay.steps.lines_landing import LinesLanding
+from groupreplay.steps.one_night import Night
+from groupreplay.steps.plan import Plan, planned_bytes
+from groupreplay.tables.runs import LANDED
+
+
+def planned(night: Night) -> Plan:
+    """What is new in the sources since the night before, and since this one ran last."""
+    units = plan_units(night.inputs.files, night.landed_before().watermarks())
+    lines = night.lines_before()
+    text_units = plan_text_units(night.inputs.texts, lines.watermarks if lines else {})
+    return replace(nothing_new(night), units=tuple(units), text_units=tuple(text_units), passed_over=night.inputs.passed_over)
+
+
+def nothing_new(night: Night) -> Plan:
+    """A plan that reads nothing. What an unpublished run of the night had landed stays known, also while another one is under way."""
+    own = of_date(night.nights, night.logical_date)
+    known = own if own is not None and not own.is_done else None
+    return Plan(
+        (),
+        unreadable=night.inputs.unreadable,
+        landing=known.landing if known else None,
+        lines=known.lines if known else None,
+        hashed=night.hashed,
+    )
+
+
+def land_planned(night: Night) -> None:
+    """PLANNED -> LANDED."""
+    landing, plan = night.landed_before(), night.plan
+    with night.timed("land") as progress:
+        progress.expect(planned_bytes(plan), "bytes")
+        if plan.units:
+            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"))
+        lines = _land_lines(night)
+    night.advance(LANDED, replace(plan, landing=landing, lines=lines))
+
+
+def _land_lines(night: Night) -> LinesLanding | None:
+    plan, lines = night.plan, night.lines_before()
+    if lines is None and not plan.text_units:
+        return None
+    lines = (lines or LinesLanding()).seen((file.identity for file in night.inputs.texts), night.logical_date)
+    if not plan.text_units:
+        return lines
+    return land_lines(night.warehouse, night.logical_date, plan.text_units, lines, night.metadata("land"))
