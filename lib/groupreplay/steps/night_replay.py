@@ -44,7 +44,9 @@ def replay_landed(night: Night) -> None:
 
 def _check_kept(night: Night) -> None:
     """A night that runs again needs its raw rows: without them it would be published empty. Raises ConfigError where they were deleted."""
-    if night.landing.rows and not night.plan.units and night.records().isEmpty():
+    if not night.landing.rows or night.plan.units:
+        return
+    if night.records().where(sf.col("logical_date") == sf.lit(night.logical_date)).isEmpty():
         raise ConfigError("--logical-date", "", f"{night.logical_date} cannot run again: its rows were deleted from raw_records")
 
 
