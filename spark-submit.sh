@@ -4,7 +4,7 @@
 #   GROUPREPLAY_MASTER      where to run, over what the properties say: local[4], spark://host:7077, yarn, k8s://...
 #   GROUPREPLAY_SPARK_CONF  properties file (conf/spark-local.conf)
 #   GROUPREPLAY_JARS        folder with the Delta jars (what make setup fetched); empty: the cluster has them
-#   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties)
+#   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties; with --log-format json conf/log4j2-json.properties)
 #   SPARK_HOME              a Spark of your own; else that of .venv
 set -euo pipefail
 
@@ -34,9 +34,12 @@ find "$dist" -maxdepth 2 -path '*/run.*' -mtime +7 -delete
 bundle="$(mktemp -d "$dist/run.XXXXXX")/groupreplay.zip"
 (cd "$home/lib" && python3 -m zipfile -c "$bundle" groupreplay)
 
+log4j2="$home/conf/log4j2.properties"
+case " $* " in *" --log-format json "* | *" --log-format=json "*) log4j2="$home/conf/log4j2-json.properties" ;; esac
+
 options=(--name "groupreplay $job" --py-files "$bundle")
 options+=(--properties-file "${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.conf}")
-options+=(--driver-java-options "\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$home/conf/log4j2.properties}\"")
+options+=(--driver-java-options "\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$log4j2}\"")
 [ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
 jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
 [ -n "$jars" ] && options+=(--jars "$jars")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from groupreplay.config_file import load_config
 from groupreplay.job_options import add_dry_run, night_parser
-from groupreplay.outcome import end_job
+from groupreplay.outcome import end_job, tell
 from groupreplay.session import start_session
 from groupreplay.steps.night import land_logs
 
@@ -29,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug)
+    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -42,7 +42,7 @@ def _run(options: argparse.Namespace) -> str:
     finally:
         spark.stop()
     if options.dry_run:
-        print("\n".join(result.summary_lines) + "\n")
+        tell(result.summary_lines, options.log_format)
         return "Nothing was written: this was a dry run."
     nights = " and ".join(str(night) for night in result.logical_dates)
     return f"Landed: night {nights} of cluster {config.cluster} can be replayed, in {time.monotonic() - started:.0f} s."

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from groupreplay.config_file import load_config
 from groupreplay.job_options import add_dry_run, night_parser
-from groupreplay.outcome import end_job
+from groupreplay.outcome import end_job, tell
 from groupreplay.session import start_session
 from groupreplay.steps.night import run_night
 
@@ -29,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug)
+    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -41,7 +41,7 @@ def _run(options: argparse.Namespace) -> str:
         result = run_night(spark, config, options.logical_date, dry_run=options.dry_run, take_over=options.take_over)
     finally:
         spark.stop()
-    print("\n".join(result.summary_lines) + "\n")
+    tell(result.summary_lines, options.log_format)
     if options.dry_run:
         return "Nothing was written: this was a dry run."
     nights = " and ".join(str(night) for night in result.logical_dates)

@@ -23,7 +23,9 @@ CREATE TABLE IF NOT EXISTS anomalies (
   evidence_offset    BIGINT    NOT NULL COMMENT 'record that shows it, -1 where none; offset in evidence_partition',
   detail             STRING    NOT NULL COMMENT 'what was expected and what was found; text',
   path               STRING             COMMENT 'file that shows it, NULL for rules about groups; path or URI',
-  is_final           BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
+  is_final           BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
+  team               STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact            STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'Rules of the protocol, or of the sources, that the input broke, with the evidence'

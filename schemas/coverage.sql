@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS coverage (
   first_at     TIMESTAMP          COMMENT 'oldest record time, NULL without records; UTC',
   last_at      TIMESTAMP          COMMENT 'newest record time, outliers left out, NULL without records; UTC',
   landed       BIGINT    NOT NULL
-    COMMENT 'rows handed to the decoder, and damaged stretches, or lines of a text log: decoded + unknown + undecoded; rows',
+    COMMENT 'rows handed to the decoder, and damaged stretches, or lines of a text log: decoded + unknown + undecoded + left_out; rows',
   decoded      BIGINT    NOT NULL COMMENT 'rows that became records, or lines that tell something and what belongs to them; rows',
   unknown      BIGINT    NOT NULL
     COMMENT 'rows of record types that no version up to 4.4 has, or lines that no template knows or of other APIs; rows',
@@ -30,7 +30,8 @@ CREATE TABLE IF NOT EXISTS coverage (
   loggers      MAP<STRING, BIGINT>
     COMMENT 'of a server log the lines that no template knows by logger, most first, the rest as (others); NULL for other sources; lines',
   log_incarnation INT             COMMENT 'how often the topic was created anew since the first night, NULL for never; times',
-  detail       STRING             COMMENT 'what a source that is not there could have shown, NULL for inputs; text'
+  detail       STRING             COMMENT 'what a source that is not there could have shown, NULL for inputs; text',
+  left_out     BIGINT             COMMENT 'landed rows of groups that the configuration leaves out, kept and not replayed; rows'
 )
 USING DELTA
 COMMENT 'What was read and what became of it, input by input'

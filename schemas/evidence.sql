@@ -67,7 +67,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   records           BIGINT                 COMMENT 'of shard_event; number',
   moved_from        BIGINT                 COMMENT 'of shard_event; broker id',
   detail            STRING                 COMMENT 'of shard_event; text',
-  state_bytes       BINARY                 COMMENT 'of state; bytes'
+  state_bytes       BINARY                 COMMENT 'of state; bytes',
+  session_timeout_ms BIGINT                COMMENT 'of contact, silence; ms'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

@@ -21,7 +21,9 @@ CREATE TABLE IF NOT EXISTS group_conversions (
   trigger_member_id STRING             COMMENT 'member whose join or removal changed it, NULL for an offline downgrade; any text',
   epoch_before      INT                COMMENT 'last epoch or generation before, NULL where not seen; epoch',
   epoch_after       INT                COMMENT 'epoch or generation at the end of the operation, NULL where there is none; epoch',
-  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
+  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
+  team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'Every change of a group between the classic and the consumer protocol'

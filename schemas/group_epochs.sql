@@ -40,7 +40,9 @@ CREATE TABLE IF NOT EXISTS group_epochs (
     input: STRING COMMENT 'file that the line is in; path',
     position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
   > COMMENT 'line that tells the cause, NULL without one; place',
-  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
+  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
+  team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'Every epoch (consumer protocol) or generation (classic protocol) of a group'

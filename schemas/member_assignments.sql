@@ -42,7 +42,9 @@ CREATE TABLE IF NOT EXISTS member_assignments (
     input: STRING COMMENT 'file that the line is in; path',
     position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
   > COMMENT 'line that proves the end, NULL without one; place',
-  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
+  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
+  team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'Who held which partition, from when to when, and who had it next'

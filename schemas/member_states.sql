@@ -28,7 +28,9 @@ CREATE TABLE IF NOT EXISTS member_states (
   partitions_assigned INT           NOT NULL COMMENT 'last value in the span; partitions',
   partitions_pending  INT           NOT NULL COMMENT 'being given up, last value in the span; partitions',
   waiting_on          ARRAY<STRING> NOT NULL COMMENT 'members that held partitions this one waited for, any time in the span; member ids',
-  is_final            BOOLEAN       NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
+  is_final            BOOLEAN       NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
+  team                STRING                 COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact             STRING                 COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'What each member of a group was doing, span by span'

@@ -41,7 +41,8 @@ CREATE TABLE IF NOT EXISTS raw_lines (
   longest_gap_ms    BIGINT          COMMENT 'of a run the longest time between two successive requests, else 0; ms',
   last_position     BIGINT          COMMENT 'where the last line that the row stands for begins; bytes',
   line              STRING          COMMENT 'text of the line, at most 8 KiB, of damage 1 KiB; NULL for runs',
-  counts            STRING          COMMENT 'of a file what became of its lines and where to go on, of damage its size; JSON'
+  counts            STRING          COMMENT 'of a file what became of its lines and where to go on, of damage its size; JSON',
+  session_timeout_ms BIGINT         COMMENT 'of a JOIN_GROUP request the session timeout that the member asks for; ms'
 )
 USING DELTA
 COMMENT 'Lines of broker logs that tell of groups, with their position, landed exactly once'

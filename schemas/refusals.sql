@@ -28,7 +28,9 @@ CREATE TABLE IF NOT EXISTS refusals (
     input: STRING COMMENT 'file that the line is in; path',
     position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
   > NOT NULL COMMENT 'line of the first attempt; place',
-  is_final     BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
+  is_final     BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
+  team         STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact      STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'Requests that were refused, run by run: who asked, what for, and why not'

@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS runs (
   timings        MAP<STRING, BIGINT>          COMMENT 'step -> how long it took; ms',
   digest         MAP<STRING, STRING>          COMMENT 'table -> order-free digest of all its rows; 16 hex digits',
   digest_final   MAP<STRING, STRING>          COMMENT 'table -> the same over its final rows of this night and all before; 16 hex digits',
-  error          STRING                       COMMENT 'why it FAILED, else NULL; one sentence'
+  error          STRING                       COMMENT 'why it FAILED, else NULL; one sentence',
+  config         STRING                       COMMENT 'configuration in force, defaults and overrides included, secrets hidden; JSON'
 )
 USING DELTA
 COMMENT 'The runs: what each read, as of when, how it ended, and the table versions that belong together'

@@ -27,7 +27,9 @@ CREATE TABLE IF NOT EXISTS stuck_groups (
     input: STRING COMMENT 'file that the line is in; path',
     position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
   > COMMENT 'line that shows the reason, NULL where records do; place',
-  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false'
+  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
+  team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'Groups that were, or are, stuck as a whole'

@@ -16,7 +16,9 @@ CREATE TABLE IF NOT EXISTS undecoded (
   raw_bytes         BIGINT NOT NULL COMMENT 'how many there were before capping; bytes',
   encoding          STRING          COMMENT 'of raw; binary (as on disk), json (text of a dump), text (line of a log), NULL for stretches of bytes',
   path              STRING          COMMENT 'file of a stretch of bytes, NULL for records; path or URI',
-  position          BIGINT          COMMENT 'where in that file it begins, NULL for records; bytes from the start'
+  position          BIGINT          COMMENT 'where in that file it begins, NULL for records; bytes from the start',
+  team              STRING          COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
+  contact           STRING          COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
 COMMENT 'Bytes that could not be decoded, kept so that somebody can look at them'

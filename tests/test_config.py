@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from groupreplay import config as config_module
-from groupreplay.config import Config, PrivacyConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config import Config, GroupsConfig, GroupThresholds, Owner, PrivacyConfig, RequestLogSource, ServerLogSource, Source
 from groupreplay.config_file import load_base, load_config
+from groupreplay.config_shown import shown
 from groupreplay.errors import ConfigError
 from groupreplay.replay import facts
 from groupreplay.wire.log_layout import DEFAULT_PATTERN
@@ -67,12 +69,13 @@ def test_base_yaml_names_every_key_with_the_default_of_the_dataclass() -> None:
     for section, values in load_base().items():
         field = {field.name: field for field in dataclasses.fields(Config)}[section]
         if not isinstance(values, dict):
-            assert field.default == values
+            assert (list(field.default) if isinstance(field.default, tuple) else field.default) == values
             continue
         assert callable(field.default_factory)
         defaults = dataclasses.asdict(field.default_factory())
         assert {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()} == values
-    assert set(load_base()) == {field.name for field in dataclasses.fields(Config)} - {"cluster", "warehouse", "sources", "config_hash"}
+    without_default = {"cluster", "warehouse", "sources"}
+    assert set(load_base()) == {field.name for field in dataclasses.fields(Config) if not field.metadata.get("computed")} - without_default
 
 
 def test_bounds_are_those_of_the_machines() -> None:
@@ -226,6 +229,102 @@ def test_salt_given_as_an_argument_is_refused_and_not_repeated(write: Any) -> No
         load_config(write(GOOD), [f"privacy.salt={SALT}"])
     assert str(caught.value).startswith("--set privacy.salt: privacy.salt: expected ${env:NAME}")
     assert SALT not in str(caught.value)
+
+
+def test_groups_are_chosen_by_patterns(write: Any) -> None:
+    config = load_config(write(GOOD + "groups: {include: [orders.*], exclude: ['*-test-?']}\n"))
+    assert config.groups == GroupsConfig(include=("orders.*",), exclude=("*-test-?",))
+    assert not Config(cluster="c", warehouse="w", sources=()).groups
+    for text, key, says in [
+        ("groups: {exclude: console-*}", "groups.exclude", "expected a list of patterns of group ids, found 'console-*'"),
+        ("groups: {exclude: [a, 7]}", "groups.exclude.1", "expected a text, found 7"),
+        ("groups: {exclude: ['']}", "groups.exclude.0", "expected a text, found ''"),
+        ("groups: {exlude: [a]}", "groups.exlude", "did you mean 'exclude'?"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            load_config(write(GOOD + text + "\n"))
+        assert caught.value.key == key
+        assert says in str(caught.value)
+
+
+def test_thresholds_of_some_groups_differ(write: Any) -> None:
+    text = (
+        GOOD
+        + "thresholds_by_group:\n- {pattern: batch-*, slow_revocation_ms: 60000, fence_loop_count: 9}\n- {pattern: '*', static_limbo_ms: 20000}\n"
+    )
+    assert load_config(write(text)).thresholds_by_group == (
+        GroupThresholds(pattern="batch-*", limits={"slow_revocation_ms": 60_000, "fence_loop_count": 9}),
+        GroupThresholds(pattern="*", limits={"static_limbo_ms": 20_000}),
+    )
+    for wrong, key, says in [
+        (text.replace("60000", "10"), "thresholds_by_group.0.slow_revocation_ms", "expected a whole number from 1000 to"),
+        (text.replace("static_limbo_ms", "static_limbo"), "thresholds_by_group.1.static_limbo", "did you mean 'static_limbo_ms'?"),
+        (text.replace("pattern: '*', ", ""), "thresholds_by_group.1", "expected a mapping with the key pattern"),
+        (GOOD + "thresholds_by_group: {pattern: a}\n", "thresholds_by_group", "expected a list of at most 200 mappings, found a mapping"),
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            load_config(write(wrong))
+        assert caught.value.key == key
+        assert says in str(caught.value)
+
+
+OWNERS = """
+- {pattern: "orders.*", team: orders, contact: "#orders"}
+- {pattern: "*", team: other}
+"""
+
+
+def test_owners_stand_in_a_file_of_their_own(write: Any, tmp_path: Path) -> None:
+    file = tmp_path / "owners.yaml"
+    file.write_text(OWNERS, encoding="utf-8")
+    config = load_config(write(GOOD + f"owners: {file}\n"))
+    assert config.owner_rules == (Owner(pattern="orders.*", team="orders", contact="#orders"), Owner(pattern="*", team="other"))
+    file.write_text(OWNERS.replace("other", "others"), encoding="utf-8")
+    assert load_config(write(GOOD + f"owners: {file}\n")).config_hash != config.config_hash
+    file.unlink()
+    assert load_config(write(GOOD + f"owners: {file}\n"), only_reads=True).owner_rules == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "says"),
+    [
+        (None, "", "cannot be read: No such file or directory"),
+        ("orders: x\n", "", "expected a list of {pattern: .., team: .., contact: ..}, found a mapping"),
+        ("- {pattern: a, team: [b]}\n", "0.team", "expected a text, found a list"),
+        (OWNERS + "- {pattern: a, tam: b}\n", "2.tam", "there is no such key; did you mean 'team'?"),
+        (OWNERS + "- {pattern: a}\n", "2.team", "is missing, expected a text"),
+        (OWNERS + "- a\n", "2", "expected a mapping of keys, found 'a'"),
+        ("- {pattern: a, team: b\n", "", "line 2: "),
+    ],
+)
+def test_owners_that_cannot_be_used_are_refused_by_file_and_key(write: Any, tmp_path: Path, text: str | None, key: str, says: str) -> None:
+    file = tmp_path / "owners.yaml"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(GOOD + f"owners: {file}\n"))
+    assert (caught.value.file, caught.value.key) == (str(file), key)
+    assert says in str(caught.value)
+
+
+def test_configuration_in_force_is_shown_without_secrets(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPREPLAY_SALT", SALT)
+    config = load_config(write(PRIVATE.replace("hdfs://nn/logs/", "s3a://AKIA:pass@bucket/logs/")), ["report.top=7"])
+    told = json.loads(config.in_force)
+    assert told["privacy"]["salt"] == "${env:GROUPREPLAY_SALT}"
+    assert told["sources"][0]["path"] == "s3a://(hidden)@bucket/logs/"
+    assert (told["report"]["top"], told["thresholds"]["static_limbo_ms"]) == (7, 10_000)
+    assert "AKIA" not in config.in_force
+    assert SALT not in config.in_force
+
+
+def test_what_names_a_secret_is_hidden_at_any_depth() -> None:
+    tree = {"options": {"ssl.keystore.password": "x", "sasl.jaas.config": "y", "client.id": "z", "aws.access.key": 7}, "tokens": [{"a": "x"}, None]}
+    assert json.loads(shown(tree)) == {
+        "options": {"ssl.keystore.password": "(hidden)", "sasl.jaas.config": "(hidden)", "client.id": "z", "aws.access.key": "(hidden)"},
+        "tokens": [{"a": "(hidden)"}, None],
+    }
+    assert shown({"password": "${env:P}", "token": "a${env:P}"}) == '{"password":"${env:P}","token":"(hidden)"}'
 
 
 def test_relative_paths_are_made_absolute_from_where_the_job_starts(write: Any) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groupreplay.tables.schemas import TABLES, ddl_text, table_schema
+from groupreplay.tables.schemas import PUBLIC, TABLES, ddl_text, table_schema
+from groupreplay.transforms.owners import OWNED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,6 +73,13 @@ def test_partitions_are_those_of_the_design(spark: SparkSession, name: str) -> N
         assert schema.partition_columns == ("cluster", "logical_date")
     else:
         assert schema.partition_columns[0] == "cluster"
+
+
+def test_rows_of_a_group_have_its_team(spark: SparkSession) -> None:
+    columns = {name: set(table_schema(spark, name).struct.names) for name in PUBLIC}
+    assert {name for name in PUBLIC if "group_id" in columns[name]} == OWNED
+    assert {name for name in PUBLIC if "team" in columns[name]} == OWNED
+    assert {name for name in PUBLIC if "contact" in columns[name]} == OWNED
 
 
 def _columns(data_type: DataType, at: str) -> list[tuple[str, str | None, str | None]]:

@@ -60,10 +60,10 @@ def _group(name: str, phase: str, total: int, consumer: int, **values: Any) -> d
 
 
 def _small_night() -> dict[str, list[dict[str, Any]]]:
-    mixed = {"progress_pct": 33.3, "mixed_since_at": AS_OF - timedelta(days=2, hours=5), "is_stalled": True}
+    mixed = {"team": "payments", "progress_pct": 33.3, "mixed_since_at": AS_OF - timedelta(days=2, hours=5), "is_stalled": True}
     slow = {"group_id": "orders", "member_id": "m-slow", "outcome": "FENCED", "revoke_ms": 45_300, "unowned_ms": 210, "topic": "t"}
-    slow |= {"client_id": "slow-app", "client_host": "/10.0.0.9"}
-    waits = {"reason": "WAITING_ON_HOLDER", "stuck_ms": 30_000, "is_open": True, "blocked_by": ["m-slow"]}
+    slow |= {"team": "orders-team", "client_id": "slow-app", "client_host": "/10.0.0.9"}
+    waits = {"reason": "WAITING_ON_HOLDER", "stuck_ms": 30_000, "is_open": True, "blocked_by": ["m-slow"], "team": "orders-team"}
     waits["since_at"] = AS_OF - timedelta(seconds=30)
     acked = {"group_id": "orders", "member_id": "m-quick", "outcome": "ACKED", "topic": "clicks"}
     stalled = {"group_id": "mixed", "reason": "MIGRATION_STALLED", "stuck_ms": 190_800_000, "is_open": True, "since_at": mixed["mixed_since_at"]}
@@ -105,20 +105,20 @@ MIGRATION to the consumer protocol: 6 groups; 1 more cannot take part (share, st
   classic protocol          1
   no members                1
   members                  13   7 of them speak the consumer protocol (53.8 %)
-  mixed: 33 % done, mixed for 2 d 5 h, waits for app-0 /10.0.0.1, app-1 /10.0.0.1, app-2 /10.0.0.1 and 1 more
+  mixed (payments): 33 % done, mixed for 2 d 5 h, waits for app-0 /10.0.0.1, app-1 /10.0.0.1, app-2 /10.0.0.1 and 1 more
   clients that still speak the classic protocol: app-0 (2 groups), app-1 (2 groups), app-2 (1 group), app-3 (1 group)
 
 HAND-OVERS: 7 partitions asked back from a member
   3 given back (half within 200 ms, 99 % within 300 ms), 1 still open, 3 fenced
   slowest to let go, with the member to be charged:
-        45.3 s  orders: slow-app /10.0.0.9, 3 partitions, fenced, then unowned 210 ms
+        45.3 s  orders (orders-team): slow-app /10.0.0.9, 3 partitions, fenced, then unowned 210 ms
         300 ms  orders: m-quick, 3 partitions, given back
 
 STUCK: 2 now, 2 that ended
   MIGRATION_STALLED 1 now, 0 ended; WAITING_ON_HOLDER 1 now, 0 ended; FENCE_LOOP 0 now, 1 ended
   SLOW_REVOCATION 0 now, 1 ended
   now        2 d 5 h  MIGRATION_STALLED, mixed: the whole group, since 2026-11-18 20:02:03
-  now         30.0 s  WAITING_ON_HOLDER, orders: m-wait, held by m-slow, since 2026-11-21 01:01:33
+  now         30.0 s  WAITING_ON_HOLDER, orders (orders-team): m-wait, held by m-slow, since 2026-11-21 01:01:33
   ended   3 min 20 s  FENCE_LOOP 4 times, loop\\n: c
   ended       45.3 s  SLOW_REVOCATION, orders: slow-app
 
@@ -163,7 +163,7 @@ def test_a_night_without_rows_has_a_summary(fill: Fill) -> None:
 
 def test_no_line_is_longer_than_a_screen_whatever_the_names() -> None:
     name = "\x1b[31mé\n\t" * 9000
-    member = {"group_id": name, "member_id": name, "client_id": name, "client_host": name}
+    member = {"group_id": name, "team": name, "member_id": name, "client_id": name, "client_host": name}
     found: dict[str, Section] = {
         "fleet": [{"phase": "MIGRATING", "groups": 1, "members": 2, "members_consumer": 1, "stalled": 0, "incomplete": 0}],
         "half_way": [{"group_id": name, "progress_pct": 50.0, "blockers": [name] * 3, "blockers_count": 5000}],

@@ -6,6 +6,7 @@ A field's metadata: `min`, `max` (both inclusive, in the unit of its name), `pat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,9 @@ MIN_SILENCE_MS = 10_000
 
 MAX_WINDOW_MS = 3_600_000
 """Machines end a chain after a gap of this (`replay.facts.MAX_CHAIN_GAP_MS`), so no window may be longer."""
+
+MAX_GROUP_THRESHOLDS = 200
+"""Patterns with thresholds of their own: each is a branch of a query."""
 
 SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
 TEXT_KINDS = (SERVER_LOG, REQUEST_LOG)
@@ -104,6 +108,35 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupThresholds:
+    """What differs from `Thresholds` for the groups that match the pattern. limits: name of a field -> its value."""
+
+    pattern: str
+    limits: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsConfig:
+    """Which groups are replayed and reported, by patterns of `group_patterns`. include: none means all. exclude: of those, left out."""
+
+    include: tuple[str, ...] = field(default=(), metadata={"patterns": True})
+    exclude: tuple[str, ...] = field(default=(), metadata={"patterns": True})
+
+    def __bool__(self) -> bool:
+        """Whether any group could be left out."""
+        return bool(self.include or self.exclude)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """A line of the owners file: the team of the groups that match the pattern, and how to reach it."""
+
+    pattern: str
+    team: str
+    contact: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayConfig:
     """slices: hash buckets of groups; None: from the number of rows. Shows in no output."""
 
@@ -144,16 +177,22 @@ class Config:
 
     cluster: a name, in every row. warehouse: directory (then absolute) or URI; a table is at <warehouse>/<table>. config_hash: sha256 of what was
     in force, in hex, with `${env:NAME}` unreplaced, so that no secret is in it. private_warehouse: of the internal tables, where `privacy` hides
-    something in the others; None where they stand together.
+    something in the others; None where they stand together. owners: path of the owners file, owner_rules: what stands in it, for who writes tables.
+    in_force: all keys as JSON, secrets hidden.
     """
 
     cluster: str = field(metadata={"pattern": r"[A-Za-z0-9._-]{1,100}", "expected": "a name of letters, digits, '.', '_' and '-'"})
     warehouse: str
     sources: tuple[Source, ...] = field(metadata={"min": 1})
+    groups: GroupsConfig = field(default_factory=GroupsConfig)
+    owners: str | None = None
+    owner_rules: tuple[Owner, ...] = field(default=(), metadata={"computed": True})
     thresholds: Thresholds = field(default_factory=Thresholds)
+    thresholds_by_group: tuple[GroupThresholds, ...] = field(default=(), metadata={"max": MAX_GROUP_THRESHOLDS})
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
     privacy: PrivacyConfig = field(default_factory=PrivacyConfig)
     private_warehouse: str | None = None
     retention: RetentionConfig = field(default_factory=RetentionConfig)
     config_hash: str = field(default="", metadata={"computed": True})
+    in_force: str = field(default="", metadata={"computed": True})

@@ -18,8 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-import yaml
-
 from groupreplay.config import (
     LATER_SOURCE_KINDS,
     REQUEST_LOG,
@@ -27,16 +25,21 @@ from groupreplay.config import (
     SERVER_LOG,
     SOURCE_KINDS,
     Config,
+    GroupThresholds,
+    Owner,
     RequestLogSource,
     ServerLogSource,
     Source,
+    Thresholds,
 )
+from groupreplay.config_shown import shown
+from groupreplay.config_yaml import parse_yaml, read_text
 from groupreplay.errors import ConfigError
 from groupreplay.wire.log_layout import Layout
 
 BASE = "conf/base.yaml"
 OVERRIDE = "--set"
-_PATHS = frozenset({"warehouse", "private_warehouse", "path"})
+_PATHS = frozenset({"warehouse", "private_warehouse", "path", "owners"})
 _PRIVACY = "privacy"
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -51,7 +54,7 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     only_reads: for who reads tables and writes none: secrets are not asked for, and None.
     """
     base = _parse(resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE)
-    layers = {BASE: base, path: _parse(_text(path), path)}
+    layers = {BASE: base, path: _parse(read_text(path), path)}
     tree = _merged(base, layers[path])
     for override in overrides:
         name, key, value = _override(override)
@@ -61,8 +64,21 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     config: Config = reader.section(Config, tree, "")
     _check_privacy(config, reader)
     _check_retention(config, reader)
-    canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return dataclasses.replace(config, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
+    rules = _owner_rules(config.owners) if config.owners and not only_reads else ()
+    canonical = json.dumps(
+        tree | {"owner_rules": [dataclasses.asdict(rule) for rule in rules]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    config_hash = hashlib.sha256(canonical.encode()).hexdigest()
+    return dataclasses.replace(config, owner_rules=rules, config_hash=config_hash, in_force=shown(tree))
+
+
+def _owner_rules(path: str) -> tuple[Owner, ...]:
+    """Of the owners file, in order."""
+    tree = parse_yaml(read_text(path), path)
+    if not isinstance(tree, list):
+        raise ConfigError(path, "", f"expected a list of {{pattern: .., team: .., contact: ..}}, found {_found(tree)}")
+    reader = _Reader({path: tree}, path)
+    return tuple(reader.section(Owner, rule, str(place)) for place, rule in enumerate(tree))
 
 
 def load_base() -> dict[str, Any]:
@@ -73,43 +89,8 @@ def load_base() -> dict[str, Any]:
 # ---------------------------------------------------------------- text -> tree
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML's safe loader, but a key that stands twice is an error: by itself YAML takes the last one silently."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(None, None, f"a key must be a text, found {key!r}", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise ConfigError(path, "", f"cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(path, "", "cannot be read: it is not UTF-8") from error
-
-
-def _yaml(text: str, name: str) -> Any:
-    try:
-        return yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise ConfigError(name, "", f"{line}{error.problem or error.context or 'it is not YAML'}") from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigError(name, "", "it is not YAML that can be read") from error
-
-
 def _parse(text: str, name: str) -> dict[str, Any]:
-    tree = _yaml(text, name)
+    tree = parse_yaml(text, name)
     if tree is None:
         return {}
     if not isinstance(tree, dict):
@@ -123,7 +104,7 @@ def _override(text: str) -> tuple[str, str, Any]:
         raise ConfigError(OVERRIDE, "", f"expected key=value, found {text!r}")
     # Messages name the argument that they blame, but not what may be a secret that stands in the wrong place.
     name = f"{OVERRIDE} {key.strip()}" if key.strip().split(".")[0] == _PRIVACY else f"{OVERRIDE} {text}"
-    return name, key.strip(), _yaml(value, name)
+    return name, key.strip(), parse_yaml(value, name)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +148,7 @@ def _put(tree: dict[str, Any], key: str, value: Any, name: str) -> None:
 class _Reader:
     """Reads dataclasses off a merged tree. layers: name -> tree, later ones over earlier ones; main: the layer that a missing key is missing in."""
 
-    def __init__(self, layers: Mapping[str, Mapping[str, Any]], main: str, only_reads: bool = False) -> None:
+    def __init__(self, layers: Mapping[str, Any], main: str, only_reads: bool = False) -> None:
         self.layers, self.main, self.only_reads = layers, main, only_reads
 
     def section(self, cls: Any, tree: Any, key: str) -> Any:
@@ -188,7 +169,7 @@ class _Reader:
 
     def value(self, hint: Any, metadata: Mapping[str, Any], value: Any, key: str) -> Any:
         if get_origin(hint) is tuple:
-            return self.sources(value, metadata, key) if get_args(hint)[0] is Source else self.choices(value, metadata["choices"], key)
+            return self.sequence(get_args(hint)[0], value, metadata, key)
         if "secret" in metadata:
             return self.secret(value, metadata["secret"], key)
         if dataclasses.is_dataclass(hint):
@@ -208,6 +189,34 @@ class _Reader:
         if "check" in metadata:
             _CHECKS[metadata["check"]](self, value, key)
         return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
+
+    def sequence(self, each: Any, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Any, ...]:
+        if each is Source:
+            return self.sources(value, metadata, key)
+        if "patterns" in metadata:
+            return self.patterns(value, key)
+        if each is GroupThresholds:
+            return self.group_thresholds(value, metadata["max"], key)
+        return self.choices(value, metadata["choices"], key)
+
+    def patterns(self, value: Any, key: str) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise self.error(key, f"expected a list of patterns of group ids, found {_found(value)}")
+        return tuple(self.value(str, {}, each, f"{key}.{index}") for index, each in enumerate(value))
+
+    def group_thresholds(self, value: Any, most: int, key: str) -> tuple[GroupThresholds, ...]:
+        if not isinstance(value, list) or len(value) > most:
+            raise self.error(key, f"expected a list of at most {most} mappings, found {_found(value)}")
+        found = []
+        for place, tree in enumerate(value):
+            own = f"{key}.{place}"
+            if not isinstance(tree, dict) or "pattern" not in tree:
+                raise self.error(own, "expected a mapping with the key pattern and the thresholds of the groups that match it")
+            pattern = self.value(str, {}, tree["pattern"], f"{own}.pattern")
+            given = {name: limit for name, limit in tree.items() if name != "pattern"}
+            limits = self.section(Thresholds, given, own)
+            found.append(GroupThresholds(pattern=pattern, limits={name: getattr(limits, name) for name in given}))
+        return tuple(found)
 
     def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Source, ...]:
         if not isinstance(value, list) or len(value) < metadata["min"]:
@@ -271,7 +280,7 @@ class _Reader:
             return value
 
         replaced = _REFERENCE.sub(variable, text)
-        return replaced if as_text or replaced == text else _yaml(replaced, self.origin(key))
+        return replaced if as_text or replaced == text else parse_yaml(replaced, self.origin(key))
 
     def error(self, key: str, problem: str) -> ConfigError:
         return ConfigError(self.origin(key), key, problem)

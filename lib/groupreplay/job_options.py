@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from datetime import date
 
+from groupreplay.outcome import LOG_FORMATS, TEXT
+
 
 def night_parser(job: str, description: str | None, default_night: str, which: str = "night to run") -> argparse.ArgumentParser:
     """Options of every job that runs a night. default_night: which one it is without --logical-date. which: what that names."""
@@ -13,6 +15,7 @@ def night_parser(job: str, description: str | None, default_night: str, which: s
     parser.add_argument("--logical-date", type=_date, metavar="YYYY-MM-DD", help=f"{which}; default: {default_night}")
     parser.add_argument("--take-over", action="store_true", help="go on with a run whose process died; one that lives is never taken over")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one key, such as thresholds.static_limbo_ms=30000")
+    parser.add_argument("--log-format", choices=LOG_FORMATS, default=TEXT, help="json: every line of output is a JSON object")
     parser.add_argument("--debug", action="store_true", help="print stack traces")
     return parser
 

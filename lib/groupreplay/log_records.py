@@ -18,6 +18,7 @@ class LogEvent:
     epoch: group epoch, generation or member epoch that the line or the request names. response_epoch: that of the response.
     state: of a classic group. detail: the server's reason, or the text of the error. client_reason: the client's own words.
     error_code: of the response, 0 none. count: members, records or requests. duration_ms: what the line says it took.
+    session_timeout_ms: that a member of the classic protocol joined with; those of the others are the broker's, and no line has them.
     member_ids: all that the line names, where they are several. connection: of the client to the broker, as the request log writes it.
     """
 
@@ -44,6 +45,7 @@ class LogEvent:
     principal: str | None = None
     software_name: str | None = None
     software_version: str | None = None
+    session_timeout_ms: int | None = None
     member_ids: tuple[str, ...] = ()
 
 

@@ -1,49 +1,93 @@
-"""How a job ends: one sentence as the last line of its output, and the exit status that goes with it (design section 7)."""
+"""How a job speaks and ends: its log, and one sentence as the last line of its output with the exit status that goes with it (design section 7).
+
+As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC), `level`, `logger`, `message`, and what the line tells
+besides: `night`, `step`, `share`, `summary`, `exit_status`. The last line is an object too; its `message` is the sentence.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 from groupreplay.errors import GroupReplayError
 from groupreplay.tables.damage import damaged_table, lack_of_space
 
+TEXT, JSON = "text", "json"
+LOG_FORMATS = (TEXT, JSON)
 UNFORESEEN = 1
 INTERRUPTED = 130
 _LONG_ENOUGH = 400
 
 
-def end_job(work: Callable[[], str], *, debug: bool = False) -> int:
-    """Does the work, which returns its last sentence, and returns the exit status. debug: traces go to stderr, also of errors that were foreseen."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    logging.getLogger("py4j").setLevel(logging.ERROR)
+class JsonLines(logging.Formatter):
+    """A record as one JSON object; `extra={"fields": {..}}` adds to it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        told = {"at": at, "level": record.levelname, "logger": record.name, "message": " ".join(record.getMessage().split())}
+        told |= getattr(record, "fields", {})
+        if record.exc_info:
+            told["trace"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False, default=str)
+
+
+def tell(lines: Sequence[str], log_format: str = TEXT) -> None:
+    """Prints what a person reads: as it is, or as one JSON object with the lines in `summary`."""
+    text = _json_line("summary", logging.INFO, summary=list(lines)) if log_format == JSON else "\n".join(lines) + "\n"
+    sys.stdout.write(text + "\n")
+
+
+def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = TEXT) -> int:
+    """Does the work, which returns its last sentence, and returns the exit status. debug: traces go to stderr, also of errors that were foreseen.
+    log_format: TEXT or JSON."""
+    _start_log(log_format)
     try:
         sentence, status = work(), 0
     except GroupReplayError as error:
         sentence, status = str(error), error.exit_code
-        _trace(error, debug)
+        _trace(error, debug, log_format)
     except KeyboardInterrupt:
         sentence, status = "interrupted; run it with --take-over to go on where it was", INTERRUPTED
     except Exception as error:  # noqa: BLE001  (a person must never get a stack trace for an answer)
         foreseen = lack_of_space(error) or damaged_table(error)
-        place = _trace(error, debug)
+        place = _trace(error, debug, log_format)
         sentence, status = (str(foreseen), foreseen.exit_code) if foreseen is not None else (f"unforeseen: {_first_line(error)}; {place}", UNFORESEEN)
     sys.stderr.flush()
-    sys.stdout.write(" ".join(sentence.split()) + "\n")
+    sentence = " ".join(sentence.split())
+    if log_format == JSON:
+        sentence = _json_line(sentence, logging.ERROR if status else logging.INFO, exit_status=status)
+    sys.stdout.write(sentence + "\n")
     sys.stdout.flush()
     return status
 
 
-def _trace(error: BaseException, debug: bool) -> str:
+def _start_log(log_format: str) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if log_format == JSON else logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.captureWarnings(log_format == JSON)
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+
+
+def _json_line(message: str, level: int, **fields: Any) -> str:
+    record = logging.LogRecord(__name__, level, "", 0, message, (), None)
+    record.fields = fields
+    return JsonLines().format(record)
+
+
+def _trace(error: BaseException, debug: bool, log_format: str) -> str:
     """Leaves the trace of an unforeseen error where its last sentence says; under debug every trace goes to stderr."""
     text = "".join(traceback.format_exception(error))
     if debug:
-        sys.stderr.write(text)
+        sys.stderr.write(_json_line("trace", logging.ERROR, trace=text) + "\n" if log_format == JSON else text)
         return "its trace is above"
     if isinstance(error, GroupReplayError):
         return ""

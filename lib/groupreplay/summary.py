@@ -72,7 +72,9 @@ def _half_way(progress: DataFrame, top: int) -> DataFrame:
     mixed_ms = sf.unix_millis("as_of_at") - sf.unix_millis("mixed_since_at")
     first = sf.transform(sf.slice("blockers", 1, _BLOCKERS_NAMED), lambda each: sf.concat_ws(" ", each["client_id"], each["client_host"]))
     groups = progress.where(sf.col("phase") == "MIGRATING").orderBy(sf.asc_nulls_last("mixed_since_at"), "group_id").limit(top)
-    return groups.select("group_id", "progress_pct", mixed_ms.alias("mixed_ms"), first.alias("blockers"), sf.size("blockers").alias("blockers_count"))
+    return groups.select(
+        "group_id", "team", "progress_pct", mixed_ms.alias("mixed_ms"), first.alias("blockers"), sf.size("blockers").alias("blockers_count")
+    )
 
 
 def _classic_clients(progress: DataFrame, top: int) -> DataFrame:
@@ -107,6 +109,7 @@ def _slowest(hand_overs: DataFrame, top: int) -> DataFrame:
         sf.max("unowned_ms").alias("unowned_ms"),
         sf.max("client_id").alias("client_id"),
         sf.max("client_host").alias("client_host"),
+        sf.max("team").alias("team"),
     )
     return slowest.drop("requested_at")
 
@@ -116,7 +119,7 @@ _SLOWEST_PARTITIONS: Final = 2_000
 
 
 def _stuck(night: Mapping[str, DataFrame]) -> DataFrame:
-    columns = ("group_id", "member_id", "client_id", "client_host", "reason", "stuck_ms", "is_open", "blocked_by", "repetitions")
+    columns = ("group_id", "team", "member_id", "client_id", "client_host", "reason", "stuck_ms", "is_open", "blocked_by", "repetitions")
     since = sf.date_format("since_at", _TIME_FORMAT).alias("since")
     members = night["stuck_members"].select(*columns, since)
     groups = night["stuck_groups"].select(*[column for column in columns if column in night["stuck_groups"].columns], since)
@@ -127,7 +130,7 @@ def _stuck_reasons(stuck: DataFrame) -> DataFrame:
     return stuck.groupBy("reason").agg(sf.count_if("is_open").alias("open"), sf.count_if(~sf.col("is_open")).alias("ended"))
 
 
-_COUNTS: Final = ("landed", "decoded", "unknown", "undecoded", "reduced", "aborted", "open_commits", "duplicates", "holes", "late")
+_COUNTS: Final = ("landed", "decoded", "unknown", "undecoded", "reduced", "aborted", "open_commits", "duplicates", "holes", "late", "left_out")
 
 
 def _coverage(coverage: DataFrame) -> DataFrame:
@@ -222,7 +225,9 @@ def _half_way_lines(row: Mapping[str, Any]) -> list[str]:
     mixed = f", mixed for {_lasted(row['mixed_ms'])}" if "mixed_ms" in row else ""
     more = row["blockers_count"] - len(row["blockers"])
     blockers = ", ".join(_printable(each, 45) for each in row["blockers"]) + (f" and {more:,} more" if more > 0 else "")
-    return [f"  {_printable(row['group_id'], 40)}: {row.get('progress_pct', 0):.0f} % done{mixed}, waits for {blockers or 'nobody known'}"]
+    return [
+        f"  {_printable(row['group_id'], 40)}{_team(row)}: {row.get('progress_pct', 0):.0f} % done{mixed}, waits for {blockers or 'nobody known'}"
+    ]
 
 
 def _hand_over_lines(found: Mapping[str, Section]) -> list[str]:
@@ -245,7 +250,7 @@ def _hand_over_lines(found: Mapping[str, Section]) -> list[str]:
     for row in slowest:
         what = _printable(row["topic"], 24) if row["partitions"] == 1 else f"{row['partitions']:,} partitions"
         unowned = f", then unowned {_lasted(row['unowned_ms'])}" if "unowned_ms" in row else ""
-        who = f"{_printable(row['group_id'], 28)}: {_member(row, 44)}"
+        who = f"{_printable(row['group_id'], 28)}{_team(row)}: {_member(row, 44)}"
         lines.append(f"  {_lasted(row['revoke_ms']):>12}  {who}, {what}, {_OUTCOME_WORDS.get(row['outcome'], row['outcome'])}{unowned}")
     return lines
 
@@ -272,7 +277,9 @@ def _stuck_lines(found: Mapping[str, Section]) -> list[str]:
         others = [each for each in row.get("blocked_by", ()) if each != row.get("member_id")]
         on = f", held by {_printable(others[0], 30)}" + (f" and {len(others) - 1:,} more" if len(others) > 1 else "") if others else ""
         when, since = ("now", f", since {row['since']}") if row["is_open"] else ("ended", "")
-        lines.append(f"  {when:<6}{_lasted(row['stuck_ms']):>12}  {row['reason']}{how}, {_printable(row['group_id'], 28)}: {who}{on}{since}")
+        lines.append(
+            f"  {when:<6}{_lasted(row['stuck_ms']):>12}  {row['reason']}{how}, {_printable(row['group_id'], 28)}{_team(row)}: {who}{on}{since}"
+        )
     return lines
 
 
@@ -288,6 +295,7 @@ def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
         (cover.get("duplicates", 0), "records met again in replicas or copies, counted once"),
         (cover.get("late", 0), "records came after the night that they belong to: kept, and replayed by rebuild_nights"),
         (cover.get("unknown", 0), "records of types that are not known"),
+        (cover.get("left_out", 0), "records of groups that the configuration leaves out"),
     ]
     lines += [f"  {number:>11,}  {words}" for number, words in told if number]
     undecoded = sorted(found.get("undecoded", ()), key=lambda row: -row["rows"])
@@ -344,6 +352,11 @@ def _printable(text: str, width: int) -> str:
 
 def _client(row: Mapping[str, Any]) -> str:
     return _printable(row.get("client_id", ""), 40)
+
+
+def _team(row: Mapping[str, Any]) -> str:
+    """Who answers for the group, if the owners file says."""
+    return f" ({_printable(row['team'], 20)})" if "team" in row else ""
 
 
 def _member(row: Mapping[str, Any], width: int) -> str:

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config import REQUEST_LOG, SERVER_LOG, Config, RequestLogSource, ServerLogSource, Source
+from groupreplay.config import REQUEST_LOG, SERVER_LOG, Config, GroupsConfig, Owner, RequestLogSource, ServerLogSource, Source
 from groupreplay.steps.night import NightResult, build_reports, run_night
 from tests.end_to_end.logs import RECORDINGS
 
@@ -31,7 +31,15 @@ def night(
         ServerLogSource(kind=SERVER_LOG, path=str(RECORDING / "broker-1.server.log.gz"), broker=1, timezone="UTC"),
         RequestLogSource(kind=REQUEST_LOG, path=str(RECORDING / "broker-1.request.log.gz"), broker=1, timezone="UTC"),
     )
-    return job(spark, Config(cluster=cluster, warehouse=str(warehouse), sources=(*topic, *(logs if with_logs else ()))), day)
+    config = Config(
+        cluster=cluster,
+        warehouse=str(warehouse),
+        sources=(*topic, *(logs if with_logs else ())),
+        groups=GroupsConfig(exclude=("nobody-*",)),
+        owners="/owners.yaml",
+        owner_rules=(Owner(pattern="*", team="all", contact="#all"),),
+    )
+    return job(spark, config, day)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +65,7 @@ def test_lines_say_how_members_ended_and_change_nothing_else(spark: SparkSession
     assert ends.count("LEFT_OR_FENCED") == 20
     rows = table(spark, warehouse, "members").collect()
     assert len(rows) == len(ends)
+    assert {(row["team"], row["contact"]) for row in rows} == {("all", "#all")}
     assert not [row for row in rows if row["end_reason"] == "LEFT_OR_FENCED"]
     assert not table(spark, warehouse, "member_assignments").where("end_reason = 'LEFT_OR_FENCED'").count()
     assert not table(spark, warehouse, "group_epochs").where("cause = 'LEFT_OR_FENCED'").count()

@@ -60,6 +60,19 @@ def test_every_removal_in_the_topic_has_its_line_and_lines_agree(recording: str)
     assert removed
 
 
+def test_sessions_of_classic_members_run_out_when_their_joins_said() -> None:
+    """Brokers look after a session when its timer fires, which is late by the timer's tick at most, and by the purgatory's where one is loaded."""
+    expired = [
+        each for recording in RECORDINGS for each in of_kind(recording, Silence) if each.protocol == "classic" and each.ended_by != "HEARTBEAT"
+    ]
+    assert len(expired) >= 7
+    for silence in expired:
+        assert silence.session_timeout_ms is not None, silence
+        assert -50 <= silence.until_at - silence.since_at - silence.session_timeout_ms <= 1_000, silence
+    others = [contact for recording in RECORDINGS for contact in of_kind(recording, Contact) if contact.protocol != "classic"]
+    assert {contact.session_timeout_ms for contact in others} == {None}, "theirs are the broker's"
+
+
 @pytest.mark.parametrize("recording", RECORDINGS)
 def test_who_was_killed_was_fenced_and_who_was_frozen_came_back(recording: str) -> None:
     """The script's own words: a member that was killed never left by itself."""

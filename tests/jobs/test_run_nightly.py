@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import re
 import subprocess
 import sys
+import warnings
 import zipfile
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -133,6 +137,46 @@ def test_errors_end_with_their_status_and_one_sentence(
     assert "Traceback" not in "\n".join(lines)
 
 
+def test_json_lines_are_json_to_the_last(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+
+    def night(*_: Any, **__: Any) -> Any:
+        logging.getLogger("groupreplay.steps").info("step=%s\nms=7", "land", extra={"fields": {"step": "land", "ms": 7}})
+        warnings.warn("look out", stacklevel=1)
+        return SimpleNamespace(summary_lines=("MIGRATION", 'of "all"'), logical_dates=(date(2026, 1, 1),))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(run_nightly, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+        monkeypatch.setattr(run_nightly, "run_night", night)
+        assert run_nightly.main(["--config", config, "--log-format", "json"]) == 0
+        printed = capsys.readouterr()
+        out, log = ([json.loads(line) for line in text.splitlines()] for text in (printed.out, printed.err))
+        assert [line["level"] for line in log] == ["INFO", "INFO", "WARNING"]
+        assert (log[1]["message"], log[1]["step"], log[1]["ms"], log[1]["logger"]) == ("step=land ms=7", "land", 7, "groupreplay.steps")
+        assert "look out" in log[2]["message"]
+        assert [line["message"] for line in out[:-1]] == ["summary"]
+        assert out[0]["summary"] == ["MIGRATION", 'of "all"']
+        assert out[-1]["message"].startswith("Done: night 2026-01-01 of cluster c")
+        assert (out[-1]["level"], out[-1]["exit_status"]) == ("INFO", 0)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", out[-1]["at"])
+        assert run_nightly.main(["--config", config, "--log-format=json", "--debug", "--set", "x=1"]) == 2
+        printed = capsys.readouterr()
+        last = json.loads(printed.out.splitlines()[-1])
+        assert (last["level"], last["exit_status"]) == ("ERROR", 2)
+        assert last["message"].startswith("--set x=1: x: there is no such key")
+        assert "ConfigError" in json.loads(printed.err.splitlines()[-1])["trace"]
+    logging.captureWarnings(False)
+
+
+def test_both_log4j2_files_say_the_same_but_for_the_layout() -> None:
+    def settings(name: str) -> set[str]:
+        lines = (ROOT / "conf" / name).read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+        return {line for line in lines if line and not line.startswith(("#", "appender.stderr.layout."))}
+
+    assert settings("log4j2.properties") == settings("log4j2-json.properties")
+
+
 def test_every_error_has_a_status_of_the_contract() -> None:
     found: dict[type[GroupReplayError], int] = {
         NoSpace: 1,
@@ -182,6 +226,9 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
     _same_as_golden(done.stdout.replace(str(bundle), "BUNDLE").replace(str(ROOT), "HOME").replace(str(tmp_path), "TMP"), "spark_submit.argv.txt")
     bundle.unlink()
     bundle.parent.rmdir()
+    for option in (["--log-format", "json"], ["--log-format=json"]):
+        done = subprocess.run([*command, *option], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert f'"-Dlog4j2.configurationFile=file:{ROOT}/conf/log4j2-json.properties"' in done.stdout.splitlines()
 
 
 def test_spark_submit_names_the_jobs_there_are() -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from groupreplay.config import GroupsConfig
 from groupreplay.sources.read_units import DDL
+from groupreplay.steps.left_out import LeftOut
 from groupreplay.steps.plan import Landing
 from groupreplay.steps.replay import night_records
 
@@ -52,7 +54,8 @@ CASES: list[tuple[str, list[Row], dict[int, list[tuple[int, int]]]]] = [
 @pytest.mark.parametrize("night", [0, 1, 2])
 def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(spark: SparkSession, night: int) -> None:
     raw = raw_records(spark, [row | {"offsets_partition": partition} for partition, (_, rows, _) in enumerate(CASES) for row in rows])
-    found = night_records(raw, NIGHTS[night], Landing(open_commits=1, markers=1)).where("kind = 'record'").orderBy("own_offset").collect()
+    records = night_records(raw, NIGHTS[night], Landing(open_commits=1, markers=1), LeftOut(GroupsConfig()))
+    found = records.where("kind = 'record'").orderBy("own_offset").collect()
     for partition, (what, _, settled) in enumerate(CASES):
         placed = [(row["own_offset"], row["offset"]) for row in found if row["offsets_partition"] == partition]
         assert placed == settled.get(night, []), what
@@ -65,4 +68,4 @@ def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(spark: 
 def test_night_without_markers_looks_at_no_other_night(spark: SparkSession) -> None:
     raw = raw_records(spark, [commit(0, 5), marker(1, 20)])
     for landing in (Landing(open_commits=1), Landing(markers=1)):
-        assert [row["kind"] for row in night_records(raw, NIGHTS[1], landing).collect()] == ["marker"]
+        assert [row["kind"] for row in night_records(raw, NIGHTS[1], landing, LeftOut(GroupsConfig())).collect()] == ["marker"]

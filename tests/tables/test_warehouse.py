@@ -85,6 +85,7 @@ def test_drift_is_found_before_anything_is_written_and_new_columns_are_added(spa
     assert not warehouse.exists("runs")
     assert "path" not in warehouse.read("undecoded").columns
     warehouse.create_all(["undecoded"])
+    assert warehouse.read("undecoded", version=0).select("path").collect() == [], "a version before it came has it too"
     added = warehouse.read("undecoded").schema["path"]
     assert added.metadata["comment"] == table_schema(spark, "undecoded").struct["path"].metadata["comment"]
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from groupreplay.config import MAX_WINDOW_MS, MIN_THRESHOLD_MS, Thresholds
-from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Stall
+from groupreplay.config import MAX_WINDOW_MS, MIN_THRESHOLD_MS, GroupThresholds, Thresholds
+from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, GroupSnapshot, Stall
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
 from groupreplay.transforms.evidence_stalls import NEEDS
+from groupreplay.transforms.migration_progress import migration_progress
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
 from tests.transforms.conftest import AS_OF_MS, Stage
@@ -116,3 +118,32 @@ def test_epoch_storms_belong_to_the_group(stage: Stage, context: ReportContext) 
     storm = fact(Chain, reason="EPOCH_STORM", member_id=None, times_at=times, ends_at=times, is_final=True)
     assert stuck_members(stage(storm), context).count() == 0
     assert [(row.reason, row.repetitions, row.stuck_ms) for row in stuck_groups(stage(storm), context).collect()] == [("EPOCH_STORM", 12, 11_000)]
+
+
+@pytest.mark.spark
+def test_thresholds_of_a_group_are_those_of_the_first_pattern_that_has_them(stage: Stage, context: ReportContext) -> None:
+    differing = (
+        GroupThresholds(pattern="batch-*", limits={"slow_revocation_ms": 60_000}),
+        GroupThresholds(pattern="*-one", limits={"slow_revocation_ms": 20_000, "static_limbo_ms": 90_000, "migration_stalled_ms": 1_000}),
+        GroupThresholds(pattern="loops", limits={"fence_loop_count": 2, "fence_loop_window_ms": 1_000}),
+    )
+    context = replace(context, thresholds_by_group=differing)
+    groups = ("batch-one", "other-one", "other")
+    stalls = [
+        fact(Stall, group_id=group, reason=reason, member_id=f"{seconds} s", since_at=AT, until_at=AT + seconds * 1000)
+        for group in groups
+        for reason, seconds in [("SLOW_REVOCATION", 19), ("SLOW_REVOCATION", 20), ("SLOW_REVOCATION", 60), ("STATIC_LIMBO", 60)]
+    ]
+    chains = [fact(Chain, group_id=group, times_at=[AT, AT + 1000], ends_at=[AT, AT + 1000], is_final=True) for group in ("loops", "other")]
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in stuck_members(stage(*stalls, *chains), context).collect():
+        found.setdefault((row.group_id, row.reason), set()).add(row.member_id)
+    assert found == {
+        ("batch-one", "SLOW_REVOCATION"): {"60 s"},
+        ("other-one", "SLOW_REVOCATION"): {"20 s", "60 s"},
+        ("other", "SLOW_REVOCATION"): {"19 s", "20 s", "60 s"},
+        ("other", "STATIC_LIMBO"): {"60 s"},
+        ("loops", "FENCE_LOOP"): {"m"},
+    }
+    mixed = [fact(GroupSnapshot, group_id=group, mixed_since_at=context.as_of_ms - 1_000) for group in groups]
+    assert {row.group_id for row in migration_progress(stage(*mixed), context).where("is_stalled").collect()} == {"batch-one", "other-one"}

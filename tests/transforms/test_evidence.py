@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from groupreplay.transforms.evidence_stalls import unseen_reasons
 from groupreplay.transforms.group_epochs import group_epochs
 from groupreplay.transforms.member_assignments import member_assignments
 from groupreplay.transforms.members import members
+from groupreplay.transforms.owners import with_owners
 from groupreplay.transforms.rebalances import rebalances
 from groupreplay.transforms.refusals import refusals
 from groupreplay.transforms.revocation_latencies import revocation_latencies
@@ -184,10 +186,10 @@ def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
         evidence(Refusal, group_id="burst", **burst),
         evidence(Refusal, group_id="commits", api="OFFSET_COMMIT", **knocks),
         evidence(Silence, group_id="late", ended_by="LATE", is_final=True),
-        evidence(Silence, group_id="back", is_final=True),
+        evidence(Silence, group_id="back", session_timeout_ms=45_000, is_final=True),
         evidence(Silence, group_id="streams", client_id="app-StreamThread-1-consumer", ended_by="LATE", is_final=True),
         evidence(Silence, group_id="bounce", instance_id="i", protocol="classic", ended_by="LATE", is_final=True),
-        evidence(Contact, group_id="silent", **silent),
+        evidence(Contact, group_id="silent", session_timeout_ms=30_000, **silent),
         evidence(Contact, group_id="gone", **silent),
         evidence(Contact, group_id="away", is_away=True, **silent),
         evidence(Contact, group_id="parked", is_rejoining=True, **silent),
@@ -204,6 +206,8 @@ def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
     }
     assert (rows["loop"].incarnation, rows["loop"].evidence.position, rows["loop"].repetitions) == (-1, 7, 3)
     assert rows["silent"].incarnation == alive[0].incarnation
+    deadlines = {group: row.deadline_at and row.deadline_at - row.since_at for group, row in rows.items()}
+    assert deadlines == {"loop": None, "late": None, "back": timedelta(seconds=45), "silent": timedelta(seconds=30)}
 
 
 def test_stuck_groups_of_lines(stage: Stage, prove: Prove) -> None:
@@ -231,8 +235,8 @@ def test_tables_of_lines_have_their_columns(spark: SparkSession, stage: Stage, p
     lines = prove(evidence(Outage))
     assert lines.evidence_tonight is not None
     frames = {
-        "refusals": refusals(lines.evidence_tonight, lines),
-        "rebalances": rebalances(lines.evidence_tonight, lines),
+        "refusals": with_owners(refusals(lines.evidence_tonight, lines), None),
+        "rebalances": with_owners(rebalances(lines.evidence_tonight, lines), None),
         "coordinator_events": coordinator_events(stage(), lines.evidence_tonight, lines),
     }
     for name, frame in frames.items():

@@ -30,11 +30,12 @@ CLEAR = {
     *("cluster", "group_id", "group_ids", "rule", "severity", "path", "event", "source", "input", "topic", "topic_id", "api", "error", "refusal"),
     *("protocol", "member_protocol", "phase", "last_phase", "direction", "mode", "cause", "confidence", "outcome", "state", "group_state"),
     *("end_reason", "end_detail", "end_confidence", "software_name", "software_version", "encoding"),
+    *("team", "contact"),
 }
-"""Columns that hold words of this package, of Kafka, or what is not hidden by design."""
+"""Columns that hold words of this package, of Kafka, of who configured it, or what is not hidden by design."""
 
 CLEAR_IN = {("stuck_members", "reason"), ("stuck_groups", "reason"), ("coverage", "detail")}
-OF_RUNS = {"run_id", "holder", "code_version", "config_hash", "plan", "table_versions", "counts", "timings", "digest", "digest_final"}
+OF_RUNS = {"run_id", "holder", "code_version", "config_hash", "config", "plan", "table_versions", "counts", "timings", "digest", "digest_final"}
 
 
 def keys(*fields: str, salt: str = SALT) -> HashKeys:

@@ -24,6 +24,7 @@ from groupreplay.transforms.member_assignments import member_assignments
 from groupreplay.transforms.member_states import member_states
 from groupreplay.transforms.members import members
 from groupreplay.transforms.migration_progress import migration_progress
+from groupreplay.transforms.owners import OWNED, with_owners
 from groupreplay.transforms.revocation_latencies import revocation_latencies
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
@@ -76,6 +77,7 @@ def _reports(staged: DataFrame, raw: DataFrame, context: ReportContext) -> dict[
     reports |= {name: source_table(staged, raw, context) for name, source_table in SOURCE_TABLES.items()}
     nothing = context.topics.limit(0)
     given = nothing.withColumn("partitions", sf.lit(None).cast("int"))
+    reports |= {name: with_owners(reports[name], None) for name in OWNED & set(reports)}
     return reports | {"topics": topics(staged, given, known=nothing, context=context)}
 
 

@@ -120,6 +120,7 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Output) -> 
     contact.is_rejoining = event.error_code == _REBALANCE_IN_PROGRESS
     contact.instance_id = event.instance_id or contact.instance_id
     contact.protocol = event.protocol or contact.protocol
+    contact.session_timeout_ms = event.session_timeout_ms or contact.session_timeout_ms
 
 
 def _count_error(contact: Contact, code: int, requests: int) -> None:
@@ -145,6 +146,7 @@ def _silence(evidence: Evidence, contact: Contact, line: Line, since_at: int, un
         since_at=since_at,
         until_at=until_at,
         ended_by=ended_by,
+        session_timeout_ms=contact.session_timeout_ms,
     )
 
 

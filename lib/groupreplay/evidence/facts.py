@@ -111,7 +111,8 @@ class Contact(EvidenceFact):
 
     heartbeats: accepted signs of life, commits among them; longest_gap_ms: between two of them. The error_* lists go together.
     last_seen_at: its last request, whatever the answer. is_away: a static member left for a while. is_rejoining: it was told to join a rebalance,
-    and a join that waits is not in the log yet. ended_at: when the member was seen to leave or be fenced.
+    and a join that waits is not in the log yet. ended_at: when the member was seen to leave or be fenced. session_timeout_ms: that it joined with,
+    None where no line says it.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -134,6 +135,7 @@ class Contact(EvidenceFact):
     is_away: bool = False
     is_rejoining: bool = False
     ended_at: int | None = None
+    session_timeout_ms: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,7 +143,7 @@ class Silence(EvidenceFact):
     """A member of the group that sent nothing for MIN_SILENCE_MS or longer. Key (member_id, since_at).
 
     since_at: its last sign of life. ended_by: HEARTBEAT (over the same connection: broker and network were there), FENCED (its session expired),
-    LATE (fenced, and not heard of again), None while it lasts.
+    LATE (fenced, and not heard of again), None while it lasts. session_timeout_ms: as of the contact.
     """
 
     KIND: ClassVar[str] = "silence"
@@ -153,6 +155,7 @@ class Silence(EvidenceFact):
     since_at: int
     until_at: int | None = None
     ended_by: str | None = None
+    session_timeout_ms: int | None = None
 
 
 MIN_SILENCE_MS = 10_000

@@ -17,7 +17,7 @@ from groupreplay.wire.text_units import TextUnit
 _NUMBERS: Final = frozenset(
     {
         *("position", "at_ms", "started_ms", "epoch", "response_epoch", "error_code", "count", "duration_ms"),
-        *("last_ms", "requests", "longest_gap_ms", "last_position"),
+        *("last_ms", "requests", "longest_gap_ms", "last_position", "session_timeout_ms"),
     }
 )
 _TYPES: Final = {"broker": pa.int32(), "offsets_partition": pa.int32(), "member_ids": pa.list_(pa.string())}

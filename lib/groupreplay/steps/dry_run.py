@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from groupreplay.config import Config
 from groupreplay.errors import NotReady
 from groupreplay.steps.land_lines import RAW_LINES
 from groupreplay.steps.plan import Inputs
@@ -54,6 +55,21 @@ def planned_lines(
     if private_root is not None:
         below[private_root] = [name for name in tables if name in INTERNAL]
     lines += [f"would write night {nights} to {len(names)} tables below {place}: {', '.join(names)}" for place, names in below.items()]
+    return lines
+
+
+def chosen_lines(config: Config) -> list[str]:
+    """Which groups would be left out, and what else is decided by patterns of groups."""
+    lines = []
+    if config.groups:
+        included = f"all but {', '.join(config.groups.include)}" if config.groups.include else ""
+        lines.append(f"would leave out groups: {', '.join(filter(None, [included, *config.groups.exclude]))}")
+    if config.owners:
+        count = len({rule.team for rule in config.owner_rules})
+        teams = f"{count:,} {'team' if count == 1 else 'teams'}"
+        lines.append(f"would name the owners of groups by {config.owners}: {len(config.owner_rules):,} patterns of {teams}")
+    if config.thresholds_by_group:
+        lines.append(f"would use thresholds of their own for groups: {', '.join(each.pattern for each in config.thresholds_by_group)}")
     return lines
 
 

@@ -10,15 +10,16 @@ from datetime import UTC, date, datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.config import GroupsConfig
 from groupreplay.errors import ConfigError
 from groupreplay.steps.lines_landing import LinesLanding
-from groupreplay.steps.plan import NO_TIME_MS, Landing, landing_of
+from groupreplay.steps.plan import NO_TIME_MS, Landing, groups_of, landing_of
 
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
     """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was. lines: None
-    where no log of a broker was landed, then or before. hashed: `Plan.hashed` of it. versions: of the tables, as that run left them."""
+    where no log of a broker was landed, then or before. hashed, groups: those of `Plan`. versions: of the tables, as that run left them."""
 
     logical_date: date
     is_done: bool
@@ -27,16 +28,17 @@ class PastNight:
     lines: LinesLanding | None = None
     hashed: str = ""
     versions: Mapping[str, int] = field(default_factory=dict)
+    groups: GroupsConfig = field(default_factory=GroupsConfig)
 
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
     """In order. runs: rows of the table `runs` of one cluster."""
     is_done = sf.col("state") == "DONE"
     has_landed = sf.col("landing").isNotNull()
-    landed = sf.struct("landing", "lines", "hashed", is_done.alias("is_done"))
+    landed = sf.struct("landing", "lines", "hashed", "groups", is_done.alias("is_done"))
     newest = sf.struct("started_at", "run_id")
     nights = (
-        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines", "hashed")})
+        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines", "hashed", "groups")})
         .groupBy("logical_date")
         .agg(
             sf.max_by(sf.when(has_landed, landed), sf.when(has_landed, newest)).alias("landed"),
@@ -53,6 +55,7 @@ def past_nights(runs: DataFrame) -> list[PastNight]:
             LinesLanding.from_json(row["landed"]["lines"]) if row["landed"]["lines"] else None,
             row["landed"]["hashed"] or "",
             row["table_versions"] or {},
+            groups_of(json.loads(row["landed"]["groups"] or "{}")),
         )
         for row in rows
     ]

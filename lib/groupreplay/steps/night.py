@@ -15,7 +15,7 @@ from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.text_logs import plan_text_units
-from groupreplay.steps.dry_run import check_ready, planned_lines
+from groupreplay.steps.dry_run import check_ready, chosen_lines, planned_lines
 from groupreplay.steps.evidence import EVIDENCE_TABLE
 from groupreplay.steps.history import PastNight, before, check_newest, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.night_land import land_planned, nothing_new, planned
@@ -173,7 +173,7 @@ class _Job:
         fit_to(spark, 0)
         self.warehouse = Warehouse(spark, config.warehouse, config.cluster, config.private_warehouse)
         self.keys: HashKeys | None = hash_keys(config.privacy)
-        self.ledger = Ledger(self.warehouse, config.cluster)
+        self.ledger = Ledger(self.warehouse, config.cluster, config=config.in_force or None)
         self.nights: list[PastNight] = []
         # In a new warehouse there is nothing to look for, and a first query costs seconds.
         if self.warehouse.version("runs") > 0:
@@ -222,7 +222,7 @@ class _Job:
         units = plan_units(self.inputs.files, landed.watermarks()) if lands else []
         text_units = plan_text_units(self.inputs.texts, lines.watermarks if lines else {}) if lands else []
         told = planned_lines(self.inputs, units, text_units, dates, *self.warehouse.roots)
-        return (*check_ready(self.warehouse.spark, self.warehouse.roots), *told)
+        return (*check_ready(self.warehouse.spark, self.warehouse.roots), *told, *chosen_lines(self.config))
 
 
 def _run_whole(night: Night, plan: Plan) -> None:

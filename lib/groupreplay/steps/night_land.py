@@ -13,7 +13,7 @@ from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import land_lines
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.plan import Plan, remembered
+from groupreplay.steps.plan import Plan, planned_bytes, remembered
 from groupreplay.tables.runs import LANDED
 from groupreplay.wire.units import Unit
 
@@ -66,7 +66,8 @@ def nothing_new(night: Night) -> Plan:
 def land_planned(night: Night) -> None:
     """PLANNED -> LANDED."""
     landing, plan = night.landed_before(), night.plan
-    with night.timed("land"):
+    with night.timed("land") as progress:
+        progress.expect(planned_bytes(plan), "bytes")
         if plan.units:
             landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"), resumed=night.run.resumed)
             landing = remembered(landing, night.inputs.files, plan.units)

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import Observation
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import ConfigError, StatesOutdated
 from groupreplay.session import fit_to
 from groupreplay.steps.evidence import EVIDENCE_TABLE, latest_evidence_states, proved
+from groupreplay.steps.land_lines import RAW_LINES
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Plan
 from groupreplay.steps.replay import latest_states, replayed, slices_for
@@ -23,20 +24,26 @@ from groupreplay.transforms.topics import GIVEN
 
 def replay_landed(night: Night) -> None:
     """LANDED -> REPLAYED."""
-    spark, landing = night.warehouse.spark, night.landing
+    night.choose_groups()
+    spark, landing, left_out = night.warehouse.spark, night.landing, night.left_out
     fit_to(spark, landing.rows)
-    with night.timed("replay"):
+    with night.timed("replay") as progress:
         _check_kept(night)
-        states = latest_states(night.rows("group_state"), night.logical_date, landing.states_from) if _has_states(night) else None
+        states = (
+            latest_states(left_out.kept_states(night.rows("group_state")), night.logical_date, landing.states_from) if _has_states(night) else None
+        )
         slices = night.config.replay.slices or slices_for(landing.rows, spark.sparkContext.defaultParallelism)
-        facts = replayed(spark, night.records(), states, night.holes(), _given_names(night), slices, night.ended_logs())
+        progress.expect(landing.rows, "rows", tasks=slices)
+        records = left_out.kept_records(night.records())
+        facts = replayed(spark, records, states, night.holes(), _given_names(night), slices, night.ended_logs())
         observation = Observation("replayed")
         rows = facts.withColumns(night.labels()).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
         with _reading_states("group_state"):
             version = night.warehouse.replace("replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay"))
         plan = _prove(night)
     found = observation.get
-    plan = replace(plan, staged_version=version, staged_rows=found["rows"], staged_kinds=tuple(sorted(found["kinds"])))
+    staged = {"staged_version": version, "staged_rows": found["rows"], "staged_kinds": tuple(sorted(found["kinds"]))}
+    plan = replace(plan, **staged, left_out=left_out.records)
     night.advance(REPLAYED, plan)
 
 
@@ -58,7 +65,9 @@ def _reading_states(table: str) -> Iterator[None]:
 
 def _check_kept(night: Night) -> None:
     """A night that runs again needs its raw rows: without them it would be published empty. Raises ConfigError where they were deleted."""
-    if night.landing.rows and not night.plan.units and night.records().isEmpty():
+    if not night.landing.rows or night.plan.units:
+        return
+    if night.records().where(sf.col("logical_date") == sf.lit(night.logical_date)).isEmpty():
         raise ConfigError("--logical-date", "", f"{night.logical_date} cannot run again: its rows were deleted from raw_records")
 
 
@@ -70,9 +79,10 @@ def _prove(night: Night) -> Plan:
     warehouse.create_all([EVIDENCE_TABLE])
     states_from = night.landing.states_from
     is_first = warehouse.version(EVIDENCE_TABLE) == 0 or states_from == str(night.logical_date)
-    states = None if is_first else latest_evidence_states(night.rows(EVIDENCE_TABLE), night.logical_date, states_from)
+    kept = night.left_out.kept_evidence(night.rows(EVIDENCE_TABLE))
+    states = None if is_first else latest_evidence_states(kept, night.logical_date, states_from)
     slices = night.config.replay.slices or slices_for(plan.lines.rows, warehouse.spark.sparkContext.defaultParallelism)
-    facts = proved(night.lines(), states, plan.lines.newest_ms, slices)
+    facts = proved(_replayed_lines(night), states, plan.lines.newest_ms, slices)
     if facts is None:
         return plan
     observation = Observation("evidence")
@@ -81,6 +91,17 @@ def _prove(night: Night) -> Plan:
     with _reading_states(EVIDENCE_TABLE):
         version = warehouse.replace(EVIDENCE_TABLE, rows, where, night.metadata("replay"))
     return replace(plan, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"])))
+
+
+def _replayed_lines(night: Night) -> DataFrame | None:
+    """Those of this night, and what it missed of groups that come back."""
+    own, left_out = night.lines(), night.left_out
+    if own is not None:
+        own = left_out.kept_lines(own)
+    if left_out.since is None:
+        return own
+    missed = night.rows(RAW_LINES).where((sf.col("logical_date") < sf.lit(night.logical_date)) & left_out.is_missed())
+    return missed if own is None else own.unionByName(missed)
 
 
 def _given_names(night: Night) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import functions as sf
@@ -12,19 +13,20 @@ from groupreplay.evidence.facts import EVIDENCE_FACTS
 from groupreplay.session import fit_to
 from groupreplay.steps.evidence import EVIDENCE_TABLE
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.publish import SMALL_ROWS, THREADS, Published, Publisher
+from groupreplay.steps.publish import PUBLISHED, SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.steps.report import Sources
 from groupreplay.steps.sql_files import write_sql
 from groupreplay.summary import SUMMARY_TABLES, section, summary_frames, summary_lines
 from groupreplay.tables.runs import DONE
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.owners import owners
 
 
 def publish_replayed(night: Night) -> None:
     """REPLAYED -> DONE."""
     landing, plan, earlier = night.landing, night.plan, night.earlier
     fit_to(night.warehouse.spark, plan.staged_rows)
-    with night.timed("publish"):
+    with night.timed("publish") as progress:
         lines = night.lines()
         sources = Sources(night.rows("replayed", plan.staged_version), night.records(), lines)
         if plan.staged_rows + landing.rows <= SMALL_ROWS:
@@ -33,10 +35,16 @@ def publish_replayed(night: Night) -> None:
         digest_final, metadata = earlier.digest_final if earlier else {}, night.metadata("publish")
         publisher = Publisher(night.warehouse, night.logical_date, digest_final, plan.staged_rows, metadata, night.keys)
         kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *_evidence_kinds(night)}
-        publisher.publish(sources, night.inputs.topics, kinds, _context(night))
+        context = _context(night)
+        if night.config.owner_rules:
+            night.kept["owners"] = owners(sources.group_ids(context.evidence_tonight), night.config.owner_rules).persist()
+            context = replace(context, owners=night.kept["owners"])
+        progress.expect(len(PUBLISHED), "tables", counted=lambda: len(publisher.published.versions))
+        publisher.publish(sources, night.inputs.topics, kinds, context)
         night.kept |= publisher.kept
     published = publisher.published
-    night.advance(DONE, plan, **_columns(published), counts={**published.counts, "landed": landing.rows})
+    counts = {**published.counts, "landed": landing.rows, "left_out": plan.left_out}
+    night.advance(DONE, plan, **_columns(published), counts=counts)
     # Where nights after this one run again too, the last of them is what readers are told to read.
     if all(each.logical_date <= night.logical_date for each in night.nights):
         write_sql(night.warehouse, night.logical_date, published.versions)
@@ -78,11 +86,13 @@ def _context(night: Night) -> ReportContext:
         logical_date=night.logical_date,
         as_of_ms=max(night.landing.as_of_ms, 0),
         thresholds=night.config.thresholds,
+        thresholds_by_group=night.config.thresholds_by_group,
         topics=night.rows("topics"),
         evidence=evidence,
         evidence_tonight=tonight,
         lines_as_of_ms=plan.lines.newest_ms if plan.lines else -1,
         log_kinds=frozenset(source.kind for source in night.config.sources),
+        groups=plan.groups,
     )
 
 

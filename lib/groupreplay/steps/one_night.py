@@ -19,8 +19,10 @@ from groupreplay.errors import GroupReplayError, RunHeld
 from groupreplay.steps.history import PastNight, before, of_date
 from groupreplay.steps.land_lines import RAW_LINES
 from groupreplay.steps.late import has_late, landing_with_holes_filled, with_holes_filled, with_late
+from groupreplay.steps.left_out import LeftOut, deleted_nights, nights_of_other_logs, nights_without
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan
+from groupreplay.steps.progress import Progress
 from groupreplay.steps.replay import Hole, known_holes, night_records
 from groupreplay.tables.runs import FAILED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
@@ -54,6 +56,7 @@ class Night:
     kept: dict[str, DataFrame] = field(default_factory=dict)
     _run: Run | None = None
     _plan: Plan | None = None
+    _left_out: LeftOut | None = None
 
     def __enter__(self) -> Night:
         return self
@@ -145,14 +148,17 @@ class Night:
             _log.warning("run_id=%s could not be marked FAILED: %s", self.run.run_id, another)
 
     @contextmanager
-    def timed(self, step: str) -> Iterator[None]:
-        self.warehouse.spark.sparkContext.setJobDescription(f"night {self.logical_date}: {step}")
+    def timed(self, step: str) -> Iterator[Progress]:
+        context = self.warehouse.spark.sparkContext
+        context.setJobDescription(f"night {self.logical_date}: {step}")
         started = time.monotonic()
         try:
-            yield
+            with Progress(context.statusTracker(), self.logical_date, step) as progress:
+                yield progress
         finally:
             self.timings[step] = int((time.monotonic() - started) * 1000)
-            _log.info("night=%s step=%s ms=%d", self.logical_date, step, self.timings[step])
+            told = {"night": str(self.logical_date), "step": step, "ms": self.timings[step]}
+            _log.info("night=%s step=%s ms=%d", *told.values(), extra={"fields": told})
 
     # ------------------------------------------------------------ what belongs to it
 
@@ -184,23 +190,24 @@ class Night:
         return self.warehouse.read(name, version).where(sf.col("cluster") == self.warehouse.cluster)
 
     def records(self) -> DataFrame:
-        """The raw rows that the night replays."""
+        """The raw rows that the night replays, with those of groups that it leaves out."""
         raw, landing, newest = self.rows("raw_records"), self.landing, self._with_late
         if newest is None:
-            return night_records(raw, self.logical_date, landing)
+            return night_records(raw, self.logical_date, landing, self.left_out)
         raw = with_late(raw, self.logical_date, self.earlier.landing if self.earlier else None, landing)
         # Among what came late may be markers of transactions, and their commits.
         settles = replace(landing, open_commits=max(landing.open_commits, 1), markers=max(landing.markers, 1))
-        return with_holes_filled(night_records(raw, self.logical_date, settles), newest)
+        return with_holes_filled(night_records(raw, self.logical_date, settles, self.left_out), newest)
 
     def holes(self) -> list[Hole]:
         """What the last holes of units mean for the rows above them."""
-        before, landing, newest = self.earlier.landing if self.earlier else Landing(), self.landing, self._with_late
+        first = before(self.nights, self.left_out.since or self.logical_date)
+        start, landings, newest = first.landing if first else Landing(), [*self.left_out.landings, self.landing], self._with_late
         if newest is not None:
-            before, landing = landing_with_holes_filled(before, newest), landing_with_holes_filled(landing, newest)
-        ended = self.ended_logs()
-        same = {partition: each for partition, each in before.partitions.items() if partition not in ended}
-        return known_holes(replace(before, partitions=same), landing)
+            start, landings = landing_with_holes_filled(start, newest), [landing_with_holes_filled(each, newest) for each in landings]
+        now = self.landing.partitions
+        same = {partition: each for partition, each in start.partitions.items() if now.get(partition, each).log_incarnation == each.log_incarnation}
+        return known_holes(replace(start, partitions=same), *landings)
 
     def ended_logs(self) -> set[int]:
         """Partitions whose log is another than the night before had read."""
@@ -219,6 +226,21 @@ class Night:
         if lines is None or lines.raw_version < 0:
             return None
         return self.rows(RAW_LINES).where(sf.col("logical_date") == sf.lit(self.logical_date))
+
+    def choose_groups(self) -> None:
+        """Of the configuration, for the replay that begins."""
+        self._plan, self._left_out = replace(self.plan, groups=self.config.groups), None
+
+    @property
+    def left_out(self) -> LeftOut:
+        """By the choice of groups that the plan has."""
+        if self._left_out is None:
+            without = nights_without(self.nights, self.logical_date, self.plan.groups)
+            gone = deleted_nights(self.rows("raw_records"), without) if without else frozenset()
+            gone |= nights_of_other_logs(without, self.landing, all_of_them=self._with_late is not None)
+            logs = {partition: each.log_incarnation for partition, each in self.landing.partitions.items()}
+            self._left_out = LeftOut(self.plan.groups, without, gone, logs)
+        return self._left_out
 
     def metadata(self, step: str) -> dict[str, Any]:
         """Of a commit of this step."""

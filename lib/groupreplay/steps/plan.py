@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from groupreplay.config import Config, ServerLogSource
+from groupreplay.config import Config, GroupsConfig, ServerLogSource
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
 from groupreplay.sources.files import Listing, find_files, identity, is_readable
@@ -94,6 +94,7 @@ class Landing:
 class Plan:
     """What one run reads. landing: None until it was landed; lines: also where no log of a broker ever was.
     hashed: what is hidden in the tables that analysts read (`HashKeys.fingerprint`), "" nothing.
+    groups: which are replayed; left_out: records of the others.
     staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then. evidence_*: the same of `evidence`, where there are lines."""
 
     units: tuple[Unit, ...]
@@ -108,12 +109,25 @@ class Plan:
     evidence_version: int = -1
     evidence_kinds: tuple[str, ...] = ()
     hashed: str = ""
+    groups: GroupsConfig = field(default_factory=GroupsConfig)
+    left_out: int = 0
 
     def to_json(self) -> str:
         landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
-        plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds", "evidence_version", "evidence_kinds", "hashed")
+        plain = (
+            "passed_over",
+            "unreadable",
+            "staged_version",
+            "staged_rows",
+            "staged_kinds",
+            "evidence_version",
+            "evidence_kinds",
+            "hashed",
+            "left_out",
+        )
         content = {**{name: getattr(self, name) for name in plain}, "landing": landing, "units": [asdict(unit) for unit in self.units]}
         content |= {"text_units": [asdict(unit) for unit in self.text_units], "lines": self.lines and json.loads(self.lines.to_json())}
+        content |= {"groups": asdict(self.groups)}
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
@@ -132,6 +146,8 @@ class Plan:
             evidence_version=content.get("evidence_version", -1),
             evidence_kinds=tuple(content.get("evidence_kinds", ())),
             hashed=content.get("hashed", ""),
+            groups=groups_of(content.get("groups", {})),
+            left_out=content.get("left_out", 0),
         )
 
 
@@ -146,6 +162,17 @@ def _partition_of(content: dict[str, Any]) -> PartitionLanded:
     missing, filled = (tuple((first, end) for first, end in content.pop(name, ())) for name in ("missing", "filled"))
     mark = tuple(content.pop("mark", ()))
     return PartitionLanded(**content, missing=missing, filled=filled, mark=mark)
+
+
+def planned_bytes(plan: Plan) -> int:
+    """Of all files that the plan reads, as far as their sizes are known."""
+    files = {file.path: file.size for unit in plan.units for file in unit.files} | {unit.path: unit.size for unit in plan.text_units}
+    return sum(size for size in files.values() if size > 0)
+
+
+def groups_of(content: Mapping[str, list[str]]) -> GroupsConfig:
+    """Inverse of the JSON of a choice of groups; {} of runs of versions that had none."""
+    return GroupsConfig(include=tuple(content.get("include", ())), exclude=tuple(content.get("exclude", ())))
 
 
 # ---------------------------------------------------------------- what is there

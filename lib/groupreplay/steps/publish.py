@@ -33,6 +33,10 @@ SMALL_ROWS: Final = 100_000
 """A night of so few rows is kept in memory while tables and summary are made of it: a scan of a Delta table costs a job to find its files."""
 
 
+PUBLISHED: Final = (*OF_STAGED, *OF_STAGED_AND_RAW, *OF_EVIDENCE, "topics")
+"""Every table that a night publishes."""
+
+
 @dataclass(slots=True)
 class Published:
     """Of each table its version, the rows of this night, and for those that have one the digest of all its rows and of all that are final."""

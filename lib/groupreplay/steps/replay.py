@@ -12,6 +12,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.grouped.frames import REPLAYED
 from groupreplay.grouped.slices import ENDED_ENCODING, INPUT, STATE_ENCODING, STATE_OFFSET, slice_replay
+from groupreplay.steps.left_out import LeftOut
 from groupreplay.steps.plan import NO_HOLE, Landing
 from groupreplay.steps.transactions import OWN_OFFSET, settled_commits
 
@@ -35,15 +36,22 @@ def slices_for(rows: int, cores: int) -> int:
     return min(max(-(-rows // SLICE_ROWS), 2 * cores), SLICES_MAX)
 
 
-def night_records(raw: DataFrame, logical_date: date, landing: Landing) -> DataFrame:
-    """The raw rows that a night replays: those it landed, and as kind `record` the commits that its markers settled; with OWN_OFFSET.
+def night_records(raw: DataFrame, logical_date: date, landing: Landing, left_out: LeftOut) -> DataFrame:
+    """The raw rows that a night replays: those it landed, as kind `record` the commits that its markers settled, and what it missed of groups that
+    come back; with OWN_OFFSET. Groups that it leaves out are among them.
 
     raw: `raw_records` of one cluster.
     """
-    own = raw.where(sf.col("logical_date") == sf.lit(logical_date)).withColumn(OWN_OFFSET, sf.col("offset"))
-    if not (landing.open_commits and landing.markers):
-        return own
-    return own.unionByName(settled_commits(raw.where(sf.col("logical_date") <= sf.lit(logical_date)), logical_date))
+    night = sf.col("logical_date")
+    is_own = night == sf.lit(logical_date)
+    wanted = is_own
+    if left_out.since is not None:
+        wanted |= (night < sf.lit(logical_date)) & (sf.col("kind") == "record") & left_out.is_missed()
+    rows = raw.where(wanted).withColumn(OWN_OFFSET, sf.col("offset"))
+    if landing.open_commits and (landing.markers or any(each.markers for each in left_out.landings)):
+        settled = settled_commits(raw.where(night <= sf.lit(logical_date)), left_out.since or logical_date)
+        rows = rows.unionByName(settled.where(is_own if left_out.since is None else is_own | left_out.is_missed()))
+    return rows
 
 
 def replayed(
@@ -88,10 +96,11 @@ def left_before(logical_date: date, states_from: str) -> Column:
     return is_before & (sf.col("logical_date") >= sf.lit(date.fromisoformat(states_from))) if states_from else is_before
 
 
-def known_holes(before: Landing, landing: Landing) -> list[Hole]:
-    """What units' last holes mean for the rows above them: a row knows those of its own unit alone. before: the landing of the night before."""
+def known_holes(before: Landing, *landings: Landing) -> list[Hole]:
+    """What units' last holes mean for the rows above them: a row knows those of its own unit alone. before: the landing before that of the first of
+    the nights whose rows are replayed."""
     offsets: dict[int, set[int]] = {partition: {each.last_hole} for partition, each in before.partitions.items() if each.last_hole != NO_HOLE}
-    for partition, last_hole in landing.holes:
+    for partition, last_hole in (hole for landing in landings for hole in landing.holes):
         offsets.setdefault(partition, set()).add(last_hole)
     found = []
     for partition in sorted(offsets):

@@ -22,6 +22,7 @@ from groupreplay.transforms.member_assignments import member_assignments
 from groupreplay.transforms.member_states import member_states
 from groupreplay.transforms.members import members
 from groupreplay.transforms.migration_progress import migration_progress
+from groupreplay.transforms.owners import OWNED, with_owners
 from groupreplay.transforms.rebalances import rebalances
 from groupreplay.transforms.refusals import refusals
 from groupreplay.transforms.revocation_latencies import revocation_latencies
@@ -89,6 +90,15 @@ class Sources:
 
     def frame(self, name: str, context: ReportContext) -> DataFrame:
         """The rows of one table, `topics` and `runs` excepted; nothing is computed yet."""
+        frame = self._frame(name, context)
+        return with_owners(frame, context.owners) if name in OWNED else frame
+
+    def group_ids(self, evidence_tonight: DataFrame | None) -> DataFrame:
+        """Of all groups that a table can have a row of, with repetitions. evidence_tonight: of the context."""
+        staged = self.staged.select("group_id")
+        return staged if evidence_tonight is None else staged.unionByName(evidence_tonight.select("group_id"))
+
+    def _frame(self, name: str, context: ReportContext) -> DataFrame:
         if name in OF_STAGED:
             return OF_STAGED[name](self.staged, context)
         if name in OF_EVIDENCE:

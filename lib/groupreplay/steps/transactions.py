@@ -21,10 +21,10 @@ _LOG: Final = "_log"
 """Transactions of a log that is no more have nothing to do with those of the one in its place."""
 
 
-def settled_commits(raw: DataFrame, logical_date: date) -> DataFrame:
-    """Raw rows of kind `record`, and OWN_OFFSET: commits of this night and those before it whose COMMIT marker this night landed.
+def settled_commits(raw: DataFrame, since: date) -> DataFrame:
+    """Raw rows of kind `record`, and OWN_OFFSET: commits whose COMMIT marker was landed on that night or later; logical_date: that of the marker.
 
-    raw: `raw_records` of one cluster, nights up to this one.
+    raw: `raw_records` of one cluster, nights up to the one that is replayed.
     """
     committed = sf.get_json_object("detail", "$.committed") == "true"
     in_logs = raw.withColumn(_LOG, sf.coalesce("log_incarnation", sf.lit(0)))
@@ -42,7 +42,7 @@ def settled_commits(raw: DataFrame, logical_date: date) -> DataFrame:
     # Of several commits of one key in a transaction only the last was ever visible.
     last_of_key = Window.partitionBy("offsets_partition", "marker_offset", "encoding", "key").orderBy(sf.desc("offset"))
     visible = (
-        decided.where(sf.col("marker.committed") & (sf.col("marker.logical_date") == sf.lit(logical_date)))
+        decided.where(sf.col("marker.committed") & (sf.col("marker.logical_date") >= sf.lit(since)))
         .withColumn("_rank", sf.row_number().over(last_of_key))
         .where(sf.col("_rank") == 1)
     )
@@ -54,7 +54,7 @@ def settled_commits(raw: DataFrame, logical_date: date) -> DataFrame:
         "leader_epoch": sf.col("marker.leader_epoch"),
         "last_hole": sf.col("marker.last_hole"),
         "kind": sf.lit("record"),
-        "logical_date": sf.lit(logical_date),
+        "logical_date": sf.col("marker.logical_date"),
     }
     columns = [column for column in raw.columns if column not in at_marker]
     return visible.select(*columns, *[value.alias(name) for name, value in at_marker.items()])

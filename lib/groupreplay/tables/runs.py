@@ -67,6 +67,7 @@ class Run:
     digest: dict[str, str] | None = None
     digest_final: dict[str, str] | None = None
     error: str | None = None
+    config: str | None = None
     resumed: bool = field(default=False, compare=False)
 
     @property
@@ -78,10 +79,10 @@ _COLUMNS = tuple(each.name for each in fields(Run) if each.name != "resumed")
 
 
 class Ledger:
-    """The runs of one cluster. One ledger holds one run at a time, and renews it while it does."""
+    """The runs of one cluster. One ledger holds one run at a time, and renews it while it does. config: JSON of what is in force, None unknown."""
 
-    def __init__(self, warehouse: Warehouse, cluster: str, renew_every_s: float = RENEW_EVERY_S) -> None:
-        self.warehouse, self.cluster, self.renew_every_s = warehouse, cluster, renew_every_s
+    def __init__(self, warehouse: Warehouse, cluster: str, renew_every_s: float = RENEW_EVERY_S, config: str | None = None) -> None:
+        self.warehouse, self.cluster, self.renew_every_s, self.config = warehouse, cluster, renew_every_s, config
         self._write_lock = threading.Lock()
         self._held: _Held | None = None
 
@@ -135,6 +136,7 @@ class Ledger:
         run = run or Run(
             cluster=self.cluster, logical_date=logical_date, run_id=f"{logical_date}-{uuid.uuid4().hex[:12]}", started_at=now, plan=plan, **anew
         )
+        run = replace(run, config=self.config)
         held = _Held(run, of_night, number)
         with self._write_lock:
             self._commit(held, run)

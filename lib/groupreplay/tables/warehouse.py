@@ -81,12 +81,16 @@ class Warehouse:
                     raise damage_of(self.root_of(name), name, "it is not there")
 
     def read(self, name: str, version: int | None = None) -> DataFrame:
-        """All rows of all clusters, at a version or now. What is damaged shows only when the frame is used: see `damage.damaged_table`."""
+        """All rows of all clusters, at a version or now; columns that it did not have yet are NULL. What is damaged shows only when the frame
+        is used: see `damage.damaged_table`."""
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
         with guarded(self.root_of(name), name):
-            return reader.load(self.path(name))
+            frame = reader.load(self.path(name))
+        there = set(frame.columns) if version is not None else set(self.schema(name).struct.names)
+        added = {field.name: sf.lit(None).cast(field.dataType) for field in self.schema(name).struct if field.name not in there}
+        return frame.withColumns(added) if added else frame
 
     def is_whole(self, name: str, version: int) -> bool:
         """Whether a version of the table can still be read: neither its log nor any of its files were cleaned up."""

@@ -1,6 +1,7 @@
 """Table `coverage`: what was read and what became of it.
 
-`landed` is counted from the rows that landing wrote, the other three from what replay made of them, so that their sum is a check and no identity.
+`landed` and `left_out` are counted from the rows that landing wrote, the other three from what replay made of them, so that their sum is a check and
+no identity.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from groupreplay.transforms.columns import instant, night
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.evidence_stalls import unseen_reasons
 from groupreplay.transforms.inputs import COUNTS, joined_sources, landed_units, log_name, read_stretches
+from groupreplay.transforms.left_out import is_left_out
 
 _LOGGERS = "map<string,bigint>"
 NO_SOURCE = "none"
 """`source` of what no source of the run can show."""
 
 _OUTCOMES = ("landed", "decoded", "unknown", "undecoded")
+_SUMMED = (*_OUTCOMES, *COUNTS, "left_out")
 
 
 def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None) -> DataFrame:
@@ -27,12 +30,12 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
     raw: the rows of `raw_records` that the night read: those it landed, and as kind `record` the commits of earlier nights that its markers settled.
     lines: the rows of `raw_lines` that the night landed, None if there are none.
     """
-    parts = _units(raw).unionByName(_landed(raw), allowMissingColumns=True).unionByName(_replayed(staged), allowMissingColumns=True)
+    parts = _units(raw).unionByName(_landed(raw, context), allowMissingColumns=True).unionByName(_replayed(staged), allowMissingColumns=True)
     if lines is not None:
         parts = parts.unionByName(_files(lines), allowMissingColumns=True)
     else:
         parts = parts.withColumn("loggers", sf.lit(None).cast(_LOGGERS))
-    sums = [sf.coalesce(sf.sum(name), sf.lit(0)).alias(name) for name in (*_OUTCOMES, *COUNTS)]
+    sums = [sf.coalesce(sf.sum(name), sf.lit(0)).alias(name) for name in _SUMMED]
     inputs = parts.groupBy("input").agg(
         joined_sources(),
         sf.min("first_offset").alias("first_offset"),
@@ -57,6 +60,7 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
         "loggers",
         "log_incarnation",
         "detail",
+        "left_out",
     )
 
 
@@ -64,7 +68,7 @@ def _unseen(staged: DataFrame, context: ReportContext) -> DataFrame:
     """One row for each reason of being stuck that broker logs could show and the sources of this run do not."""
     reasons = sf.create_map(*[sf.lit(each) for pair in unseen_reasons(context.log_kinds).items() for each in pair], sf.lit(""), sf.lit(""))
     needs = staged.sparkSession.range(1).select(sf.explode(reasons).alias("input", "needs")).where(sf.col("input") != "")
-    zeros = [sf.lit(0).cast("bigint").alias(name) for name in (*_OUTCOMES, *COUNTS)]
+    zeros = [sf.lit(0).cast("bigint").alias(name) for name in _SUMMED]
     detail = sf.concat(sf.lit("not observable: needs "), "needs").alias("detail")
     return needs.select(sf.lit(NO_SOURCE).alias("source"), "input", detail, *zeros)
 
@@ -77,6 +81,7 @@ def _files(lines: DataFrame) -> DataFrame:
         "unknown": sf.col("told.unmatched") + sf.col("told.passed"),
         "undecoded": sf.col("told.damaged") + sf.col("told.too_long"),
         "reduced": sf.col("told.reduced"),
+        "left_out": sf.lit(0).cast("bigint"),
     }
     return read_stretches(lines).select(
         "input",
@@ -114,13 +119,15 @@ def _units(raw: DataFrame) -> DataFrame:
     )
 
 
-def _landed(raw: DataFrame) -> DataFrame:
+def _landed(raw: DataFrame, context: ReportContext) -> DataFrame:
     """Rows that must become something: records, and stretches of bytes that are damage from the start.
 
     Counted on their own, because there are millions: numbers alone aggregate in a hash map, texts beside them would make Spark sort.
     """
     rows = raw.where(sf.col("kind").isin("record", "damage")).groupBy("input")
-    return rows.agg(sf.count(sf.lit(1)).alias("landed"), sf.count_if(sf.col("kind") == "damage").alias("undecoded"))
+    is_record = sf.col("kind") == "record"
+    left_out = sf.count_if(is_record & is_left_out(sf.col("group_id"), context.groups)) if context.groups else sf.lit(0).cast("bigint")
+    return rows.agg(sf.count(sf.lit(1)).alias("landed"), sf.count_if(sf.col("kind") == "damage").alias("undecoded"), left_out.alias("left_out"))
 
 
 def _replayed(staged: DataFrame) -> DataFrame:

@@ -18,6 +18,7 @@ from groupreplay.transforms.columns import fact_columns, instant, sane_ms
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.departures import EVIDENCE_TYPE
 from groupreplay.transforms.evidence_stalls import evidence_stalls
+from groupreplay.transforms.thresholds import threshold
 
 STALL_THRESHOLDS: Final = {
     "SLOW_REVOCATION": "slow_revocation_ms",
@@ -79,27 +80,30 @@ def stuck_fact_columns(context: ReportContext) -> list[Column]:
 _FACT_NAMES: Final = ("cluster", "logical_date", "group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed")
 
 
-def _by_reason(values: Mapping[str, int]) -> Column:
-    return sf.element_at(sf.create_map(*[sf.lit(each) for pair in values.items() for each in pair]), sf.col("reason"))
+def _by_reason(fields: Mapping[str, str], context: ReportContext) -> Column:
+    """fields: reason -> field of Thresholds; of other reasons NULL."""
+    usual = {reason: getattr(context.thresholds, name) for reason, name in fields.items()}
+    limit = sf.element_at(sf.create_map(*[sf.lit(each) for pair in usual.items() for each in pair]), sf.col("reason"))
+    differing = {name for each in context.thresholds_by_group for name in each.limits}
+    # Branches and no map, whose values would all be computed for every row.
+    for reason, name in fields.items():
+        if name in differing:
+            limit = sf.when(sf.col("reason") == reason, threshold(context, name)).otherwise(limit)
+    return limit
 
 
 def _stall_episodes(context: ReportContext) -> Column:
-    threshold = _by_reason({reason: getattr(context.thresholds, field) for reason, field in STALL_THRESHOLDS.items()})
+    limit = _by_reason(STALL_THRESHOLDS, context)
     since, until = sane_ms(sf.col("since_at")), sane_ms(sf.col("until_at"))
-    is_stuck = sf.col("start_observed") & (sf.coalesce(until, sf.lit(context.as_of_ms)) - since >= threshold)
+    is_stuck = sf.col("start_observed") & (sf.coalesce(until, sf.lit(context.as_of_ms)) - since >= limit)
     whole = sf.array(sf.struct(since.alias("since_ms"), until.alias("until_ms"), sf.lit(None).cast("int").alias("repetitions")))
     return sf.when(is_stuck, whole).otherwise(sf.array().cast(_EPISODES))
 
 
 def _chain_episodes(context: ReportContext) -> Column:
     """One fold over the repetitions that close a full window: linear, and told by places in the arrays, so that nothing is copied but the spans."""
-    limits = {
-        reason: (getattr(context.thresholds, count), getattr(context.thresholds, window)) for reason, (count, window) in CHAIN_THRESHOLDS.items()
-    }
-    count, window = (
-        _by_reason({reason: limit[0] for reason, limit in limits.items()}),
-        _by_reason({reason: limit[1] for reason, limit in limits.items()}),
-    )
+    count = _by_reason({reason: fields[0] for reason, fields in CHAIN_THRESHOLDS.items()}, context)
+    window = _by_reason({reason: fields[1] for reason, fields in CHAIN_THRESHOLDS.items()}, context)
     times, length = sf.col("times_at"), sf.size("times_at")
 
     def apart_ms(earlier: Column, later: Column) -> Column:

@@ -16,6 +16,7 @@ from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.departures import evidence_column
 from groupreplay.transforms.refusals import error_name, refusal_runs
+from groupreplay.transforms.thresholds import threshold
 
 BURST_MS: Final = 10_000
 """Refusals that are over sooner are the bursts of a restart."""
@@ -91,6 +92,11 @@ def _member(protocol: str) -> list[Column]:
     return [sf.col("member_id"), sf.col("instance_id"), sf.col("client_id"), sf.col("client_host"), sf.col(protocol).alias("member_protocol")]
 
 
+def _deadline(silent_since: str) -> Column:
+    """When the session of a silent member runs out; NULL where no line says how long it is."""
+    return sf.try_add(sf.col(silent_since), sf.col("session_timeout_ms")).alias("deadline_at")
+
+
 def _is_no_streams() -> Column:
     return ~sf.coalesce(sf.col("client_id").like(STREAMS_CLIENT), sf.lit(False))
 
@@ -103,7 +109,7 @@ def _silences(tonight: DataFrame) -> DataFrame:
     is_static = sf.col("instance_id").isNotNull() & (sf.col("protocol") == "classic")
     is_bounce = is_static & ((sf.col("ended_by") == "LATE") | ~sf.col("is_final"))
     rows = tonight.where((sf.col("kind") == Silence.KIND) & _is_no_streams() & ~is_bounce)
-    return rows.select(*_stall(reason, *_member("protocol"), sf.col("since_at"), sf.col("until_at"), blocked_by))
+    return rows.select(*_stall(reason, *_member("protocol"), sf.col("since_at"), sf.col("until_at"), blocked_by, _deadline("since_at")))
 
 
 def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext) -> DataFrame:
@@ -111,11 +117,13 @@ def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext
     alive = staged.where((sf.col("kind") == MemberLife.KIND) & ~sf.col("is_final")).select("group_id", "member_id")
     applicable = staged.where((sf.col("kind") == GroupSnapshot.KIND) & (sf.col("phase") != "NOT_APPLICABLE")).select("group_id")
     silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
-    is_silent = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining") & (silent_ms >= context.thresholds.not_heartbeating_ms)
+    is_in_group = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining")
+    is_silent = is_in_group & (silent_ms >= threshold(context, "not_heartbeating_ms"))
     rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _is_no_streams())
     rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(applicable, "group_id", "left_semi")
     since, until = sf.col("last_seen_at").alias("since_at"), sf.lit(None).cast("bigint").alias("until_at")
-    return rows.select(*_stall(sf.lit("NOT_HEARTBEATING"), *_member("protocol"), since, until, sf.array("member_id").alias("blocked_by")))
+    blocked_by = sf.array("member_id").alias("blocked_by")
+    return rows.select(*_stall(sf.lit("NOT_HEARTBEATING"), *_member("protocol"), since, until, blocked_by, _deadline("last_heartbeat_at")))
 
 
 def _rejected(tonight: DataFrame) -> DataFrame:

@@ -8,6 +8,7 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.transforms.columns import instant, instants, integer, night, sane_ms
 from groupreplay.transforms.context import ReportContext
+from groupreplay.transforms.thresholds import threshold
 
 _BLOCKER_FIELDS = {
     "member_id": "blocker_member_ids",
@@ -34,7 +35,7 @@ _BLOCKERS_TYPE = "array<struct<member_id: string, instance_id: string, client_id
 
 def _is_stalled(context: ReportContext) -> Column:
     mixed_ms = sf.lit(context.as_of_ms) - sane_ms(sf.col("mixed_since_at"))
-    return sf.coalesce(mixed_ms >= context.thresholds.migration_stalled_ms, sf.lit(False)).alias("is_stalled")
+    return sf.coalesce(mixed_ms >= threshold(context, "migration_stalled_ms"), sf.lit(False)).alias("is_stalled")
 
 
 def migration_progress(staged: DataFrame, context: ReportContext) -> DataFrame:
