@@ -214,6 +214,11 @@ def test_nights_are_rebuilt_from_their_raw_rows(
     spark.sql(f"DELETE FROM delta.`{warehouse / 'raw_records'}` WHERE logical_date = DATE'{DAY}'")
     with pytest.raises(NotReady, match="deleted from raw_records: the first night that can be rebuilt is 2026-11-22; rebuild from it by"):
         run(gone, warehouse=warehouse, night=None, job=rebuild_nights)
+    rest = run(gone, warehouse=warehouse, night=NEXT, job=rebuild_nights)
+    assert rest.logical_dates == (NEXT,)
+    known = {row[0] for row in table(spark, warehouse, "raw_records").where("kind = 'record'").select("group_id").distinct().collect()}
+    told = table(spark, warehouse, "migration_progress").where(f"logical_date = DATE'{NEXT}'").select("group_id").collect()
+    assert {row[0] for row in told} <= known, "as if the log began with that night"
 
 
 @pytest.mark.soak

@@ -199,8 +199,11 @@ class _Job:
         """A night that has landed, by default the newest."""
         own = of_date(self.nights, logical_date) if logical_date else next(reversed(self.nights), None)
         if own is None:
-            which = f"night {logical_date}" if logical_date else "no night"
-            raise NotReady(f"{which} of cluster {self.config.cluster} has landed{' not' if logical_date else ''} yet", "run land_logs first")
+            cluster = self.config.cluster
+            what = (
+                f"night {logical_date} of cluster {cluster} has not landed yet" if logical_date else f"no night of cluster {cluster} has landed yet"
+            )
+            raise NotReady(what, "run land_logs first")
         return own
 
     def run_all(self, dates: Sequence[date], *, lands: bool) -> NightResult:
