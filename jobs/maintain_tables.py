@@ -12,24 +12,19 @@ import time
 from collections.abc import Sequence
 
 from groupreplay.config_file import load_config
-from groupreplay.outcome import end_job
+from groupreplay.job_options import job_parser
+from groupreplay.outcome import end_job, tell
 from groupreplay.session import start_session
 from groupreplay.steps.maintain import maintain
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="maintain_tables", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
-    parser.add_argument("--config", required=True, metavar="FILE", help="YAML file that the tables were made with; retention says what is kept")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one key, such as retention.raw_nights=30")
-    parser.add_argument("--debug", action="store_true", help="print stack traces")
-    return parser
+    return job_parser("maintain_tables", __doc__, "YAML file that the tables were made with; retention says what is kept", "retention.raw_nights=30")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug)
+    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -40,7 +35,7 @@ def _run(options: argparse.Namespace) -> str:
         maintained = maintain(spark, config)
     finally:
         spark.stop()
-    print("\n".join(maintained.lines) + "\n")
+    tell(maintained.lines, options.log_format)
     before, after = (sum(small for _, small in files.values()) for files in (maintained.files_before, maintained.files_after))
     return (
         f"Done: the tables of cluster {config.cluster} in {config.warehouse} went from {before:,} to {after:,} small files, "

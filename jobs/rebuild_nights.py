@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from groupreplay.config_file import load_config
 from groupreplay.job_options import night_parser
-from groupreplay.outcome import end_job
+from groupreplay.outcome import end_job, tell
 from groupreplay.session import start_session
 from groupreplay.steps.night import rebuild_nights
 
@@ -27,7 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug)
+    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -39,7 +39,7 @@ def _run(options: argparse.Namespace) -> str:
         result = rebuild_nights(spark, config, options.logical_date, take_over=options.take_over)
     finally:
         spark.stop()
-    print("\n".join(result.summary_lines) + "\n")
+    tell(result.summary_lines, options.log_format)
     first, last = result.logical_dates[0], result.logical_dates[-1]
     which = f"{len(result.logical_dates):,} nights of cluster {config.cluster}, {first} to {last}"
     return f"Done: {which}, were rebuilt in {config.warehouse}, in {time.monotonic() - started:.0f} s."
