@@ -20,8 +20,20 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from groupreplay.config import LATER_SOURCE_KINDS, REQUEST_LOG, SERVER_LOG, SOURCE_KINDS, Config, RequestLogSource, ServerLogSource, Source
+from groupreplay.config import (
+    REQUEST_LOG,
+    SERVER_LOG,
+    SOURCE_KINDS,
+    AnySource,
+    Config,
+    KafkaSource,
+    KafkaTopicsSource,
+    RequestLogSource,
+    ServerLogSource,
+    Source,
+)
 from groupreplay.errors import ConfigError
+from groupreplay.kafka_options import connected, read_options
 from groupreplay.wire.log_layout import Layout
 
 BASE = "conf/base.yaml"
@@ -30,7 +42,7 @@ _PATHS = frozenset({"warehouse", "private_warehouse", "path"})
 _PRIVACY = "privacy"
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_SOURCES: Mapping[str, type[Source]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG: RequestLogSource}
+_SOURCES: Mapping[str, type[AnySource]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG: RequestLogSource, "kafka": KafkaSource}
 """Kinds of sources with keys of their own."""
 _WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a mapping", bool: "true or false", float: "a fraction", type(None): "nothing"}
 
@@ -50,6 +62,7 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     reader = _Reader(layers, path, only_reads)
     config: Config = reader.section(Config, tree, "")
     _check_privacy(config, reader)
+    config = dataclasses.replace(config, sources=connected(config.sources, reader.error))
     canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return dataclasses.replace(config, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
 
@@ -111,7 +124,8 @@ def _override(text: str) -> tuple[str, str, Any]:
     if not equals or not key.strip():
         raise ConfigError(OVERRIDE, "", f"expected key=value, found {text!r}")
     # Messages name the argument that they blame, but not what may be a secret that stands in the wrong place.
-    name = f"{OVERRIDE} {key.strip()}" if key.strip().split(".")[0] == _PRIVACY else f"{OVERRIDE} {text}"
+    is_secret = key.strip().split(".")[0] == _PRIVACY or "options" in text
+    name = f"{OVERRIDE} {key.strip()}" if is_secret else f"{OVERRIDE} {text}"
     return name, key.strip(), _yaml(value, name)
 
 
@@ -177,7 +191,9 @@ class _Reader:
 
     def value(self, hint: Any, metadata: Mapping[str, Any], value: Any, key: str) -> Any:
         if get_origin(hint) is tuple:
-            return self.sources(value, metadata, key) if get_args(hint)[0] is Source else self.choices(value, metadata["choices"], key)
+            return self.sources(value, metadata, key) if get_args(hint)[0] == AnySource else self.choices(value, metadata["choices"], key)
+        if "kafka_options" in metadata:
+            return {} if self.only_reads else read_options(value, key, self.error, self.variable)
         if "secret" in metadata:
             return self.secret(value, metadata["secret"], key)
         if dataclasses.is_dataclass(hint):
@@ -193,18 +209,22 @@ class _Reader:
             _CHECKS[metadata["check"]](self, value, key)
         return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
 
-    def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Source, ...]:
+    def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[AnySource, ...]:
         if not isinstance(value, list) or len(value) < metadata["min"]:
             raise self.error(key, f"expected a list of at least {metadata['min']} source, found {_found(value)}")
         return tuple(self.source(tree, f"{key}.{index}") for index, tree in enumerate(value))
 
-    def source(self, tree: Any, key: str) -> Source:
+    def source(self, tree: Any, key: str) -> AnySource:
         kind = tree.get("kind") if isinstance(tree, dict) else None
-        if isinstance(kind, str) and kind in LATER_SOURCE_KINDS:
-            raise self.error(f"{key}.kind", f"this version does not read sources of the kind {kind} yet; it reads {', '.join(SOURCE_KINDS)}")
         if kind is not None and kind not in SOURCE_KINDS:
             raise self.error(f"{key}.kind", f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}")
-        source: Source = self.section(_SOURCES.get(str(kind), Source), tree, key)
+        if kind == "topics" and "from" in tree:
+            if tree["from"] != "kafka":
+                raise self.error(f"{key}.from", f"expected kafka, found {_found(tree['from'])}")
+            tree = {name: value for name, value in tree.items() if name != "from"}
+            topics: KafkaTopicsSource = self.section(KafkaTopicsSource, tree, key)
+            return topics
+        source: AnySource = self.section(_SOURCES.get(str(kind), Source), tree, key)
         return source
 
     def choices(self, value: Any, choices: Sequence[str], key: str) -> tuple[str, ...]:
@@ -248,14 +268,14 @@ class _Reader:
     def with_environment(self, text: str, key: str, as_text: bool) -> Any:
         """The text with its ${env:NAME} replaced; where a number belongs, what came in is read as YAML reads it."""
 
-        def variable(match: re.Match[str]) -> str:
-            value = os.environ.get(match[1])
-            if value is None:
-                raise self.error(key, f"the environment has no variable {match[1]!r}, which ${{env:{match[1]}}} asks for")
-            return value
-
-        replaced = _REFERENCE.sub(variable, text)
+        replaced = _REFERENCE.sub(lambda match: self.variable(match[1], key), text)
         return replaced if as_text or replaced == text else _yaml(replaced, self.origin(key))
+
+    def variable(self, name: str, key: str) -> str:
+        value = os.environ.get(name)
+        if value is None:
+            raise self.error(key, f"the environment has no variable {name!r}, which ${{env:{name}}} asks for")
+        return value
 
     def error(self, key: str, problem: str) -> ConfigError:
         return ConfigError(self.origin(key), key, problem)
