@@ -11,6 +11,7 @@ from typing import Any
 
 SEGMENTS = "segments"
 DUMP_LOG = "dump_log"
+KAFKA = "kafka"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Unit:
     """One stretch of one partition of the offsets topic.
 
     start_offset: land nothing below it; -1: from wherever the log begins. end_offset: exclusive; batches whose base offset is at or above it
-    belong to another unit; -1: open. source, input: as the column of the same name.
+    belong to another unit; -1: open. source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
     """
 
     offsets_partition: int
