@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from groupreplay.sources.planning import plan_units
 from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.steps.history import of_date
 from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import land_lines
 from groupreplay.steps.lines_landing import LinesLanding
+from groupreplay.steps.live import at_plan_time, live_of
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Plan
 from groupreplay.tables.runs import LANDED
@@ -17,10 +17,11 @@ from groupreplay.tables.runs import LANDED
 
 def planned(night: Night) -> Plan:
     """What is new in the sources since the night before, and since this one ran last."""
-    units = plan_units(night.inputs.files, night.landed_before().watermarks())
+    units = night.inputs.units(night.landed_before())
     lines = night.lines_before()
     text_units = plan_text_units(night.inputs.texts, lines.watermarks if lines else {})
-    return replace(nothing_new(night), units=tuple(units), text_units=tuple(text_units), passed_over=night.inputs.passed_over)
+    plan = replace(nothing_new(night), passed_over=night.inputs.passed_over, live=night.inputs.live)
+    return replace(plan, units=tuple(units), text_units=tuple(text_units))
 
 
 def nothing_new(night: Night) -> Plan:
@@ -41,7 +42,8 @@ def land_planned(night: Night) -> None:
     landing, plan = night.landed_before(), night.plan
     with night.timed("land"):
         if plan.units:
-            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"))
+            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"), live_of(night.config, plan))
+        landing = at_plan_time(landing, plan)
         lines = _land_lines(night)
     night.advance(LANDED, replace(plan, landing=landing, lines=lines))
 

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from groupreplay.config import Config, ServerLogSource
+from groupreplay.config import Config, ServerLogSource, Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
 from groupreplay.sources.files import Listing, find_files, identity, is_readable
+from groupreplay.sources.live_planning import LiveTopic, plan_live_units
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.planning import OPEN, Landed, fingerprint
+from groupreplay.sources.planning import OPEN, Landed, fingerprint, plan_units
 from groupreplay.sources.text_logs import TextFile, text_files
 from groupreplay.sources.topics import GivenTopic, read_topics
 from groupreplay.steps.lines_landing import LinesLanding
@@ -29,13 +30,19 @@ NO_HOLE = -1
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What the sources hold now. passed_over: number of files that are no part of the offsets topic. unreadable: directories, and why.
-    texts: logs of brokers."""
+    texts: logs of brokers. live: the live topic, None where there is none to read."""
 
     files: tuple[LogFile, ...]
     topics: tuple[GivenTopic, ...]
     passed_over: int
     unreadable: tuple[tuple[str, str], ...]
     texts: tuple[TextFile, ...] = ()
+    live: LiveTopic | None = None
+
+    def units(self, landing: Landing) -> list[Unit]:
+        """What is new of the offsets topic after a landing. Raises SourceUnreadable where the live topic is not the one that was landed."""
+        units = plan_units(self.files, landing.watermarks())
+        return units if self.live is None else [*units, *plan_live_units("kafka", self.live, landing.watermarks(), landing.topic_id)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,8 @@ class Landing:
 
     as_of_ms: greatest record time, -1 none. partitions: of the offsets topic. open_commits: commits landed without the end of their transaction,
     by all nights. rows, markers: records and transaction markers that this night landed. holes: (partition, last hole) of this night's units.
-    kinds: of its raw rows. raw_version: of `raw_records` with all of it, -1 where this night has landed nothing.
+    kinds: of its raw rows. raw_version: of `raw_records` with all of it, -1 where this night has landed nothing. topic_id: of the offsets topic, as a
+    cluster told it, "" where none was asked.
     """
 
     as_of_ms: int = NO_TIME_MS
@@ -65,6 +73,7 @@ class Landing:
     holes: tuple[tuple[int, int], ...] = ()
     kinds: tuple[str, ...] = ()
     raw_version: int = -1
+    topic_id: str = ""
 
     def next_night(self) -> Landing:
         """Where the night after this one begins."""
@@ -77,6 +86,7 @@ class Landing:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What one run reads. landing: None until it was landed; lines: also where no log of a broker ever was.
+    live: the live topic as it was when its units were planned, None where it is not read.
     hashed: what is hidden in the tables that analysts read (`HashKeys.fingerprint`), "" nothing.
     staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then. evidence_*: the same of `evidence`, where there are lines."""
 
@@ -92,12 +102,14 @@ class Plan:
     evidence_version: int = -1
     evidence_kinds: tuple[str, ...] = ()
     hashed: str = ""
+    live: LiveTopic | None = None
 
     def to_json(self) -> str:
         landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
         plain = ("passed_over", "unreadable", "staged_version", "staged_rows", "staged_kinds", "evidence_version", "evidence_kinds", "hashed")
         content = {**{name: getattr(self, name) for name in plain}, "landing": landing, "units": [asdict(unit) for unit in self.units]}
         content |= {"text_units": [asdict(unit) for unit in self.text_units], "lines": self.lines and json.loads(self.lines.to_json())}
+        content["live"] = self.live and json.loads(self.live.to_json())
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
@@ -116,6 +128,7 @@ class Plan:
             evidence_version=content.get("evidence_version", -1),
             evidence_kinds=tuple(content.get("evidence_kinds", ())),
             hashed=content.get("hashed", ""),
+            live=LiveTopic.from_json(json.dumps(content["live"])) if content.get("live") else None,
         )
 
 
@@ -130,7 +143,7 @@ def landing_of(content: dict[str, Any]) -> Landing:
 
 
 def find_inputs(config: Config) -> Inputs:
-    """All files of all sources, each once. Raises SourceUnreadable for a source that gives nothing."""
+    """All files of all sources, each once; clusters are asked elsewhere (`steps.live`). Raises SourceUnreadable for a source that gives nothing."""
     files: dict[str, LogFile] = {}
     passed_over = 0
     unreadable: list[tuple[str, str]] = []
@@ -138,7 +151,7 @@ def find_inputs(config: Config) -> Inputs:
     for source in config.sources:
         if isinstance(source, ServerLogSource):
             unreadable += _find_texts(source, texts)
-        if source.kind not in (SEGMENTS, DUMP_LOG):
+        if not isinstance(source, Source) or source.kind not in (SEGMENTS, DUMP_LOG):
             continue
         listing = find_files(source)
         found = segments.segments(listing.files) if source.kind == SEGMENTS else dump_log.dumps(listing.files)
@@ -156,7 +169,7 @@ def find_inputs(config: Config) -> Inputs:
 
 def find_topics(config: Config) -> Inputs:
     """The given topics alone, for steps that read no log. Raises SourceUnreadable."""
-    return Inputs((), tuple(read_topics(source for source in config.sources if source.kind == "topics")), 0, ())
+    return Inputs((), tuple(read_topics(source for source in config.sources if isinstance(source, Source) and source.kind == "topics")), 0, ())
 
 
 def _find_texts(source: ServerLogSource, found: dict[str, TextFile]) -> Iterable[tuple[str, str]]:
