@@ -6,6 +6,7 @@ Runs on the driver. Every fault of a cluster is SourceUnreadable, an option that
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,8 +29,9 @@ _CLASSES = (
     "org.apache.spark.kafka010.KafkaConfigUpdater",
     "org.apache.kafka.clients.admin.Admin",
 )
-_TROUBLE = ("org.apache.kafka.", "org.apache.spark.sql.kafka010", "KafkaException")
+_TROUBLE = ("org.apache.kafka.", "org.apache.spark.sql.kafka010.")
 _BAD_OPTION = "org.apache.kafka.common.config.ConfigException"
+_EXCEPTION = re.compile(r"(?:[\w$]+\.)+\w+(?:Exception|Error)\b")
 _LONG_ENOUGH = 300
 
 
@@ -145,10 +147,15 @@ def _innermost(error: Any) -> Any:
 
 
 def _why_unreadable(error: BaseException) -> str | None:
-    """The line in which Kafka's client says what is wrong; None where the error tells of something else."""
-    lines = str(error).splitlines() if isinstance(error, Py4JError) or type(error).__module__.startswith("pyspark.") else []
-    told = [line.strip() for line in lines if any(sign in line for sign in _TROUBLE) and not line.strip().startswith("at ")]
-    return told[-1].removeprefix("Caused by: ") if told else None
+    """The line in which Kafka's client or Spark's source says what is wrong; None where the error tells of something else."""
+    if not (isinstance(error, Py4JError) or type(error).__module__.startswith("pyspark.")):
+        return None
+    lines = [line.strip() for line in str(error).splitlines()]
+    if not any(sign in line for line in lines for sign in _TROUBLE):
+        return None
+    told = [line for line in lines if not line.startswith("at ") and _EXCEPTION.search(line)]
+    own = [line for line in told if any(sign in line for sign in _TROUBLE)]
+    return _EXCEPTION.split((own or told or lines)[-1])[-1].strip(": ") or "it did not answer"
 
 
 def _masked(text: str, source: Connection) -> str:
