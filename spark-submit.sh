@@ -4,7 +4,7 @@
 #   GROUPREPLAY_MASTER      where to run, over what the properties say: local[4], spark://host:7077, yarn, k8s://...
 #   GROUPREPLAY_SPARK_CONF  properties file (conf/spark-local.conf)
 #   GROUPREPLAY_JARS        folder with the Delta jars (what make setup fetched); empty: the cluster has them
-#   GROUPREPLAY_KAFKA_JARS  folder with the jars of Spark's Kafka source (what make kafka-jars fetched), for sources that ask a cluster; empty: as above
+#   GROUPREPLAY_KAFKA_JARS  folder with the jars of Spark's Kafka source (from make kafka-jars), for sources that ask a cluster; empty: as above
 #   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties)
 #   SPARK_HOME              a Spark of your own; else that of .venv
 set -euo pipefail
