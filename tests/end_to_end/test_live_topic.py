@@ -19,6 +19,7 @@ from groupreplay.config import Config, KafkaSource, KafkaTopicsSource, Source
 from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.records import Entry
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition
+from groupreplay.sources import live_planning
 from groupreplay.sources.codecs import Codecs
 from groupreplay.sources.files import find_files, open_file
 from groupreplay.sources.live_rows import live_rows
@@ -221,7 +222,12 @@ def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lan
 
     broker.proxy.mend()
     broker.start()
-    cluster.run(FIRST, "died", SMALL_FETCHES)
+    with monkeypatch.context() as patched:
+        patched.setattr(live_planning, "UNIT_OFFSETS", 40)
+        landed_run = cluster.run(FIRST, "died", SMALL_FETCHES).run
+    assert landed_run is not None
+    units = [unit["offsets_partition"] for unit in json.loads(landed_run.plan or "")["units"]]
+    assert len(units) > len(set(units)), "a big partition is read by several tasks"
     landed = cluster.rows("raw_records", "offsets_partition", "offset", "kind", warehouse="died")
     records = [row for row in landed if row[2] == "record"]
     assert len(records) == len(set(records))
