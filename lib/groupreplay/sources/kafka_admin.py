@@ -56,9 +56,9 @@ def live_topic(spark: SparkSession, source: KafkaSource) -> LiveTopic:
         clients = jvm.org.apache.kafka.clients.admin
         described = admin.describeTopics(_list(jvm, [source.topic])).allTopicNames().get().get(source.topic)
         partitions = [each.partition() for each in described.partitions()]
-        ends = _offsets(jvm, admin, source.topic, partitions, clients.OffsetSpec.latest())
-        # Taken after the ends, so nothing that they do not cover can be older.
+        # Looked at before the ends are taken, so what they do not cover is younger.
         as_of_ms = int(time.time() * 1000)
+        ends = _offsets(jvm, admin, source.topic, partitions, clients.OffsetSpec.latest())
         starts = _offsets(jvm, admin, source.topic, partitions, clients.OffsetSpec.earliest())
         offsets = {partition: (min(starts[partition], ends[partition]), ends[partition]) for partition in sorted(partitions)}
         return LiveTopic(source.topic, described.topicId().toString(), as_of_ms, offsets, _compaction_lag_ms(jvm, admin, source.topic))
