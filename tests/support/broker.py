@@ -67,6 +67,7 @@ def broker_jars() -> Path:
         for jar in (ivy / "jars").glob("*.jar"):
             shutil.move(str(jar), BROKER_JARS / jar.name)
         shutil.rmtree(ivy)
+        nothing.unlink()
     return BROKER_JARS
 
 
