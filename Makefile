@@ -21,7 +21,7 @@ KAFKA_JARS := .cache/kafka-jars/.resolved
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 CHECKED := lib jobs tests setup.py
 
-.PHONY: help setup kafka-jars lint types test demo bench soak clean
+.PHONY: help setup kafka-jars lint types test demo bench soak rebuild clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-16s %s\n", $$1, $$2}'
@@ -77,12 +77,16 @@ demo: setup  ## the main job on the recordings of tests/recordings, and three qu
 	@./spark-submit.sh run_nightly --config conf/demo.yaml
 	@./spark-submit.sh query_tables --config conf/demo.yaml
 
-bench: setup  ## speed and memory; PEER=1 times Kafka's own tool beside it
+bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=2000000); PEER=1 times Kafka's own tool beside it
 	@$(IN_VENV) .venv/bin/python -m tests.bench.run $(if $(PEER),--peer)
 	@$(IN_VENV) .venv/bin/python -m tests.bench.text_logs
+	@$(IN_VENV) .venv/bin/python -m tests.bench.nights $(if $(NIGHTS),--nights $(NIGHTS)) $(if $(RECORDS),--records $(RECORDS))
 
 soak: setup kafka-jars  ## what takes longer than the suite may
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak
+
+rebuild: setup  ## replay all nights of CONFIG=file anew, from the rows that they landed
+	@./spark-submit.sh rebuild_nights --config "$(CONFIG)"
 
 clean:  ## remove everything that make made
 	@rm -rf .venv .cache dist build spark-warehouse metastore_db derby.log lib/groupreplay.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

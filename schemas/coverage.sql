@@ -26,9 +26,10 @@ CREATE TABLE IF NOT EXISTS coverage (
   open_commits BIGINT    NOT NULL COMMENT 'commits of transactions that had not ended when the input did, kept for a later night; records',
   duplicates   BIGINT    NOT NULL COMMENT 'records met again in another replica or copy; records',
   holes        BIGINT    NOT NULL COMMENT 'offsets that compaction or loss took; offsets',
-  late         BIGINT    NOT NULL COMMENT 'records below the place where the night before had stopped, skipped; records',
+  late         BIGINT    NOT NULL COMMENT 'records that turned up where earlier nights had met a hole, kept for rebuild_nights; records',
   loggers      MAP<STRING, BIGINT>
     COMMENT 'of a server log the lines that no template knows by logger, most first, the rest as (others); NULL for other sources; lines',
+  log_incarnation INT             COMMENT 'how often the topic was created anew since the first night, NULL for never; times',
   detail       STRING             COMMENT 'what a source that is not there could have shown, NULL for inputs; text'
 )
 USING DELTA

@@ -6,7 +6,7 @@
 CREATE TABLE IF NOT EXISTS raw_records (
   cluster           STRING NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
   logical_date      DATE   NOT NULL COMMENT 'night that landed it; date',
-  kind              STRING NOT NULL COMMENT 'record, open_commit, marker, damage, conflict, clock, unit (open enum)',
+  kind              STRING NOT NULL COMMENT 'record, open_commit, marker, damage, conflict, clock, unit, late, and the first three with late_ before them (open enum)',
   offsets_partition INT    NOT NULL COMMENT 'partition of __consumer_offsets; partition number',
   offset            BIGINT NOT NULL
     COMMENT 'of the record; a commit of a transaction stands at its marker, a unit at its first offset, -1 where unknown; offset',
@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS raw_records (
   producer_id       BIGINT NOT NULL COMMENT 'of the batch, -1 where none; producer id',
   source            STRING NOT NULL COMMENT 'kind of the source; segments, dump_log, kafka (open enum)',
   input             STRING NOT NULL COMMENT 'what was read; __consumer_offsets-P, or a path',
-  detail            STRING          COMMENT 'what a row that is no record says, NULL for records; JSON'
+  detail            STRING          COMMENT 'what a row that is no record says, NULL for records; JSON',
+  log_incarnation   INT             COMMENT 'how often the topic had been created anew when the row was landed, NULL for never; times'
 )
 USING DELTA
 COMMENT 'Records of the offsets topic as bytes with their position, landed exactly once'

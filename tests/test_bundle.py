@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +32,37 @@ def test_a_cluster_and_one_machine_give_the_same_tables(tmp_path: Path) -> None:
         cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"])
     assert cluster == local
     assert len(local) >= 9
+
+
+@pytest.mark.soak
+def test_an_executor_killed_in_the_middle_of_replay_changes_nothing(tmp_path: Path) -> None:
+    with _cluster(tmp_path) as master:
+        undisturbed = _run(tmp_path, "cluster", master, [])
+        killed: list[int] = []
+        killer = threading.Thread(target=_kill_executor, args=(tmp_path, tmp_path / "killed", killed), daemon=True)
+        killer.start()
+        disturbed = _run(tmp_path, "killed", master, [])
+        killer.join(1)
+    assert killed, "the executor was there when what was landed had been committed"
+    assert disturbed == undisturbed
+
+
+def _kill_executor(tmp_path: Path, warehouse: Path, killed: list[int]) -> None:
+    """SIGKILL for the executor of the run into this warehouse, once its workers replay."""
+    landed = warehouse / "raw_records/_delta_log/00000000000000000001.json"
+    until = time.monotonic() + RUN_S
+    while not landed.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(1.5)
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            is_mine = (process / "cwd").resolve().is_relative_to(tmp_path / "work")
+            is_executor = b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if is_mine and is_executor:
+            os.kill(int(process.name), signal.SIGKILL)
+            killed.append(int(process.name))
 
 
 def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, str]:

@@ -120,6 +120,8 @@ def test_bounds_are_those_of_the_machines() -> None:
         (GOOD.replace("path: /etc", "pfad: /etc"), "sources.1.pfad", "there is no such key; expected one of kind, path"),
         (GOOD + "cluster: twice\n", "", "line 7: the key 'cluster' stands twice"),
         (GOOD + "no: 1\n", "", "a key must be a text, found False"),
+        (GOOD + "retention: {vacuum_hours: 24}\n", "retention.vacuum_hours", "expected at least 168 hours, found 24: less takes files away"),
+        (GOOD + "retention: {allow_short_vacuum: 1}\n", "retention.allow_short_vacuum", "expected true or false, found 1"),
         ("cluster: [", "", "line 1: "),
         ("- a\n", "", "expected a mapping of keys, found a list"),
         ("", "cluster", "is missing"),

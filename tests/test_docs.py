@@ -42,7 +42,7 @@ from groupreplay.sources.files import find_files, open_file
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
 from groupreplay.tables.schemas import table_schema
-from groupreplay.transforms.anomalies import CLOCK_JUMP, REPLICA_CONFLICT
+from groupreplay.transforms.anomalies import CLOCK_JUMP, LATE_RECORDS, REPLICA_CONFLICT, TOPIC_RECREATED
 from groupreplay.transforms.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
 from groupreplay.wire.consumer_offsets import decode
 from groupreplay.wire.read_unit import read_unit
@@ -55,7 +55,7 @@ DOCUMENTS: Final = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 INTERNAL: Final = ("raw_records", "raw_lines", "replayed", "evidence", "group_state")
 """Tables that are named in the documents, but whose columns are not explained there."""
 
-OTHER_RULES: Final = (REPLICA_CONFLICT, CLOCK_JUMP, "GROUP_IN_TWO_PARTITIONS", "NEGATIVE_DURATION")
+OTHER_RULES: Final = (REPLICA_CONFLICT, CLOCK_JUMP, LATE_RECORDS, TOPIC_RECREATED, "GROUP_IN_TWO_PARTITIONS", "NEGATIVE_DURATION")
 """Rules that are not of the protocol."""
 
 TABLES: Final[dict[str, tuple[type[facts.Fact], ...]]] = {

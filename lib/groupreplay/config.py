@@ -31,6 +31,9 @@ PRIVATE_FIELDS = ("client_host", "client_id", "instance_id", "principal")
 
 MIN_SALT_CHARS = 16
 
+SAFE_VACUUM_HOURS = 168
+"""Delta's own limit: a reader or writer that began before so long may still need files that no version names any more."""
+
 DEFAULT_LAYOUT = "[%d] %p %m (%c)%n"
 """Kafka's own, of config/log4j2.yaml (`wire.log_layout.DEFAULT_PATTERN`)."""
 
@@ -146,6 +149,19 @@ class ReportConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionConfig:
+    """What maintain_tables keeps. raw_nights, state_nights, evidence_nights: newest nights whose rows stay in raw_records and raw_lines, in
+    group_state, in evidence; None: all. vacuum_hours: files that no version names any more stay so long; below SAFE_VACUUM_HOURS only with
+    allow_short_vacuum."""
+
+    raw_nights: int | None = _number(None, 1, 36_500)
+    state_nights: int | None = _number(None, 1, 36_500)
+    evidence_nights: int | None = _number(None, 1, 36_500)
+    vacuum_hours: int = _number(SAFE_VACUUM_HOURS, 0, 24 * 36_500)
+    allow_short_vacuum: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyConfig:
     """hash: of PRIVATE_FIELDS, by name, each once. salt: secret from the environment, None where nothing is hashed, and for who only reads."""
 
@@ -170,4 +186,5 @@ class Config:
     report: ReportConfig = field(default_factory=ReportConfig)
     privacy: PrivacyConfig = field(default_factory=PrivacyConfig)
     private_warehouse: str | None = None
+    retention: RetentionConfig = field(default_factory=RetentionConfig)
     config_hash: str = field(default="", metadata={"computed": True})

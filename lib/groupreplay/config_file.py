@@ -22,6 +22,7 @@ import yaml
 
 from groupreplay.config import (
     REQUEST_LOG,
+    SAFE_VACUUM_HOURS,
     SERVER_LOG,
     SOURCE_KINDS,
     AnySource,
@@ -62,6 +63,7 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     reader = _Reader(layers, path, only_reads)
     config: Config = reader.section(Config, tree, "")
     _check_privacy(config, reader)
+    _check_retention(config, reader)
     config = dataclasses.replace(config, sources=connected(config.sources, reader.error))
     canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return dataclasses.replace(config, config_hash=hashlib.sha256(canonical.encode()).hexdigest())
@@ -202,7 +204,12 @@ class _Reader:
             value = self.with_environment(value, key, as_text=hint is str)
         if value is None and type(None) in get_args(hint):
             return None
-        fits = isinstance(value, str) and value != "" if str in (hint, *get_args(hint)) else isinstance(value, int) and not isinstance(value, bool)
+        if hint is bool:
+            fits = isinstance(value, bool)
+        else:
+            fits = (
+                isinstance(value, str) and value != "" if str in (hint, *get_args(hint)) else isinstance(value, int) and not isinstance(value, bool)
+            )
         if not fits or not _within(value, metadata):
             raise self.error(key, f"expected {_expected(hint, metadata)}, found {_found(value)}")
         if "check" in metadata:
@@ -302,6 +309,13 @@ def _check_privacy(config: Config, reader: _Reader) -> None:
     public, hidden = (re.sub("^file:/+", "/", path).rstrip("/") + "/" for path in (config.warehouse, private))
     if public.startswith(hidden) or hidden.startswith(public):
         raise reader.error("private_warehouse", f"expected a place neither in the warehouse {config.warehouse} nor around it, found {private}")
+
+
+def _check_retention(config: Config, reader: _Reader) -> None:
+    retention = config.retention
+    if retention.vacuum_hours < SAFE_VACUUM_HOURS and not retention.allow_short_vacuum:
+        problem = f"expected at least {SAFE_VACUUM_HOURS} hours, found {retention.vacuum_hours}: less takes files away that someone may be reading"
+        raise reader.error("retention.vacuum_hours", f"{problem}; retention.allow_short_vacuum: true says that nobody is")
 
 
 _CHECKS = {"timezone": _Reader.check_timezone, "layout": _Reader.check_layout}

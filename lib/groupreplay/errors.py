@@ -5,8 +5,10 @@
     ├── NotReady                exit 2   jars, worker Python, access, or the steps before are not as a run needs them
     ├── SourceUnreadable        exit 3   a source cannot be read at all
     ├── RunHeld                 exit 4   another run holds this (cluster, logical_date)
+    ├── NoSpace                 exit 1   a disk is full
     └── WarehouseDamaged        exit 5   a table cannot be read as it is
-        └── SchemaDrift         exit 5   a table is not what schemas/ says
+        ├── SchemaDrift         exit 5   a table is not what schemas/ says
+        └── StatesOutdated      exit 5   states of groups were written by another version, or are damaged
 
 Arguments are structured; `str()` is the one sentence that a person reads as the last line of output.
 """
@@ -79,6 +81,17 @@ class RunHeld(GroupReplayError):
         return f"another run holds {held}"
 
 
+class NoSpace(GroupReplayError):
+    """what: that could not be written, in words."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"no space is left for {self.what}; make room and run it again: nothing is lost, and readers see what they saw before"
+
+
 class WarehouseDamaged(GroupReplayError):
     """table: its name. why: what is wrong. remedy: what to do."""
 
@@ -103,3 +116,14 @@ class SchemaDrift(WarehouseDamaged):
 
     def __str__(self) -> str:
         return f"the table {self.table} is not what schemas/{self.table}.sql says: {self.why}; {self.remedy}"
+
+
+class StatesOutdated(WarehouseDamaged):
+    """table: the one that holds the states. They are never misread: nothing of the night was published."""
+
+    def __init__(self, table: str) -> None:
+        why = "this version cannot read the states in it, which another one wrote"
+        super().__init__(table, why, "run rebuild_nights, which makes every night anew from the raw rows")
+
+    def __str__(self) -> str:
+        return f"the table {self.table} is of another version: {self.why}; {self.remedy}"

@@ -6,11 +6,11 @@ import argparse
 from datetime import date
 
 
-def night_parser(job: str, description: str | None, default_night: str) -> argparse.ArgumentParser:
-    """Options of every job that runs a night. default_night: which one it is without --logical-date."""
+def night_parser(job: str, description: str | None, default_night: str, which: str = "night to run") -> argparse.ArgumentParser:
+    """Options of every job that runs a night. default_night: which one it is without --logical-date. which: what that names."""
     parser = argparse.ArgumentParser(prog=job, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("--config", required=True, metavar="FILE", help="YAML file, merged over conf/base.yaml, which explains every key")
-    parser.add_argument("--logical-date", type=_date, metavar="YYYY-MM-DD", help=f"night to run; default: {default_night}")
+    parser.add_argument("--logical-date", type=_date, metavar="YYYY-MM-DD", help=f"{which}; default: {default_night}")
     parser.add_argument("--take-over", action="store_true", help="go on with a run whose process died; one that lives is never taken over")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one key, such as thresholds.static_limbo_ms=30000")
     parser.add_argument("--debug", action="store_true", help="print stack traces")

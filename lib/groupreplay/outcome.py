@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 
 from groupreplay.errors import GroupReplayError
-from groupreplay.tables.damage import damaged_table
+from groupreplay.tables.damage import damaged_table, lack_of_space
 
 UNFORESEEN = 1
 INTERRUPTED = 130
@@ -28,11 +28,11 @@ def end_job(work: Callable[[], str], *, debug: bool = False) -> int:
         sentence, status = str(error), error.exit_code
         _trace(error, debug)
     except KeyboardInterrupt:
-        sentence, status = "interrupted; the next run goes on where this one was", INTERRUPTED
+        sentence, status = "interrupted; run it with --take-over to go on where it was", INTERRUPTED
     except Exception as error:  # noqa: BLE001  (a person must never get a stack trace for an answer)
-        damage = damaged_table(error)
+        foreseen = lack_of_space(error) or damaged_table(error)
         place = _trace(error, debug)
-        sentence, status = (str(damage), damage.exit_code) if damage is not None else (f"unforeseen: {_first_line(error)}; {place}", UNFORESEEN)
+        sentence, status = (str(foreseen), foreseen.exit_code) if foreseen is not None else (f"unforeseen: {_first_line(error)}; {place}", UNFORESEEN)
     sys.stderr.flush()
     sys.stdout.write(" ".join(sentence.split()) + "\n")
     sys.stdout.flush()

@@ -286,7 +286,7 @@ def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
         (cover.get("open_commits", 0), "commits of transactions that have not ended yet"),
         (cover.get("aborted", 0), "records of aborted transactions, which never count"),
         (cover.get("duplicates", 0), "records met again in replicas or copies, counted once"),
-        (cover.get("late", 0), "records older than where the night before had stopped, skipped"),
+        (cover.get("late", 0), "records came after the night that they belong to: kept, and replayed by rebuild_nights"),
         (cover.get("unknown", 0), "records of types that are not known"),
     ]
     lines += [f"  {number:>11,}  {words}" for number, words in told if number]

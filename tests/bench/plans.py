@@ -19,6 +19,8 @@ Ints = npt.NDArray[np.int64]
 BETWEEN_LIVES_MS = 5_000
 REPEATED_EVERY_MS = 5_000
 """A consumer commits every five seconds."""
+QUIET_MS = 30_000
+"""A group that changes nothing for so long is not in the middle of a change."""
 OTHERS_MIN = 10
 """A group needs about so many records to begin at all."""
 DELTA_MAX = 63
@@ -150,6 +152,46 @@ def mostly_commits(story: Story, first_template: int, records: int, others: int,
             writer.add(unit, gap * repeat // max(repeats, 1), repeat, shared)
     plan = writer.plan()
     return plan if plan.records <= records * 1.1 and plan.records - plan.commits <= max(others * 1.5, OTHERS_MIN) else None
+
+
+def day_of_life(story: Story, first_template: int, records: int, others: int, age: int) -> Plan | None:
+    """A group's records of one day: the next part of the story, with about `others` records that are no commits, then its last commits repeated.
+
+    age: days since the group began; its first day has the story's beginning. None where no commit has been made by then.
+    """
+    parts = _days(story, max(others, 1))
+    part = parts[age] if age < len(parts) else []
+    before = [unit for day in parts[: age + 1] for unit in day if unit.commits and unit.count <= DELTA_MAX]
+    if not before:
+        return None
+    began_at = part[0].at_ms if part else before[-1].at_ms
+    writer = _Writer(story, first_template)
+    for unit in part:
+        writer.add(unit, -began_at)
+    last, at_ms = before[-1], (part[-1].at_ms if part else began_at) + REPEATED_EVERY_MS
+    repeat = 0
+    while writer.records < records:
+        repeat += 1
+        for number in range(last.first, last.first + last.count):
+            writer.add(Unit(last.at_ms, number, 1, True), at_ms - last.at_ms - began_at, age * records + repeat, True)
+        at_ms += REPEATED_EVERY_MS
+    return writer.plan()
+
+
+def _days(story: Story, others: int) -> list[list[Unit]]:
+    """The story cut into days of at least `others` records that are no commits (the first OTHERS_MIN), where nothing is under way."""
+    days: list[list[Unit]] = [[]]
+    seen = changed_at = 0
+    for unit in story.units:
+        changes = sum(not story.is_commit[number] for number in range(unit.first, unit.first + unit.count))
+        is_over = seen >= (others if len(days) > 1 else max(others, OTHERS_MIN))
+        if changes and is_over and unit.at_ms - changed_at >= QUIET_MS:
+            days.append([])
+            seen = 0
+        days[-1].append(unit)
+        seen += changes
+        changed_at = unit.at_ms if changes else changed_at
+    return days
 
 
 def _beginning(story: Story, others: int) -> Iterator[Unit]:

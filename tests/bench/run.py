@@ -82,7 +82,7 @@ def run_case(case: str, size: int, groups: int) -> Measured:
     config = place / "bench.yaml"
     config.write_text(f"cluster: bench\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path: {folder}}}\n")
     command = [str(HOME / "spark-submit.sh"), "run_nightly", "--config", str(config)]
-    seconds, usage = _run(command, place)
+    seconds, usage = run_process(command, place)
     shuffled, spilled = _shuffle(place / "events")
     run = _done(warehouse)
     log_bytes, written = (sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) for root in (folder, warehouse))
@@ -99,10 +99,11 @@ def session_seconds() -> float:
     script.write_text(_NOTHING)
     jars = ",".join(str(path) for path in sorted((HOME / ".cache" / "jars").glob("*.jar")))
     submit = str(HOME / ".venv" / "bin" / "spark-submit")
-    return _run([submit, "--properties-file", str(_properties(place)), "--jars", jars, str(script)], place)[0]
+    return run_process([submit, "--properties-file", str(_properties(place)), "--jars", jars, str(script)], place)[0]
 
 
-def _run(command: Sequence[str], place: Path) -> tuple[float, Usage]:
+def run_process(command: Sequence[str], place: Path) -> tuple[float, Usage]:
+    """(seconds, what it used) of a command under the bench's settings. Raises CalledProcessError, with its last words printed, where it fails."""
     environment = os.environ | {
         "GROUPREPLAY_SPARK_CONF": str(_properties(place)),
         "PATH": f"{HOME / '.venv' / 'bin'}:{os.environ['PATH']}",

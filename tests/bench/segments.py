@@ -93,8 +93,10 @@ class _Log:
     batch_first: Ints
 
 
-def write_partition(folder: Path, partition: int, copies: Sequence[Copy], templates: Templates, random: np.random.Generator) -> int:
-    """Writes all copies as one partition's log; returns its number of batches."""
+def write_partition(
+    folder: Path, partition: int, copies: Sequence[Copy], templates: Templates, random: np.random.Generator, first_offset: int = 0
+) -> int:
+    """Writes all copies as one partition's log, or the part of it from first_offset on; returns its number of batches."""
     log = _merge(copies, random)
     writer = SegmentWriter(folder, partition)
     count = np.diff(log.batch_first)
@@ -103,7 +105,7 @@ def write_partition(folder: Path, partition: int, copies: Sequence[Copy], templa
     while first_batch < batches:
         last_batch = int(np.searchsorted(log.batch_first, log.batch_first[first_batch] + CHUNK_RECORDS, side="right")) - 1
         last_batch = max(last_batch, first_batch + 1)
-        _write_chunk(writer, log, templates, first_batch, last_batch)
+        _write_chunk(writer, log, templates, first_batch, last_batch, first_offset)
         first_batch = last_batch
     writer.close()
     return batches
@@ -165,7 +167,7 @@ def _ranges(first: Ints, count: Ints) -> Ints:
     return np.arange(ends[-1]) + np.repeat(first - ends + count, count)
 
 
-def _write_chunk(writer: SegmentWriter, log: _Log, templates: Templates, first_batch: int, last_batch: int) -> None:
+def _write_chunk(writer: SegmentWriter, log: _Log, templates: Templates, first_batch: int, last_batch: int, first_offset: int) -> None:
     """The batches from first_batch to last_batch (exclusive), as bytes."""
     first, last = int(log.batch_first[first_batch]), int(log.batch_first[last_batch])
     rows = slice(first, last)
@@ -179,7 +181,7 @@ def _write_chunk(writer: SegmentWriter, log: _Log, templates: Templates, first_b
     out = _joined(templates.bytes, template, log.position[rows] == 0)
     _fill_in(out, record_at, log, rows, templates, template)
     headers = np.zeros(last_batch - first_batch, _HEADER)
-    headers["base_offset"] = log.batch_first[first_batch:last_batch]
+    headers["base_offset"] = log.batch_first[first_batch:last_batch] + first_offset
     headers["length"] = batch_size - 12
     headers["magic"] = 2
     headers["last_delta"] = count - 1
@@ -194,7 +196,7 @@ def _write_chunk(writer: SegmentWriter, log: _Log, templates: Templates, first_b
     crc32c = google_crc32c.value
     crcs = [crc32c(whole[start + _CRC_FROM : start + length]) for start, length in zip(starts, batch_size.tolist(), strict=True)]
     out[places[:, 17:_CRC_FROM]] = np.array(crcs, ">u4").view(np.uint8).reshape(-1, 4)
-    writer.write(memoryview(out.data), starts, log.batch_first[first_batch:last_batch].tolist())
+    writer.write(memoryview(out.data), starts, headers["base_offset"].tolist())
 
 
 def _joined(pieces: list[bytes], template: Ints, begins: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:

@@ -9,6 +9,7 @@ import pytest
 
 from groupreplay.wire.record_batch import parse_records
 from tests.bench.generate import PARTITIONS, generate, partition_of
+from tests.bench.nights import Logs
 from tests.bench.parse import decode_all, read, replay_all, rows_by_group
 from tests.bench.segments import SHARED_MAX
 from tests.bench.stories import batches_of
@@ -48,6 +49,22 @@ def test_parses_decodes_and_replays(log: tuple[str, Path, dict[str, int]]) -> No
     assert all(partition == partition_of(group) for group, partition, *_ in rows)
     facts = replay_all(decode_all(rows))
     assert not [name for name in facts if name.startswith("I") and name[1].isdigit()]
+
+
+def test_a_log_that_grows_by_nights_has_no_holes_and_breaks_no_rule(tmp_path: Path) -> None:
+    logs = Logs.begun(tmp_path)
+    written = [logs.add_night(night, 12_000, 40)[1] for night in range(3)]
+    assert len(logs.groups) == 42
+    for segment in tmp_path.glob("night-*/*/*.log"):
+        (tmp_path / "all" / segment.parent.name).mkdir(parents=True, exist_ok=True)
+        segment.rename(tmp_path / "all" / segment.parent.name / segment.name)
+    landed = read(tmp_path / "all")
+    units = [json.loads(detail) for columns in landed for kind, detail in zip(columns["kind"], columns["detail"], strict=True) if kind == "unit"]
+    assert sum(unit["records"] for unit in units) == sum(written) == pytest.approx(36_000, rel=0.1)
+    assert sum(unit["holes"] for unit in units) == 0
+    rows = rows_by_group(landed)
+    assert len({row[0] for row in rows}) == 42
+    assert not [name for name in replay_all(decode_all(rows)) if name.startswith("I") and name[1].isdigit()]
 
 
 def test_same_arguments_give_same_bytes(tmp_path: Path) -> None:

@@ -41,6 +41,22 @@ def copy_log(recording: str, target: Path, cut: Callable[[bytes], int] | None = 
     return target
 
 
+def split_log(recording: str, target: Path) -> list[tuple[Path, Path]]:
+    """The recording's segments below `target`, each in two, as a broker that rolls sooner leaves them; gives the halves."""
+    halves = []
+    for whole in sorted(copy_log(recording, target).rglob("*.log")):
+        content = whole.read_bytes()
+        found = list(batches(content))
+        if len(found) < 2:
+            continue
+        at = found[len(found) // 2].position
+        newer = whole.with_name(f"{struct.unpack_from('>q', content, at)[0]:020d}.log")
+        newer.write_bytes(content[at:])
+        whole.write_bytes(content[:at])
+        halves.append((whole, newer))
+    return halves
+
+
 def half(log: bytes) -> int:
     """A place inside the batch in the middle: the broker was writing it."""
     found = list(batches(log))

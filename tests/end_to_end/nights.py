@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -21,9 +22,9 @@ class Place:
     root: Path
     sources: tuple[tuple[str, Path], ...]
 
-    def run(self, night: date | None = None) -> NightResult:
+    def run(self, night: date | None = None, job: Callable[..., NightResult] = run_night) -> NightResult:
         sources = tuple(Source(kind=kind, path=str(path)) for kind, path in self.sources)
-        return run_night(self.spark, Config(cluster="c", warehouse=str(self.root), sources=sources), night)
+        return job(self.spark, Config(cluster="c", warehouse=str(self.root), sources=sources), night)
 
     def table(self, name: str) -> DataFrame:
         return self.spark.read.format("delta").load(str(self.root / name))

@@ -13,13 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.config import Config, ReplayConfig, Source
-from groupreplay.errors import ConfigError, NotReady, RunHeld
-from groupreplay.steps.night import NightResult, build_reports, land_logs, replay_groups, run_night
+from groupreplay.errors import ConfigError, NotReady, RunHeld, StatesOutdated
+from groupreplay.steps.night import NightResult, build_reports, land_logs, rebuild_nights, replay_groups, run_night
 from groupreplay.tables import runs
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.digest import DIGESTED
-from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half
+from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half, split_log
 
 pytestmark = pytest.mark.spark
 
@@ -154,9 +154,11 @@ def test_night_that_is_run_again_goes_on_with_what_is_new(
         run(("segments", logs), warehouse=warehouse)
 
 
-def test_steps_as_jobs_give_what_one_job_gives(spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path) -> None:
-    """Two nights, landed, replayed and published one after another, and one of them again; what is out of order is refused."""
-    logs, warehouse = copy_log(RECORDING, tmp_path / "logs", half), tmp_path / "warehouse"
+@pytest.fixture(scope="module")
+def stepped(spark: SparkSession, run: RunNight, tmp_path_factory: pytest.TempPathFactory) -> tuple[NightResult, Path]:
+    """Two nights by the jobs of single steps: what the last one gave, and the warehouse. Who writes to it leaves it as it was."""
+    folder = tmp_path_factory.mktemp("stepped")
+    logs, warehouse = copy_log(RECORDING, folder / "logs", half), folder / "warehouse"
 
     def step(job: Any, night: date | None = None) -> NightResult:
         return run(("segments", logs), warehouse=warehouse, night=night, job=job)
@@ -164,28 +166,82 @@ def test_steps_as_jobs_give_what_one_job_gives(spark: SparkSession, run: RunNigh
     with pytest.raises(NotReady, match="no night of cluster test has landed yet; run land_logs first"):
         step(replay_groups)
     assert step(land_logs).run == Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(DAY)[0]
-    with pytest.raises(NotReady, match="night 2026-11-21 of cluster test was not replayed yet; run replay_groups --logical-date 2026-11-21 first"):
+    with pytest.raises(NotReady, match="night 2026-11-21 of cluster test has landed and was not replayed yet; run replay_groups first"):
         step(build_reports)
     copy_log(RECORDING, logs)
     landed = step(land_logs, NEXT).run
     assert landed is not None
     assert (landed.state, landed.holder) == ("LANDED", None)
     shutil.rmtree(logs)
-    replayed = step(replay_groups)
-    assert replayed.logical_dates == (DAY, NEXT), "the night before is finished first: this one stands on it"
-    done = step(build_reports)
+    assert step(replay_groups).logical_dates == (DAY, NEXT), "the night before is finished first: this one stands on it"
+    return step(build_reports), warehouse
+
+
+def test_steps_as_jobs_give_what_one_job_gives(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], stepped: tuple[NightResult, Path]
+) -> None:
+    done, warehouse = stepped
     assert digest(done) == digest(whole[0])
     with pytest.raises(ConfigError, match="is before the newest night, 2026-11-22"):
         run(("segments", RECORDINGS / RECORDING / "segments"), warehouse=warehouse, night=DAY, job=land_logs)
-
     staged = Warehouse(spark, str(warehouse), "test").version("replayed")
-    again = step(build_reports, DAY)
+    again = run(("segments", Path("/nowhere")), warehouse=warehouse, night=DAY, job=build_reports)
     assert again.logical_dates == (DAY, NEXT)
     assert Warehouse(spark, str(warehouse), "test").version("replayed") == staged, "nothing was replayed"
     assert digest(again) == digest(whole[0])
     for file in (warehouse / "replayed").rglob("*.parquet"):
         file.unlink()
-    assert digest(step(build_reports)) == digest(whole[0]), "what is staged no more is replayed from the raw rows"
+    again = run(("segments", Path("/nowhere")), warehouse=warehouse, night=None, job=build_reports)
+    assert digest(again) == digest(whole[0]), "what is staged no more is replayed from the raw rows"
+
+
+def test_nights_are_rebuilt_from_their_raw_rows(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], stepped: tuple[NightResult, Path]
+) -> None:
+    """States that another version wrote are refused by a night and not read by a rebuild."""
+    _, warehouse = stepped
+    gone = ("segments", Path("/nowhere"))
+    spark.sql(f"UPDATE delta.`{warehouse / 'group_state'}` SET state_bytes = unhex('02') WHERE state_bytes IS NOT NULL")
+    with pytest.raises(StatesOutdated, match="the table group_state is of another version: .* run rebuild_nights"):
+        run(gone, warehouse=warehouse, night=None, job=replay_groups)
+    (failed,) = [each for each in Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(NEXT) if each.state == "FAILED"]
+    assert "run rebuild_nights" in (failed.error or "")
+    rebuilt = run(gone, warehouse=warehouse, night=None, job=rebuild_nights)
+    assert rebuilt.logical_dates == (DAY, NEXT)
+    assert digest(rebuilt) == digest(whole[0])
+    assert not table(spark, warehouse, "group_state").where("state_bytes = unhex('02')").count()
+
+    spark.sql(f"DELETE FROM delta.`{warehouse / 'raw_records'}` WHERE logical_date = DATE'{DAY}'")
+    with pytest.raises(NotReady, match="deleted from raw_records: the first night that can be rebuilt is 2026-11-22; rebuild from it by"):
+        run(gone, warehouse=warehouse, night=None, job=rebuild_nights)
+
+
+@pytest.mark.soak
+def test_segment_that_comes_late_is_kept_told_and_replayed_by_a_rebuild(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path
+) -> None:
+    logs, warehouse = tmp_path / "logs", tmp_path / "warehouse"
+    older = {first: first.read_bytes() for first, _ in split_log(RECORDING, logs)}
+    for path in older:
+        path.unlink()
+    without = digest(run(("segments", logs), warehouse=warehouse))
+    for path, content in older.items():
+        path.write_bytes(content)
+    late = run(("segments", logs), warehouse=warehouse, night=NEXT)
+    facts = {name: value for name, value in digest(late).items() if name != "anomalies"}
+    assert facts == {name: without[name] for name in facts}, "nothing of it was replayed"
+    told = table(spark, warehouse, "anomalies").where("rule = 'LATE_RECORDS'").collect()
+    assert len(told) == len(older)
+    counted = table(spark, warehouse, "coverage").where("late > 0").agg(sf.sum("late")).collect()[0][0]
+    assert counted == sum(int(row["detail"].split(" ")[0]) for row in told) > 0
+    version = Warehouse(spark, str(warehouse), "test").version("raw_records")
+
+    rebuilt = run(("segments", logs), warehouse=warehouse, night=None, job=rebuild_nights)
+    facts = {name: value for name, value in digest(rebuilt).items() if name != "anomalies"}
+    assert facts == {name: digest(whole[0])[name] for name in facts}
+    again = run(("segments", logs), warehouse=warehouse, night=NEXT)
+    assert digest(again) == digest(rebuilt)
+    assert Warehouse(spark, str(warehouse), "test").version("raw_records") == version, "what was searched is not read again"
 
 
 class Killed(BaseException):
@@ -212,10 +268,9 @@ def test_dead_run_is_taken_over_with_the_steps_it_finished(
         with pytest.raises(Killed):
             run(("segments", logs), warehouse=warehouse)
     before = {name: Warehouse(spark, str(warehouse), "test").version(name) for name in ("raw_records", "replayed")}
-    if last_state != "PLANNED":
-        # What was landed is not read again: the files may be gone by now.
-        shutil.rmtree(logs)
-        copy_log("consumer-4.3", logs)
+    # What was landed is not read again, even if `runs` does not know yet that it was: the files may be gone by now.
+    shutil.rmtree(logs)
+    copy_log("consumer-4.3", logs)
     with pytest.raises(RunHeld, match="a dead run holds .* with --take-over"):
         run(("segments", logs), warehouse=warehouse)
     result = run(("segments", logs), warehouse=warehouse, take_over=True)
@@ -223,7 +278,7 @@ def test_dead_run_is_taken_over_with_the_steps_it_finished(
     assert result.run.resumed
     assert digest(result) == digest(whole[0])
     after = {name: Warehouse(spark, str(warehouse), "test").version(name) for name in ("raw_records", "replayed")}
-    again = {"PLANNED": {"raw_records", "replayed"}, "LANDED": {"replayed"}, "REPLAYED": set()}[last_state]
+    again = set() if last_state == "REPLAYED" else {"replayed"}
     assert {name for name in after if after[name] > before[name]} == again
 
 

@@ -17,7 +17,7 @@ import build_reports
 import land_logs
 import replay_groups
 import run_nightly
-from groupreplay.errors import ConfigError, GroupReplayError, NotReady, RunHeld, SchemaDrift, SourceUnreadable, WarehouseDamaged
+from groupreplay.errors import ConfigError, GroupReplayError, NoSpace, NotReady, RunHeld, SchemaDrift, SourceUnreadable, WarehouseDamaged
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -115,6 +115,8 @@ def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, caps
             5,
             "the table topics is not what schemas/topics.sql says: the column x is in",
         ),
+        (NoSpace("the table topics"), 1, "no space is left for the table topics; make room and run it again"),
+        (OSError(28, "No space left on device"), 1, "no space is left for what the job writes; make room"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ValueError("two\nlines"), 1, "unforeseen: ValueError: two; its trace is in "),
     ],
@@ -132,7 +134,15 @@ def test_errors_end_with_their_status_and_one_sentence(
 
 
 def test_every_error_has_a_status_of_the_contract() -> None:
-    found: dict[type[GroupReplayError], int] = {ConfigError: 2, NotReady: 2, SourceUnreadable: 3, RunHeld: 4, WarehouseDamaged: 5, SchemaDrift: 5}
+    found: dict[type[GroupReplayError], int] = {
+        NoSpace: 1,
+        ConfigError: 2,
+        NotReady: 2,
+        SourceUnreadable: 3,
+        RunHeld: 4,
+        WarehouseDamaged: 5,
+        SchemaDrift: 5,
+    }
     assert {cls.__name__: cls.exit_code for cls in found} == {cls.__name__: status for cls, status in found.items()}
     assert set(GroupReplayError.__subclasses__()) == set(found) - {SchemaDrift}
 

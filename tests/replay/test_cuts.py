@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from groupreplay.records import OffsetCommit
+from groupreplay.replay.facts import Epoch, HandOver, HeldPartition, MemberState
 from groupreplay.replay.group import GroupReplay
 from tests.support.recordings import RecordedGroup, all_groups, groups, recordings
 from tests.support.replaying import FactKey, boundaries, carried, difference, fact_keys, reduced, replayed
@@ -139,6 +140,37 @@ def test_nights_give_what_one_run_gives(recording: str, nights: int) -> None:
     for group in groups(recording):
         wanted, got = facts_of(group), facts_of_nights(group, night_cuts(group, nights, min(times), max(times)))
         assert got == wanted, f"{group.group_id}:\n{difference(wanted, got)}"
+
+
+@pytest.mark.parametrize("group", _ALL, ids=_IDS)
+def test_a_log_that_is_no_more_ends_every_row_unobserved(group: RecordedGroup) -> None:
+    """Its topic was created anew: what follows is told of a group of its own, as if nothing had been before."""
+    places = [*boundaries(group.entries), len(group.entries)]
+    middle = places[len(places) // 2]
+    machine = begin(group)
+    for entry in group.entries[:middle]:
+        machine.replay(entry)
+    machine.flush()
+    open_then = machine.open_facts()
+    ended = carried(machine, group.group_id, group.offsets_partition, group.names)
+    ended.end_log()
+    closed = ended.take_facts()
+    assert (ended.state(), ended.open_facts()) == (None, [])
+    assert all(fact.is_final for fact in closed)
+    for kind in (HeldPartition, MemberState, Epoch, HandOver):
+        were_open = {(fact.from_offset, fact.incarnation) for fact in open_then if isinstance(fact, kind)}
+        are_closed = [fact for fact in closed if isinstance(fact, kind)]
+        assert were_open <= {(fact.from_offset, fact.incarnation) for fact in are_closed}, "no row is lost"
+    held = [fact.end_reason for fact in closed if isinstance(fact, HeldPartition) and fact.next_member_id is None]
+    assert "OPEN" not in held
+    for entry in group.entries[middle:]:
+        ended.replay(entry)
+    ended.flush()
+    anew = begin(group)
+    for entry in group.entries[middle:]:
+        anew.replay(entry)
+    anew.flush()
+    assert fact_keys([*ended.take_facts(), *ended.open_facts()]) == fact_keys([*anew.take_facts(), *anew.open_facts()])
 
 
 def test_enough_is_cut() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
+import typing
 import zlib
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from groupreplay.evidence import state as evidence_state
+from groupreplay.evidence.life import Evidence
 from groupreplay.records import Entry
 from groupreplay.replay import state
 from groupreplay.replay.group import GroupReplay
@@ -102,6 +106,31 @@ def test_a_state_of_another_version_or_layout_is_refused(data: bytes) -> None:
         state.from_bytes(b"")
     with pytest.raises(StateError, match="layout 0badc0de"):
         state.from_bytes(written(["0badc0de", encoded(data)[1]]))
+
+
+def kept_classes(hint: Any, found: set[type]) -> set[type]:
+    """Every dataclass that a state of this type can hold."""
+    if dataclasses.is_dataclass(hint) and hint not in found:
+        found.add(hint)  # type: ignore[arg-type]  # a hint is a class
+        hints = typing.get_type_hints(hint)
+        for field in dataclasses.fields(hint):
+            if not field.metadata.get("derived"):
+                kept_classes(hints[field.name], found)
+    for argument in typing.get_args(hint):
+        kept_classes(argument, found)
+    return found
+
+
+@pytest.mark.parametrize(("module", "kept"), [(state, Life), (evidence_state, Evidence)])
+def test_the_fingerprint_covers_every_class_that_is_kept(module: Any, kept: type) -> None:
+    assert kept_classes(kept, set()) <= set(module.KEPT)
+    assert state.layout(module.KEPT) == module.FINGERPRINT
+
+
+def test_the_layout_is_the_one_that_is_noted() -> None:
+    """Where this fails, states of earlier versions cannot be read any more: raise STATE_VERSION, say in CHANGELOG.md that users must run
+    rebuild_nights, and note the new layout here."""
+    assert (state.STATE_VERSION, state.FINGERPRINT, evidence_state.FINGERPRINT) == (1, "8bedbf7a", "31879470")
 
 
 def test_damaged_bytes_are_refused(data: bytes) -> None:

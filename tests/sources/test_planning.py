@@ -1,11 +1,12 @@
 """Units of a night, from files and watermarks."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.planning import OPEN, TASK_BYTES, Landed, fingerprint, pack, plan_units, unit_weight
+from groupreplay.sources.planning import OPEN, TASK_BYTES, Landed, fingerprint, key_of, pack, plan_units, seen_after, unit_weight
 from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
 
 
@@ -77,6 +78,41 @@ def test_unchanged_files_give_no_unit_and_grown_ones_do() -> None:
     assert ranges(plan_units([segment(0), segment(100, size=101)], landed)) == [(130, OPEN)]
     assert ranges(plan_units([*files, segment(130)], landed)) == [(130, OPEN)]
     assert ranges(plan_units(files, {7: Landed(130)})) == [(130, OPEN)], "without a fingerprint they are read again"
+
+
+def late_of(units: list[Unit]) -> list[tuple[tuple[tuple[int, int], ...], list[tuple[str, int]]]]:
+    return [(unit.holes, bases(unit)) for unit in units if unit.holes]
+
+
+def test_a_segment_that_appears_where_something_was_missed_is_searched_once() -> None:
+    files = [segment(100), segment(250)]
+    last = plan_units(files, {})[-1]
+    landed = Landed(300, fingerprint(last), holes=((0, 100), (180, 190)))
+    landed = replace(landed, seen=seen_after(files, landed, last.files + plan_units(files, {})[0].files))
+    assert set(landed.seen) == {key_of(files[0].path)}, "what cannot hold any of it need not be remembered"
+    assert plan_units(files, {7: landed}) == []
+    assert plan_units([segment(100, size=60), segment(250)], {7: landed}) == [], "what compaction made shorter holds nothing new"
+
+    arrived = [segment(0), *files]
+    (late,) = plan_units(arrived, {7: landed})
+    assert (late.start_offset, late.end_offset, late_of([late])) == (0, 190, [(landed.holes, [("broker-1", 0)])])
+    searched = replace(landed, seen=seen_after(arrived, landed, late.files))
+    assert plan_units(arrived, {7: searched}) == []
+    other = [*arrived, segment(0, replica="/logs/broker-2"), segment(400, replica="/logs/broker-2")]
+    both = plan_units(other, {7: replace(searched, files="")})
+    assert late_of(both) == [(landed.holes, [("broker-2", 0)])]
+    assert ranges(both)[1:] == [(300, OPEN)]
+
+
+def test_a_segment_that_is_written_to_is_not_searched_again() -> None:
+    landed = Landed(300, holes=((180, 190),), seen={key_of(segment(100).path): 100})
+    assert late_of(plan_units([segment(100, size=500)], {7: landed})) == []
+    assert late_of(plan_units([segment(100, size=500), segment(300)], {7: landed})) == [(landed.holes, [("broker-1", 100)])]
+
+
+def test_without_holes_nothing_is_searched() -> None:
+    assert late_of(plan_units([segment(0), segment(100), segment(250)], {7: Landed(300)})) == []
+    assert seen_after([segment(0)], Landed(300), ()) == {}
 
 
 def test_partition_with_a_dump_is_one_open_unit_of_all_files() -> None:

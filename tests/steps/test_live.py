@@ -49,20 +49,20 @@ def test_a_run_that_is_taken_over_needs_the_source_that_it_was_planned_from() ->
         live_of(files, Plan((), live=TOPIC))
 
 
+def two_records(session: SparkSession, _: Any, __: LiveTopic, planned: list[Unit]) -> DataFrame:
+    """Stands in for Spark's source: partition 0 gives two records, the others none."""
+    found = pa.Table.from_batches(list(read_live(planned, UNKNOWN_MS)([batch(0, 2, 9)])))
+    return session.createDataFrame(found.to_pylist(), DDL)
+
+
 @pytest.mark.spark
 def test_a_unit_of_which_no_record_is_left_is_landed_as_a_hole(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stands in for Spark's source: partition 0 gives two records, partition 1 none."""
     units = Inputs((), (), 0, (), live=TOPIC).units(Landing())
-
-    def rows(session: SparkSession, _: Any, __: LiveTopic, planned: list[Unit]) -> DataFrame:
-        found = pa.Table.from_batches(list(read_live(planned, UNKNOWN_MS)([batch(0, 2, 9)])))
-        return session.createDataFrame(found.to_pylist(), DDL)
-
-    monkeypatch.setattr(land_module, "live_rows", rows)
+    monkeypatch.setattr(land_module, "live_rows", two_records)
     warehouse = Warehouse(spark, str(tmp_path / "w"), "c")
     warehouse.create_all(["raw_records"])
     landing = land(warehouse, NIGHT, units, Landing(), {"run_id": "r"}, Live(KAFKA, TOPIC))
-    assert dict(landing.partitions) == {0: PartitionLanded(10, 8, ""), 1: PartitionLanded(10, 9, "")}
+    assert dict(landing.partitions) == {0: PartitionLanded(10, 8, "", newest_ms=NOW_MS), 1: PartitionLanded(10, 9, "")}
     assert (landing.rows, landing.kinds, landing.holes) == (2, ("record", "unit"), ((0, 8), (1, 9)))
     told = warehouse.read("raw_records", landing.raw_version).orderBy("offsets_partition", "kind", "offset").collect()
     assert [(row["kind"], row["offsets_partition"], row["offset"]) for row in told] == [
@@ -72,3 +72,36 @@ def test_a_unit_of_which_no_record_is_left_is_landed_as_a_hole(spark: SparkSessi
         ("unit", 1, 0),
     ]
     assert [json.loads(row["detail"])["holes"] for row in told if row["kind"] == "unit"] == [8, 10]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("died_after", [1, 2])
+def test_a_run_that_is_taken_over_reads_nothing_again_and_lands_what_the_first_commit_lacked(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, died_after: int
+) -> None:
+    """died_after: how many of the two commits, of records and of units without any."""
+    units = Inputs((), (), 0, (), live=TOPIC).units(Landing())
+    warehouse, metadata = Warehouse(spark, str(tmp_path / "w"), "c"), {"run_id": "r", "step": "land"}
+    warehouse.create_all(["raw_records"])
+    monkeypatch.setattr(land_module, "live_rows", two_records)
+    commits = 0
+
+    def dying(*arguments: Any) -> int:
+        nonlocal commits
+        commits += 1
+        if commits > died_after:
+            raise KeyboardInterrupt
+        return Warehouse.replace(warehouse, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(warehouse, "replace", dying)
+        if died_after == 1:
+            with pytest.raises(KeyboardInterrupt):
+                land(warehouse, NIGHT, units, Landing(), metadata, Live(KAFKA, TOPIC))
+        else:
+            land(warehouse, NIGHT, units, Landing(), metadata, Live(KAFKA, TOPIC))
+    monkeypatch.delattr(land_module, "live_rows")
+    landing = land(warehouse, NIGHT, units, Landing(), metadata, Live(KAFKA, TOPIC), resumed=True)
+    assert dict(landing.partitions) == {0: PartitionLanded(10, 8, "", newest_ms=NOW_MS), 1: PartitionLanded(10, 9, "")}
+    assert (landing.rows, landing.kinds, landing.holes, landing.raw_version) == (2, ("record", "unit"), ((0, 8), (1, 9)), 2)
+    assert warehouse.read("raw_records").count() == 4

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from groupreplay.config import Config, Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources.planning import plan_units
-from groupreplay.steps.plan import Landing, PartitionLanded, Plan, find_inputs, landed
+from groupreplay.steps.plan import Landing, PartitionLanded, Plan, find_inputs, landed, remembered
 
 RECORDING = Path(__file__).parent.parent / "recordings" / "consumer-4.3"
 
@@ -67,8 +68,17 @@ def test_nameless_dump_and_packed_segment_are_found(tmp_path: Path) -> None:
     assert inputs.passed_over == 1
 
 
-def detail(first: int, following: int, **given: int) -> dict[str, Any]:
-    return {"first_offset": first, "next_offset": following, "last_ts_ms": -1, "last_hole": -1, "kept": 0, "control": 0, "open_commits": 0} | given
+def detail(first: int, following: int, **given: Any) -> dict[str, Any]:
+    return {
+        "first_offset": first,
+        "next_offset": following,
+        "last_ts_ms": -1,
+        "last_hole": -1,
+        "kept": 0,
+        "control": 0,
+        "open_commits": 0,
+        "missing": [],
+    } | given
 
 
 def test_nights_carry_on_how_far_they_read() -> None:
@@ -101,9 +111,42 @@ def test_log_that_was_empty_has_no_watermark_yet() -> None:
     assert landed(Landing(), [unit], [(unit.offsets_partition, detail(0, 0))], set()).partitions == {}
 
 
+def test_what_was_missed_is_remembered_until_it_is_found() -> None:
+    units = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})[:1]
+    partition = units[0].offsets_partition
+    one = landed(Landing(), units, [(partition, detail(100, 130, missing=[[110, 112]]))], set())
+    assert one.partitions[partition].missing == ((0, 100), (110, 112))
+    seen = remembered(one, find_inputs(config(("segments", RECORDING / "segments"))).files, units)
+    assert list(seen.partitions[partition].seen.values()) == [units[0].files[0].size]
+
+    found = detail(0, 0, filled=[[0, 100]], missing=[[110, 112]], late=100, kept=0)
+    two = landed(seen.next_night(), [], [(partition, found)], set())
+    after = two.partitions[partition]
+    assert (after.missing, after.filled, after.next_offset, after.files) == (((110, 112),), ((0, 100),), 130, seen.partitions[partition].files)
+    assert two.rows == 0
+
+
+def test_a_log_that_took_another_s_place_begins_anew() -> None:
+    (unit, *_) = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})
+    partition = unit.offsets_partition
+    one = landed(Landing(), [unit], [(partition, detail(0, 100, last_ts_ms=5000, last_hole=40, missing=[[30, 41]]))], set()).next_night()
+    two = landed(one, [replace(unit, log_incarnation=1)], [(partition, detail(0, 7, last_ts_ms=9000))], set())
+    after = two.partitions[partition]
+    assert (after.next_offset, after.last_hole, after.missing, after.newest_ms, after.log_incarnation) == (7, -1, (), 9000, 1)
+    three = landed(two.next_night(), [unit], [(partition, detail(7, 9, last_ts_ms=9500))], set())
+    assert (three.partitions[partition].next_offset, three.partitions[partition].log_incarnation) == (9, 1)
+
+
 def test_plan_survives_json() -> None:
     units = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})
-    landing = Landing(5, {3: PartitionLanded(10, 7, "ab"), 4: PartitionLanded(0, -1, "")}, 1, 2, 3, ((3, 7), (3, 9)))
+    landing = Landing(
+        5,
+        {3: PartitionLanded(10, 7, "ab", ((0, 3), (5, 7)), {"key": 9}, ((3, 5),), 6, ("s", 1, 2, 3, 4), 2), 4: PartitionLanded(0, -1, "")},
+        1,
+        2,
+        3,
+        ((3, 7), (3, 9)),
+    )
     plan = Plan(tuple(units), 4, (("/x\n", "why"),), landing)
     assert Plan.from_json(plan.to_json()) == plan
     assert Plan.from_json(Plan(()).to_json()) == Plan(())

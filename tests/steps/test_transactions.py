@@ -30,8 +30,8 @@ def raw_records(spark: SparkSession, rows: list[Row]) -> DataFrame:
     names = [column.split()[0].strip("`") for column in DDL.split(", ")]
     usual = {"ts_ms": 0, "leader_epoch": 4, "batch_base_offset": 0, "last_hole": -1, "encoding": "binary", "group_id": "g", "value": b"v"}
     usual |= {"source": "segments", "input": "__consumer_offsets-0"}
-    values = [(*[(usual | row | {"ts_ms": row["offset"] * 10}).get(name) for name in names], NIGHTS[row["night"]]) for row in rows]
-    return spark.createDataFrame(values, DDL + ", `logical_date` DATE")
+    values = [(*[(usual | row | {"ts_ms": row["offset"] * 10}).get(name) for name in names], NIGHTS[row["night"]], row.get("log")) for row in rows]
+    return spark.createDataFrame(values, DDL + ", `logical_date` DATE, `log_incarnation` INT")
 
 
 CASES: list[tuple[str, list[Row], dict[int, list[tuple[int, int]]]]] = [
@@ -39,6 +39,8 @@ CASES: list[tuple[str, list[Row], dict[int, list[tuple[int, int]]]]] = [
     ("aborted: the next transaction is another", [commit(0, 5), marker(1, 20, committed=False), marker(2, 30)], {}),
     ("two nights later", [commit(0, 5), marker(2, 30)], {2: [(5, 30)]}),
     ("another producer's marker", [commit(0, 5), marker(1, 20, producer=8)], {}),
+    ("a marker of the log in the place of a topic's that was created anew", [commit(0, 5), marker(1, 20) | {"log": 1}], {}),
+    ("both of that log", [commit(0, 5) | {"log": 1}, marker(1, 20) | {"log": 1}], {1: [(5, 20)]}),
     ("a marker before it", [marker(0, 2), commit(0, 5)], {}),
     ("of another unit of the same night", [commit(1, 5), marker(1, 20)], {1: [(5, 20)]}),
     ("the last of a key", [commit(0, 5), commit(0, 6), commit(0, 7, key=b"other"), marker(1, 20)], {1: [(6, 20), (7, 20)]}),

@@ -18,7 +18,7 @@ AS_OF_MS = 1_700_000_000_000
 NIGHT = date(2023, 11, 15)
 RAW_DDL = (
     "kind STRING, offsets_partition INT, offset BIGINT, ts_ms BIGINT, group_id STRING, key BINARY, value BINARY, "
-    "source STRING, input STRING, detail STRING"
+    "source STRING, input STRING, detail STRING, log_incarnation INT"
 )
 TOPICS_DDL = "topic_id STRING, topic STRING"
 

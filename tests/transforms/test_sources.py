@@ -40,7 +40,9 @@ def test_coverage_adds_up_input_by_input(stage: Stage, land: Stage, context: Rep
         DAMAGE,
         {"kind": "open_commit", "offset": 9},
         {"kind": "marker", "offset": 8},
-        unit(3, reduced=5, holes=2, control=1),
+        unit(3, reduced=5, holes=2, control=1, below=100),
+        unit(3, late=40) | {"log_incarnation": 1},
+        {"kind": "late_record", "offset": 2},
         unit(3, source="dump_log", first_offset=10, next_offset=12, last_ts_ms=AT + 9, reduced=1),
         unit(4, first_offset=7, next_offset=7, first_ts_ms=-1, last_ts_ms=-1),
     )
@@ -49,9 +51,10 @@ def test_coverage_adds_up_input_by_input(stage: Stage, land: Stage, context: Rep
         row.input: row
         for row in coverage(staged, raw, context).selectExpr("*", "unix_millis(last_at) AS last_ms", "first_at IS NULL AS is_idle").collect()
     }
-    assert tuple(rows["__consumer_offsets-3"][name] for name in names) == ("dump_log+segments", 0, 12, 5, 2, 1, 2, 6, 1, 2, 0)
+    assert tuple(rows["__consumer_offsets-3"][name] for name in names) == ("dump_log+segments", 0, 12, 5, 2, 1, 2, 6, 1, 2, 40)
     assert tuple(rows["__consumer_offsets-4"][name] for name in names) == ("segments", 7, 7, 0, 0, 0, 0, 0, 0, 0, 0)
     assert (rows["__consumer_offsets-3"].last_ms, rows["__consumer_offsets-4"].is_idle) == (AT + 9, True)
+    assert (rows["__consumer_offsets-3"].log_incarnation, rows["__consumer_offsets-4"].log_incarnation) == (1, None)
     assert len(rows) == 2
     assert all(row.landed == row.decoded + row.unknown + row.undecoded for row in rows.values())
 
@@ -108,7 +111,9 @@ def test_what_replicas_disagree_on_is_one_anomaly_without_a_group(stage: Stage, 
         detail = json.dumps({"kept_leader_epoch": 5, "dropped_leader_epoch": 4, "path": path})
         return {"kind": "conflict", "offset": 77, "ts_ms": AT, "detail": detail}
 
-    raw = land(conflict("/b"), conflict("/a"), {"kind": "clock", "offset": 80, "ts_ms": 5, "detail": '{"ts_ms": 5}'})
+    late = {"kind": "late", "offset": 4, "ts_ms": AT, "detail": json.dumps({"records": 7, "filled": [[4, 8], [12, 15]]})}
+    other = {"kind": "other_log", "offset": 0, "ts_ms": AT, "detail": '{"found": "the batch at offset 0 is of time 9 ms"}'}
+    raw = land(conflict("/b"), conflict("/a"), {"kind": "clock", "offset": 80, "ts_ms": 5, "detail": '{"ts_ms": 5}'}, late, other)
     rows = {row.rule: row for row in anomalies(stage(fact(Anomaly)), raw, context).collect()}
     told = {
         rule: (row.group_id, row.severity, row.evidence_partition, row.evidence_offset, row.detail, row.path, row.is_final)
@@ -118,6 +123,10 @@ def test_what_replicas_disagree_on_is_one_anomaly_without_a_group(stage: Stage, 
         "I1": ("g", "ERROR", 3, 12, "epoch 3 after 4", None, False),
         "REPLICA_CONFLICT": (None, "WARN", 3, 77, "kept leader epoch 5, dropped 4", "/a", True),
         "CLOCK_JUMP": (None, "WARN", 3, 80, "record time 5 ms is a day off from both neighbours", None, True),
+        "LATE_RECORDS": (
+            *(None, "WARN", 3, 4, "7 records of offsets [[4,8],[12,15]] came after their night; rebuild_nights replays them", None, True),
+        ),
+        "TOPIC_RECREATED": (None, "ERROR", 3, 0, "the batch at offset 0 is of time 9 ms", None, True),
     }
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from groupreplay.sources.codecs import Codecs
+from groupreplay.wire.read_late_unit import read_late_unit
 from groupreplay.wire.read_unit import read_unit
 from groupreplay.wire.rows import COLUMNS
 from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
@@ -48,7 +49,7 @@ def read(
 
 def rows_of(unit: Unit, open_file: Any) -> list[Row]:
     rows: list[Row] = []
-    for columns in read_unit(unit, open_file, CODECS):
+    for columns in (read_late_unit if unit.holes else read_unit)(unit, open_file, CODECS):
         assert tuple(columns) == COLUMNS
         rows.extend(dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns.values(), strict=True))
     for row in rows:

@@ -270,7 +270,7 @@ def test_a_text_reads_in_parts_like_a_segment() -> None:
         assert offsets(rows_of_text(text, end=cut)) == list(range(cut))
         after = rows_of_text(text, start=cut)
         assert offsets(after) == list(range(cut, 12))
-        assert counts(after)["late"] == cut
+        assert counts(after)["below"] == cut
 
 
 def test_gzip_that_ends_early_keeps_its_good_part() -> None:

@@ -44,7 +44,7 @@ def test_a_record_row_holds_the_bytes_and_where_they_stood() -> None:
     crc = struct.unpack_from(">I", encode.batch(40, [(key, value)], ts=TS, leader_epoch=3), 17)[0]
     assert unit["detail"] == {
         "first_offset": 40, "next_offset": 41, "first_ts_ms": TS, "last_ts_ms": TS, "records": 1, "kept": 1, "reduced": 0, "control": 0, "aborted": 0,
-        "open_commits": 0, "unusable": 0, "duplicates": 0, "holes": 0, "last_hole": -1, "late": 0, "batch_crc": crc,
+        "open_commits": 0, "unusable": 0, "duplicates": 0, "holes": 0, "last_hole": -1, "below": 0, "missing": [], "late": 0, "batch_crc": crc,
     }  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_units_share_a_log_out_between_them(name: str) -> None:
         assert offsets(before) + offsets(after) == offsets(whole)
         assert counts(before)["holes"] == counts(after)["holes"] == 0
         assert counts(before)["next_offset"] == cut == counts(after)["first_offset"]
-        assert counts(after)["late"] == cut
+        assert counts(after)["below"] == cut
 
 
 def test_what_is_missing_is_a_hole() -> None:
@@ -111,7 +111,7 @@ def test_a_log_that_begins_above_the_start_has_a_hole_there() -> None:
 
 def test_a_batch_that_spans_the_start_is_cut_there() -> None:
     rows = read({"a": encode.batch(0, [encode.epoch("g")] * 6)}, start=4)
-    assert (offsets(rows), counts(rows)["late"], counts(rows)["holes"]) == ([4, 5], 4, 0)
+    assert (offsets(rows), counts(rows)["below"], counts(rows)["holes"]) == ([4, 5], 4, 0)
 
 
 # ---------------------------------------------------------------- codecs

@@ -10,7 +10,10 @@ from groupreplay.evidence import facts, life
 from groupreplay.evidence.life import Evidence
 from groupreplay.replay.state import Convert, StateError, converters, layout
 
-FINGERPRINT = layout([life.Evidence, *facts.EVIDENCE_FACTS])
+KEPT: tuple[type[typing.Any], ...] = (life.Evidence, *facts.EVIDENCE_FACTS)
+"""Every class that a state can hold."""
+
+FINGERPRINT = layout(KEPT)
 
 _ENCODE, _DECODE = typing.cast("tuple[Convert, Convert]", converters(Evidence))
 

@@ -25,6 +25,8 @@ from groupreplay.wire.results import Undecodable, UnknownType
 
 STATE_OFFSET: Final = -1
 STATE_ENCODING: Final = "state"
+ENDED_ENCODING: Final = "ended state"
+"""Of a state whose log is no more: the group's rows end unobserved, and records that follow are of the log that took its place."""
 
 INPUT: Final = ("group_id", "offsets_partition", "offset", "ts_ms", "leader_epoch", "batch_base_offset", "last_hole", "encoding", "key", "value")
 """Columns of the rows, beside `slice`."""
@@ -51,6 +53,7 @@ class SliceReplay:
         self._machine: GroupReplay | None = None
         self._first: Entry | None = None
         self._restored: bytes | None = None
+        self._has_ended = False
         self._lives: list[tuple[int, Entry | None]] = []
         self._counts: dict[int, Counts] = {}
 
@@ -81,6 +84,12 @@ class SliceReplay:
             if encoding == STATE_ENCODING:
                 self._restored = value
                 self._machine = GroupReplay.restore(group_id, partition, self._names, value)
+                continue
+            if encoding == ENDED_ENCODING:
+                self._restored = value
+                self._machine = GroupReplay.restore(group_id, partition, self._names, value)
+                self._machine.end_log()
+                self._has_ended = True
                 continue
             outcome = decode(key, value) if encoding != "json" else decode_json(key, value)
             if isinstance(outcome, UnknownType):
@@ -116,12 +125,13 @@ class SliceReplay:
         machine.flush()
         self.facts.add(machine.take_facts())
         self.facts.add(machine.open_facts())
-        if self._first is not None:
+        if self._first is not None or self._has_ended:
             state = machine.state()
             if state != self._restored:
                 self.facts.add([GroupState(group_id=self._group_id, offsets_partition=self._partition, state_bytes=state)])
         self._lives.append((self._partition, None if self._restored is not None else self._first))
         self._machine = self._first = self._restored = None
+        self._has_ended = False
 
     def _end_group(self) -> None:
         """A group lives in one partition of the offsets topic; in two after a change of their number, or when logs of two clusters were mixed."""

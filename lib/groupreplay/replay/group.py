@@ -79,6 +79,14 @@ class GroupReplay:
         """The group as bytes; None for a group that is gone: nothing of it needs to be kept."""
         return state.to_bytes(self._machine.life) if self._machine is not None else None
 
+    def end_log(self) -> None:
+        """The log that the group lived in is no more: how its members ended was not seen, and what follows is of another log."""
+        self.flush()
+        if self._machine is not None:
+            life = self._machine.life
+            nothing = OtherGroupRecord(0, self._group_id, "", None)
+            self._end_life(Operation([Entry(life.last_offset, life.last_at, life.leader_epoch, -1, life.last_offset, nothing)]), removed=False)
+
     # ------------------------------------------------------------ lives
 
     def _begin_life(self, protocol: str, offset: int, birth_seen: bool, inherits: Life | None = None) -> Machine:

@@ -173,5 +173,8 @@ def layout(classes: Iterable[type[Any]]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-FINGERPRINT = layout([life.Life, life.Member, life.Span, life.Trail, life.Departure, *facts.FACTS])
+KEPT: tuple[type[Any], ...] = (life.Life, life.Member, life.Span, life.Trail, life.Departure, *facts.FACTS)
+"""Every class that a state can hold."""
+
+FINGERPRINT = layout(KEPT)
 _ENCODE, _DECODE = typing.cast("tuple[Convert, Convert]", converters(Life))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final, TypeVar
@@ -32,10 +32,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """How far a partition was read. next_offset: where to go on. files: fingerprint of the files it came from, "" where they are to be read again."""
+    """How far a partition was read. next_offset: where to go on. files: fingerprint of the files it came from, "" where they are to be read again.
+    holes: [first, end) of what was missed below. seen: `key_of` of segments that were searched for that -> their size then. newest_ms: greatest
+    record time, -1 none. mark: `log_identity.Mark` of its newest segment, () unknown."""
 
     next_offset: int
     files: str = ""
+    holes: tuple[tuple[int, int], ...] = ()
+    seen: Mapping[str, int] = field(default_factory=dict)
+    newest_ms: int = -1
+    mark: tuple[str, int, int, int, int] | tuple[()] = ()
 
 
 def plan_units(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> list[Unit]:
@@ -85,8 +91,45 @@ def _plan_partition(partition: int, files: list[LogFile], landed: Landed | None)
         chosen = tuple(UnitFile(file.kind, file.path, file.size, file.replica) for file in [*overlapping, *whole_logs])
         units.append(Unit(partition, first, end, chosen, source, f"__consumer_offsets-{partition}"))
     if landed and len(units) == 1 and fingerprint(units[0]) == landed.files:
-        return []
+        units = []
+    if landed and landed.holes:
+        units = [*_late_unit(partition, replicas, landed, {file.path for unit in units for file in unit.files}), *units]
     return units
+
+
+def key_of(path: str) -> str:
+    """Stands for a file where many are remembered."""
+    return hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def seen_after(files: Iterable[LogFile], landed: Landed, read: Iterable[UnitFile]) -> dict[str, int]:
+    """`Landed.seen` after a night: of the segments that are there, may hold some of the holes, and were read by then. files: of one partition.
+    landed: before it, with the holes after it. read: files of its units."""
+    if not landed.holes:
+        return {}
+    sizes = {**landed.seen, **{key_of(file.path): file.size for file in read if file.kind == SEGMENTS}}
+    there = {key_of(file.path) for file in _holding(_replicas([file for file in files if file.kind == SEGMENTS]), landed.holes)}
+    return {key: size for key, size in sizes.items() if key in there}
+
+
+def _late_unit(partition: int, replicas: list[list[LogFile]], landed: Landed, read_anyway: set[str]) -> list[Unit]:
+    """What holds offsets that were missed, and is new or has grown since it was searched for them. A segment that is written to grows above them."""
+    chosen = [
+        file
+        for file in _holding(replicas, landed.holes)
+        if (size := landed.seen.get(key_of(file.path))) is None or (file.size > size and file.path not in read_anyway)
+    ]
+    if not chosen:
+        return []
+    files = tuple(UnitFile(file.kind, file.path, file.size, file.replica) for file in chosen)
+    first, end = landed.holes[0][0], landed.holes[-1][1]
+    return [Unit(partition, first, end, files, SEGMENTS, f"__consumer_offsets-{partition}", landed.holes)]
+
+
+def _holding(replicas: list[list[LogFile]], holes: Sequence[tuple[int, int]]) -> list[LogFile]:
+    """Segments that may hold offsets of the holes."""
+    found = {file.path: file for replica in replicas for first, end in holes for file in _overlapping(replica, first, end)}
+    return list(found.values())
 
 
 def _replicas(segments: list[LogFile]) -> list[list[LogFile]]:

@@ -11,6 +11,7 @@ from groupreplay.grouped.arrays import exact_array
 from groupreplay.grouped.collector import collector_off
 from groupreplay.sources.codecs import Codecs
 from groupreplay.sources.files import open_file
+from groupreplay.wire.read_late_unit import read_late_unit
 from groupreplay.wire.read_unit import read_unit
 from groupreplay.wire.units import Unit
 
@@ -45,7 +46,9 @@ def read_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     with collector_off():
         for batch in batches:
             for text in batch.column("unit").to_pylist():
-                for columns in read_unit(Unit.from_json(text), open_file, Codecs()):
+                unit = Unit.from_json(text)
+                read = read_late_unit if unit.holes else read_unit
+                for columns in read(unit, open_file, Codecs()):
                     yield raw_row_batch(columns)
 
 

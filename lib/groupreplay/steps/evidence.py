@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.grouped.evidence_slices import EVENT_FIELDS, EVIDENCE, GROUP, INPUT, PARTITION, EvidenceState, evidence_slice_replay
+from groupreplay.steps.replay import left_before
 
 EVIDENCE_TABLE: Final = "evidence"
 
@@ -34,9 +35,10 @@ def proved(lines: DataFrame | None, states: DataFrame | None, newest_ms: int, sl
     return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(evidence_slice_replay(newest_ms), EVIDENCE.ddl)
 
 
-def latest_evidence_states(evidence: DataFrame, logical_date: date) -> DataFrame:
-    """Of each subject the state that the nights before left, where one is kept. evidence: the table's rows of one cluster."""
-    states = evidence.where((sf.col("kind") == EvidenceState.KIND) & (sf.col("logical_date") < sf.lit(logical_date)))
+def latest_evidence_states(evidence: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
+    """Of each subject the state that the nights before left, where one is kept. evidence: the table's rows of one cluster. states_from: of
+    `Landing`."""
+    states = evidence.where((sf.col("kind") == EvidenceState.KIND) & left_before(logical_date, states_from))
     latest = states.groupBy("subject").agg(sf.max_by("state_bytes", "logical_date").alias("state_bytes"))
     return latest.where(sf.col("state_bytes").isNotNull())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 from pyspark.sql import DataFrame
@@ -18,7 +18,7 @@ from groupreplay.steps.plan import NO_TIME_MS, Landing, landing_of
 @dataclass(frozen=True, slots=True)
 class PastNight:
     """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was. lines: None
-    where no log of a broker was landed, then or before. hashed: `Plan.hashed` of it."""
+    where no log of a broker was landed, then or before. hashed: `Plan.hashed` of it. versions: of the tables, as that run left them."""
 
     logical_date: date
     is_done: bool
@@ -26,6 +26,7 @@ class PastNight:
     digest_final: Mapping[str, str]
     lines: LinesLanding | None = None
     hashed: str = ""
+    versions: Mapping[str, int] = field(default_factory=dict)
 
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
@@ -39,7 +40,7 @@ def past_nights(runs: DataFrame) -> list[PastNight]:
         .groupBy("logical_date")
         .agg(
             sf.max_by(sf.when(has_landed, landed), sf.when(has_landed, newest)).alias("landed"),
-            sf.max_by(sf.when(is_done, sf.col("digest_final")), sf.when(is_done, newest)).alias("digest_final"),
+            *(sf.max_by(sf.when(is_done, sf.col(name)), sf.when(is_done, newest)).alias(name) for name in ("digest_final", "table_versions")),
         )
     )
     rows = nights.where(sf.col("landed").isNotNull()).collect()
@@ -51,6 +52,7 @@ def past_nights(runs: DataFrame) -> list[PastNight]:
             row["digest_final"] or {},
             LinesLanding.from_json(row["landed"]["lines"]) if row["landed"]["lines"] else None,
             row["landed"]["hashed"] or "",
+            row["table_versions"] or {},
         )
         for row in rows
     ]

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.config import KafkaSource
@@ -24,8 +24,10 @@ from groupreplay.sources.live_rows import empty_unit_rows, live_rows
 from groupreplay.sources.planning import pack, unit_weight
 from groupreplay.sources.read_units import DDL, read_units
 from groupreplay.steps.plan import Landing, landed
-from groupreplay.tables.warehouse import Warehouse
+from groupreplay.tables.warehouse import NO_VERSION, Warehouse
 from groupreplay.wire.units import KAFKA, Unit
+
+RAW_RECORDS: Final = "raw_records"
 
 ReadUnits = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -59,29 +61,45 @@ class Live:
 
 
 def land(
-    warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before: Landing, user_metadata: Mapping[str, Any], live: Live | None = None
+    warehouse: Warehouse,
+    logical_date: date,
+    units: Sequence[Unit],
+    before: Landing,
+    user_metadata: Mapping[str, Any],
+    live: Live | None = None,
+    *,
+    resumed: bool = False,
 ) -> Landing:
     """Lands units into a night, in one commit that may be repeated: it replaces the whole night by what it had landed before and these.
 
     before: what the nights before it landed and, where it ran before, what it landed itself. live: needed for units of it; whoever cannot read it
-    raises SourceUnreadable.
+    raises SourceUnreadable. resumed: the run was begun by a process that died: if it died after the commit, that is taken for this one and nothing is
+    read, since the files may be gone by now.
     """
     night = {"cluster": sf.lit(warehouse.cluster), "logical_date": sf.lit(logical_date)}
     where = f"cluster = '{warehouse.cluster}' AND logical_date = DATE'{logical_date}'"
-    rows, observation = _observed(_all_rows(warehouse.spark, units, live).withColumns(night))
-    if before.raw_version >= 0:
-        rows = rows.unionByName(warehouse.read("raw_records", before.raw_version).where(where))
-    with readable(live.source) if live else nullcontext():
-        version = warehouse.replace("raw_records", rows, where, user_metadata)
-    found = observation.get
+    night["log_incarnation"] = _incarnations(units, before)
+    version = warehouse.version_of_run(RAW_RECORDS, user_metadata, before.raw_version) if resumed else NO_VERSION
+    if version != NO_VERSION:
+        found = _told_by(warehouse, version, where, before.raw_version)
+    else:
+        observation = Observation("units")
+        rows = _all_rows(warehouse.spark, units, live).withColumns(night).observe(observation, *_told())
+        if before.raw_version >= 0:
+            # A version that an older groupreplay left may lack columns.
+            rows = rows.unionByName(warehouse.read(RAW_RECORDS, before.raw_version).where(where), allowMissingColumns=True)
+        with readable(live.source) if live else nullcontext():
+            version = warehouse.replace(RAW_RECORDS, rows, where, user_metadata)
+        found = observation.get
     details = {(row["offsets_partition"], row["detail"]) for row in found["units"]}
     kinds = {*before.kinds, *found["kinds"]}
     if empty := _without_records(units, details):
-        # Which ones they are is known after the read; until the run is LANDED nobody reads what the first commit left.
+        # Which ones they are is known after the read; until the run is LANDED nobody reads what the first commit left. A run that is taken over
+        # between the two commits comes by here, too.
         table = empty_unit_rows(empty)
         of_units = f"{where} AND kind = 'unit'"
-        rows = warehouse.spark.createDataFrame(table).withColumns(night).unionByName(warehouse.read("raw_records", version).where(of_units))
-        version = warehouse.replace("raw_records", rows, of_units, user_metadata)
+        rows = warehouse.spark.createDataFrame(table).withColumns(night).unionByName(warehouse.read(RAW_RECORDS, version).where(of_units))
+        version = warehouse.replace(RAW_RECORDS, rows, of_units, user_metadata)
         details |= {(row["offsets_partition"], row["detail"]) for row in table.select(["offsets_partition", "detail"]).to_pylist()}
         kinds.add("unit")
     after = landed(before, units, [(partition, json.loads(detail)) for partition, detail in details], set(found["damaged"]))
@@ -106,10 +124,27 @@ def _without_records(units: Sequence[Unit], details: Iterable[tuple[int, str]]) 
     return [unit for unit in live if (unit.offsets_partition, unit.start_offset) not in set(told)]
 
 
-def _observed(rows: DataFrame) -> tuple[DataFrame, Observation]:
-    """The same rows; once they are written, the observation has `units`, what each unit saw, `damaged`, partitions with damage, and `kinds`."""
-    observation = Observation("units")
+def _incarnations(units: Sequence[Unit], before: Landing) -> Column:
+    """Of the log that a row is of: how often its topic was created anew before, NULL for never."""
+    known = {partition: each.log_incarnation for partition, each in before.partitions.items()}
+    known |= {unit.offsets_partition: unit.log_incarnation for unit in units if unit.log_incarnation}
+    found = [sf.when(sf.col("offsets_partition") == partition, sf.lit(number)) for partition, number in known.items() if number]
+    return sf.coalesce(*found, sf.lit(None)).cast("int")
+
+
+def _told() -> list[Column]:
+    """Aggregates of raw rows: `units`, what each unit saw, `damaged`, partitions with damage, and `kinds`."""
     is_unit, is_damage = sf.col("kind") == "unit", sf.col("kind") == "damage"
     units = sf.collect_list(sf.when(is_unit, sf.struct("offsets_partition", "detail"))).alias("units")
     damaged = sf.collect_set(sf.when(is_damage, sf.col("offsets_partition"))).alias("damaged")
-    return rows.observe(observation, units, damaged, sf.collect_set("kind").alias("kinds")), observation
+    return [units, damaged, sf.collect_set("kind").alias("kinds")]
+
+
+def _told_by(warehouse: Warehouse, version: int, where: str, before_version: int) -> Mapping[str, Any]:
+    """`_told` of what a commit added to its night, read off the table. before_version: what it found there, -1 nothing."""
+    rows = warehouse.read(RAW_RECORDS, version).where(where)
+    told = rows.where(sf.col("kind").isin("unit", "damage")).select("kind", "offsets_partition", "detail")
+    if before_version >= 0:
+        told = told.exceptAll(warehouse.read(RAW_RECORDS, before_version).where(where).select(*told.columns))
+    found = told.agg(*_told()).collect()[0].asDict()
+    return {**found, "kinds": [row["kind"] for row in rows.select("kind").distinct().collect()]}

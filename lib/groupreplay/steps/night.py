@@ -25,7 +25,9 @@ from groupreplay.steps.night_report import publish_replayed, summary_of
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
-from groupreplay.tables.runs import DONE, LANDED, PLANNED, REPLAYED, Ledger, Run
+from groupreplay.steps.raw_kept import check_kept
+from groupreplay.steps.sql_files import mend_sql
+from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys, hash_keys
 
@@ -119,10 +121,34 @@ def build_reports(spark: SparkSession, config: Config, logical_date: date | None
     return result
 
 
+def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
+    """Replays and publishes all nights anew, in order, from the rows that they landed; states are made anew too, and the old ones not read.
+
+    logical_date: the first night to rebuild, as if the log began with it; None: the first there is.
+    """
+    job = _Job(spark, config, find_topics(config), take_over)
+    landed = job.landed(logical_date)
+    nights = [each for each in job.nights if logical_date is None or each.logical_date >= landed.logical_date]
+    check_kept(job.warehouse, nights)
+    dates = tuple(each.logical_date for each in nights)
+    result = NightResult(dates, None, ())
+    for own in nights:
+        job.look_again()
+        with job.night(own.logical_date) as night:
+            night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=True)
+            with night.failing():
+                if night.run.state == LANDED:
+                    night.begin_anew(dates[0], dates[-1])
+                    replay_landed(night)
+                publish_replayed(night)
+            result = replace(result, run=night.run, summary_lines=tuple(summary_of(night)) if own is nights[-1] else ())
+    return result
+
+
 def _report(night: Night) -> bool:
     """Publishes a night that was replayed. Gives False where nights after it must be replayed, because its states may be others than they were."""
     newest = night.newest_landed()
-    if newest.state != REPLAYED and newest.plan.staged_version < 0:
+    if newest.state == FAILED and newest.plan.staged_version < 0:
         raise NotReady(
             f"night {night.logical_date} of cluster {night.config.cluster} was not replayed yet", _first(night.logical_date, "replay_groups")
         )
@@ -157,6 +183,7 @@ class _Job:
             check_privacy(self.warehouse, self.nights, self.keys)
         if writes:
             self.warehouse.create_all()
+            mend_sql(self.warehouse, self.nights)
 
     def look_again(self) -> None:
         """After a night was published."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import Observation
 from pyspark.sql import functions as sf
 
-from groupreplay.errors import ConfigError
+from groupreplay.errors import ConfigError, StatesOutdated
 from groupreplay.session import fit_to
 from groupreplay.steps.evidence import EVIDENCE_TABLE, latest_evidence_states, proved
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.plan import Landing, Plan
-from groupreplay.steps.replay import known_holes, latest_states, replayed, slices_for
+from groupreplay.steps.plan import Plan
+from groupreplay.steps.replay import latest_states, replayed, slices_for
 from groupreplay.tables.runs import REPLAYED
 from groupreplay.transforms.topics import GIVEN
 
@@ -23,18 +27,33 @@ def replay_landed(night: Night) -> None:
     fit_to(spark, landing.rows)
     with night.timed("replay"):
         _check_kept(night)
-        earlier = night.earlier
-        states = latest_states(night.rows("group_state"), night.logical_date) if earlier else None
+        states = latest_states(night.rows("group_state"), night.logical_date, landing.states_from) if _has_states(night) else None
         slices = night.config.replay.slices or slices_for(landing.rows, spark.sparkContext.defaultParallelism)
-        holes = known_holes(earlier.landing if earlier else Landing(), landing)
-        facts = replayed(spark, night.records(), states, holes, _given_names(night), slices)
+        facts = replayed(spark, night.records(), states, night.holes(), _given_names(night), slices, night.ended_logs())
         observation = Observation("replayed")
         rows = facts.withColumns(night.labels()).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
-        version = night.warehouse.replace("replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay"))
+        with _reading_states("group_state"):
+            version = night.warehouse.replace("replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay"))
         plan = _prove(night)
     found = observation.get
     plan = replace(plan, staged_version=version, staged_rows=found["rows"], staged_kinds=tuple(sorted(found["kinds"])))
     night.advance(REPLAYED, plan)
+
+
+def _has_states(night: Night) -> bool:
+    """Whether a night before this one can have left any that count."""
+    return night.earlier is not None and night.landing.states_from != str(night.logical_date)
+
+
+@contextmanager
+def _reading_states(table: str) -> Iterator[None]:
+    """Raises StatesOutdated where a worker could not read the state of a group."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        if "StateError" not in str(error):
+            raise
+        raise StatesOutdated(table) from error
 
 
 def _check_kept(night: Night) -> None:
@@ -49,8 +68,9 @@ def _prove(night: Night) -> Plan:
     if plan.lines is None:
         return plan
     warehouse.create_all([EVIDENCE_TABLE])
-    is_first = warehouse.version(EVIDENCE_TABLE) == 0
-    states = None if is_first else latest_evidence_states(night.rows(EVIDENCE_TABLE), night.logical_date)
+    states_from = night.landing.states_from
+    is_first = warehouse.version(EVIDENCE_TABLE) == 0 or states_from == str(night.logical_date)
+    states = None if is_first else latest_evidence_states(night.rows(EVIDENCE_TABLE), night.logical_date, states_from)
     slices = night.config.replay.slices or slices_for(plan.lines.rows, warehouse.spark.sparkContext.defaultParallelism)
     facts = proved(night.lines(), states, plan.lines.newest_ms, slices)
     if facts is None:
@@ -58,7 +78,8 @@ def _prove(night: Night) -> Plan:
     observation = Observation("evidence")
     rows = facts.withColumns(night.labels()).observe(observation, sf.collect_set("kind").alias("kinds"))
     where = f"cluster = '{night.config.cluster}' AND logical_date = DATE'{night.logical_date}'"
-    version = warehouse.replace(EVIDENCE_TABLE, rows, where, night.metadata("replay"))
+    with _reading_states(EVIDENCE_TABLE):
+        version = warehouse.replace(EVIDENCE_TABLE, rows, where, night.metadata("replay"))
     return replace(plan, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"])))
 
 

@@ -14,8 +14,7 @@ from groupreplay.steps.evidence import EVIDENCE_TABLE
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.publish import SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.steps.report import Sources
-from groupreplay.steps.sql_files import sql_files
-from groupreplay.steps.storage import write_text
+from groupreplay.steps.sql_files import write_sql
 from groupreplay.summary import SUMMARY_TABLES, section, summary_frames, summary_lines
 from groupreplay.tables.runs import DONE
 from groupreplay.transforms.context import ReportContext
@@ -36,9 +35,11 @@ def publish_replayed(night: Night) -> None:
         kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *_evidence_kinds(night)}
         publisher.publish(sources, night.inputs.topics, kinds, _context(night))
         night.kept |= publisher.kept
-        _write_sql(night, publisher.published)
     published = publisher.published
     night.advance(DONE, plan, **_columns(published), counts={**published.counts, "landed": landing.rows})
+    # Where nights after this one run again too, the last of them is what readers are told to read.
+    if all(each.logical_date <= night.logical_date for each in night.nights):
+        write_sql(night.warehouse, night.logical_date, published.versions)
 
 
 def summary_of(night: Night) -> list[str]:
@@ -83,14 +84,6 @@ def _context(night: Night) -> ReportContext:
         lines_as_of_ms=plan.lines.newest_ms if plan.lines else -1,
         log_kinds=frozenset(source.kind for source in night.config.sources),
     )
-
-
-def _write_sql(night: Night, published: Published) -> None:
-    """Tables that lie elsewhere are none of the reader's business."""
-    warehouse = night.warehouse
-    versions = {name: version for name, version in published.versions.items() if warehouse.root_of(name) == warehouse.root}
-    for name, text in sql_files(warehouse.root, night.config.cluster, night.logical_date, versions).items():
-        write_text(warehouse.spark, f"{warehouse.root}/_sql/{name}", text)
 
 
 def _columns(published: Published) -> dict[str, Any]:

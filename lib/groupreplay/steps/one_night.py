@@ -18,10 +18,11 @@ from groupreplay.config import Config
 from groupreplay.errors import GroupReplayError, RunHeld
 from groupreplay.steps.history import PastNight, before, of_date
 from groupreplay.steps.land_lines import RAW_LINES
+from groupreplay.steps.late import has_late, landing_with_holes_filled, with_holes_filled, with_late
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import Inputs, Landing, Plan
-from groupreplay.steps.replay import night_records
-from groupreplay.tables.runs import Ledger, Run
+from groupreplay.steps.replay import Hole, known_holes, night_records
+from groupreplay.tables.runs import FAILED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys
 
@@ -97,6 +98,16 @@ class Night:
         self._run = self.ledger.advance(self.run, state, plan=plan.to_json(), timings=dict(self.timings), **changes)
         self._plan = plan
 
+    def begin_anew(self, states_from: date, late_until: date) -> None:
+        """The replay begins without the states that nights before the one date left, and with what came late up to the other."""
+        newest = of_date(self.nights, late_until)
+        late = str(late_until) if newest is not None and has_late(newest.landing) else ""
+        self._plan = replace(self.plan, landing=replace(self.landing, states_from=str(states_from), late_until=late))
+
+    def keep(self, plan: Plan) -> None:
+        """What a step has committed before it ends: should it fail, `runs` says it."""
+        self._plan = plan
+
     def let_go(self) -> Run:
         """Leaves the run as it is for the job of the next step; returns it."""
         self._run = self.ledger.advance(self.run, self.run.state, holder=None)
@@ -129,7 +140,7 @@ class Night:
             # Errors of Spark quote plans and rows, and `runs` is for everybody.
             why = f"unforeseen: {type(error).__name__}; the output of the job says more"
         try:
-            self.ledger.fail(self.run, why)
+            self.ledger.advance(self.run, FAILED, error=why, plan=self.plan.to_json())
         except Exception as another:  # noqa: BLE001  # the first error is what the user must see
             _log.warning("run_id=%s could not be marked FAILED: %s", self.run.run_id, another)
 
@@ -174,14 +185,40 @@ class Night:
 
     def records(self) -> DataFrame:
         """The raw rows that the night replays."""
-        return night_records(self.rows("raw_records"), self.logical_date, self.landing)
+        raw, landing, newest = self.rows("raw_records"), self.landing, self._with_late
+        if newest is None:
+            return night_records(raw, self.logical_date, landing)
+        raw = with_late(raw, self.logical_date, self.earlier.landing if self.earlier else None, landing)
+        # Among what came late may be markers of transactions, and their commits.
+        settles = replace(landing, open_commits=max(landing.open_commits, 1), markers=max(landing.markers, 1))
+        return with_holes_filled(night_records(raw, self.logical_date, settles), newest)
+
+    def holes(self) -> list[Hole]:
+        """What the last holes of units mean for the rows above them."""
+        before, landing, newest = self.earlier.landing if self.earlier else Landing(), self.landing, self._with_late
+        if newest is not None:
+            before, landing = landing_with_holes_filled(before, newest), landing_with_holes_filled(landing, newest)
+        ended = self.ended_logs()
+        same = {partition: each for partition, each in before.partitions.items() if partition not in ended}
+        return known_holes(replace(before, partitions=same), landing)
+
+    def ended_logs(self) -> set[int]:
+        """Partitions whose log is another than the night before had read."""
+        now, before = self.landing.partitions, self.earlier.landing.partitions if self.earlier else {}
+        return {partition for partition, each in before.items() if partition in now and now[partition].log_incarnation > each.log_incarnation}
+
+    @property
+    def _with_late(self) -> Landing | None:
+        """What was landed up to the night whose late rows this one replays."""
+        until = of_date(self.nights, date.fromisoformat(self.landing.late_until)) if self.landing.late_until else None
+        return until.landing if until else None
 
     def lines(self) -> DataFrame | None:
         """The rows of `raw_lines` that the night landed, None if there are none."""
         lines = self.plan.lines
         if lines is None or lines.raw_version < 0:
             return None
-        return self.rows(RAW_LINES, lines.raw_version).where(sf.col("logical_date") == sf.lit(self.logical_date))
+        return self.rows(RAW_LINES).where(sf.col("logical_date") == sf.lit(self.logical_date))
 
     def metadata(self, step: str) -> dict[str, Any]:
         """Of a commit of this step."""

@@ -16,12 +16,14 @@ from groupreplay.sources import dump_log, segments
 from groupreplay.sources.files import Listing, find_files, identity, is_readable
 from groupreplay.sources.live_planning import LiveTopic, plan_live_units
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.planning import OPEN, Landed, fingerprint, plan_units
+from groupreplay.sources.log_identity import marks_of
+from groupreplay.sources.planning import OPEN, Landed, fingerprint, plan_units, seen_after
 from groupreplay.sources.text_logs import TextFile, text_files
 from groupreplay.sources.topics import GivenTopic, read_topics
 from groupreplay.steps.lines_landing import LinesLanding
+from groupreplay.wire.commits import widest
 from groupreplay.wire.text_units import TextUnit
-from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit
+from groupreplay.wire.units import DUMP_LOG, KAFKA, SEGMENTS, Unit, UnitFile
 
 NO_TIME_MS = -1
 NO_HOLE = -1
@@ -48,11 +50,18 @@ class Inputs:
 @dataclass(frozen=True, slots=True)
 class PartitionLanded:
     """next_offset: where the next night goes on. last_hole: greatest offset that the log lacks so far, -1 none. files: fingerprint of its last unit's
-    files, "" where they were not read to their end."""
+    files, "" where they were not read to their end. missing, seen, newest_ms, mark: as of `Landed`. filled: [first, end) of what came late.
+    log_incarnation: how often the topic was created anew since the first night."""
 
     next_offset: int
     last_hole: int
     files: str
+    missing: tuple[tuple[int, int], ...] = ()
+    seen: Mapping[str, int] = field(default_factory=dict)
+    filled: tuple[tuple[int, int], ...] = ()
+    newest_ms: int = -1
+    mark: tuple[str, int, int, int, int] | tuple[()] = ()
+    log_incarnation: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,8 @@ class Landing:
     by all nights. rows, markers: records and transaction markers that this night landed. holes: (partition, last hole) of this night's units.
     kinds: of its raw rows. raw_version: of `raw_records` with all of it, -1 where this night has landed nothing. topic_id: of the offsets topic, as a
     cluster told it, "" where none was asked.
+    states_from: the night that was rebuilt first, as a date: states that older nights left are not read; "" where all are.
+    late_until: the newest night, as a date, whose late rows this one replays, since it was rebuilt; "" none.
     """
 
     as_of_ms: int = NO_TIME_MS
@@ -74,13 +85,18 @@ class Landing:
     kinds: tuple[str, ...] = ()
     raw_version: int = -1
     topic_id: str = ""
+    states_from: str = ""
+    late_until: str = ""
 
     def next_night(self) -> Landing:
         """Where the night after this one begins."""
-        return replace(self, rows=0, markers=0, holes=(), kinds=(), raw_version=-1)
+        return replace(self, rows=0, markers=0, holes=(), kinds=(), raw_version=-1, late_until="")
 
     def watermarks(self) -> dict[int, Landed]:
-        return {partition: Landed(each.next_offset, each.files) for partition, each in self.partitions.items()}
+        return {
+            partition: Landed(each.next_offset, each.files, each.missing, each.seen, each.newest_ms, each.mark)
+            for partition, each in self.partitions.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +150,15 @@ class Plan:
 
 def landing_of(content: dict[str, Any]) -> Landing:
     """Inverse of a landing's JSON."""
-    partitions = {int(key): PartitionLanded(**each) for key, each in content.pop("partitions").items()}
+    partitions = {int(key): _partition_of(each) for key, each in content.pop("partitions").items()}
     holes = tuple((partition, last_hole) for partition, last_hole in content.pop("holes"))
     return Landing(partitions=partitions, holes=holes, kinds=tuple(content.pop("kinds")), **content)
+
+
+def _partition_of(content: dict[str, Any]) -> PartitionLanded:
+    missing, filled = (tuple((first, end) for first, end in content.pop(name, ())) for name in ("missing", "filled"))
+    mark = tuple(content.pop("mark", ()))
+    return PartitionLanded(**content, missing=missing, filled=filled, mark=mark)
 
 
 # ---------------------------------------------------------------- what is there
@@ -206,17 +228,30 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
 
     details: (offsets_partition, detail) of its `unit` rows. damaged: partitions with damage: their files are read again next time.
     """
+    begun = {unit.offsets_partition: unit.log_incarnation for unit in units if unit.log_incarnation}
+    of_topic = {unit.offsets_partition for unit in units if unit.source == KAFKA}
     last_units = {unit.offsets_partition: unit for unit in units if unit.end_offset == OPEN}
     partitions, holes = dict(before.partitions), list(before.holes)
     as_of_ms, open_commits, rows, markers = before.as_of_ms, before.open_commits, before.rows, before.markers
     for partition, detail in sorted(details, key=lambda each: (each[0], each[1]["first_offset"])):
+        if partition in partitions and begun.get(partition, 0) > partitions[partition].log_incarnation:
+            del partitions[partition]
+        if "filled" in detail:
+            partitions[partition] = _with_late(partitions[partition], detail)
+            continue
         if partition not in partitions and detail["next_offset"] == detail["first_offset"]:
             continue  # A log that was empty so far: where it begins is still to be seen.
-        earlier = partitions.get(partition, PartitionLanded(0, NO_HOLE, ""))
-        partitions[partition] = PartitionLanded(
+        first_offset = detail["first_offset"]
+        # A live topic gives nothing late: what lies below its beginning, and what it lacks, is gone for good.
+        begins = ((0, first_offset),) if first_offset > 0 and partition not in of_topic else ()
+        earlier = partitions.get(partition, PartitionLanded(0, NO_HOLE, "", begins, log_incarnation=begun.get(partition, 0)))
+        partitions[partition] = replace(
+            earlier,
             next_offset=max(earlier.next_offset, detail["next_offset"]),
             last_hole=max(earlier.last_hole, detail["last_hole"]),
             files=fingerprint(last_units[partition]) if partition in last_units and partition not in damaged else "",
+            newest_ms=max(earlier.newest_ms, detail["last_ts_ms"]),
+            missing=tuple(widest([*earlier.missing, *((first, end) for first, end in detail.get("missing", ()))])),
         )
         if detail["last_hole"] != NO_HOLE:
             holes.append((partition, detail["last_hole"]))
@@ -225,3 +260,30 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
         rows += detail["kept"]
         markers += detail["control"]
     return replace(before, as_of_ms=as_of_ms, partitions=partitions, open_commits=open_commits, rows=rows, markers=markers, holes=tuple(holes))
+
+
+def _with_late(landed: PartitionLanded, detail: Mapping[str, Any]) -> PartitionLanded:
+    """After a unit that looked for what was missed."""
+    filled = tuple((first, end) for first, end in detail["filled"])
+    missing = widest((first, end) for first, end in detail["missing"])
+    return replace(landed, missing=tuple(missing), filled=tuple(sorted({*landed.filled, *filled})))
+
+
+def remembered(landing: Landing, files: Iterable[LogFile], units: Iterable[Unit]) -> Landing:
+    """The landing, with what need not be searched again for what was missed, and what each log is known by.
+
+    files: all there are; units: those that were read.
+    """
+    by_partition: dict[int, list[LogFile]] = {}
+    for file in files:
+        by_partition.setdefault(file.offsets_partition, []).append(file)
+    read: dict[int, list[UnitFile]] = {}
+    for unit in units:
+        read.setdefault(unit.offsets_partition, []).extend(unit.files)
+    watermarks = landing.watermarks()
+    seen = {
+        partition: seen_after(by_partition.get(partition, ()), watermarks[partition], read.get(partition, ())) for partition in landing.partitions
+    }
+    marks = marks_of(units)
+    after = {partition: replace(each, seen=seen[partition], mark=marks.get(partition, each.mark)) for partition, each in landing.partitions.items()}
+    return replace(landing, partitions=after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.grouped.frames import REPLAYED
-from groupreplay.grouped.slices import INPUT, STATE_ENCODING, STATE_OFFSET, slice_replay
+from groupreplay.grouped.slices import ENDED_ENCODING, INPUT, STATE_ENCODING, STATE_OFFSET, slice_replay
 from groupreplay.steps.plan import NO_HOLE, Landing
 from groupreplay.steps.transactions import OWN_OFFSET, settled_commits
 
@@ -53,14 +53,16 @@ def replayed(
     holes: Sequence[Hole],
     names: Mapping[str, str],
     slices: int,
+    ended: Collection[int] = (),
 ) -> DataFrame:
     """Rows of `replayed` without night and cluster.
 
     records: of `night_records`. states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
+    ended: partitions whose log is another than the states are of.
     """
     rows = _with_earlier_holes(spark, records.where(sf.col("kind") == "record"), holes).select(*INPUT, OWN_OFFSET)
     if states is not None:
-        rows = rows.unionByName(_state_rows(states))
+        rows = rows.unionByName(_state_rows(states, ended))
     slice_number = sf.pmod(sf.xxhash64("group_id"), sf.lit(slices)).cast("int")
     # Sorted last, right before the grouped map, by the slice first: so it adds no exchange and no sort of its own, and the order holds.
     # The key decides where two commits of one transaction were made in one unit: any order would do, but always the same.
@@ -72,11 +74,18 @@ def replayed(
     return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), REPLAYED.ddl)
 
 
-def latest_states(group_state: DataFrame, logical_date: date) -> DataFrame:
-    """Of each group the state that the nights before this one left, if it is alive. group_state: the table's rows of one cluster."""
-    before = group_state.where(sf.col("logical_date") < sf.lit(logical_date))
+def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
+    """Of each group the state that the nights before this one left, if it is alive. group_state: the table's rows of one cluster. states_from: of
+    `Landing`."""
+    before = group_state.where(left_before(logical_date, states_from))
     latest = before.groupBy("group_id", "offsets_partition").agg(sf.max_by("state_bytes", "logical_date").alias("state_bytes"))
     return latest.where(sf.col("state_bytes").isNotNull())
+
+
+def left_before(logical_date: date, states_from: str) -> Column:
+    """Whether a row was left by a night before this one, and not before a rebuild began."""
+    is_before = sf.col("logical_date") < sf.lit(logical_date)
+    return is_before & (sf.col("logical_date") >= sf.lit(date.fromisoformat(states_from))) if states_from else is_before
 
 
 def known_holes(before: Landing, landing: Landing) -> list[Hole]:
@@ -106,7 +115,7 @@ def _with_earlier_holes(spark: SparkSession, records: DataFrame, holes: Sequence
     return with_hole.withColumn("last_hole", sf.greatest("last_hole", "earlier_hole")).drop(*names)
 
 
-def _state_rows(states: DataFrame) -> DataFrame:
+def _state_rows(states: DataFrame, ended: Collection[int]) -> DataFrame:
     def number(value: int) -> Column:
         return sf.lit(value)
 
@@ -118,7 +127,7 @@ def _state_rows(states: DataFrame) -> DataFrame:
         "leader_epoch": number(-1),
         "batch_base_offset": number(-1).cast("bigint"),
         "last_hole": number(NO_HOLE).cast("bigint"),
-        "encoding": sf.lit(STATE_ENCODING),
+        "encoding": sf.when(sf.col("offsets_partition").isin(*ended), ENDED_ENCODING).otherwise(STATE_ENCODING),
         "key": sf.lit(b""),
         "value": sf.col("state_bytes"),
         OWN_OFFSET: number(STATE_OFFSET).cast("bigint"),

@@ -28,7 +28,7 @@ from groupreplay.transforms.revocation_latencies import revocation_latencies
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
 from groupreplay.transforms.undecoded import undecoded
-from groupreplay.wire.rows import CLOCK, CONFLICT, DAMAGE
+from groupreplay.wire.rows import CLOCK, CONFLICT, DAMAGE, LATE, OTHER_LOG
 
 OF_STAGED: Final[Mapping[str, Callable[[DataFrame, ReportContext], DataFrame]]] = {
     # The ones that take longest come first, so that threads end together.
@@ -72,7 +72,7 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "migration_progress": frozenset({GroupSnapshot.KIND}),
     "member_assignments": frozenset({HeldPartition.KIND}),
     "revocation_latencies": frozenset({HandOver.KIND}),
-    "anomalies": frozenset({Anomaly.KIND, CONFLICT, CLOCK}),
+    "anomalies": frozenset({Anomaly.KIND, CONFLICT, CLOCK, LATE, OTHER_LOG}),
     "undecoded": frozenset({Undecoded.KIND, DAMAGE}),
 }
 """Table -> kinds of staged, raw and evidence rows that can give it rows; a table that is not here always has some."""

@@ -1,17 +1,49 @@
 """`<warehouse>/_sql/*.sql`: statements that read one consistent set of tables, with the versions of the newest night filled in.
 
-Each table is committed by itself, so a reader by path may see one table of this night beside one of the last. These files name what belongs together.
+Each table is committed by itself, so a reader by path may see one table of this night beside one of the last. These files name what belongs together:
+they are written when the newest night is DONE, each in one go, and a run that finds others than its ledger says, because one died in between, mends
+them first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import Final
+
+from groupreplay.steps.history import PastNight
+from groupreplay.tables.warehouse import Warehouse
+
+FOLDER: Final = "_sql"
+
+
+def write_sql(warehouse: Warehouse, logical_date: date, versions: Mapping[str, int]) -> None:
+    """versions: of all tables; those that lie elsewhere are none of the reader's business."""
+    public = {name: version for name, version in versions.items() if warehouse.root_of(name) == warehouse.root}
+    for name, text in sql_files(warehouse.root, warehouse.cluster, logical_date, public).items():
+        if warehouse.read_text(f"{FOLDER}/{name}") != text:
+            warehouse.replace_text(f"{FOLDER}/{name}", text)
+
+
+def mend_sql(warehouse: Warehouse, nights: Sequence[PastNight]) -> None:
+    """Writes what a run that died after it was DONE left to write. nights: of `history.past_nights`."""
+    newest = next((night for night in reversed(nights) if night.versions), None)
+    if newest is not None and _is_of(warehouse.read_text(f"{FOLDER}/spark.sql"), warehouse.cluster):
+        write_sql(warehouse, newest.logical_date, newest.versions)
+
+
+def _is_of(text: str, cluster: str) -> bool:
+    """Whether the statements are this cluster's, or nobody's: clusters that share a warehouse share the files."""
+    return not text or text.startswith(_header(cluster))
+
+
+def _header(cluster: str) -> str:
+    return f"-- Tables of cluster {cluster} as the night "
 
 
 def sql_files(root: str, cluster: str, logical_date: date, versions: Mapping[str, int]) -> dict[str, str]:
     """File name -> text. root: of the warehouse, without a slash at its end."""
-    header = f"-- Tables of cluster {cluster} as the night {logical_date} left them, at versions that belong together."
+    header = f"{_header(cluster)}{logical_date} left them, at versions that belong together."
     return {
         "spark.sql": "\n".join([header, "-- spark-sql -i spark.sql", *[_spark(root, cluster, *each) for each in sorted(versions.items())], ""]),
         "duckdb.sql": "\n".join(

@@ -8,6 +8,7 @@ commit enters the replay of the marker's night, at the marker's offset and time,
 from __future__ import annotations
 
 from datetime import date
+from typing import Final
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
@@ -16,21 +17,27 @@ OWN_OFFSET = "own_offset"
 """Where a commit stood itself: commits that share a marker are replayed in this order."""
 
 
+_LOG: Final = "_log"
+"""Transactions of a log that is no more have nothing to do with those of the one in its place."""
+
+
 def settled_commits(raw: DataFrame, logical_date: date) -> DataFrame:
     """Raw rows of kind `record`, and OWN_OFFSET: commits of this night and those before it whose COMMIT marker this night landed.
 
     raw: `raw_records` of one cluster, nights up to this one.
     """
     committed = sf.get_json_object("detail", "$.committed") == "true"
-    markers = raw.where(sf.col("kind") == "marker").select(
+    in_logs = raw.withColumn(_LOG, sf.coalesce("log_incarnation", sf.lit(0)))
+    markers = in_logs.where(sf.col("kind") == "marker").select(
         "offsets_partition",
+        _LOG,
         "producer_id",
         sf.col("offset").alias("marker_offset"),
         sf.struct("logical_date", committed.alias("committed"), "ts_ms", "leader_epoch", "last_hole").alias("marker"),
     )
-    commits = raw.where(sf.col("kind") == "open_commit")
-    above = commits.join(markers, ["offsets_partition", "producer_id"]).where(sf.col("marker_offset") > sf.col("offset"))
-    decided_by_first = Window.partitionBy("offsets_partition", "offset").orderBy("marker_offset")
+    commits = in_logs.where(sf.col("kind") == "open_commit")
+    above = commits.join(markers, ["offsets_partition", _LOG, "producer_id"]).where(sf.col("marker_offset") > sf.col("offset"))
+    decided_by_first = Window.partitionBy("offsets_partition", _LOG, "offset").orderBy("marker_offset")
     decided = above.withColumn("_rank", sf.row_number().over(decided_by_first)).where(sf.col("_rank") == 1)
     # Of several commits of one key in a transaction only the last was ever visible.
     last_of_key = Window.partitionBy("offsets_partition", "marker_offset", "encoding", "key").orderBy(sf.desc("offset"))

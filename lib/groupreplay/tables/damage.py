@@ -13,7 +13,7 @@ import delta.exceptions  # noqa: F401  (turns Delta's concurrency errors into Py
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from groupreplay.errors import GroupReplayError, WarehouseDamaged
+from groupreplay.errors import GroupReplayError, NoSpace, WarehouseDamaged
 from groupreplay.tables.schemas import TABLES
 
 _SIGNS: tuple[tuple[str, str], ...] = (
@@ -24,6 +24,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"JsonParseException|JsonEOFException|JsonMappingException|MalformedInput|MALFORMED_RECORD", "its log cannot be read"),
     (r"DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE|DELTA_PATH_DOES_NOT_EXIST|DELTA_MISSING_TRANSACTION_LOG|PATH_NOT_FOUND", "it is not there"),
 )
+_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space|File too large")
 _FILE = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?/[^\n]*?)/(\w+)/(?:_delta_log/|cluster=)")
 _DEEP_ENOUGH = 20_000
 
@@ -31,8 +32,8 @@ _DEEP_ENOUGH = 20_000
 def damaged_table(error: BaseException, root: str = "", name: str = "") -> WarehouseDamaged | None:
     """The damage that an error of Spark tells of, None where it tells of something else.
 
-    root, name: of the warehouse and the table that were being used, "" where they must be read off the paths in the error: every table's files lie
-    below <root>/<name>/_delta_log/ or <root>/<name>/cluster=.../.
+    root, name: of the warehouse and the table that were being used, "" where that is not known; a path in the error says more: every table's files
+    lie below <root>/<name>/_delta_log/ or <root>/<name>/cluster=.../.
     """
     if not isinstance(error, (PySparkException, Py4JJavaError)):
         return None
@@ -40,8 +41,16 @@ def damaged_table(error: BaseException, root: str = "", name: str = "") -> Wareh
     why = next((words for pattern, words in _SIGNS if re.search(pattern, text)), None)
     if why is None:
         return None
-    place = (root, name) if name else _place_in(text)
+    # A table that is read while another is written is named by its path alone.
+    place = _place_in(text) or ((root, name) if name else None)
     return damage_of(*place, why) if place is not None else None
+
+
+def lack_of_space(error: BaseException, name: str = "") -> NoSpace | None:
+    """That an error of Spark tells of a full disk, None where it does not. name: of the table that was being written, "" where that is not known."""
+    if not isinstance(error, (PySparkException, Py4JJavaError, OSError)) or not _FULL.search(str(error)[:_DEEP_ENOUGH]):
+        return None
+    return NoSpace(f"the table {name}" if name else "what the job writes")
 
 
 def damage_of(root: str, name: str, why: str) -> WarehouseDamaged:
@@ -51,16 +60,16 @@ def damage_of(root: str, name: str, why: str) -> WarehouseDamaged:
 
 @contextmanager
 def guarded(root: str, name: str) -> Iterator[None]:
-    """Raises WarehouseDamaged for the errors inside that mean it."""
+    """Raises WarehouseDamaged or NoSpace for the errors inside that mean it."""
     try:
         yield
     except GroupReplayError:
         raise
     except Exception as error:
-        damage = damaged_table(error, root, name)
-        if damage is None:
+        foreseen = lack_of_space(error, name) or damaged_table(error, root, name)
+        if foreseen is None:
             raise
-        raise damage from error
+        raise foreseen from error
 
 
 def _place_in(text: str) -> tuple[str, str] | None:

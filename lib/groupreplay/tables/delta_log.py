@@ -6,13 +6,15 @@ The only module that calls Delta's internal classes; names and signatures are th
 from __future__ import annotations
 
 import json
+import os
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 
@@ -28,7 +30,7 @@ class DeltaLog:
     def snapshot(self) -> Snapshot:
         """The newest snapshot; lists the log and reads no more than it must."""
         nothing = self._jvm.scala.Option.empty()
-        return Snapshot(self._log.update(False, nothing, nothing))
+        return Snapshot(self._log.update(False, nothing, nothing), self.spark)
 
     def create(
         self, struct: StructType, partition_columns: Sequence[str], comment: str, properties: Mapping[str, str], protocol: tuple[int, int]
@@ -64,6 +66,34 @@ class DeltaLog:
             if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
                 raise
 
+    def replace_text(self, path: str, text: str) -> None:
+        """Writes a file, wherever it is, in place of the one that is there: readers see the one or the other.
+
+        Through Delta's own LogStore, which knows how each file system does that; but for local files, which it deletes before it renames.
+        """
+        place, configuration = self._jvm.org.apache.hadoop.fs.Path(path), self._log.newDeltaHadoopConf()
+        system = place.getFileSystem(configuration)
+        system.mkdirs(place.getParent())
+        if system.getScheme() == "file":
+            _replace_local(place.toUri().getPath(), text)
+            return
+        lines = self._jvm.java.util.ArrayList()
+        for line in text.splitlines():
+            lines.add(line)
+        self._log.store().write(place, self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()), True, configuration)
+
+    def read_text(self, path: str) -> str | None:
+        """The text of a file, None where there is none."""
+        place = self._jvm.org.apache.hadoop.fs.Path(path)
+        system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
+        if not system.exists(place):
+            return None
+        stream = system.open(place)
+        try:
+            return bytes(stream.readAllBytes()).decode("utf-8")
+        finally:
+            stream.close()
+
     def stray_files(self) -> list[str]:
         """Names of what lies in the table's folder but for its log and hidden files: with no log, data that nobody can read any more."""
         path = self._jvm.org.apache.hadoop.fs.Path(self.path)
@@ -77,14 +107,12 @@ class DeltaLog:
         paths = [self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file)) for file in files]
         return all(path.getFileSystem(configuration).exists(path) for path in paths)
 
-    def commit_metadata(self, version: int) -> dict[str, Any]:
-        """The userMetadata that was given to the commit of this version, {} for none that is a JSON mapping."""
-        path = self._jvm.org.apache.hadoop.fs.Path(self._log.logPath(), f"{version:020d}.json")
-        stream = path.getFileSystem(self.spark._jsc.hadoopConfiguration()).open(path)
-        try:
-            text = bytes(stream.readAllBytes()).decode("utf-8")
-        finally:
-            stream.close()
+    def commit_metadata(self, version: int) -> dict[str, Any] | None:
+        """The userMetadata that was given to the commit of this version, {} for none that is a JSON mapping; None where the log has been cleaned of
+        it."""
+        text = self.read_text(f"{self._log.logPath().toString()}/{version:020d}.json")
+        if text is None:
+            return None
         for line in text.splitlines():
             info = json.loads(line).get("commitInfo")
             if info is not None:
@@ -95,8 +123,8 @@ class DeltaLog:
 class Snapshot:
     """A table as one version of its log leaves it. version is -1 where there is no table."""
 
-    def __init__(self, snapshot: Any) -> None:
-        self._snapshot = snapshot
+    def __init__(self, snapshot: Any, spark: SparkSession) -> None:
+        self._snapshot, self._spark = snapshot, spark
         self.version: int = snapshot.version()
 
     @property
@@ -114,10 +142,25 @@ class Snapshot:
         protocol = self._snapshot.protocol()
         return protocol.minReaderVersion(), protocol.minWriterVersion()
 
+    def files(self) -> DataFrame:
+        """One row for each data file: its path, size in bytes, partitionValues, and what else the log says of it."""
+        return DataFrame(self._snapshot.allFiles().toDF(), self._spark)
+
     def transaction(self, app_id: str) -> int:
         """The last txnVersion of this txnAppId, -1 for none."""
         found = self._snapshot.transactions().get(app_id)
         return int(found.get()) if found.isDefined() else -1
+
+
+def _replace_local(path: str, text: str) -> None:
+    folder, name = os.path.split(path)
+    written = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
+    with open(written, "w", encoding="utf-8") as file:
+        file.write(text)
+    # Hadoop reads a file against the checksum beside it, which would be that of the old text.
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, f".{name}.crc"))
+    os.replace(written, path)
 
 
 def _mapping(text: str | None) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """The table `runs` as a ledger: who runs which night, how far it came, and what belongs to it.
 
-A night, (cluster, logical_date), is a partition and has one writer at a time. Every change rewrites the partition's few rows in one commit that
-carries the next number of the night's own transaction id: Delta drops a commit whose number is not higher than the last one, and refuses one that
-races another, so of two runs that saw the same rows one wins, and a run that was given up for dead can no longer write. The number is read before
-the rows, and after the commit its metadata must be ours: a commit that was dropped raises nothing.
+A night, (cluster, logical_date), is a partition, and a cluster has one writer at a time: a night stands on the one before it, and maintenance on
+none that is under way. Every change rewrites the partition's few rows in one commit that carries the next number of the cluster's own transaction id:
+Delta drops a commit whose number is not higher than the last one, and refuses one that races another, so of two runs that saw the same rows one wins,
+and a run that was given up for dead can no longer write. The number is read before the rows, and after the commit its metadata must be ours: a commit
+that was dropped raises nothing.
 """
 
 from __future__ import annotations
@@ -90,6 +91,14 @@ class Ledger:
         """Every run of a night, in no order."""
         return self._runs(self._rows().where(sf.col("logical_date") == sf.lit(night)))
 
+    def lives(self, run: Run) -> bool:
+        """Whether a process that is not known to be dead is at work on the run."""
+        return not run.is_finished and run.holder is not None and not why_dead(run.holder, run.renewed_at or run.started_at, _now())
+
+    def holds(self, run: Run) -> bool:
+        """Whether this process is the one."""
+        return self._held is not None and self._held.run.run_id == run.run_id
+
     # ------------------------------------------------------------ what is done
 
     def acquire(
@@ -106,9 +115,10 @@ class Ledger:
         # Nothing was ever written at version 0, and the first query of a process is a dear one.
         number, of_night = -1, []
         if snapshot.version > 0:
-            number = snapshot.transaction(self._transaction_id(logical_date))
-            of_night = self.of_night(logical_date)
-        now, me = _now(), this_process()
+            number = snapshot.transaction(self._transaction_id)
+            of_night = self._of_night_unless_another_runs(logical_date)
+        # A clock that was set back must not make this run look older than one that it follows: the newest run of a night is what counts.
+        now, me = max([_now(), *[each.started_at + 1 for each in of_night]]), this_process()
         mine: dict[str, Any] = {"holder": me, "renewed_at": now}
         anew: dict[str, Any] = {"state": state, "code_version": code_version, "config_hash": config_hash, "error": None, **mine}
         run = None
@@ -148,6 +158,15 @@ class Ledger:
             self.release()
         return advanced
 
+    def retell(self, run: Run, other: Run, table_versions: Mapping[str, int]) -> None:
+        """Other versions of the tables for a run of the night that is DONE. run: the one that this process holds. Raises RunHeld as `advance`."""
+        with self._write_lock:
+            held = self._held
+            if held is None or held.run.run_id != run.run_id:
+                raise ValueError(f"this process does not hold the run {run.run_id}")
+            held.others = [replace(each, table_versions=dict(table_versions)) if each.run_id == other.run_id else each for each in held.others]
+            self._commit(held, held.run)
+
     def fail(self, run: Run, why: str) -> Run:
         """Marks the run FAILED, with why in one sentence, and gives the night back."""
         return self.advance(run, FAILED, error=why)
@@ -161,6 +180,15 @@ class Ledger:
 
     # ------------------------------------------------------------ how
 
+    def _of_night_unless_another_runs(self, logical_date: date) -> list[Run]:
+        """Every run of a night. Raises RunHeld where a process is at work on another night of the cluster."""
+        is_asked = (sf.col("logical_date") == sf.lit(logical_date)) | ~sf.col("state").isin(*FINISHED)
+        found = self._runs(self._rows().where(is_asked))
+        for other in found:
+            if other.logical_date != logical_date and self.lives(other):
+                raise _held_by(other)
+        return [run for run in found if run.logical_date == logical_date]
+
     def _rows(self) -> DataFrame:
         return self.warehouse.read(_TABLE).where(sf.col("cluster") == self.cluster)
 
@@ -168,13 +196,14 @@ class Ledger:
         schema = self.warehouse.schema(_TABLE).struct
         return [_as_run(row) for row in rows.select(*[_as_stored(each) for each in schema if each.name in _COLUMNS]).collect()]
 
-    def _transaction_id(self, night: date) -> str:
-        return f"groupreplay/{self.cluster}/{night}"
+    @property
+    def _transaction_id(self) -> str:
+        return f"groupreplay/{self.cluster}"
 
     def _commit(self, held: _Held, run: Run) -> None:
         """Writes the night's rows with this state of the run. On success `held` knows it; RunHeld where another process was quicker."""
         metadata = {"run_id": run.run_id, "holder": run.holder, "state": run.state, "number": held.number + 1}
-        options = {"txnAppId": self._transaction_id(run.logical_date), "txnVersion": str(held.number + 1)}
+        options = {"txnAppId": self._transaction_id, "txnVersion": str(held.number + 1)}
         where = f"cluster = '{self.cluster}' AND logical_date = DATE'{run.logical_date}'"
         before = self.warehouse.version(_TABLE)
         try:
@@ -187,7 +216,8 @@ class Ledger:
         held.run, held.number = run, held.number + 1
 
     def _lost(self, run: Run) -> RunHeld:
-        winner = next((each for each in self.of_night(run.logical_date) if not each.is_finished), None)
+        unfinished = self._runs(self._rows().where(~sf.col("state").isin(*FINISHED)))
+        winner = max(unfinished, key=lambda each: each.renewed_at or each.started_at, default=None)
         return _held_by(winner or replace(run, holder="another run that has ended since"))
 
     def _frame(self, runs: Iterable[Run]) -> DataFrame:

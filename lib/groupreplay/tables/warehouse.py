@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -23,6 +23,9 @@ from groupreplay.tables.schemas import ALWAYS, INTERNAL, OPTIONAL, READER_VERSIO
 
 _THREADS = 4
 """Driver threads for what is done to every table: the work is Spark's planning on the driver, so more than its cores gain nothing."""
+
+
+NO_VERSION: Final = -1
 
 
 class Warehouse:
@@ -102,6 +105,26 @@ class Warehouse:
         is_new = self._snapshot(name).version == 0
         how = {} if is_new else {"replaceWhere": where}
         return self._write(name, frame, "append" if is_new else "overwrite", {**how, **(options or {})}, user_metadata)
+
+    def version_of_run(self, name: str, user_metadata: Mapping[str, Any], above: int) -> int:
+        """The version that a run's step made of a table, NO_VERSION where it made none. user_metadata: as that commit was given; run_id and step
+        count. above: a version that is older."""
+        log, sought = self.log(name), {key: user_metadata[key] for key in ("run_id", "step")}
+        for version in range(self.version(name), max(above, 0), -1):
+            metadata = log.commit_metadata(version)
+            if metadata is None:
+                break
+            if sought.items() <= metadata.items():
+                return version
+        return NO_VERSION
+
+    def replace_text(self, name: str, text: str) -> None:
+        """Writes <root>/<name>, a small text beside the public tables, in place of what is there: a reader sees the one or the other."""
+        self.log("runs").replace_text(f"{self.root}/{name}", text)
+
+    def read_text(self, name: str) -> str:
+        """What `replace_text` wrote, "" where there is nothing."""
+        return self.log("runs").read_text(f"{self.root}/{name}") or ""
 
     def log(self, name: str) -> DeltaLog:
         if name not in self._logs:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import Anomaly
@@ -14,6 +16,14 @@ REPLICA_CONFLICT = "REPLICA_CONFLICT"
 
 CLOCK_JUMP = "CLOCK_JUMP"
 """A batch whose time is a day off from both of its neighbours; it does not count for as-of."""
+
+
+LATE_RECORDS = "LATE_RECORDS"
+"""Records that turned up where earlier nights had met a hole: kept, and replayed when all nights are rebuilt."""
+
+
+TOPIC_RECREATED = "TOPIC_RECREATED"
+"""The log in a partition's place is another than was read before: groups of the old one ended unobserved, and the new one was read from its start."""
 
 
 def anomalies(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataFrame:
@@ -37,19 +47,21 @@ def _of_groups(staged: DataFrame, context: ReportContext) -> DataFrame:
 
 def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
     """One row an offset and what was found there, however many replicas show it: `detail` is part of the key, so no file is named in it."""
-    is_conflict = sf.col("kind") == "conflict"
+    rules = {"conflict": REPLICA_CONFLICT, "clock": CLOCK_JUMP, "late": LATE_RECORDS, "other_log": TOPIC_RECREATED}
 
     def field(name: str) -> str:
         return f"get_json_object(detail, '$.{name}')"
 
     found = sf.expr(f"concat('kept leader epoch ', {field('kept_leader_epoch')}, ', dropped ', {field('dropped_leader_epoch')})")
     jumped = sf.expr(f"concat('record time ', {field('ts_ms')}, ' ms is a day off from both neighbours')")
-    rows = raw.where(sf.col("kind").isin("conflict", "clock")).select(
-        sf.when(is_conflict, REPLICA_CONFLICT).otherwise(CLOCK_JUMP).alias("rule"),
+    late = sf.expr(f"concat({field('records')}, ' records of offsets ', {field('filled')}, ' came after their night; rebuild_nights replays them')")
+    texts = {"conflict": found, "clock": jumped, "late": late, "other_log": sf.expr(field("found"))}
+    rows = raw.where(sf.col("kind").isin(*rules)).select(
+        _by_kind({kind: sf.lit(rule) for kind, rule in rules.items()}).alias("rule"),
         "offsets_partition",
         "offset",
         "ts_ms",
-        sf.coalesce(sf.when(is_conflict, found).otherwise(jumped), "detail", sf.lit("")).alias("text"),
+        sf.coalesce(_by_kind(texts), "detail", sf.lit("")).alias("text"),
         sf.expr(field("path")).alias("path"),
     )
     once = rows.groupBy("rule", "offsets_partition", "offset", "text").agg(sf.max("ts_ms").alias("ts_ms"), sf.min("path").alias("path"))
@@ -62,7 +74,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         sf.lit(None).cast("bigint").alias("to_offset"),
         sf.lit(True).alias("start_observed"),
         "rule",
-        sf.lit("WARN").alias("severity"),
+        sf.when(sf.col("rule") == TOPIC_RECREATED, "ERROR").otherwise("WARN").alias("severity"),
         instant(sf.col("ts_ms"), "detected_at"),
         sf.col("offsets_partition").alias("evidence_partition"),
         sf.col("offset").alias("evidence_offset"),
@@ -70,3 +82,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         "path",
         sf.lit(True).alias("is_final"),
     )
+
+
+def _by_kind(columns: Mapping[str, Column]) -> Column:
+    return sf.coalesce(*[sf.when(sf.col("kind") == kind, column) for kind, column in columns.items()])

@@ -40,6 +40,7 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
         sf.min("first_ms").alias("first_ms"),
         sf.max("last_ms").alias("last_ms"),
         _summed(sf.collect_list("loggers")).alias("loggers"),
+        sf.max("log_incarnation").alias("log_incarnation"),
         *sums,
     )
     told = inputs.withColumn("detail", sf.lit(None).cast("string"))
@@ -54,6 +55,7 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
         *_OUTCOMES,
         *COUNTS,
         "loggers",
+        "log_incarnation",
         "detail",
     )
 
@@ -108,6 +110,7 @@ def _units(raw: DataFrame) -> DataFrame:
         time("first_ts_ms").alias("first_ms"),
         time("last_ts_ms").alias("last_ms"),
         *[f"unit.{name}" for name in COUNTS],
+        "log_incarnation",
     )
 
 

@@ -30,8 +30,10 @@ def read_stretches(lines: DataFrame) -> DataFrame:
 
 
 def landed_units(raw: DataFrame) -> DataFrame:
-    """offsets_partition, source, input, and `unit`: the counts that its detail holds, a struct of BIGINTs."""
-    return raw.where(sf.col("kind") == "unit").select("offsets_partition", "source", "input", sf.from_json("detail", _DETAIL).alias("unit"))
+    """offsets_partition, source, input, log_incarnation, and `unit`: the counts that its detail holds, a struct of BIGINTs."""
+    return raw.where(sf.col("kind") == "unit").select(
+        "offsets_partition", "source", "input", "log_incarnation", sf.from_json("detail", _DETAIL).alias("unit")
+    )
 
 
 def joined_sources() -> Column:

@@ -14,6 +14,8 @@ it; its value is only looked at when the row is kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from groupreplay.wire.batches import APPEND_TIME, CONTROL, TRANSACTIONAL, Batch, Damage, LogRecord
 from groupreplay.wire.primitives import Malformed, read_varlong
 from groupreplay.wire.record_batch import OFFSET_LIMIT, parse_records
@@ -21,6 +23,9 @@ from groupreplay.wire.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key
 from groupreplay.wire.rows import MARKER, OPEN_COMMIT, RECORD, RowBuffer
 
 _INT64_MAX = (1 << 63) - 1
+
+MISSING_MAX = 64
+"""How many holes of a log are remembered with their place: what a forgotten segment leaves is wide, what compaction leaves is narrow."""
 
 
 _Origin = tuple[int, int, int, int, int, int, str, bool]
@@ -40,8 +45,9 @@ _OpenCommit = tuple[_Origin, int, int, bytes, bytes]
 class CommitReducer:
     """Takes the batches of one unit in offset order and puts the rows that are kept into a RowBuffer.
 
-    start_offset, end_offset: of the unit. Records below the start are passed over (`late`), so are those at or above the end: a batch that spans the
-    edge of two units is shared out between them. next_offset: one past the last offset seen, -1 before the first.
+    start_offset, end_offset: of the unit. Records below the start are passed over (`below`), so are those at or above the end: a batch that spans the
+    edge of two units is shared out between them. next_offset: one past the last offset seen, -1 before the first. missing: [first, end) of the widest
+    holes, in order.
     """
 
     def __init__(self, buffer: RowBuffer, start_offset: int, end_offset: int) -> None:
@@ -54,11 +60,12 @@ class CommitReducer:
         self._marked: set[int] = set()
         self.next_offset = start_offset
         self.last_hole = -1
-        self.records = self.kept = self.control = self.aborted = self.open_commits = self.unusable = self.holes = self.late = 0
+        self.records = self.kept = self.control = self.aborted = self.open_commits = self.unusable = self.holes = self.below = 0
+        self.missing: list[tuple[int, int]] = []
 
     def counts(self) -> dict[str, int]:
         """What became of the records. records = kept + reduced + aborted + open_commits + unusable; the others stand beside them."""
-        names = ("records", "kept", "control", "aborted", "open_commits", "unusable", "holes", "last_hole", "late")
+        names = ("records", "kept", "control", "aborted", "open_commits", "unusable", "holes", "last_hole", "below")
         counts: dict[str, int] = {name: getattr(self, name) for name in names}
         counts["reduced"] = self.records - self.kept - self.aborted - self.open_commits - self.unusable
         return counts
@@ -152,7 +159,7 @@ class CommitReducer:
             offset, ts_ms, key, value = record
             if offset != self.next_offset:
                 if offset < self._start_offset:
-                    self.late += 1
+                    self.below += 1
                     continue
                 self._pass_hole(min(offset, self._end_offset))
                 origin = _origin(batch, self.last_hole, False)
@@ -262,6 +269,9 @@ class CommitReducer:
         """Offsets from the next one to `offset` (exclusive) are missing."""
         if offset > self.next_offset:
             self.holes += offset - self.next_offset
+            self.missing.append((self.next_offset, offset))
+            if len(self.missing) >= 2 * MISSING_MAX:
+                self.missing = widest(self.missing)
             self.last_hole = offset - 1
             self.next_offset = offset
 
@@ -280,6 +290,17 @@ class CommitReducer:
     def _add_fault(self, batch: Batch, fault: str) -> None:
         raw = batch.data[batch.start :] if isinstance(batch.data, bytes) else b""
         self._buffer.add_damage(Damage(batch.path, batch.position, 0, fault, batch.base_offset, raw), self.last_hole)
+
+
+def widest(holes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The widest holes, [first, end) each, in order; what follows one another is one."""
+    joined: list[tuple[int, int]] = []
+    for first, end in sorted(holes):
+        if joined and joined[-1][1] >= first:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((first, end))
+    return sorted(sorted(joined, key=lambda hole: hole[0] - hole[1])[:MISSING_MAX])
 
 
 def _origin(batch: Batch, last_hole: int, is_raw: bool) -> _Origin:

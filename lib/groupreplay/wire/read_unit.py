@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 
 from groupreplay.wire.batches import Batch, Conflict, Damage, Duplicates, Item, Late
 from groupreplay.wire.byte_stream import ByteStream
-from groupreplay.wire.commits import CommitReducer
+from groupreplay.wire.commits import CommitReducer, widest
 from groupreplay.wire.dump_log import DumpReader, runs, scan_sections
 from groupreplay.wire.record_batch import Codecs, SegmentReader, parse_records
 from groupreplay.wire.replicas import Log, merge
-from groupreplay.wire.rows import BYTES_MAX, CLOCK, ROWS_MAX, UNIT, RowBuffer
+from groupreplay.wire.rows import BYTES_MAX, CLOCK, OTHER_LOG, ROWS_MAX, UNIT, RowBuffer
 from groupreplay.wire.units import DUMP_LOG, Unit, UnitFile
 
 DAY_MS = 86_400_000
@@ -32,7 +32,7 @@ def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[
     clock = Clock(buffer)
     duplicates, crc, first_ts, first_offset = 0, 0, -1, unit.start_offset
     feed_clock, feed_reducer = clock.feed, reducer.feed
-    for item in merge(_logs(unit, open_file, codecs)):
+    for item in merge(unit_logs(unit, open_file, codecs)):
         if type(item) is Batch:
             if first_ts < 0:
                 first_ts = _first_ts(item)
@@ -43,7 +43,7 @@ def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[
         elif isinstance(item, Duplicates):
             duplicates += item.records
         elif isinstance(item, Late):
-            reducer.late += item.records
+            reducer.below += item.records
         elif isinstance(item, Conflict):
             buffer.add_conflict(item, reducer.last_hole)
         elif isinstance(item, Damage):
@@ -61,9 +61,13 @@ def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[
         "first_ts_ms": first_ts,
         "last_ts_ms": clock.greatest_ms,
         **reducer.counts(),
+        "missing": widest(reducer.missing),
+        "late": 0,
         "duplicates": duplicates,
         "batch_crc": crc,
     }
+    if unit.other_log:
+        buffer.add(OTHER_LOG, first_offset, {"found": unit.other_log}, ts_ms=first_ts)
     buffer.add(UNIT, first_offset, detail)
     yield buffer.take()
 
@@ -128,7 +132,8 @@ class Clock:
 # ---------------------------------------------------------------- files
 
 
-def _logs(unit: Unit, open_file: OpenFile, codecs: Codecs) -> list[Log]:
+def unit_logs(unit: Unit, open_file: OpenFile, codecs: Codecs) -> list[Log]:
+    """The files of a unit, to be merged."""
     logs: list[Log] = []
     for file in sorted(unit.files, key=lambda one: (one.kind == DUMP_LOG, one.replica, one.path)):
         logs.extend(_dump_logs(unit, file, open_file) if file.kind == DUMP_LOG else [_segment_log(unit, file, open_file, codecs)])

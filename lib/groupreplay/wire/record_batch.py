@@ -73,6 +73,12 @@ class _Header(NamedTuple):
     record_count: int
 
 
+def first_header(data: bytes) -> _Header | None:
+    """The header that the bytes begin with, None where there is none. Its CRC is not checked."""
+    header = _Header._make(_HEADER(data, 0)) if len(data) >= HEADER_BYTES else None
+    return header if header is not None and header.magic == 2 and header.length >= LENGTH_MIN else None
+
+
 class SegmentReader:
     """Reads one segment file. Iterate it once.
 

@@ -34,6 +34,10 @@ DAMAGE = "damage"
 CONFLICT = "conflict"
 CLOCK = "clock"
 UNIT = "unit"
+LATE = "late"
+OTHER_LOG = "other_log"
+LATE_KINDS = {RECORD: "late_record", OPEN_COMMIT: "late_open_commit", MARKER: "late_marker"}
+"""Kinds of rows that came late: no night replays them until all are rebuilt."""
 
 ROWS_MAX = 20_000
 BYTES_MAX = 8 << 20

@@ -34,6 +34,8 @@ class Unit:
 
     start_offset: land nothing below it; -1: from wherever the log begins. end_offset: exclusive; batches whose base offset is at or above it
     belong to another unit; -1: open. source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
+    holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and what it finds came late; none: it reads what is
+    new. log_incarnation: how often the topic was created anew before. other_log: of the first unit after that, what showed it, else "".
     """
 
     offsets_partition: int
@@ -42,6 +44,9 @@ class Unit:
     files: tuple[UnitFile, ...]
     source: str
     input: str
+    holes: tuple[tuple[int, int], ...] = ()
+    log_incarnation: int = 0
+    other_log: str = ""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -51,4 +56,5 @@ class Unit:
         """Inverse of `to_json`. Raises KeyError, TypeError or ValueError on any other text: only our own plan writes it."""
         fields: dict[str, Any] = json.loads(text)
         files = tuple(UnitFile(**file) for file in fields.pop("files"))
-        return cls(files=files, **fields)
+        holes = tuple((first, end) for first, end in fields.pop("holes", ()))
+        return cls(files=files, holes=holes, **fields)

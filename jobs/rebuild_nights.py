@@ -1,0 +1,49 @@
+"""Replays and publishes all nights anew, from the raw rows that they landed: after a change of the states' layout, or for a better decoder.
+
+Let no other job of the cluster run meanwhile. Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration,
+or raw rows were deleted; 3 a source of topics cannot be read; 4 another run holds a night; 5 the warehouse is damaged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Sequence
+
+from groupreplay.config_file import load_config
+from groupreplay.job_options import night_parser
+from groupreplay.outcome import end_job
+from groupreplay.session import start_session
+from groupreplay.steps.night import rebuild_nights
+
+_log = logging.getLogger("rebuild_nights")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    return night_parser("rebuild_nights", __doc__, "the first there is", "first night to rebuild, as if the log began with it")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = build_parser().parse_args(arguments)
+    return end_job(lambda: _run(options), debug=options.debug)
+
+
+def _run(options: argparse.Namespace) -> str:
+    started = time.monotonic()
+    config = load_config(options.config, options.set)
+    _log.info("cluster=%s warehouse=%s sources=%d config=%s", config.cluster, config.warehouse, len(config.sources), config.config_hash[:12])
+    spark = start_session("groupreplay rebuild_nights")
+    try:
+        result = rebuild_nights(spark, config, options.logical_date, take_over=options.take_over)
+    finally:
+        spark.stop()
+    print("\n".join(result.summary_lines) + "\n")
+    first, last = result.logical_dates[0], result.logical_dates[-1]
+    which = f"{len(result.logical_dates):,} nights of cluster {config.cluster}, {first} to {last}"
+    return f"Done: {which}, were rebuilt in {config.warehouse}, in {time.monotonic() - started:.0f} s."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

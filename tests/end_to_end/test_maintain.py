@@ -1,0 +1,105 @@
+"""Maintenance between nights: fewer files and rows, and nobody can tell."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from groupreplay.config import Config, RetentionConfig, Source
+from groupreplay.errors import ConfigError, RunHeld
+from groupreplay.steps.maintain import maintain, undecided_commits
+from groupreplay.steps.night import NightResult, run_night
+from groupreplay.tables.runs import Ledger
+from groupreplay.tables.warehouse import Warehouse
+from tests.end_to_end.logs import before_first_marker, copy_log
+from tests.faults.nights import contents, run_rows
+
+pytestmark = pytest.mark.spark
+
+RECORDING = "other-groups-4.2"
+NIGHTS = tuple(date(2026, 11, day) for day in range(21, 26))
+INTERNAL = ("raw_records", "group_state", "replayed")
+
+
+class Kept:
+    """A warehouse whose log grows: the first night ends in the middle of a transaction."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.root = spark, folder / "warehouse"
+        self.logs = copy_log(RECORDING, folder / "logs", before_first_marker)
+
+    def config(self, retention: RetentionConfig | None = None) -> Config:
+        sources = (Source(kind="segments", path=str(self.logs)),)
+        return Config(cluster="c", warehouse=str(self.root), sources=sources, retention=retention or RetentionConfig())
+
+    def run(self, night: date) -> NightResult:
+        return run_night(self.spark, self.config(), night)
+
+    def told_by_sql(self) -> dict[str, list[str]]:
+        """What the statements that readers were given show: view -> its rows."""
+        statements = [each.strip() for each in (self.root / "_sql/spark.sql").read_text().split(";\n") if each.strip()]
+        for statement in statements:
+            self.spark.sql(statement)
+        names = [statement.split(" AS SELECT")[0].split()[-1] for statement in statements]
+        return {name: sorted(self.spark.table(name).toJSON().collect()) for name in names if name not in INTERNAL}
+
+
+def test_maintenance_changes_no_row_that_anybody_reads(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Kept(spark, tmp_path)
+    kept.run(NIGHTS[0])
+    copy_log(RECORDING, kept.logs)
+    kept.run(NIGHTS[1])
+    # What the second night settled it needs to run again, and no later night does.
+    raw = spark.read.format("delta").load(str(kept.root / "raw_records"))
+    assert undecided_commits(raw.where(f"logical_date < DATE'{NIGHTS[1]}'")).count() > 0
+    assert undecided_commits(raw).count() == 0
+    kept.run(NIGHTS[2])
+    before, sql = contents(kept.root), kept.told_by_sql()
+
+    maintained = maintain(spark, kept.config(RetentionConfig(raw_nights=1, state_nights=1, vacuum_hours=0, allow_short_vacuum=True)))
+    after = contents(kept.root)
+    assert maintained.logical_date == NIGHTS[2]
+    assert kept.told_by_sql() == sql
+    assert {name: after[name] for name in after if name not in INTERNAL} == {name: before[name] for name in before if name not in INTERNAL}
+    newest = run_rows(kept.root)[-1]
+    assert (newest["state"], newest["logical_date"], list(dict(newest["timings"]))) == ("DONE", NIGHTS[2], ["maintain"])
+    assert newest["digest"] == run_rows(kept.root)[-2]["digest"]
+    assert maintained.deleted["raw_records"] == before["raw_records"].total()
+    assert maintained.deleted["group_state"] > 0
+    assert sum(small for _, small in maintained.files_after.values()) < sum(small for _, small in maintained.files_before.values())
+    left = {path for name in INTERNAL for path in (kept.root / name).rglob("*.parquet")}
+    assert len(left) == sum(maintained.files_after[name][0] for name in INTERNAL), "vacuum left what a version names, and no more"
+
+    # A night after it is the night that would have been; one whose rows are gone is refused.
+    again = kept.run(NIGHTS[3])
+    assert again.run is not None
+    assert dict(again.run.digest or {}) == dict(newest["digest"])
+    with pytest.raises(ConfigError, match="rows were deleted from raw_records"):
+        kept.run(NIGHTS[0])
+    _never_together(kept, monkeypatch)
+
+
+def _never_together(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maintenance while a night runs, and a night while maintenance runs, of whatever date."""
+    ledger = Ledger(Warehouse(kept.spark, str(kept.root), "c"), "c")
+    held = ledger.acquire(NIGHTS[4], "0", "", '{"units": []}')
+    with pytest.raises(RunHeld, match=str(NIGHTS[4])):
+        maintain(kept.spark, kept.config())
+    ledger.fail(held, "given up")
+    refused = []
+
+    def night(*_: object) -> dict[str, int]:
+        with pytest.raises(RunHeld, match=str(NIGHTS[3])) as caught:
+            kept.run(NIGHTS[4])
+        refused.append(caught.value)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("groupreplay.steps.maintain._delete", night)
+    with pytest.raises(ZeroDivisionError):
+        maintain(kept.spark, kept.config())
+    assert len(refused) == 1
+    newest = run_rows(kept.root)[-1]
+    assert (newest["state"], newest["logical_date"]) == ("FAILED", NIGHTS[3])
