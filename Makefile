@@ -10,16 +10,21 @@ DELTA_PACKAGE := io.delta:delta-spark_4.1_2.13:$(DELTA_VERSION)
 # Spark has everything else that these packages name, and no table here needs the Delta kernel: two jars are enough.
 NOT_NEEDED := org.*:*,com.*:*,io.netty*:*,io.unitycatalog:*,io.delta:delta-kernel*
 IVY_SETTINGS ?= conf/ivysettings.xml
+# Spark's Kafka source. The part of it that gets delegation tokens is not published for every release: any of this Spark line does.
+KAFKA_SOURCE := org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.3
+KAFKA_TOKENS := org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1
+IN_SPARK := org.apache.spark:spark-tags*,org.apache.hadoop:*,com.*:*,org.lz4:*,org.xerial*:*,org.slf4j:*,org.scala-lang*:*
 
 VENV := .venv/.installed
 JARS := .cache/jars/.resolved
+KAFKA_JARS := .cache/kafka-jars/.resolved
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 CHECKED := lib jobs tests setup.py
 
-.PHONY: help setup lint types test demo bench soak rebuild clean
+.PHONY: help setup kafka-jars lint types test demo bench soak rebuild clean
 
 help:  ## say what there is
-	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-16s %s\n", $$1, $$2}'
 
 setup: $(VENV) $(JARS)  ## make .venv and fetch the two Delta jars, once; everything else does this by itself
 
@@ -40,6 +45,21 @@ $(JARS): $(VENV) $(IVY_SETTINGS) conf/jars.sha256
 	@rm -rf .cache/ivy .cache/nothing.py .cache/ivy.log
 	@touch $@
 
+kafka-jars: $(KAFKA_JARS)  ## fetch the four jars that read the live topic, once; only configurations with a source of the kind kafka need them
+
+$(KAFKA_JARS): $(VENV) $(IVY_SETTINGS) conf/kafka-jars.sha256
+	@rm -rf .cache/kafka-ivy .cache/kafka-jars && mkdir -p .cache/kafka-jars
+	@echo pass > .cache/kafka-jars/nothing.py
+	@echo "fetching $(KAFKA_SOURCE)"
+	@fetch() { $(IN_VENV) .venv/bin/spark-submit --conf spark.jars.ivySettings=$(IVY_SETTINGS) --conf spark.jars.ivy=$(CURDIR)/.cache/kafka-ivy/$$1 \
+	    --packages "$$2" --exclude-packages "$$3" .cache/kafka-jars/nothing.py >.cache/kafka-ivy.log 2>&1; }; \
+	    { fetch source $(KAFKA_SOURCE) '$(IN_SPARK),org.apache.spark:spark-token-provider*' && fetch tokens $(KAFKA_TOKENS) '$(IN_SPARK),org.apache.kafka:*'; } \
+	    || { cat .cache/kafka-ivy.log; echo "The Kafka jars could not be fetched: put those of conf/kafka-jars.sha256 into .cache/kafka-jars yourself and touch $@."; exit 1; }
+	@for jar in .cache/kafka-ivy/*/jars/*.jar; do name=$$(basename "$$jar"); cp "$$jar" ".cache/kafka-jars/$${name#org.apache.*_}"; done
+	@cd .cache/kafka-jars && { sha256sum --quiet -c ../../conf/kafka-jars.sha256 2>/dev/null || shasum -a 256 --quiet -c ../../conf/kafka-jars.sha256; }
+	@rm -rf .cache/kafka-ivy .cache/kafka-ivy.log .cache/kafka-jars/nothing.py
+	@touch $@
+
 lint: $(VENV)  ## formatting, lint, types and import contracts
 	@.venv/bin/ruff format --check $(CHECKED)
 	@.venv/bin/ruff check $(CHECKED)
@@ -49,7 +69,7 @@ lint: $(VENV)  ## formatting, lint, types and import contracts
 types: $(VENV)  ## types alone
 	@.venv/bin/mypy
 
-test: setup lint  ## lint, types, import contracts and every test
+test: setup kafka-jars lint  ## lint, types, import contracts and every test
 	@$(IN_VENV) .venv/bin/python -m pytest
 
 demo: setup  ## the main job on the recordings of tests/recordings, and three queries on what it wrote
@@ -62,7 +82,7 @@ bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=20000
 	@$(IN_VENV) .venv/bin/python -m tests.bench.text_logs
 	@$(IN_VENV) .venv/bin/python -m tests.bench.nights $(if $(NIGHTS),--nights $(NIGHTS)) $(if $(RECORDS),--records $(RECORDS))
 
-soak: setup  ## what takes longer than the suite may
+soak: setup kafka-jars  ## what takes longer than the suite may
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak
 
 rebuild: setup  ## replay all nights of CONFIG=file anew, from the rows that they landed

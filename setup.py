@@ -29,6 +29,7 @@ setup(
         "dev": [
             "build>=1.2",
             "chispa>=0.12",
+            "confluent-kafka>=2.12",
             "deltalake>=1.6",
             "hypothesis>=6.100",
             "import-linter>=2.1",

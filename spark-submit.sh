@@ -4,6 +4,7 @@
 #   GROUPREPLAY_MASTER      where to run, over what the properties say: local[4], spark://host:7077, yarn, k8s://...
 #   GROUPREPLAY_SPARK_CONF  properties file (conf/spark-local.conf)
 #   GROUPREPLAY_JARS        folder with the Delta jars (what make setup fetched); empty: the cluster has them
+#   GROUPREPLAY_KAFKA_JARS  folder with the jars of Spark's Kafka source (from make kafka-jars), for sources that ask a cluster; empty: as above
 #   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties; with --log-format json conf/log4j2-json.properties)
 #   SPARK_HOME              a Spark of your own; else that of .venv
 set -euo pipefail
@@ -42,6 +43,18 @@ options+=(--properties-file "${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.co
 options+=(--driver-java-options "\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$log4j2}\"")
 [ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
 jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
+
+# Spark's Kafka source comes along only where the configuration has a source that asks a cluster.
+config="$(printf '%s\n' "$@" | sed -n 's/^--config=//p; /^--config$/{n;p;}')"
+asks_cluster="^[^#]*(kind|from)[\"']?: *[\"']?kafka([^A-Za-z0-9_]|$)"
+if [ "$job" != query_tables ] && [ "$job" != maintain_tables ] && [ -n "${GROUPREPLAY_KAFKA_JARS-default}" ] && [ -f "$config" ] && grep -Eq "$asks_cluster" "$config"; then
+    kafka_jars="$(find -L "${GROUPREPLAY_KAFKA_JARS-$home/.cache/kafka-jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
+    if [ -z "$kafka_jars" ]; then
+        echo "$config reads a cluster, and Spark's jars for it are missing: run make kafka-jars, or name their folder in GROUPREPLAY_KAFKA_JARS" >&2
+        exit 2
+    fi
+    jars="${jars:+$jars,}$kafka_jars"
+fi
 [ -n "$jars" ] && options+=(--jars "$jars")
 
 exec "$submit" "${options[@]}" "$home/jobs/$job.py" "$@"

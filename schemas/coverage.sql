@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS coverage (
   cluster      STRING    NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
   logical_date DATE      NOT NULL COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
   source       STRING    NOT NULL
-    COMMENT 'kind of the source; segments, dump_log, server_log, request_log, none for what no source shows (open enum), joined by + where a log was put together from several',
+    COMMENT 'kind of the source; segments, dump_log, kafka, server_log, request_log, none for what no source shows (open enum), joined by + where a log was put together from several',
   input        STRING    NOT NULL COMMENT 'what was read, __consumer_offsets-P or a path; of source none a reason of being stuck',
   first_offset BIGINT             COMMENT 'first offset read, of a text log the position in its text; offset, or bytes',
   next_offset  BIGINT             COMMENT 'one past the last offset read, = first_offset when there was nothing new; offset, or bytes',
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS coverage (
   undecoded    BIGINT    NOT NULL COMMENT 'rows and stretches that could not be decoded, each in table undecoded; rows',
   reduced      BIGINT    NOT NULL
     COMMENT 'commits that no measure needs, counted and left out; of a request log those told by the row of another; records',
-  control      BIGINT    NOT NULL COMMENT 'transaction markers; records',
+  control      BIGINT    NOT NULL COMMENT 'transaction markers; of source kafka also aborted commits, where nothing else can be missing; records',
   aborted      BIGINT    NOT NULL COMMENT 'records of aborted transactions, which never count; records',
   open_commits BIGINT    NOT NULL COMMENT 'commits of transactions that had not ended when the input did, kept for a later night; records',
   duplicates   BIGINT    NOT NULL COMMENT 'records met again in another replica or copy; records',

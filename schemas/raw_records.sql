@@ -11,8 +11,8 @@ CREATE TABLE IF NOT EXISTS raw_records (
   offset            BIGINT NOT NULL
     COMMENT 'of the record; a commit of a transaction stands at its marker, a unit at its first offset, -1 where unknown; offset',
   ts_ms             BIGINT NOT NULL COMMENT 'record time, -1 where unknown; ms since the epoch, UTC',
-  leader_epoch      INT    NOT NULL COMMENT 'partition leader epoch of its batch, -1 where unknown; epoch',
-  batch_base_offset BIGINT NOT NULL COMMENT 'base offset of its batch: every batch boundary ends an operation; offset',
+  leader_epoch      INT    NOT NULL COMMENT 'partition leader epoch of its batch, -1 where unknown, as from a live topic; epoch',
+  batch_base_offset BIGINT NOT NULL COMMENT 'base offset of its batch: every batch boundary ends an operation, -1 where unknown, as from a live topic; offset',
   last_hole         BIGINT NOT NULL COMMENT 'greatest missing offset below it in its unit, -1 if none; offset',
   encoding          STRING NOT NULL COMMENT 'of key and value; binary (as on disk), json (text of a dump), empty where there is neither',
   group_id          STRING NOT NULL
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS raw_records (
   key               BINARY          COMMENT 'record key, NULL for kinds without; bytes',
   value             BINARY          COMMENT 'record value, NULL for a tombstone; of damage the first bytes of it; bytes',
   producer_id       BIGINT NOT NULL COMMENT 'of the batch, -1 where none; producer id',
-  source            STRING NOT NULL COMMENT 'kind of the source; segments, dump_log (open enum)',
+  source            STRING NOT NULL COMMENT 'kind of the source; segments, dump_log, kafka (open enum)',
   input             STRING NOT NULL COMMENT 'what was read; __consumer_offsets-P, or a path',
   detail            STRING          COMMENT 'what a row that is no record says, NULL for records; JSON',
   log_incarnation   INT             COMMENT 'how often the topic had been created anew when the row was landed, NULL for never; times'

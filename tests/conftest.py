@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 JARS = ROOT / ".cache" / "jars"
+KAFKA_JARS = ROOT / ".cache" / "kafka-jars"
 
 # collect() gives times in the zone of the process: pinned, so that a test says the same everywhere.
 os.environ["TZ"] = "UTC"
@@ -27,6 +28,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     jars = sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_JARS", JARS)).glob("*.jar"))
     assert jars, "the Delta jars are missing: run make setup"
+    jars += sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_KAFKA_JARS", KAFKA_JARS)).glob("*.jar"))
     session = start_session(
         "tests",
         {

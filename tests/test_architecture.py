@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,3 +119,11 @@ def test_pins_of_delta_agree() -> None:
     jars = [line.split()[1] for line in (ROOT / "conf/jars.sha256").read_text(encoding="utf-8").splitlines()]
     assert jars == [f"delta-spark_4.1_2.13-{version}.jar", f"delta-storage-{version}.jar"]
     assert f"delta_spark=={version}" in (ROOT / "constraints.txt").read_text(encoding="utf-8")
+
+
+def test_pins_of_kafka_agree() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    jars = [line.split()[1] for line in (ROOT / "conf/kafka-jars.sha256").read_text(encoding="utf-8").splitlines()]
+    for artifact in re.findall(r"^KAFKA_\w+ := org\.apache\.spark:(\S+):(\S+)$", makefile, re.MULTILINE):
+        assert "-".join(artifact) + ".jar" in jars
+    assert len(jars) == 4

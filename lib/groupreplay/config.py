@@ -27,8 +27,7 @@ MAX_GROUP_THRESHOLDS = 200
 
 SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
 TEXT_KINDS = (SERVER_LOG, REQUEST_LOG)
-SOURCE_KINDS = ("segments", "dump_log", *TEXT_KINDS, "topics")
-LATER_SOURCE_KINDS = ("kafka",)
+SOURCE_KINDS = ("segments", "dump_log", "kafka", *TEXT_KINDS, "topics")
 
 PRIVATE_FIELDS = ("client_host", "client_id", "instance_id", "principal")
 """What of a client may be hashed in the tables that analysts read."""
@@ -81,6 +80,37 @@ class RequestLogSource(ServerLogSource):
 
     message_field: str | None = None
     time_field: str | None = None
+
+
+_SERVERS = {"pattern": r"(?:[^\s,]+:\d{1,5})(?:,\s*[^\s,]+:\d{1,5})*", "expected": "host:port, or several parted by commas"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSource:
+    """The live offsets topic. options: of Kafka's clients, by Kafka's names; some are secrets, so they show nowhere."""
+
+    kind: str
+    bootstrap_servers: str = field(metadata=_SERVERS)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False, metadata={"kafka_options": True})
+    topic: str = field(default="__consumer_offsets", metadata={"pattern": r"[A-Za-z0-9._-]{1,249}", "expected": "the name of a topic"})
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.bootstrap_servers}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaTopicsSource:
+    """Topic ids and names as the cluster itself tells them. bootstrap_servers: None: those, and the options, of the source of the kind kafka."""
+
+    kind: str
+    bootstrap_servers: str | None = field(default=None, metadata=_SERVERS)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False, metadata={"kafka_options": True})
+
+    def __str__(self) -> str:
+        return f"{self.kind} from kafka {self.bootstrap_servers}"
+
+
+AnySource = Source | KafkaSource | KafkaTopicsSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +213,7 @@ class Config:
 
     cluster: str = field(metadata={"pattern": r"[A-Za-z0-9._-]{1,100}", "expected": "a name of letters, digits, '.', '_' and '-'"})
     warehouse: str
-    sources: tuple[Source, ...] = field(metadata={"min": 1})
+    sources: tuple[AnySource, ...] = field(metadata={"min": 1})
     groups: GroupsConfig = field(default_factory=GroupsConfig)
     owners: str | None = None
     owner_rules: tuple[Owner, ...] = field(default=(), metadata={"computed": True})

@@ -19,13 +19,15 @@ from importlib import resources
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from groupreplay.config import (
-    LATER_SOURCE_KINDS,
     REQUEST_LOG,
     SAFE_VACUUM_HOURS,
     SERVER_LOG,
     SOURCE_KINDS,
+    AnySource,
     Config,
     GroupThresholds,
+    KafkaSource,
+    KafkaTopicsSource,
     Owner,
     RequestLogSource,
     ServerLogSource,
@@ -33,8 +35,10 @@ from groupreplay.config import (
     Thresholds,
 )
 from groupreplay.config_shown import shown
+from groupreplay.config_tree import WORDS, found, merged, nested, put
 from groupreplay.config_yaml import parse_yaml, read_text
 from groupreplay.errors import ConfigError
+from groupreplay.kafka_options import connected, read_options
 from groupreplay.wire.log_layout import Layout
 
 BASE = "conf/base.yaml"
@@ -43,9 +47,8 @@ _PATHS = frozenset({"warehouse", "private_warehouse", "path", "owners"})
 _PRIVACY = "privacy"
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_SOURCES: Mapping[str, type[Source]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG: RequestLogSource}
+_SOURCES: Mapping[str, type[AnySource]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG: RequestLogSource, "kafka": KafkaSource}
 """Kinds of sources with keys of their own."""
-_WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a mapping", bool: "true or false", float: "a fraction", type(None): "nothing"}
 
 
 def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = False) -> Config:
@@ -55,15 +58,16 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     """
     base = _parse(resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE)
     layers = {BASE: base, path: _parse(read_text(path), path)}
-    tree = _merged(base, layers[path])
+    tree = merged(base, layers[path])
     for override in overrides:
         name, key, value = _override(override)
-        _put(tree, key, value, name)
-        layers[name] = _nested(key, value)
+        put(tree, key, value, name)
+        layers[name] = nested(key, value)
     reader = _Reader(layers, path, only_reads)
     config: Config = reader.section(Config, tree, "")
     _check_privacy(config, reader)
     _check_retention(config, reader)
+    config = dataclasses.replace(config, sources=connected(config.sources, reader.error))
     rules = _owner_rules(config.owners) if config.owners and not only_reads else ()
     canonical = json.dumps(
         tree | {"owner_rules": [dataclasses.asdict(rule) for rule in rules]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
@@ -76,7 +80,7 @@ def _owner_rules(path: str) -> tuple[Owner, ...]:
     """Of the owners file, in order."""
     tree = parse_yaml(read_text(path), path)
     if not isinstance(tree, list):
-        raise ConfigError(path, "", f"expected a list of {{pattern: .., team: .., contact: ..}}, found {_found(tree)}")
+        raise ConfigError(path, "", f"expected a list of {{pattern: .., team: .., contact: ..}}, found {found(tree)}")
     reader = _Reader({path: tree}, path)
     return tuple(reader.section(Owner, rule, str(place)) for place, rule in enumerate(tree))
 
@@ -94,7 +98,7 @@ def _parse(text: str, name: str) -> dict[str, Any]:
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise ConfigError(name, "", f"expected a mapping of keys, found {_found(tree)}")
+        raise ConfigError(name, "", f"expected a mapping of keys, found {found(tree)}")
     return tree
 
 
@@ -103,43 +107,9 @@ def _override(text: str) -> tuple[str, str, Any]:
     if not equals or not key.strip():
         raise ConfigError(OVERRIDE, "", f"expected key=value, found {text!r}")
     # Messages name the argument that they blame, but not what may be a secret that stands in the wrong place.
-    name = f"{OVERRIDE} {key.strip()}" if key.strip().split(".")[0] == _PRIVACY else f"{OVERRIDE} {text}"
+    is_secret = key.strip().split(".")[0] == _PRIVACY or "options" in text
+    name = f"{OVERRIDE} {key.strip()}" if is_secret else f"{OVERRIDE} {text}"
     return name, key.strip(), parse_yaml(value, name)
-
-
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    tree = dict(below)
-    for key, value in above.items():
-        mine = tree.get(key)
-        tree[key] = _merged(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
-    return tree
-
-
-def _nested(key: str, value: Any) -> dict[str, Any]:
-    for part in reversed(key.split(".")):
-        value = {part: value}
-    nested: dict[str, Any] = value
-    return nested
-
-
-def _put(tree: dict[str, Any], key: str, value: Any, name: str) -> None:
-    """Sets the dotted key in the tree; a number is a place in a list. Lists are copied, so that no layer is changed."""
-    parts = key.split(".")
-    at: Any = tree
-    for depth, part in enumerate(parts):
-        place: Any = part
-        if isinstance(at, list):
-            if not part.isdecimal() or int(part) >= len(at):
-                raise ConfigError(name, key, f"the list {'.'.join(parts[:depth])} has the places 0 to {len(at) - 1}, found {part!r}")
-            place = int(part)
-        elif not isinstance(at, dict):
-            raise ConfigError(name, key, f"{'.'.join(parts[:depth])} holds {_found(at)}, so nothing can be set below it")
-        if depth == len(parts) - 1:
-            at[place] = value
-            return
-        below = at[place] if isinstance(at, list) else at.get(part, {})
-        at[place] = list(below) if isinstance(below, list) else dict(below) if isinstance(below, dict) else below
-        at = at[place]
 
 
 # ---------------------------------------------------------------- tree -> dataclasses
@@ -154,7 +124,7 @@ class _Reader:
     def section(self, cls: Any, tree: Any, key: str) -> Any:
         """An instance of the dataclass from a mapping."""
         if not isinstance(tree, dict):
-            raise self.error(key, f"expected a mapping of keys, found {_found(tree)}")
+            raise self.error(key, f"expected a mapping of keys, found {found(tree)}")
         fields = {field.name: field for field in dataclasses.fields(cls) if not field.metadata.get("computed")}
         for name in tree:
             if name not in fields:
@@ -170,6 +140,8 @@ class _Reader:
     def value(self, hint: Any, metadata: Mapping[str, Any], value: Any, key: str) -> Any:
         if get_origin(hint) is tuple:
             return self.sequence(get_args(hint)[0], value, metadata, key)
+        if "kafka_options" in metadata:
+            return {} if self.only_reads else read_options(value, key, self.error, self.variable)
         if "secret" in metadata:
             return self.secret(value, metadata["secret"], key)
         if dataclasses.is_dataclass(hint):
@@ -185,13 +157,13 @@ class _Reader:
                 isinstance(value, str) and value != "" if str in (hint, *get_args(hint)) else isinstance(value, int) and not isinstance(value, bool)
             )
         if not fits or not _within(value, metadata):
-            raise self.error(key, f"expected {_expected(hint, metadata)}, found {_found(value)}")
+            raise self.error(key, f"expected {_expected(hint, metadata)}, found {found(value)}")
         if "check" in metadata:
             _CHECKS[metadata["check"]](self, value, key)
         return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
 
     def sequence(self, each: Any, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Any, ...]:
-        if each is Source:
+        if each == AnySource:
             return self.sources(value, metadata, key)
         if "patterns" in metadata:
             return self.patterns(value, key)
@@ -201,13 +173,13 @@ class _Reader:
 
     def patterns(self, value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list):
-            raise self.error(key, f"expected a list of patterns of group ids, found {_found(value)}")
+            raise self.error(key, f"expected a list of patterns of group ids, found {found(value)}")
         return tuple(self.value(str, {}, each, f"{key}.{index}") for index, each in enumerate(value))
 
     def group_thresholds(self, value: Any, most: int, key: str) -> tuple[GroupThresholds, ...]:
         if not isinstance(value, list) or len(value) > most:
-            raise self.error(key, f"expected a list of at most {most} mappings, found {_found(value)}")
-        found = []
+            raise self.error(key, f"expected a list of at most {most} mappings, found {found(value)}")
+        groups = []
         for place, tree in enumerate(value):
             own = f"{key}.{place}"
             if not isinstance(tree, dict) or "pattern" not in tree:
@@ -215,30 +187,34 @@ class _Reader:
             pattern = self.value(str, {}, tree["pattern"], f"{own}.pattern")
             given = {name: limit for name, limit in tree.items() if name != "pattern"}
             limits = self.section(Thresholds, given, own)
-            found.append(GroupThresholds(pattern=pattern, limits={name: getattr(limits, name) for name in given}))
-        return tuple(found)
+            groups.append(GroupThresholds(pattern=pattern, limits={name: getattr(limits, name) for name in given}))
+        return tuple(groups)
 
-    def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Source, ...]:
+    def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[AnySource, ...]:
         if not isinstance(value, list) or len(value) < metadata["min"]:
-            raise self.error(key, f"expected a list of at least {metadata['min']} source, found {_found(value)}")
+            raise self.error(key, f"expected a list of at least {metadata['min']} source, found {found(value)}")
         return tuple(self.source(tree, f"{key}.{index}") for index, tree in enumerate(value))
 
-    def source(self, tree: Any, key: str) -> Source:
+    def source(self, tree: Any, key: str) -> AnySource:
         kind = tree.get("kind") if isinstance(tree, dict) else None
-        if isinstance(kind, str) and kind in LATER_SOURCE_KINDS:
-            raise self.error(f"{key}.kind", f"this version does not read sources of the kind {kind} yet; it reads {', '.join(SOURCE_KINDS)}")
         if kind is not None and kind not in SOURCE_KINDS:
             raise self.error(f"{key}.kind", f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}")
-        source: Source = self.section(_SOURCES.get(str(kind), Source), tree, key)
+        if kind == "topics" and "from" in tree:
+            if tree["from"] != "kafka":
+                raise self.error(f"{key}.from", f"expected kafka, found {found(tree['from'])}")
+            tree = {name: value for name, value in tree.items() if name != "from"}
+            topics: KafkaTopicsSource = self.section(KafkaTopicsSource, tree, key)
+            return topics
+        source: AnySource = self.section(_SOURCES.get(str(kind), Source), tree, key)
         return source
 
     def choices(self, value: Any, choices: Sequence[str], key: str) -> tuple[str, ...]:
         """Names out of a few, each once and in order, so that the order in which they are given says nothing."""
         if not isinstance(value, list):
-            raise self.error(key, f"expected a list of {', '.join(choices)}, found {_found(value)}")
+            raise self.error(key, f"expected a list of {', '.join(choices)}, found {found(value)}")
         for each in value:
             if each not in choices:
-                raise self.error(key, f"there is no field {_found(each)} that could be hashed{_nearest(str(each), choices)}")
+                raise self.error(key, f"there is no field {found(each)} that could be hashed{_nearest(str(each), choices)}")
         return tuple(sorted(set(value)))
 
     def secret(self, value: Any, least: int, key: str) -> str | None:
@@ -273,14 +249,14 @@ class _Reader:
     def with_environment(self, text: str, key: str, as_text: bool) -> Any:
         """The text with its ${env:NAME} replaced; where a number belongs, what came in is read as YAML reads it."""
 
-        def variable(match: re.Match[str]) -> str:
-            value = os.environ.get(match[1])
-            if value is None:
-                raise self.error(key, f"the environment has no variable {match[1]!r}, which ${{env:{match[1]}}} asks for")
-            return value
-
-        replaced = _REFERENCE.sub(variable, text)
+        replaced = _REFERENCE.sub(lambda match: self.variable(match[1], key), text)
         return replaced if as_text or replaced == text else parse_yaml(replaced, self.origin(key))
+
+    def variable(self, name: str, key: str) -> str:
+        value = os.environ.get(name)
+        if value is None:
+            raise self.error(key, f"the environment has no variable {name!r}, which ${{env:{name}}} asks for")
+        return value
 
     def error(self, key: str, problem: str) -> ConfigError:
         return ConfigError(self.origin(key), key, problem)
@@ -352,18 +328,8 @@ def _expected(hint: Any, metadata: Mapping[str, Any]) -> str:
         return "a list of sources"
     if get_origin(hint) in (Union, types.UnionType):
         return f"{_expected(get_args(hint)[0], metadata)}, or null"
-    words = _WORDS.get(hint, "a mapping")
+    words = WORDS.get(hint, "a mapping")
     return f"{words} from {metadata['min']} to {metadata['max']}" if "min" in metadata and hint is int else words
-
-
-def _found(value: Any) -> str:
-    """What stands there, short, with a word on YAML's surprises."""
-    if isinstance(value, (dict, list)):
-        return f"an empty {_WORDS[type(value)][2:]}" if not value else _WORDS[type(value)]
-    if value is None:
-        return "nothing"
-    text = repr(value) if isinstance(value, (str, int, float)) else f"{value} (a {type(value).__name__}; put a text in quotes)"
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

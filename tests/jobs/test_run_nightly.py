@@ -231,6 +231,39 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
         assert f'"-Dlog4j2.configurationFile=file:{ROOT}/conf/log4j2-json.properties"' in done.stdout.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("sources", "asks_a_cluster"),
+    [
+        ("sources: [{kind: kafka, bootstrap_servers: 'b:1'}]", True),
+        ("sources:\n  - kind: 'kafka'\n    bootstrap_servers: b:1", True),
+        ("sources: [{kind: topics, from: kafka, bootstrap_servers: 'b:1'}]", True),
+        ("sources: [{kind: segments, path: kafka}]  # not kind: kafka", False),
+    ],
+)
+@pytest.mark.parametrize("option", ["--config={}", "--config\n{}"])
+def test_jars_of_kafka_come_along_where_a_cluster_is_asked(tmp_path: Path, sources: str, asks_a_cluster: bool, option: str) -> None:
+    stub = tmp_path / "spark/bin/spark-submit"
+    stub.parent.mkdir(parents=True)
+    stub.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    stub.chmod(0o755)
+    (tmp_path / "c.yaml").write_text(f"cluster: c\nwarehouse: /w\n{sources}\n", encoding="utf-8")
+    jars = tmp_path / "kafka"
+    jars.mkdir()
+    environment = {**os.environ, "SPARK_HOME": str(tmp_path / "spark"), "GROUPREPLAY_JARS": "", "GROUPREPLAY_KAFKA_JARS": str(jars)}
+    command = [str(ROOT / "spark-submit.sh"), "run_nightly", *option.format("c.yaml").split("\n")]
+
+    def submitted(**more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, env={**environment, **more}, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    missing = submitted()
+    assert missing.returncode == (2 if asks_a_cluster else 0)
+    assert ("run make kafka-jars" in missing.stderr) == asks_a_cluster
+    assert submitted(GROUPREPLAY_KAFKA_JARS="").returncode == 0, "a cluster that has them"
+    (jars / "k.jar").touch()
+    arguments = submitted().stdout.splitlines()
+    assert (str(jars / "k.jar") in arguments) == asks_a_cluster
+
+
 def test_spark_submit_names_the_jobs_there_are() -> None:
     done = subprocess.run([ROOT / "spark-submit.sh", "no_such_job"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -239,12 +272,9 @@ def test_spark_submit_names_the_jobs_there_are() -> None:
 
 def test_a_real_spark_submit_ends_with_the_sentence_and_the_status(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
-    config.write_text("cluster: c\nwarehouse: /w\nsources: [{kind: kafka, path: x}]\n", encoding="utf-8")
+    config.write_text("cluster: c\nwarehouse: /w\nsources: [{kind: segment, path: x}]\n", encoding="utf-8")
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", "c.yaml"]
     done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == 2
-    assert done.stdout.splitlines()[-1] == (
-        "c.yaml: sources.0.kind: this version does not read sources of the kind kafka yet; "
-        "it reads segments, dump_log, server_log, request_log, topics"
-    )
+    assert done.stdout.splitlines()[-1] == "c.yaml: sources.0.kind: there is no kind of source 'segment'; did you mean 'segments'?"
     assert "Traceback" not in done.stdout

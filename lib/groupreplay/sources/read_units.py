@@ -49,8 +49,8 @@ def read_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 unit = Unit.from_json(text)
                 read = read_late_unit if unit.holes else read_unit
                 for columns in read(unit, open_file, Codecs()):
-                    yield _raw_rows(columns)
+                    yield raw_row_batch(columns)
 
 
-def _raw_rows(columns: dict[str, list[Any]]) -> pa.RecordBatch:
+def raw_row_batch(columns: dict[str, list[Any]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([exact_array(columns[name], column_type) for name, column_type in COLUMNS.items()], schema=_SCHEMA)

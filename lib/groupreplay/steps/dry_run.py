@@ -13,12 +13,13 @@ from pyspark.sql import SparkSession
 
 from groupreplay.config import Config
 from groupreplay.errors import NotReady
+from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.steps.land_lines import RAW_LINES
 from groupreplay.steps.plan import Inputs
 from groupreplay.steps.storage import check_writable
 from groupreplay.tables.schemas import ALWAYS, INTERNAL
 from groupreplay.wire.text_units import TextUnit
-from groupreplay.wire.units import Unit
+from groupreplay.wire.units import KAFKA, Unit
 
 WORKER_PACKAGES = ("pandas", "pyarrow", "google-crc32c")
 """What a worker's Python must have; the package itself comes with the job."""
@@ -38,13 +39,16 @@ def planned_lines(
     """What would be read, by partition of the offsets topic and by broker, and what would be written. private_root: of internal tables."""
     files = {file.path: file.size for unit in units for file in unit.files}
     by_input: dict[str, list[Unit]] = {}
-    for unit in units:
+    of_files = [unit for unit in units if unit.source != KAFKA]
+    for unit in of_files:
         by_input.setdefault(unit.input, []).append(unit)
     read = f"{len(files):,} files of {len(inputs.files):,}, {sum(files.values()):,} bytes"
     lines = [
-        f"would read {read}, of {len(by_input):,} partitions, in {len(units):,} units",
+        f"would read {read}, of {len(by_input):,} partitions, in {len(of_files):,} units",
         *[f"  {name}: {_stretch(found)}" for name, found in sorted(by_input.items(), key=lambda each: each[1][0].offsets_partition)],
     ]
+    if inputs.live is not None:
+        lines += _live_lines(inputs.live, [unit for unit in units if unit.source == KAFKA])
     if inputs.passed_over:
         lines.append(f"  passed over: {inputs.passed_over:,} files that are no part of the offsets topic")
     lines += _text_lines(inputs, text_units)
@@ -71,6 +75,15 @@ def chosen_lines(config: Config) -> list[str]:
     if config.thresholds_by_group:
         lines.append(f"would use thresholds of their own for groups: {', '.join(each.pattern for each in config.thresholds_by_group)}")
     return lines
+
+
+def _live_lines(live: LiveTopic, units: Sequence[Unit]) -> list[str]:
+    offsets = sum(unit.end_offset - unit.start_offset for unit in units)
+    by_partition: dict[int, list[Unit]] = {}
+    for unit in units:
+        by_partition.setdefault(unit.offsets_partition, []).append(unit)
+    new = [f"  {live.topic}-{number}: offsets {own[0].start_offset:,} to {own[-1].end_offset:,}" for number, own in sorted(by_partition.items())]
+    return [f"would read {offsets:,} offsets of the live topic {live.topic}, of {len(new):,} partitions of {len(live.offsets):,}", *new]
 
 
 def _text_lines(inputs: Inputs, units: Sequence[TextUnit]) -> list[str]:

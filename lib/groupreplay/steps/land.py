@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
@@ -16,11 +17,15 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
+from groupreplay.config import KafkaSource
+from groupreplay.sources.kafka_admin import readable
+from groupreplay.sources.live_planning import LiveTopic
+from groupreplay.sources.live_rows import empty_unit_rows, live_rows
 from groupreplay.sources.planning import pack, unit_weight
 from groupreplay.sources.read_units import DDL, read_units
 from groupreplay.steps.plan import Landing, landed
 from groupreplay.tables.warehouse import NO_VERSION, Warehouse
-from groupreplay.wire.units import Unit
+from groupreplay.wire.units import KAFKA, Unit
 
 RAW_RECORDS: Final = "raw_records"
 
@@ -47,13 +52,29 @@ def mapped_units(spark: SparkSession, tasks: Sequence[Sequence[str]], read: Read
     return numbered.join(sf.broadcast(planned), "task").select("unit").mapInArrow(read, ddl)
 
 
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The live topic as it was planned, and how to reach it."""
+
+    source: KafkaSource
+    topic: LiveTopic
+
+
 def land(
-    warehouse: Warehouse, logical_date: date, units: Sequence[Unit], before: Landing, user_metadata: Mapping[str, Any], *, resumed: bool = False
+    warehouse: Warehouse,
+    logical_date: date,
+    units: Sequence[Unit],
+    before: Landing,
+    user_metadata: Mapping[str, Any],
+    live: Live | None = None,
+    *,
+    resumed: bool = False,
 ) -> Landing:
     """Lands units into a night, in one commit that may be repeated: it replaces the whole night by what it had landed before and these.
 
-    before: what the nights before it landed and, where it ran before, what it landed itself. resumed: the run was begun by a process that died: if it
-    died after the commit, that is taken for this one and nothing is read, since the files may be gone by now.
+    before: what the nights before it landed and, where it ran before, what it landed itself. live: needed for units of it; whoever cannot read it
+    raises SourceUnreadable. resumed: the run was begun by a process that died: if it died after the commit, that is taken for this one and nothing is
+    read, since the files may be gone by now.
     """
     night = {"cluster": sf.lit(warehouse.cluster), "logical_date": sf.lit(logical_date)}
     where = f"cluster = '{warehouse.cluster}' AND logical_date = DATE'{logical_date}'"
@@ -63,15 +84,44 @@ def land(
         found = _told_by(warehouse, version, where, before.raw_version)
     else:
         observation = Observation("units")
-        rows = raw_rows(warehouse.spark, units).withColumns(night).observe(observation, *_told())
+        rows = _all_rows(warehouse.spark, units, live).withColumns(night).observe(observation, *_told())
         if before.raw_version >= 0:
             # A version that an older groupreplay left may lack columns.
             rows = rows.unionByName(warehouse.read(RAW_RECORDS, before.raw_version).where(where), allowMissingColumns=True)
-        version = warehouse.replace(RAW_RECORDS, rows, where, user_metadata)
+        with readable(live.source) if live else nullcontext():
+            version = warehouse.replace(RAW_RECORDS, rows, where, user_metadata)
         found = observation.get
     details = {(row["offsets_partition"], row["detail"]) for row in found["units"]}
+    kinds = {*before.kinds, *found["kinds"]}
+    if empty := _without_records(units, details):
+        # Which ones they are is known after the read; until the run is LANDED nobody reads what the first commit left. A run that is taken over
+        # between the two commits comes by here, too.
+        table = empty_unit_rows(empty)
+        of_units = f"{where} AND kind = 'unit'"
+        rows = warehouse.spark.createDataFrame(table).withColumns(night).unionByName(warehouse.read(RAW_RECORDS, version).where(of_units))
+        version = warehouse.replace(RAW_RECORDS, rows, of_units, user_metadata)
+        details |= {(row["offsets_partition"], row["detail"]) for row in table.select(["offsets_partition", "detail"]).to_pylist()}
+        kinds.add("unit")
     after = landed(before, units, [(partition, json.loads(detail)) for partition, detail in details], set(found["damaged"]))
-    return replace(after, kinds=tuple(sorted({*before.kinds, *found["kinds"]})), raw_version=version)
+    return replace(after, kinds=tuple(sorted(kinds)), raw_version=version)
+
+
+def _all_rows(spark: SparkSession, units: Sequence[Unit], live: Live | None) -> DataFrame:
+    """The raw rows of all units, wherever they are."""
+    of_files, of_topic = [unit for unit in units if unit.source != KAFKA], [unit for unit in units if unit.source == KAFKA]
+    if not of_topic:
+        return raw_rows(spark, of_files)
+    assert live is not None, "units of the live topic were planned from it"
+    rows = live_rows(spark, live.source, live.topic, of_topic)
+    return rows.unionByName(raw_rows(spark, of_files)) if of_files else rows
+
+
+def _without_records(units: Sequence[Unit], details: Iterable[tuple[int, str]]) -> list[Unit]:
+    """Units of the live topic that gave no row of their own: nobody meets one of which no record is left."""
+    told = [(partition, json.loads(detail)["first_offset"]) for partition, detail in details]
+    live = [unit for unit in units if unit.source == KAFKA]
+    assert not live or len(told) == len(set(told)), "a unit is read by one task"
+    return [unit for unit in live if (unit.offsets_partition, unit.start_offset) not in set(told)]
 
 
 def _incarnations(units: Sequence[Unit], before: Landing) -> Column:

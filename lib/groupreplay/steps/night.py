@@ -18,6 +18,7 @@ from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.steps.dry_run import check_ready, chosen_lines, planned_lines
 from groupreplay.steps.evidence import EVIDENCE_TABLE
 from groupreplay.steps.history import PastNight, before, check_newest, default_date, nights_to_run, of_date, past_nights
+from groupreplay.steps.live import with_clusters
 from groupreplay.steps.night_land import land_planned, nothing_new, planned
 from groupreplay.steps.night_replay import replay_landed
 from groupreplay.steps.night_report import publish_replayed, summary_of
@@ -49,6 +50,7 @@ def run_night(
     whose processes died.
     """
     job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run)
+    job.ask_clusters(logical_date)
     logical_date = logical_date or job.default_date()
     dates = nights_to_run(job.nights, logical_date)
     if dry_run:
@@ -61,6 +63,7 @@ def land_logs(
 ) -> NightResult:
     """The first step alone; the run is left LANDED. Arguments as of `run_night`."""
     job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run)
+    job.ask_clusters(logical_date)
     logical_date = logical_date or job.default_date()
     check_newest(job.nights, logical_date)
     if dry_run:
@@ -124,10 +127,8 @@ def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | Non
     logical_date: the first night to rebuild, as if the log began with it; None: the first there is.
     """
     job = _Job(spark, config, find_topics(config), take_over)
-    first = job.landed(logical_date).logical_date if logical_date else None
-    nights = [each for each in job.nights if first is None or each.logical_date >= first]
-    if not nights:
-        raise NotReady(f"no night of cluster {config.cluster} has landed yet", "run land_logs first")
+    landed = job.landed(logical_date)
+    nights = [each for each in job.nights if logical_date is None or each.logical_date >= landed.logical_date]
     check_kept(job.warehouse, nights)
     dates = tuple(each.logical_date for each in nights)
     result = NightResult(dates, None, ())
@@ -192,8 +193,14 @@ class _Job:
     def night(self, logical_date: date) -> Night:
         return Night(self.config, self.warehouse, self.ledger, logical_date, self.nights, self.inputs, self.keys, self.take_over)
 
+    def ask_clusters(self, logical_date: date | None) -> None:
+        """Before anything is landed into a night, None: the one of as-of."""
+        was_landed = logical_date is not None and of_date(self.nights, logical_date) is not None
+        self.inputs = with_clusters(self.warehouse.spark, self.config, self.inputs, was_landed=was_landed, lands=True)
+
     def default_date(self) -> date:
-        return default_date(self.nights, newest_ms(plan_units(self.inputs.files, {})))
+        newest = newest_ms(plan_units(self.inputs.files, {}))
+        return default_date(self.nights, max(newest, self.inputs.live.as_of_ms) if self.inputs.live else newest)
 
     def landed(self, logical_date: date | None) -> PastNight:
         """A night that has landed, by default the newest."""
@@ -204,6 +211,7 @@ class _Job:
                 f"night {logical_date} of cluster {cluster} has not landed yet" if logical_date else f"no night of cluster {cluster} has landed yet"
             )
             raise NotReady(what, "run land_logs first")
+        self.inputs = with_clusters(self.warehouse.spark, self.config, self.inputs, was_landed=True, lands=False)
         return own
 
     def run_all(self, dates: Sequence[date], *, lands: bool) -> NightResult:
@@ -222,7 +230,7 @@ class _Job:
         """Lines on what the nights would read and write."""
         own = of_date(self.nights, dates[-1]) or before(self.nights, dates[-1])
         landed, lines = (own.landing, own.lines) if own else (Landing(), None)
-        units = plan_units(self.inputs.files, landed.watermarks()) if lands else []
+        units = self.inputs.units(landed) if lands else []
         text_units = plan_text_units(self.inputs.texts, lines.watermarks if lines else {}) if lands else []
         told = planned_lines(self.inputs, units, text_units, dates, *self.warehouse.roots)
         return (*check_ready(self.warehouse.spark, self.warehouse.roots), *told, *chosen_lines(self.config))

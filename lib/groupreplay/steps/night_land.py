@@ -12,6 +12,7 @@ from groupreplay.steps.history import of_date
 from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import land_lines
 from groupreplay.steps.lines_landing import LinesLanding
+from groupreplay.steps.live import at_plan_time, live_of
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Plan, planned_bytes, remembered
 from groupreplay.tables.runs import LANDED
@@ -25,7 +26,8 @@ def planned(night: Night) -> Plan:
     units = _units(night)
     lines = night.lines_before()
     text_units = plan_text_units(night.inputs.texts, lines.watermarks if lines else {})
-    return replace(nothing_new(night), units=tuple(units), text_units=tuple(text_units), passed_over=night.inputs.passed_over)
+    plan = replace(nothing_new(night), passed_over=night.inputs.passed_over, live=night.inputs.live)
+    return replace(plan, units=tuple(units), text_units=tuple(text_units))
 
 
 def _units(night: Night) -> list[Unit]:
@@ -35,7 +37,7 @@ def _units(night: Night) -> list[Unit]:
     """
     landing, files = night.landed_before(), night.inputs.files
     watermarks = landing.watermarks()
-    units = plan_units(files, watermarks)
+    units = night.inputs.units(landing)
     news = {unit.offsets_partition for unit in units}
     others = other_logs(files, {partition: mark for partition, mark in watermarks.items() if partition in news})
     units = [unit for unit in units if unit.offsets_partition not in others]
@@ -69,7 +71,10 @@ def land_planned(night: Night) -> None:
     with night.timed("land") as progress:
         progress.expect(planned_bytes(plan), "bytes")
         if plan.units:
-            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"), resumed=night.run.resumed)
+            live = live_of(night.config, plan)
+            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"), live, resumed=night.run.resumed)
+        landing = at_plan_time(landing, plan)
+        if plan.units:
             landing = remembered(landing, night.inputs.files, plan.units)
             night.keep(replace(plan, landing=landing))
         lines = _land_lines(night)

@@ -10,19 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from groupreplay.config import Config, GroupsConfig, ServerLogSource
+from groupreplay.config import Config, GroupsConfig, ServerLogSource, Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
 from groupreplay.sources.files import Listing, find_files, identity, is_readable
+from groupreplay.sources.live_planning import LiveTopic, plan_live_units
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import marks_of
-from groupreplay.sources.planning import OPEN, Landed, fingerprint, seen_after
+from groupreplay.sources.planning import OPEN, Landed, fingerprint, plan_units, seen_after
 from groupreplay.sources.text_logs import TextFile, text_files
 from groupreplay.sources.topics import GivenTopic, read_topics
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.wire.commits import widest
 from groupreplay.wire.text_units import TextUnit
-from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
+from groupreplay.wire.units import DUMP_LOG, KAFKA, SEGMENTS, Unit, UnitFile
 
 NO_TIME_MS = -1
 NO_HOLE = -1
@@ -31,13 +32,19 @@ NO_HOLE = -1
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What the sources hold now. passed_over: number of files that are no part of the offsets topic. unreadable: directories, and why.
-    texts: logs of brokers."""
+    texts: logs of brokers. live: the live topic, None where there is none to read."""
 
     files: tuple[LogFile, ...]
     topics: tuple[GivenTopic, ...]
     passed_over: int
     unreadable: tuple[tuple[str, str], ...]
     texts: tuple[TextFile, ...] = ()
+    live: LiveTopic | None = None
+
+    def units(self, landing: Landing) -> list[Unit]:
+        """What is new of the offsets topic after a landing. Raises SourceUnreadable where the live topic is not the one that was landed."""
+        units = plan_units(self.files, landing.watermarks())
+        return units if self.live is None else [*units, *plan_live_units("kafka", self.live, landing.watermarks(), landing.topic_id)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class Landing:
 
     as_of_ms: greatest record time, -1 none. partitions: of the offsets topic. open_commits: commits landed without the end of their transaction,
     by all nights. rows, markers: records and transaction markers that this night landed. holes: (partition, last hole) of this night's units.
-    kinds: of its raw rows. raw_version: of `raw_records` with all of it, -1 where this night has landed nothing.
+    kinds: of its raw rows. raw_version: of `raw_records` with all of it, -1 where this night has landed nothing. topic_id: of the offsets topic, as a
+    cluster told it, "" where none was asked.
     states_from: the night that was rebuilt first, as a date: states that older nights left are not read; "" where all are.
     late_until: the newest night, as a date, whose late rows this one replays, since it was rebuilt; "" none.
     """
@@ -76,6 +84,7 @@ class Landing:
     holes: tuple[tuple[int, int], ...] = ()
     kinds: tuple[str, ...] = ()
     raw_version: int = -1
+    topic_id: str = ""
     states_from: str = ""
     late_until: str = ""
 
@@ -93,6 +102,7 @@ class Landing:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What one run reads. landing: None until it was landed; lines: also where no log of a broker ever was.
+    live: the live topic as it was when its units were planned, None where it is not read.
     hashed: what is hidden in the tables that analysts read (`HashKeys.fingerprint`), "" nothing.
     groups: which are replayed; left_out: records of the others.
     staged_*: version of `replayed`, its rows, their kinds; -1, 0, none until then. evidence_*: the same of `evidence`, where there are lines."""
@@ -111,6 +121,7 @@ class Plan:
     hashed: str = ""
     groups: GroupsConfig = field(default_factory=GroupsConfig)
     left_out: int = 0
+    live: LiveTopic | None = None
 
     def to_json(self) -> str:
         landing = self.landing and {**asdict(self.landing), "partitions": {str(key): asdict(each) for key, each in self.landing.partitions.items()}}
@@ -128,6 +139,7 @@ class Plan:
         content = {**{name: getattr(self, name) for name in plain}, "landing": landing, "units": [asdict(unit) for unit in self.units]}
         content |= {"text_units": [asdict(unit) for unit in self.text_units], "lines": self.lines and json.loads(self.lines.to_json())}
         content |= {"groups": asdict(self.groups)}
+        content["live"] = self.live and json.loads(self.live.to_json())
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
@@ -148,6 +160,7 @@ class Plan:
             hashed=content.get("hashed", ""),
             groups=groups_of(content.get("groups", {})),
             left_out=content.get("left_out", 0),
+            live=LiveTopic.from_json(json.dumps(content["live"])) if content.get("live") else None,
         )
 
 
@@ -179,7 +192,7 @@ def groups_of(content: Mapping[str, list[str]]) -> GroupsConfig:
 
 
 def find_inputs(config: Config) -> Inputs:
-    """All files of all sources, each once. Raises SourceUnreadable for a source that gives nothing."""
+    """All files of all sources, each once; clusters are asked elsewhere (`steps.live`). Raises SourceUnreadable for a source that gives nothing."""
     files: dict[str, LogFile] = {}
     passed_over = 0
     unreadable: list[tuple[str, str]] = []
@@ -187,7 +200,7 @@ def find_inputs(config: Config) -> Inputs:
     for source in config.sources:
         if isinstance(source, ServerLogSource):
             unreadable += _find_texts(source, texts)
-        if source.kind not in (SEGMENTS, DUMP_LOG):
+        if not isinstance(source, Source) or source.kind not in (SEGMENTS, DUMP_LOG):
             continue
         listing = find_files(source)
         found = segments.segments(listing.files) if source.kind == SEGMENTS else dump_log.dumps(listing.files)
@@ -205,7 +218,7 @@ def find_inputs(config: Config) -> Inputs:
 
 def find_topics(config: Config) -> Inputs:
     """The given topics alone, for steps that read no log. Raises SourceUnreadable."""
-    return Inputs((), tuple(read_topics(source for source in config.sources if source.kind == "topics")), 0, ())
+    return Inputs((), tuple(read_topics(source for source in config.sources if isinstance(source, Source) and source.kind == "topics")), 0, ())
 
 
 def _find_texts(source: ServerLogSource, found: dict[str, TextFile]) -> Iterable[tuple[str, str]]:
@@ -243,6 +256,7 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
     details: (offsets_partition, detail) of its `unit` rows. damaged: partitions with damage: their files are read again next time.
     """
     begun = {unit.offsets_partition: unit.log_incarnation for unit in units if unit.log_incarnation}
+    of_topic = {unit.offsets_partition for unit in units if unit.source == KAFKA}
     last_units = {unit.offsets_partition: unit for unit in units if unit.end_offset == OPEN}
     partitions, holes = dict(before.partitions), list(before.holes)
     as_of_ms, open_commits, rows, markers = before.as_of_ms, before.open_commits, before.rows, before.markers
@@ -255,7 +269,8 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
         if partition not in partitions and detail["next_offset"] == detail["first_offset"]:
             continue  # A log that was empty so far: where it begins is still to be seen.
         first_offset = detail["first_offset"]
-        begins = ((0, first_offset),) if first_offset > 0 else ()
+        # A live topic gives nothing late: what lies below its beginning, and what it lacks, is gone for good.
+        begins = ((0, first_offset),) if first_offset > 0 and partition not in of_topic else ()
         earlier = partitions.get(partition, PartitionLanded(0, NO_HOLE, "", begins, log_incarnation=begun.get(partition, 0)))
         partitions[partition] = replace(
             earlier,

@@ -11,6 +11,7 @@ from typing import Any
 
 SEGMENTS = "segments"
 DUMP_LOG = "dump_log"
+KAFKA = "kafka"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,9 @@ class Unit:
     """One stretch of one partition of the offsets topic.
 
     start_offset: land nothing below it; -1: from wherever the log begins. end_offset: exclusive; batches whose base offset is at or above it
-    belong to another unit; -1: open. source, input: as the column of the same name. holes: [first, end) of what earlier nights missed, in order: this
-    unit reads nothing else, and what it finds came late; none: it reads what is new. log_incarnation: how often the topic was created anew before.
-    other_log: of the first unit after that, what showed it, else "".
+    belong to another unit; -1: open. source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
+    holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and what it finds came late; none: it reads what is
+    new. log_incarnation: how often the topic was created anew before. other_log: of the first unit after that, what showed it, else "".
     """
 
     offsets_partition: int

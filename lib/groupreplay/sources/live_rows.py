@@ -1,0 +1,93 @@
+"""The live topic -> raw rows, by Spark's own Kafka source in batch mode: offsets as they were planned, no group, nothing committed or written."""
+
+from __future__ import annotations
+
+import json
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from groupreplay.config import KafkaSource
+from groupreplay.grouped.collector import collector_off
+from groupreplay.sources.live_planning import LiveTopic, read_at_once, whole_since_ms
+from groupreplay.sources.read_units import DDL, raw_row_batch
+from groupreplay.wire.batches import LogRecord
+from groupreplay.wire.read_live import LiveReader
+from groupreplay.wire.units import Unit
+
+_API_TIMEOUT: Final = "default.api.timeout.ms"
+
+
+def live_rows(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: Sequence[Unit]) -> DataFrame:
+    """The raw rows of units, without night and cluster: lazily, one task a unit. A unit of which no record is left gives none, not even its own."""
+    reads = [_records(spark, source, live, together) for together in read_at_once(units)]
+    since_ms = whole_since_ms(live, int(time.time() * 1000))
+    return reduce(DataFrame.unionAll, reads).mapInArrow(read_live(units, since_ms), DDL)
+
+
+def empty_unit_rows(units: Iterable[Unit]) -> pa.Table:
+    """The rows of units of which no record is left."""
+    return pa.Table.from_batches([raw_row_batch(LiveReader(unit).finish()) for unit in units])
+
+
+def _records(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: Sequence[Unit]) -> DataFrame:
+    """partition, offset, ts_ms, key, value of units of different partitions."""
+    log_starts = {partition: first for partition, (first, _) in live.offsets.items()}
+    starts = {unit.offsets_partition: min(max(unit.start_offset, log_starts.get(unit.offsets_partition, 0)), unit.end_offset) for unit in units}
+    options: dict[str, Any] = {
+        **{f"kafka.{name}": value for name, value in source.options.items()},
+        "kafka.bootstrap.servers": source.bootstrap_servers,
+        "kafka.isolation.level": "read_committed",
+        "assign": json.dumps({live.topic: sorted(starts)}),
+        "startingOffsets": _by_partition(live.topic, starts),
+        "endingOffsets": _by_partition(live.topic, {unit.offsets_partition: unit.end_offset for unit in units}),
+        # What retention takes between plan and read is a hole, and told as one.
+        "failOnDataLoss": "false",
+    }
+    if _API_TIMEOUT in source.options:
+        # A broker that dies lets a poll wait: no longer than its other calls do.
+        options["kafkaConsumer.pollTimeoutMs"] = source.options[_API_TIMEOUT]
+    rows = spark.read.format("kafka").options(**options).load()
+    return rows.select("partition", "offset", sf.coalesce(sf.unix_millis("timestamp"), sf.lit(-1)).alias("ts_ms"), "key", "value")
+
+
+def _by_partition(topic: str, offsets: Mapping[int, int]) -> str:
+    return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})
+
+
+def read_live(units: Sequence[Unit], since_ms: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function to map: batches of one task, so of one unit, in offset order -> batches of raw rows.
+
+    since_ms: `LiveReader.whole_since_ms`.
+    """
+    starts: dict[int, list[int]] = {}
+    by_start = {(unit.offsets_partition, unit.start_offset): unit for unit in units}
+    for partition, start in sorted(by_start):
+        starts.setdefault(partition, []).append(start)
+
+    def unit_of(partition: int, offset: int) -> Unit:
+        known = starts[partition]
+        return by_start[partition, known[bisect_right(known, offset) - 1]]
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        reader: LiveReader | None = None
+        with collector_off():
+            for batch in batches:
+                partitions, *columns = (column.to_pylist() for column in batch.columns)
+                if not partitions:
+                    continue
+                records = list(map(LogRecord._make, zip(*columns, strict=True)))
+                reader = reader or LiveReader(unit_of(partitions[0], records[0].offset), since_ms)
+                assert unit_of(partitions[-1], records[-1].offset) is reader.unit, "a task reads one unit"
+                if rows := reader.feed(records):
+                    yield raw_row_batch(rows)
+            if reader is not None:
+                yield raw_row_batch(reader.finish())
+
+    return read

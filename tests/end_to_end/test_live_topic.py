@@ -1,0 +1,247 @@
+"""The live topic of a real broker: two nights with life between, a broker that dies while it is read, and what its own segments say beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from groupreplay.config import Config, KafkaSource, KafkaTopicsSource, Source
+from groupreplay.errors import ConfigError, SourceUnreadable
+from groupreplay.records import Entry
+from groupreplay.replay.facts import Fact, HandOver, HeldPartition
+from groupreplay.sources import live_planning
+from groupreplay.sources.codecs import Codecs
+from groupreplay.sources.files import find_files, open_file
+from groupreplay.sources.live_rows import live_rows
+from groupreplay.sources.planning import plan_units
+from groupreplay.sources.segments import segments
+from groupreplay.steps import land
+from groupreplay.steps.night import NightResult, run_night
+from groupreplay.wire.consumer_offsets import decode
+from groupreplay.wire.read_unit import read_unit
+from groupreplay.wire.results import Undecodable, UnknownType
+from tests.support.broker import OFFSETS_PARTITIONS, Broker
+from tests.support.group_life import Group, commit_in_transaction, described, make_topics, topic_ids
+from tests.support.replaying import FactKey, difference, fact_keys, replayed
+
+pytestmark = [pytest.mark.spark, pytest.mark.broker]
+
+FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)
+PASSWORD = "a-secret-of-nobody"
+OPTIONS = {"request.timeout.ms": "3000", "default.api.timeout.ms": "5000", "ssl.key.password": PASSWORD}
+SMALL_FETCHES = {"max.partition.fetch.bytes": "1000", "fetch.max.bytes": "1000", "max.poll.records": "20"}
+
+
+@dataclass
+class Cluster:
+    """A broker, its groups, and nights of it. told: what clients were told when a night had been run."""
+
+    spark: SparkSession
+    broker: Broker
+    root: Path
+    groups: dict[str, Group] = field(default_factory=dict)
+    results: list[NightResult] = field(default_factory=list)
+    told: list[dict[str, tuple[str, int]]] = field(default_factory=list)
+
+    def run(self, night: date, name: str = "live", options: dict[str, str] | None = None, *, dry_run: bool = False) -> NightResult:
+        live = KafkaSource(kind="kafka", bootstrap_servers=self.broker.proxied, options={**OPTIONS, **(options or {})})
+        topics = KafkaTopicsSource(kind="topics", bootstrap_servers=self.broker.proxied, options=OPTIONS)
+        return run_night(self.spark, Config(cluster="c", warehouse=str(self.root / name), sources=(live, topics)), night, dry_run=dry_run)
+
+    def table(self, name: str, warehouse: str = "live") -> DataFrame:
+        return self.spark.read.format("delta").load(str(self.root / warehouse / name))
+
+    def rows(self, name: str, *columns: str, warehouse: str = "live") -> list[tuple[Any, ...]]:
+        return sorted((tuple(row) for row in self.table(name, warehouse).select(*columns).collect()), key=repr)
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    started = Broker(tmp_path_factory.mktemp("broker")).start()
+    yield started
+    started.stop(signal.SIGKILL)
+    started.proxy.close()
+
+
+@pytest.fixture(scope="module")
+def cluster(spark: SparkSession, broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Two nights: groups of both protocols come to be, then members leave, join, and one group comes back with the other protocol."""
+    made = Cluster(spark, broker, tmp_path_factory.mktemp("nights"))
+    make_topics(broker.address, orders=4, bills=3)
+    groups = made.groups
+    groups["old"] = Group(broker.address, "old", "orders", "classic")
+    groups["new"] = Group(broker.address, "new", "bills", "consumer")
+    groups["moving"] = Group(broker.address, "moving", "orders", "classic")
+    for name, group in groups.items():
+        group.join(f"{name}-1")
+        group.commit(1)
+        group.join(f"{name}-2")
+        group.commit(2)
+    commit_in_transaction(broker.address, groups["new"], 3, commits=True)
+    commit_in_transaction(broker.address, groups["new"], 4, commits=False)
+    _run(made, FIRST)
+    groups["old"].leave("old-1")
+    groups["new"].join("new-3")
+    groups["new"].commit(5)
+    groups["moving"].close()
+    groups["moving"].protocol = "consumer"
+    groups["moving"].join("moving-3", "moving-4")
+    groups["moving"].commit(6)
+    _run(made, SECOND)
+    yield made
+    for group in groups.values():
+        group.close()
+
+
+def _run(cluster: Cluster, night: date) -> None:
+    cluster.told.append(described(cluster.broker.address, list(cluster.groups)))
+    cluster.results.append(cluster.run(night))
+
+
+def test_members_states_and_topic_ids_are_what_a_client_is_told(cluster: Cluster) -> None:
+    for night, told in zip((FIRST, SECOND), cluster.told, strict=True):
+        rows = cluster.table("migration_progress").where(f"logical_date = DATE'{night}'").collect()
+        assert {row["group_id"]: row["members_total"] for row in rows} == {group_id: members for group_id, (_, members) in told.items()}
+        assert {state for state, _ in told.values()} == {"STABLE"}
+        assert all(row["history_complete"] for row in rows)
+    protocols = dict(cluster.rows("migration_progress", "group_id", "protocol"))
+    assert protocols == {"old": "classic", "new": "consumer", "moving": "consumer"}
+    assert cluster.rows("group_conversions", "group_id", "direction", "mode") == [("moving", "UPGRADE", "OFFLINE")]
+    owned = {group_id: {name: each for name, each in group.owned().items() if each} for group_id, group in cluster.groups.items()}
+    held: dict[str, dict[str, list[int]]] = {}
+    clients = dict(cluster.rows("member_states", "member_id", "client_id"))
+    for group_id, member_id, partition, released_at in cluster.rows("member_assignments", "group_id", "member_id", "partition", "released_at"):
+        if released_at is None:
+            held.setdefault(group_id, {}).setdefault(clients[member_id], []).append(partition)
+    assert held == owned
+    names = {topic: topic_id for topic_id, topic in cluster.rows("topics", "topic_id", "topic")}
+    assert {topic: names[topic] for topic in ("orders", "bills")} == topic_ids(cluster.broker.address, "orders", "bills")
+
+
+def test_offsets_are_landed_once_and_the_plan_says_from_where_to_where(cluster: Cluster) -> None:
+    landed = cluster.rows("raw_records", "offsets_partition", "offset", "logical_date", "kind")
+    records = [row[:2] for row in landed if row[3] == "record"]
+    assert len(records) == len(set(records)) > 50
+    first, second = (json.loads(result.run.plan or "") for result in cluster.results if result.run)
+    ends = {int(key): end for key, (_, end) in first["live"]["offsets"].items()}
+    assert len(ends) == OFFSETS_PARTITIONS
+    for unit in second["units"]:
+        assert unit["start_offset"] == ends[unit["offsets_partition"]]
+    assert first["live"]["topic_id"] == topic_ids(cluster.broker.address, "__consumer_offsets")["__consumer_offsets"]
+    coverage = cluster.table("coverage").where("source = 'kafka'").collect()
+    assert sum(row["holes"] for row in coverage) == 0
+    assert sum(row["control"] for row in coverage) > 2, "markers, and the commits that were aborted"
+    assert all(row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"] for row in coverage)
+
+
+def test_segments_of_the_same_broker_tell_the_same_facts(cluster: Cluster) -> None:
+    names = dict(cluster.rows("topics", "topic_id", "topic"))
+    columns = ("offsets_partition", "group_id", "offset", "ts_ms", "leader_epoch", "batch_base_offset", "last_hole", "key", "value")
+    of_topic = [tuple(row) for row in cluster.table("raw_records").where("kind = 'record'").select(*columns).collect()]
+    logs = find_files(Source(kind="segments", path=str(cluster.broker.logs)))
+    of_segments: list[tuple[Any, ...]] = []
+    for unit in plan_units([file for each in segments(logs.files) for file in each], {}):
+        for read in read_unit(unit, open_file, Codecs()):
+            kinds = read["kind"]
+            of_segments += [row for kind, row in zip(kinds, zip(*(read[name] for name in columns), strict=True), strict=True) if kind == "record"]
+    assert len(of_segments) > 50
+    assert {row[4] for row in of_topic} == {row[5] for row in of_topic} == {-1}
+    assert difference(_facts(of_segments, names), _facts(of_topic, names)) == ""
+
+
+def _facts(rows: list[tuple[Any, ...]], names: dict[str, str]) -> Counter[FactKey]:
+    """Facts of all groups, but for the times of commits that stand in a transaction."""
+    entries: dict[tuple[int, str], list[Entry]] = {}
+    for partition, group_id, offset, ts_ms, leader_epoch, base_offset, last_hole, key, value in sorted(rows, key=lambda row: (row[0], row[2])):
+        record = decode(bytes(key), None if value is None else bytes(value))
+        assert not isinstance(record, (Undecodable, UnknownType))
+        entries.setdefault((partition, group_id), []).append(Entry(offset, ts_ms, leader_epoch, base_offset, last_hole, record))
+    found: Counter[FactKey] = Counter()
+    for (partition, group_id), own in entries.items():
+        found += fact_keys(map(_without_commit_times, replayed(own, names, group_id=group_id, offsets_partition=partition)))
+    return found
+
+
+def _without_commit_times(fact: Fact) -> Fact:
+    """A consumer shows a commit in a transaction where it was written, a segment where it became visible."""
+    match fact:
+        case HandOver():
+            return dataclasses.replace(fact, first_commit_at=None, resume_ms=None)
+        case HeldPartition():
+            return dataclasses.replace(fact, idle_ms=None)
+    return fact
+
+
+def test_no_secret_is_in_any_row_of_runs(cluster: Cluster) -> None:
+    assert all(PASSWORD not in repr(row) for row in cluster.table("runs").collect())
+
+
+def test_a_dry_run_says_what_is_new_and_writes_nothing(cluster: Cluster) -> None:
+    cluster.groups["new"].commit(8)
+    lines = "\n".join(cluster.run(SECOND, "dry", dry_run=True).summary_lines)
+    assert "offsets of the live topic __consumer_offsets" in lines
+    assert not list((cluster.root / "dry").glob("*/_delta_log/*.json"))
+
+
+def test_an_option_that_kafka_refuses_is_named(cluster: Cluster) -> None:
+    with pytest.raises(ConfigError, match=r"options: The specified value of default\.api\.timeout\.ms must be no smaller"):
+        cluster.run(SECOND, "refused", {"request.timeout.ms": "6000"})
+
+
+def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lands_all(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Runs last: it takes the broker down."""
+    broker = cluster.broker
+    wanted = cluster.rows("raw_records", "offsets_partition", "offset", "kind")
+
+    def dying(*arguments: Any) -> DataFrame:
+        broker.proxy.break_after(6_000, lambda: broker.stop(signal.SIGKILL))
+        return live_rows(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(land, "live_rows", dying)
+        with pytest.raises(SourceUnreadable) as caught:
+            cluster.run(FIRST, "died", SMALL_FETCHES)
+    assert broker.proxy.is_broken
+    assert "\n" not in str(caught.value)
+    assert cluster.rows("raw_records", "offset", warehouse="died") == []
+    assert cluster.rows("runs", "state", warehouse="died") == [("FAILED",)]
+    with pytest.raises(SourceUnreadable, match=f"the source kafka {broker.proxied} cannot be read: "):
+        cluster.run(FIRST, "died")
+
+    broker.proxy.mend()
+    broker.start()
+    with monkeypatch.context() as patched:
+        patched.setattr(live_planning, "UNIT_OFFSETS", 40)
+        landed_run = cluster.run(FIRST, "died", SMALL_FETCHES).run
+    assert landed_run is not None
+    units = [unit["offsets_partition"] for unit in json.loads(landed_run.plan or "")["units"]]
+    assert len(units) > len(set(units)), "a big partition is read by several tasks"
+    landed = cluster.rows("raw_records", "offsets_partition", "offset", "kind", warehouse="died")
+    records = [row for row in landed if row[2] == "record"]
+    assert len(records) == len(set(records))
+    assert {row for row in wanted if row[2] == "record"} - set(records) <= _reducible(cluster, wanted), "an edge of a night is kept besides"
+
+    broker.stop(signal.SIGKILL)
+    again = cluster.run(FIRST, "died")
+    assert again.run is not None
+    assert again.run.state == "DONE"
+    assert "runs again from what it had landed" in caplog.text
+    assert cluster.rows("raw_records", "offsets_partition", "offset", "kind", warehouse="died") == landed
+
+
+def _reducible(cluster: Cluster, rows: list[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
+    """Commits: of these one night over everything keeps fewer."""
+    kinds = {(row[0], row[1]): bytes(row[2])[:2] for row in cluster.rows("raw_records", "offsets_partition", "offset", "key") if row[2] is not None}
+    return {row for row in rows if kinds.get((row[0], row[1])) == b"\0\1"}
