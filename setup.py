@@ -36,6 +36,7 @@ setup(
             "mypy>=1.15",
             "pandas-stubs>=2.2,<3",
             "pytest>=8.3",
+            "pytest-xdist>=3.8",
             "ruff>=0.11",
             "types-PyYAML>=6",
         ],

@@ -183,6 +183,7 @@ ALIVE, GONE, SILENT = "", "its process is gone", "it gave no sign of life for 10
         ("elsewhere:1:1@1", holder.DEAD_AFTER_MS + 1, SILENT),
         ("", 0, ALIVE),
     ],
+    ids=["own", "own_silent", "own_earlier_start", "own_gone", "elsewhere", "elsewhere_silent", "nobody"],
 )
 def test_a_holder_is_dead_when_its_process_is_gone_or_silent(who: str, age_ms: int, why: str) -> None:
     assert holder.why_dead(who, 1_000_000, 1_000_000 + age_ms) == why
