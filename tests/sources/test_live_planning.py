@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from groupreplay.errors import SourceUnreadable
-from groupreplay.sources.live_planning import READ_WITHIN_MS, UNIT_OFFSETS, UNITS_MAX, LiveTopic, plan_live_units, read_at_once, whole_since_ms
+from groupreplay.sources.live_planning import (
+    READ_WITHIN_MS,
+    UNIT_OFFSETS,
+    UNITS_MAX,
+    LiveTopic,
+    other_live_logs,
+    plan_live_units,
+    read_at_once,
+    whole_since_ms,
+)
 from groupreplay.sources.planning import Landed
 from groupreplay.wire.read_live import UNKNOWN_MS
 from groupreplay.wire.units import KAFKA, Unit
@@ -23,18 +31,18 @@ def stretches(units: list[Unit]) -> list[tuple[int, int, int]]:
 
 def test_a_first_night_reads_what_the_log_has_and_a_later_one_what_is_new() -> None:
     now = live({2: (5, 9), 0: (0, 0), 1: (100, 300)})
-    assert stretches(plan_live_units("kafka b:1", now, {}, "")) == [(1, 100, 300), (2, 5, 9)]
+    assert stretches(plan_live_units(now, {})) == [(1, 100, 300), (2, 5, 9)]
     landed = {1: Landed(300), 2: Landed(7)}
-    units = plan_live_units("kafka b:1", now, landed, ID)
+    units = plan_live_units(now, landed)
     assert units == [Unit(2, 7, 9, (), KAFKA, "__consumer_offsets-2")]
 
 
 def test_what_retention_took_since_the_last_night_is_planned_and_so_is_told_as_a_hole() -> None:
-    assert stretches(plan_live_units("kafka b:1", live({0: (50, 60)}), {0: Landed(20)}, ID)) == [(0, 20, 60)]
+    assert stretches(plan_live_units(live({0: (50, 60)}), {0: Landed(20)})) == [(0, 20, 60)]
 
 
 def test_big_partitions_split_and_a_read_takes_one_unit_of_each() -> None:
-    units = plan_live_units("kafka b:1", live({0: (10, 10 + 2 * UNIT_OFFSETS + 1), 1: (0, 5)}), {}, "")
+    units = plan_live_units(live({0: (10, 10 + 2 * UNIT_OFFSETS + 1), 1: (0, 5)}), {})
     assert stretches(units) == [
         (0, 10, 10 + UNIT_OFFSETS),
         (0, 10 + UNIT_OFFSETS, 10 + 2 * UNIT_OFFSETS),
@@ -42,28 +50,31 @@ def test_big_partitions_split_and_a_read_takes_one_unit_of_each() -> None:
         (1, 0, 5),
     ]
     assert [stretches(each) for each in read_at_once(units)] == [stretches([units[0], units[3]]), stretches([units[1]]), stretches([units[2]])]
-    huge = plan_live_units("kafka b:1", live({0: (0, 10**12)}), {}, "")
+    huge = plan_live_units(live({0: (0, 10**12)}), {})
     assert len(huge) == UNITS_MAX
     assert huge[-1].end_offset == 10**12
 
 
 @pytest.mark.parametrize(
-    ("offsets", "topic_id", "says"),
+    ("offsets", "topic_id", "found"),
     [
-        (
-            {0: (0, 60)},
-            OTHER_ID,
-            f"the topic __consumer_offsets was made anew: its id is {ID}, nights before landed {OTHER_ID}; give the configuration",
-        ),
-        ({0: (0, 19)}, ID, "partition 0 of __consumer_offsets ends at offset 19, nights before landed it up to 20: it was cut or made anew"),
-        ({0: (0, 19)}, "", "ends at offset 19, nights before landed it up to 20"),
+        ({0: (0, 60), 1: (0, 60)}, OTHER_ID, {0: f"the id of its topic is {ID}, and was {OTHER_ID}"}),
+        ({0: (0, 19), 1: (0, 60)}, ID, {0: "it ends at offset 19, and was read up to 20"}),
+        ({0: (0, 19)}, "", {0: "it ends at offset 19, and was read up to 20"}),
+        ({0: (0, 20), 1: (0, 60)}, ID, {}),
+        ({0: (30, 60)}, "", {}),
     ],
 )
-def test_another_log_under_the_same_name_is_never_merged(offsets: dict[int, tuple[int, int]], topic_id: str, says: str) -> None:
-    with pytest.raises(SourceUnreadable) as caught:
-        plan_live_units("kafka b:1", live(offsets), {0: Landed(20)}, topic_id)
-    assert str(caught.value).startswith("the source kafka b:1 cannot be read: ")
-    assert says in str(caught.value)
+def test_another_log_is_known_by_the_id_of_its_topic_or_by_where_it_ends(
+    offsets: dict[int, tuple[int, int]], topic_id: str, found: dict[int, str]
+) -> None:
+    assert other_live_logs(live(offsets), {0: Landed(20), 5: Landed(7)}, topic_id) == found
+
+
+def test_another_log_is_read_from_where_it_begins_and_told_where_it_is_empty() -> None:
+    now = live({0: (3, 60), 1: (0, 0), 2: (0, 60), 3: (0, 0)})
+    landed = {0: Landed(20), 1: Landed(20), 2: Landed(20)}
+    assert stretches(plan_live_units(now, landed, {0, 1})) == [(0, 3, 60), (1, 0, 0), (2, 20, 60)]
 
 
 def test_a_plan_goes_to_json_and_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from groupreplay.sources.live_rows import read_live
 from groupreplay.sources.read_units import DDL
 from groupreplay.steps import land as land_module
 from groupreplay.steps.land import Live, land
-from groupreplay.steps.live import at_plan_time, live_of
-from groupreplay.steps.plan import Inputs, Landing, PartitionLanded, Plan
+from groupreplay.steps.live import at_plan_time, live_of, live_tonight
+from groupreplay.steps.night_land import new_units
+from groupreplay.steps.plan import Inputs, Landing, PartitionLanded, Plan, landed
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.wire.read_live import UNKNOWN_MS
 from groupreplay.wire.units import Unit
@@ -28,17 +30,52 @@ from tests.sources.test_live_rows import batch
 NIGHT = date(2026, 11, 21)
 NOW_MS = 1_795_240_000_000
 TOPIC = LiveTopic("__consumer_offsets", "AAAAAAAAQACAAAAAAAAAAQ", NOW_MS + 60_000, {0: (0, 10), 1: (0, 10), 2: (5, 5)})
+INPUTS = Inputs((), (), 0, (), live=TOPIC)
 KAFKA = KafkaSource(kind="kafka", bootstrap_servers="b:1")
 
 
 def test_a_plan_keeps_the_live_topic_and_the_landing_its_id_and_time() -> None:
-    inputs = Inputs((), (), 0, (), live=TOPIC)
-    plan = Plan(tuple(inputs.units(Landing())), live=TOPIC)
+    plan = Plan(tuple(new_units(INPUTS, Landing())), live=TOPIC)
     assert Plan.from_json(plan.to_json()) == plan
     assert [(unit.offsets_partition, unit.start_offset, unit.end_offset) for unit in plan.units] == [(0, 0, 10), (1, 0, 10)]
     landing = at_plan_time(Landing(as_of_ms=NOW_MS), plan)
     assert (landing.as_of_ms, landing.topic_id) == (TOPIC.as_of_ms, TOPIC.topic_id)
     assert at_plan_time(Landing(as_of_ms=NOW_MS), Plan(())) == Landing(as_of_ms=NOW_MS)
+
+
+OLD = Landing(partitions={0: PartitionLanded(4, -1, "", log_incarnation=2), 1: PartitionLanded(30, -1, "")}, topic_id=TOPIC.topic_id)
+
+
+def test_a_log_that_ends_below_what_was_landed_begins_anew_and_others_go_on() -> None:
+    units = new_units(INPUTS, OLD)
+    assert [(unit.offsets_partition, unit.start_offset, unit.log_incarnation, unit.other_log) for unit in units] == [
+        (0, 4, 0, ""),
+        (1, 0, 1, "it ends at offset 10, and was read up to 30"),
+    ]
+    assert [unit.offsets_partition for unit in new_units(INPUTS, replace(OLD, raw_version=3))] == [0], "a night reads one log of a partition"
+
+
+def test_a_topic_of_another_id_begins_anew_in_all_partitions_that_were_landed() -> None:
+    old = replace(OLD, topic_id="another", partitions={**OLD.partitions, 2: PartitionLanded(7, -1, "", log_incarnation=1)})
+    found = f"the id of its topic is {TOPIC.topic_id}, and was another"
+    units = new_units(INPUTS, old)
+    assert [(unit.offsets_partition, unit.start_offset, unit.end_offset, unit.log_incarnation, unit.other_log) for unit in units] == [
+        (0, 0, 10, 3, found),
+        (1, 0, 10, 1, found),
+        (2, 5, 5, 2, found),
+    ]
+    assert live_tonight(INPUTS, old) is TOPIC
+    assert live_tonight(INPUTS, replace(old, raw_version=3)) is None, "what this night landed is of the old one"
+    assert live_tonight(INPUTS, replace(OLD, raw_version=3)) is TOPIC
+    empty = {"first_offset": 5, "next_offset": 5, "last_hole": -1, "last_ts_ms": -1, "open_commits": 0, "kept": 0, "control": 0}
+    after = landed(old, units[2:], [(2, empty)], set())
+    assert after.partitions[2] == PartitionLanded(5, -1, "", log_incarnation=2), "that the old log ended is not forgotten"
+
+
+def test_the_id_of_a_topic_is_forgotten_where_files_hold_another_log() -> None:
+    (unit, *_) = new_units(INPUTS, Landing())
+    assert at_plan_time(OLD, Plan((unit,))) == OLD
+    assert at_plan_time(OLD, Plan((replace(unit, other_log="newer"),))).topic_id == ""
 
 
 def test_a_run_that_is_taken_over_needs_the_source_that_it_was_planned_from() -> None:
@@ -57,7 +94,7 @@ def two_records(session: SparkSession, _: Any, __: LiveTopic, planned: list[Unit
 
 @pytest.mark.spark
 def test_a_unit_of_which_no_record_is_left_is_landed_as_a_hole(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    units = Inputs((), (), 0, (), live=TOPIC).units(Landing())
+    units = new_units(INPUTS, Landing())
     monkeypatch.setattr(land_module, "live_rows", two_records)
     warehouse = Warehouse(spark, str(tmp_path / "w"), "c")
     warehouse.create_all(["raw_records"])
@@ -80,7 +117,7 @@ def test_a_run_that_is_taken_over_reads_nothing_again_and_lands_what_the_first_c
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, died_after: int
 ) -> None:
     """died_after: how many of the two commits, of records and of units without any."""
-    units = Inputs((), (), 0, (), live=TOPIC).units(Landing())
+    units = new_units(INPUTS, Landing())
     warehouse, metadata = Warehouse(spark, str(tmp_path / "w"), "c"), {"run_id": "r", "step": "land"}
     warehouse.create_all(["raw_records"])
     monkeypatch.setattr(land_module, "live_rows", two_records)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from groupreplay.errors import SourceUnreadable
 from groupreplay.sources.planning import Landed
 from groupreplay.wire.read_live import UNKNOWN_MS
 from groupreplay.wire.units import KAFKA, Unit
@@ -46,23 +45,32 @@ class LiveTopic:
         return cls(**{**content, "offsets": {int(key): (first, end) for key, (first, end) in content["offsets"].items()}})
 
 
-def plan_live_units(source: str, live: LiveTopic, landed: Mapping[int, Landed], topic_id: str) -> list[Unit]:
+def plan_live_units(live: LiveTopic, landed: Mapping[int, Landed], others: Container[int] = ()) -> list[Unit]:
     """Units of one night, by partition and offset; none of a partition that has nothing new.
 
-    topic_id: of the nights before, "" where none of them asked. Raises SourceUnreadable where this is not the log that they landed.
+    others: partitions of `other_live_logs`, each read from where its new log begins. One that is empty so far has a unit without offsets, so that the
+    end of the old one is told and remembered: once the new log has grown as long, nothing would show it any more.
     """
-    if topic_id and live.topic_id != topic_id:
-        raise SourceUnreadable(source, f"the topic {live.topic} was made anew: its id is {live.topic_id}, nights before landed {topic_id}; {_REMEDY}")
     units = []
     for partition, (log_start, end) in sorted(live.offsets.items()):
-        start = landed[partition].next_offset if partition in landed else log_start
-        if end < start:
-            why = f"partition {partition} of {live.topic} ends at offset {end}, nights before landed it up to {start}"
-            raise SourceUnreadable(source, f"{why}: it was cut or made anew, or these are other brokers; {_REMEDY}")
+        start = landed[partition].next_offset if partition in landed and partition not in others else log_start
         size = max(UNIT_OFFSETS, -(-(end - start) // UNITS_MAX))
-        for first in range(start, end, size):
-            units.append(Unit(partition, first, min(first + size, end), (), KAFKA, f"__consumer_offsets-{partition}"))
+        firsts = range(start, end, size) or range(start, start + 1 if partition in others else start)
+        units += [Unit(partition, first, min(first + size, end), (), KAFKA, f"__consumer_offsets-{partition}") for first in firsts]
     return units
+
+
+def other_live_logs(live: LiveTopic, landed: Mapping[int, Landed], topic_id: str) -> dict[int, str]:
+    """Partition -> what shows, in words, that its log is another than the nights before read. topic_id: of theirs, "" where none of them asked."""
+    if is_other_topic(live, topic_id):
+        return {partition: f"the id of its topic is {live.topic_id}, and was {topic_id}" for partition in sorted(live.offsets) if partition in landed}
+    ends = {partition: (end, landed[partition].next_offset) for partition, (_, end) in sorted(live.offsets.items()) if partition in landed}
+    return {partition: f"it ends at offset {end}, and was read up to {read}" for partition, (end, read) in ends.items() if end < read}
+
+
+def is_other_topic(live: LiveTopic, topic_id: str) -> bool:
+    """Whether it was created anew. topic_id: as of `other_live_logs`."""
+    return bool(topic_id) and live.topic_id != topic_id
 
 
 def whole_since_ms(live: LiveTopic, now_ms: int) -> int:
@@ -80,6 +88,3 @@ def read_at_once(units: Sequence[Unit]) -> list[list[Unit]]:
             rounds.append([])
         rounds[place].append(unit)
     return rounds
-
-
-_REMEDY: Final = "give the configuration another cluster name, or move the warehouse aside"

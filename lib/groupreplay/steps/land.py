@@ -97,11 +97,11 @@ def land(
         # Which ones they are is known after the read; until the run is LANDED nobody reads what the first commit left. A run that is taken over
         # between the two commits comes by here, too.
         table = empty_unit_rows(empty)
-        of_units = f"{where} AND kind = 'unit'"
+        of_units = f"{where} AND kind IN ('unit', 'other_log')"
         rows = warehouse.spark.createDataFrame(table).withColumns(night).unionByName(warehouse.read(RAW_RECORDS, version).where(of_units))
         version = warehouse.replace(RAW_RECORDS, rows, of_units, user_metadata)
-        details |= {(row["offsets_partition"], row["detail"]) for row in table.select(["offsets_partition", "detail"]).to_pylist()}
-        kinds.add("unit")
+        details |= {(row["offsets_partition"], row["detail"]) for row in table.to_pylist() if row["kind"] == "unit"}
+        kinds |= set(table.column("kind").to_pylist())
     after = landed(before, units, [(partition, json.loads(detail)) for partition, detail in details], set(found["damaged"]))
     return replace(after, kinds=tuple(sorted(kinds)), raw_version=version)
 

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from groupreplay.config import Config, KafkaSource, KafkaTopicsSource
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources.kafka_admin import check_connector, cluster_topics, live_topic
+from groupreplay.sources.live_planning import LiveTopic, is_other_topic
 from groupreplay.steps.land import Live
 from groupreplay.steps.plan import Inputs, Landing, Plan
 
@@ -59,8 +60,17 @@ def live_of(config: Config, plan: Plan) -> Live | None:
     return Live(source, plan.live)
 
 
+def live_tonight(inputs: Inputs, landing: Landing) -> LiveTopic | None:
+    """The live topic as a night reads it after a landing, None where it does not: one that was created anew since then is left to the next night."""
+    live = inputs.live
+    if live is not None and landing.raw_version >= 0 and is_other_topic(live, landing.topic_id):
+        _log.warning("the topic %s was created anew, its id is %s: the next night reads it", live.topic, live.topic_id)
+        return None
+    return live
+
+
 def at_plan_time(landing: Landing, plan: Plan) -> Landing:
-    """A landing of the live topic is as of the time when its end offsets were taken."""
+    """A landing of the live topic is as of the time when its end offsets were taken. Where files hold another log, its topic's id is not known."""
     if plan.live is None:
-        return landing
+        return replace(landing, topic_id="") if any(unit.other_log for unit in plan.units) else landing
     return replace(landing, as_of_ms=max(landing.as_of_ms, plan.live.as_of_ms), topic_id=plan.live.topic_id)

@@ -14,16 +14,15 @@ from groupreplay.errors import NotReady
 from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
-from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.steps.dry_run import check_ready, chosen_lines, planned_lines
 from groupreplay.steps.evidence import EVIDENCE_TABLE
-from groupreplay.steps.history import PastNight, before, check_newest, default_date, nights_to_run, of_date, past_nights
+from groupreplay.steps.history import PastNight, check_newest, default_date, nights_to_run, of_date, past_nights
 from groupreplay.steps.live import with_clusters
 from groupreplay.steps.night_land import land_planned, nothing_new, planned
 from groupreplay.steps.night_replay import replay_landed
 from groupreplay.steps.night_report import publish_replayed, summary_of
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.plan import Inputs, Landing, Plan, find_inputs, find_topics
+from groupreplay.steps.plan import Inputs, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
 from groupreplay.steps.raw_kept import check_kept
 from groupreplay.steps.sql_files import mend_sql
@@ -228,11 +227,8 @@ class _Job:
 
     def would_do(self, dates: Sequence[date], *, lands: bool) -> tuple[str, ...]:
         """Lines on what the nights would read and write."""
-        own = of_date(self.nights, dates[-1]) or before(self.nights, dates[-1])
-        landed, lines = (own.landing, own.lines) if own else (Landing(), None)
-        units = self.inputs.units(landed) if lands else []
-        text_units = plan_text_units(self.inputs.texts, lines.watermarks if lines else {}) if lands else []
-        told = planned_lines(self.inputs, units, text_units, dates, *self.warehouse.roots)
+        plan = planned(self.night(dates[-1])) if lands else Plan(())
+        told = planned_lines(self.inputs, plan.units, plan.text_units, dates, *self.warehouse.roots)
         return (*check_ready(self.warehouse.spark, self.warehouse.roots), *told, *chosen_lines(self.config))
 
 

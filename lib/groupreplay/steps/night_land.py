@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from groupreplay.sources.live_planning import LiveTopic, other_live_logs, plan_live_units
+from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import other_logs
-from groupreplay.sources.planning import plan_units
+from groupreplay.sources.planning import Landed, plan_units
 from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.steps.history import of_date
 from groupreplay.steps.land import land
 from groupreplay.steps.land_lines import land_lines
 from groupreplay.steps.lines_landing import LinesLanding
-from groupreplay.steps.live import at_plan_time, live_of
+from groupreplay.steps.live import at_plan_time, live_of, live_tonight
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.plan import Plan, planned_bytes, remembered
+from groupreplay.steps.plan import Inputs, Landing, Plan, planned_bytes, remembered
 from groupreplay.tables.runs import LANDED
 from groupreplay.wire.units import Unit
 
@@ -23,33 +26,58 @@ _log = logging.getLogger(__name__)
 
 def planned(night: Night) -> Plan:
     """What is new in the sources since the night before, and since this one ran last."""
-    units = _units(night)
+    landing = night.landed_before()
+    live = live_tonight(night.inputs, landing)
+    units = new_units(replace(night.inputs, live=live), landing)
     lines = night.lines_before()
     text_units = plan_text_units(night.inputs.texts, lines.watermarks if lines else {})
-    plan = replace(nothing_new(night), passed_over=night.inputs.passed_over, live=night.inputs.live)
+    plan = replace(nothing_new(night), passed_over=night.inputs.passed_over, live=live)
     return replace(plan, units=tuple(units), text_units=tuple(text_units))
 
 
-def _units(night: Night) -> list[Unit]:
+def new_units(inputs: Inputs, landing: Landing) -> list[Unit]:
     """Of logs that are those which the nights before read; of one that took another's place all that it holds.
 
     One night holds one log of a partition: what replaced a log that this night read is left to the next.
     """
-    landing, files = night.landed_before(), night.inputs.files
-    watermarks = landing.watermarks()
-    units = night.inputs.units(landing)
+    units, others = _units_of_files(inputs.files, landing.watermarks())
+    if inputs.live is not None:
+        of_topic, other = _units_of_topic(inputs.live, landing)
+        units, others = [*units, *of_topic], {**others, **other}
+    for partition, found in others.items():
+        _log.warning("partition %d of the offsets topic is another log than before: %s", partition, found)
+    same = [unit for unit in units if unit.offsets_partition not in others]
+    if landing.raw_version < 0:
+        same += [
+            each
+            for partition, found in others.items()
+            for each in _anew([one for one in units if one.offsets_partition == partition], landing, found)
+        ]
+    return sorted(same, key=lambda unit: unit.offsets_partition)
+
+
+def _anew(units: Sequence[Unit], landing: Landing, found: str) -> list[Unit]:
+    """Units of a log that took another's place; the first tells what showed it."""
+    incarnation = landing.partitions[units[0].offsets_partition].log_incarnation + 1
+    return [replace(unit, log_incarnation=incarnation, other_log=found if unit is units[0] else "") for unit in units]
+
+
+def _units_of_files(files: Sequence[LogFile], watermarks: Mapping[int, Landed]) -> tuple[list[Unit], dict[int, str]]:
+    """What is new; and of partitions whose log is another, from its start, what shows that."""
+    units = plan_units(files, watermarks)
     news = {unit.offsets_partition for unit in units}
     others = other_logs(files, {partition: mark for partition, mark in watermarks.items() if partition in news})
-    units = [unit for unit in units if unit.offsets_partition not in others]
-    for partition, other in others.items():
-        _log.warning("partition %d of the offsets topic is another log than before: %s", partition, other.found)
-        if landing.raw_version < 0:
-            anew = plan_units(
-                [file for file in files if (file.offsets_partition, file.replica) in {(partition, each) for each in other.replicas}], {}
-            )
-            incarnation = landing.partitions[partition].log_incarnation + 1
-            units += [replace(unit, log_incarnation=incarnation, other_log=other.found if unit is anew[0] else "") for unit in anew]
-    return sorted(units, key=lambda unit: unit.offsets_partition)
+    replicas = {(partition, each) for partition, other in others.items() for each in other.replicas}
+    anew = plan_units([file for file in files if (file.offsets_partition, file.replica) in replicas], {})
+    same = [unit for unit in units if unit.offsets_partition not in others]
+    return [*same, *anew], {partition: other.found for partition, other in others.items()}
+
+
+def _units_of_topic(live: LiveTopic, landing: Landing) -> tuple[list[Unit], dict[int, str]]:
+    """The same of the live topic."""
+    watermarks = landing.watermarks()
+    others = other_live_logs(live, watermarks, landing.topic_id)
+    return plan_live_units(live, watermarks, others), others
 
 
 def nothing_new(night: Night) -> Plan:

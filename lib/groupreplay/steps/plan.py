@@ -14,10 +14,10 @@ from groupreplay.config import Config, GroupsConfig, ServerLogSource, Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
 from groupreplay.sources.files import Listing, find_files, identity, is_readable
-from groupreplay.sources.live_planning import LiveTopic, plan_live_units
+from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import marks_of
-from groupreplay.sources.planning import OPEN, Landed, fingerprint, plan_units, seen_after
+from groupreplay.sources.planning import OPEN, Landed, fingerprint, seen_after
 from groupreplay.sources.text_logs import TextFile, text_files
 from groupreplay.sources.topics import GivenTopic, read_topics
 from groupreplay.steps.lines_landing import LinesLanding
@@ -40,11 +40,6 @@ class Inputs:
     unreadable: tuple[tuple[str, str], ...]
     texts: tuple[TextFile, ...] = ()
     live: LiveTopic | None = None
-
-    def units(self, landing: Landing) -> list[Unit]:
-        """What is new of the offsets topic after a landing. Raises SourceUnreadable where the live topic is not the one that was landed."""
-        units = plan_units(self.files, landing.watermarks())
-        return units if self.live is None else [*units, *plan_live_units("kafka", self.live, landing.watermarks(), landing.topic_id)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +256,13 @@ def landed(before: Landing, units: Iterable[Unit], details: Iterable[tuple[int, 
     partitions, holes = dict(before.partitions), list(before.holes)
     as_of_ms, open_commits, rows, markers = before.as_of_ms, before.open_commits, before.rows, before.markers
     for partition, detail in sorted(details, key=lambda each: (each[0], each[1]["first_offset"])):
-        if partition in partitions and begun.get(partition, 0) > partitions[partition].log_incarnation:
+        is_other = partition in partitions and begun.get(partition, 0) > partitions[partition].log_incarnation
+        if is_other:
             del partitions[partition]
         if "filled" in detail:
             partitions[partition] = _with_late(partitions[partition], detail)
             continue
-        if partition not in partitions and detail["next_offset"] == detail["first_offset"]:
+        if partition not in partitions and not is_other and detail["next_offset"] == detail["first_offset"]:
             continue  # A log that was empty so far: where it begins is still to be seen.
         first_offset = detail["first_offset"]
         # A live topic gives nothing late: what lies below its beginning, and what it lacks, is gone for good.

@@ -75,7 +75,8 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         sf.lit(True).alias("start_observed"),
         "rule",
         sf.when(sf.col("rule") == TOPIC_RECREATED, "ERROR").otherwise("WARN").alias("severity"),
-        instant(sf.col("ts_ms"), "detected_at"),
+        # A log that is empty so far has no time of its own.
+        instant(sf.when(sf.col("ts_ms") >= 0, sf.col("ts_ms")).otherwise(sf.lit(context.as_of_ms)), "detected_at"),
         sf.col("offsets_partition").alias("evidence_partition"),
         sf.col("offset").alias("evidence_offset"),
         sf.col("text").alias("detail"),

@@ -14,7 +14,7 @@ from typing import Any
 from groupreplay.wire.batches import BINARY, Batch, LogRecord
 from groupreplay.wire.commits import CommitReducer
 from groupreplay.wire.read_unit import DAY_MS, Clock
-from groupreplay.wire.rows import BYTES_MAX, ROWS_MAX, UNIT, RowBuffer
+from groupreplay.wire.rows import BYTES_MAX, OTHER_LOG, ROWS_MAX, UNIT, RowBuffer
 from groupreplay.wire.units import Unit
 
 UNKNOWN_MS = 1 << 62
@@ -80,6 +80,8 @@ class LiveReader:
             "duplicates": 0,
             "batch_crc": 0,
         }
+        if self.unit.other_log:
+            self._buffer.add(OTHER_LOG, self.unit.start_offset, {"found": self.unit.other_log}, ts_ms=self._first_ts_ms)
         self._buffer.add(UNIT, self.unit.start_offset, detail)
         return self._take()
 
