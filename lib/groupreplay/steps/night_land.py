@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from groupreplay.session import fit_to
 from groupreplay.sources.live_planning import LiveTopic, other_live_logs, plan_live_units
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import other_logs
@@ -17,7 +18,7 @@ from groupreplay.steps.land_lines import land_lines
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.live import at_plan_time, live_of, live_tonight
 from groupreplay.steps.one_night import Night
-from groupreplay.steps.plan import Inputs, Landing, Plan, planned_bytes, remembered
+from groupreplay.steps.plan import Inputs, Landing, Plan, planned_bytes, remembered, rows_expected
 from groupreplay.tables.runs import LANDED
 from groupreplay.wire.units import Unit
 
@@ -96,6 +97,7 @@ def nothing_new(night: Night) -> Plan:
 def land_planned(night: Night) -> None:
     """PLANNED -> LANDED."""
     landing, plan = night.landed_before(), night.plan
+    fit_to(night.warehouse.spark, rows_expected(plan))
     with night.timed("land") as progress:
         progress.expect(planned_bytes(plan), "bytes")
         if plan.units:

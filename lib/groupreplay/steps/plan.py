@@ -25,6 +25,9 @@ from groupreplay.wire.commits import widest
 from groupreplay.wire.text_units import TextUnit
 from groupreplay.wire.units import DUMP_LOG, KAFKA, SEGMENTS, Unit, UnitFile
 
+RECORD_BYTES = 100
+"""What a record of the offsets topic takes of its file, and a line of a log at least."""
+
 NO_TIME_MS = -1
 NO_HOLE = -1
 
@@ -176,6 +179,12 @@ def planned_bytes(plan: Plan) -> int:
     """Of all files that the plan reads, as far as their sizes are known."""
     files = {file.path: file.size for unit in plan.units for file in unit.files} | {unit.path: unit.size for unit in plan.text_units}
     return sum(size for size in files.values() if size > 0)
+
+
+def rows_expected(plan: Plan) -> int:
+    """About how many records and lines the plan reads."""
+    of_topic = sum(unit.end_offset - unit.start_offset for unit in plan.units if unit.end_offset != OPEN)
+    return max(planned_bytes(plan) // RECORD_BYTES, of_topic)
 
 
 def groups_of(content: Mapping[str, list[str]]) -> GroupsConfig:
