@@ -24,7 +24,7 @@ KAFKA_VERSION = "4.3.1"
 PACKAGES = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION},org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"
 BROKER_JARS = ROOT / ".cache" / f"broker-{KAFKA_VERSION}"
 OFFSETS_PARTITIONS = 5
-STARTS_WITHIN_S = 90
+STARTS_WITHIN_S = 240
 
 _PROPERTIES = """
 process.roles=broker,controller
@@ -95,7 +95,7 @@ class Broker:
             f"appender.file.fileName = {home}/server.log\nappender.file.layout.type = PatternLayout\n"
             "appender.file.layout.pattern = [%d] %p %m (%c)%n\n"
         )
-        self._java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAQACAAAAAAAAAAQ", "-c", str(home / "server.properties")).wait(60)
+        self._java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAQACAAAAAAAAAAQ", "-c", str(home / "server.properties")).wait(STARTS_WITHIN_S)
 
     @property
     def address(self) -> str:
