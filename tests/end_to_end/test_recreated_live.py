@@ -21,7 +21,7 @@ from groupreplay.wire.read_live import UNKNOWN_MS
 from groupreplay.wire.units import Unit
 from tests.wire.encode import commit
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.soak]
 
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 NOW_MS, LATER_MS = 1_795_240_000_000, 1_795_330_000_000
