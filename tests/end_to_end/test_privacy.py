@@ -75,7 +75,7 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
     logger.setLevel(logging.DEBUG)
     try:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("groupreplay.steps.night.slices_for", lambda *_: [][len("classic-eager-m0")])
+            patched.setattr("groupreplay.steps.night_replay.slices_for", lambda *_: [][len("classic-eager-m0")])
             with pytest.raises(IndexError):
                 run_night(spark, config, NIGHT)
         first = run_night(spark, config, NIGHT)
