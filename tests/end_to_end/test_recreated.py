@@ -12,7 +12,7 @@ from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.nights import Place
 from tests.wire.encode import batch, commit
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.soak]
 
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 LATER_MS = 1_795_600_000_000
@@ -51,7 +51,6 @@ def test_a_recreated_topic_begins_a_log_of_its_own(recreated: tuple[Place, Night
     assert [tuple(row)[1:] for row in sorted(covered)][1] == (1, 0, 2)
 
 
-@pytest.mark.soak
 def test_the_new_log_goes_on_and_both_can_be_rebuilt(recreated: tuple[Place, NightResult]) -> None:
     place, night = recreated
     path = place.root.parent / "logs" / LOG
