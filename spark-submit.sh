@@ -46,7 +46,7 @@ java="\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$log4j2}\""
 classes="${GROUPREPLAY_CLASSES-$home/.cache/classes.jsa}"
 # An archive that another Java or another set of jars made is passed over by the JVM; it need not say so.
 [ -s "$classes" ] && java+=" \"-XX:SharedArchiveFile=$classes\" -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
-options+=(--driver-java-options "$java ${GROUPREPLAY_JAVA:-}")
+options+=(--driver-java-options "$java${GROUPREPLAY_JAVA:+ $GROUPREPLAY_JAVA}")
 [ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
 jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
 # The driver has these on its own class path too, where the archive of classes can hold them.

@@ -216,7 +216,9 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
     jars.mkdir()
     for name in ("b.jar", "a.jar", "readme.txt"):
         (jars / name).touch()
+    (tmp_path / "classes.jsa").write_text("an archive", encoding="utf-8")
     environment = {**os.environ, "SPARK_HOME": str(tmp_path / "spark"), "GROUPREPLAY_JARS": str(jars), "GROUPREPLAY_MASTER": "spark://h:7077"}
+    environment |= {"GROUPREPLAY_CLASSES": str(tmp_path / "classes.jsa"), "GROUPREPLAY_JAVA": "-Xss2m"}
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", "with space.yaml", "--set", "a=$b 'c'"]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
     arguments = done.stdout.splitlines()
@@ -228,7 +230,8 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
     bundle.parent.rmdir()
     for option in (["--log-format", "json"], ["--log-format=json"]):
         done = subprocess.run([*command, *option], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert f'"-Dlog4j2.configurationFile=file:{ROOT}/conf/log4j2-json.properties"' in done.stdout.splitlines()
+        java = done.stdout.splitlines()[arguments.index("--driver-java-options") + 1]
+        assert java.startswith(f'"-Dlog4j2.configurationFile=file:{ROOT}/conf/log4j2-json.properties" ')
 
 
 @pytest.mark.parametrize(
