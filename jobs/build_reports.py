@@ -7,18 +7,14 @@ Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad u
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import time
 from collections.abc import Sequence
 
-from groupreplay.config_file import load_config
 from groupreplay.job_options import night_parser
+from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.session import start_session
 from groupreplay.steps.night import build_reports
-
-_log = logging.getLogger("build_reports")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -32,13 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    config = load_config(options.config, options.set)
-    _log.info("cluster=%s warehouse=%s sources=%d config=%s", config.cluster, config.warehouse, len(config.sources), config.config_hash[:12])
-    spark = start_session("groupreplay build_reports")
-    try:
+    with job_session("build_reports", options) as (spark, config):
         result = build_reports(spark, config, options.logical_date, take_over=options.take_over)
-    finally:
-        spark.stop()
     tell(result.summary_lines, options.log_format)
     nights = " and ".join(str(night) for night in result.logical_dates)
     return f"Done: night {nights} of cluster {config.cluster} is in {config.warehouse}, in {time.monotonic() - started:.0f} s."

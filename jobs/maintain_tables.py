@@ -11,10 +11,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from groupreplay.config_file import load_config
 from groupreplay.job_options import job_parser
+from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.session import start_session
 from groupreplay.steps.maintain import maintain
 
 
@@ -29,12 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    config = load_config(options.config, options.set, only_reads=True)
-    spark = start_session("groupreplay maintain_tables")
-    try:
+    with job_session("maintain_tables", options, only_reads=True) as (spark, config):
         maintained = maintain(spark, config)
-    finally:
-        spark.stop()
     tell(maintained.lines, options.log_format)
     before, after = (sum(small for _, small in files.values()) for files in (maintained.files_before, maintained.files_after))
     return (

@@ -6,10 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from groupreplay.config_file import load_config
+from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job
 from groupreplay.queries import queries
-from groupreplay.session import start_session
 from groupreplay.tables.schemas import PUBLIC
 from groupreplay.tables.warehouse import Warehouse
 
@@ -31,16 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> str:
-    config = load_config(options.config, options.set, only_reads=True)
-    spark = start_session("groupreplay query_tables")
-    try:
+    with job_session("query_tables", options, only_reads=True) as (spark, config):
         warehouse = Warehouse(spark, config.warehouse, config.cluster)
         warehouse.check_all(PUBLIC)
         for title, statement in queries(warehouse.root, config.cluster):
             print(f"-- {title}\n{statement};\n")
             spark.sql(statement).show(20, _WIDTH)
-    finally:
-        spark.stop()
     return f"The tables are Delta tables in {config.warehouse}; paste the statements above into any Spark SQL that has Delta."
 
 

@@ -7,18 +7,14 @@ or raw rows were deleted; 3 a source of topics cannot be read; 4 another run hol
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import time
 from collections.abc import Sequence
 
-from groupreplay.config_file import load_config
 from groupreplay.job_options import night_parser
+from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.session import start_session
 from groupreplay.steps.night import rebuild_nights
-
-_log = logging.getLogger("rebuild_nights")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -32,13 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    config = load_config(options.config, options.set)
-    _log.info("cluster=%s warehouse=%s sources=%d config=%s", config.cluster, config.warehouse, len(config.sources), config.config_hash[:12])
-    spark = start_session("groupreplay rebuild_nights")
-    try:
+    with job_session("rebuild_nights", options) as (spark, config):
         result = rebuild_nights(spark, config, options.logical_date, take_over=options.take_over)
-    finally:
-        spark.stop()
     tell(result.summary_lines, options.log_format)
     first, last = result.logical_dates[0], result.logical_dates[-1]
     which = f"{len(result.logical_dates):,} nights of cluster {config.cluster}, {first} to {last}"

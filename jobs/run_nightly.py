@@ -7,18 +7,14 @@ Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad u
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import time
 from collections.abc import Sequence
 
-from groupreplay.config_file import load_config
 from groupreplay.job_options import add_dry_run, night_parser
+from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.session import start_session
 from groupreplay.steps.night import run_night
-
-_log = logging.getLogger("run_nightly")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -34,13 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    config = load_config(options.config, options.set)
-    _log.info("cluster=%s warehouse=%s sources=%d config=%s", config.cluster, config.warehouse, len(config.sources), config.config_hash[:12])
-    spark = start_session("groupreplay run_nightly")
-    try:
+    with job_session("run_nightly", options) as (spark, config):
         result = run_night(spark, config, options.logical_date, dry_run=options.dry_run, take_over=options.take_over)
-    finally:
-        spark.stop()
     tell(result.summary_lines, options.log_format)
     if options.dry_run:
         return "Nothing was written: this was a dry run."

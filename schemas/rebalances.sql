@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS rebalances (
   started_at      TIMESTAMP     NOT NULL COMMENT 'start of the join phase; UTC',
   group_state     STRING                 COMMENT 'state that the group was in, NULL where the line lacks it; state of a classic group',
   cause           STRING        NOT NULL
-    COMMENT 'JOIN, LEFT, FENCED, REJOIN, SUBSCRIPTION, ASSIGNOR, STORE_FAILED, DOWNGRADE, COORDINATOR_LOAD, UNKNOWN (open enum)',
+    COMMENT 'JOIN, LEFT, FENCED, REJOIN, SUBSCRIPTION, ASSIGNOR, ASSIGNMENT_NOT_STORED, DOWNGRADE, COORDINATOR_LOAD, UNKNOWN (open enum)',
   cause_member_id STRING                 COMMENT 'member named in the reason, NULL where none; any text',
   reason          STRING                 COMMENT 'reason in the words of the broker; any text',
   client_reason   STRING                 COMMENT 'reason in the words of the client, NULL where it gave none; any text',

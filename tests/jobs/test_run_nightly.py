@@ -21,6 +21,7 @@ import build_reports
 import land_logs
 import replay_groups
 import run_nightly
+from groupreplay import job_session
 from groupreplay.errors import ConfigError, GroupReplayError, NoSpace, NotReady, RunHeld, SchemaDrift, SourceUnreadable, WarehouseDamaged
 
 ROOT = Path(__file__).parent.parent.parent
@@ -52,7 +53,7 @@ def config(tmp_path: Path) -> str:
 
 def _ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str, *more: str, night: Any) -> tuple[int, list[str]]:
     """(exit status, lines of output) of the job with this in place of Spark and the night."""
-    monkeypatch.setattr(run_nightly, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
     monkeypatch.setattr(run_nightly, "run_night", night)
     status = run_nightly.main(["--config", config, *more])
     return status, capsys.readouterr().out.splitlines()
@@ -85,7 +86,7 @@ def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, caps
             asked.append((logical_date, how))
             return SimpleNamespace(summary_lines=("MIGRATION",), logical_dates=(date(2026, 1, 1),))
 
-        monkeypatch.setattr(job, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+        monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
         monkeypatch.setattr(job, step, night)
         assert job.main(["--config", config, "--logical-date", "2026-01-01", "--take-over"]) == 0
         assert capsys.readouterr().out.splitlines()[-1].startswith(ends)
@@ -147,7 +148,7 @@ def test_json_lines_are_json_to_the_last(monkeypatch: pytest.MonkeyPatch, capsys
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        monkeypatch.setattr(run_nightly, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+        monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
         monkeypatch.setattr(run_nightly, "run_night", night)
         assert run_nightly.main(["--config", config, "--log-format", "json"]) == 0
         printed = capsys.readouterr()
@@ -192,7 +193,7 @@ def test_every_error_has_a_status_of_the_contract() -> None:
 
 
 def test_bad_arguments_and_configurations_end_before_spark_starts(capsys: pytest.CaptureFixture[str], config: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(run_nightly, "start_session", lambda *_: pytest.fail("Spark was started"))
+    monkeypatch.setattr(job_session, "start_session", lambda *_: pytest.fail("Spark was started"))
     for arguments, says in [
         ([], "the following arguments are required: --config"),
         (["--config", config, "--logical-date", "2026-13-01"], "argument --logical-date: expected YYYY-MM-DD, found '2026-13-01'"),

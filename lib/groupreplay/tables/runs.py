@@ -18,9 +18,11 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
+import pyarrow as pa
 from delta import exceptions as delta_exceptions
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType, TimestampType
 
 from groupreplay.errors import NotReady, RunHeld
@@ -224,9 +226,10 @@ class Ledger:
 
     def _frame(self, runs: Iterable[Run]) -> DataFrame:
         schema = self.warehouse.schema(_TABLE).struct
-        stored = StructType([StructField(each.name, _stored_type(each)) for each in schema if each.name in _COLUMNS])
-        rows = [tuple(getattr(run, each.name) for each in stored) for run in runs]
-        frame = self.warehouse.spark.createDataFrame(rows, stored).coalesce(1)
+        stored = to_arrow_schema(StructType([StructField(each.name, _stored_type(each)) for each in schema if each.name in _COLUMNS]))
+        # By way of Arrow: rows of Python would start a job of their own.
+        table = pa.Table.from_pylist([{name: _as_cell(getattr(run, name)) for name in stored.names} for run in runs], stored)
+        frame = self.warehouse.spark.createDataFrame(table).coalesce(1)
         return frame.select(*[_as_table(each) if each.name in _COLUMNS else sf.lit(None).alias(each.name) for each in schema])
 
     def _renew(self, held: _Held) -> None:
@@ -282,6 +285,11 @@ def _held_by(run: Run, why: str = "") -> RunHeld:
 
 
 # Times leave and enter Spark as ms, so that no time zone of this process has a say.
+
+
+def _as_cell(value: Any) -> Any:
+    """Arrow takes a map as its pairs."""
+    return list(value.items()) if isinstance(value, Mapping) else value
 
 
 def _stored_type(column: StructField) -> Any:
