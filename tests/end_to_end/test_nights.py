@@ -117,7 +117,7 @@ def test_same_input_under_several_paths_changes_nothing(run: RunNight, whole: tu
     assert digest(run(*sources, slices=37)) == digest(whole[0])
 
 
-@pytest.mark.parametrize("cut", [half, before_first_marker])
+@pytest.mark.parametrize("cut", [pytest.param(half, marks=pytest.mark.soak), before_first_marker])
 def test_log_that_grows_over_nights_gives_what_one_run_gives(
     run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path, cut: Callable[[bytes], int]
 ) -> None:
@@ -253,7 +253,7 @@ class Killed(BaseException):
     """As if the process were gone: nothing catches it."""
 
 
-@pytest.mark.parametrize("last_state", ["PLANNED", "LANDED", "REPLAYED"])
+@pytest.mark.parametrize("last_state", [pytest.param("PLANNED", marks=pytest.mark.soak), "LANDED", pytest.param("REPLAYED", marks=pytest.mark.soak)])
 def test_dead_run_is_taken_over_with_the_steps_it_finished(
     spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_state: str
 ) -> None:

@@ -36,6 +36,18 @@ def test_every_table_is_made_once_with_the_protocol_of_the_design(spark: SparkSe
         assert warehouse.read(name).schema == table_schema(spark, name).struct, name
 
 
+def test_a_new_table_says_what_it_holds_and_delta_agrees(spark: SparkSession, tmp_path: Path) -> None:
+    """The checksum that `create` writes beside the log's first entry, against what Delta computes from the log."""
+    warehouse = Warehouse(spark, str(tmp_path), "c")
+    warehouse.create_all(["topics"])
+    snapshot, jvm = warehouse.log("topics").snapshot()._snapshot, spark._jvm
+    assert jvm is not None
+    assert snapshot.checksumOpt().isDefined()
+    assert snapshot.validateChecksum(getattr(jvm.scala.collection.immutable, "Map$").__getattr__("MODULE$").empty())
+    warehouse.replace("topics", _topics(spark, [("a", 1)]), NIGHT, {})
+    assert (tmp_path / "topics/_delta_log/00000000000000000001.crc").exists(), "the next one is made of it"
+
+
 def test_replace_is_one_commit_of_its_range_in_the_types_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = Warehouse(spark, str(tmp_path), "c")
     warehouse.create_all(["topics"])

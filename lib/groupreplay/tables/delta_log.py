@@ -38,7 +38,7 @@ class DeltaLog:
         """Begins the log: version 0, with the table's protocol (reader, writer) and metadata. Does nothing where another was quicker.
 
         Written through Delta's own LogStore, which knows how each file system makes a file once; CREATE TABLE leaves the same and takes half a
-        second a table. Source: the Delta protocol, "Change Metadata" and "Protocol Evolution".
+        second a table. Source: the Delta protocol, "Change Metadata", "Protocol Evolution" and "Version Checksum File".
         """
         metadata = {
             "id": str(uuid.uuid4()),
@@ -49,22 +49,29 @@ class DeltaLog:
             "configuration": dict(properties),
             "createdTime": int(time.time() * 1000),
         }
-        actions = [
+        versions = {"minReaderVersion": protocol[0], "minWriterVersion": protocol[1]}
+        actions: list[dict[str, Any]] = [
             {"commitInfo": {"timestamp": metadata["createdTime"], "operation": "CREATE TABLE", "operationParameters": {}, "isBlindAppend": True}},
-            {"protocol": {"minReaderVersion": protocol[0], "minWriterVersion": protocol[1]}},
+            {"protocol": versions},
             {"metaData": metadata},
         ]
-        lines = self._jvm.java.util.ArrayList()
-        for action in actions:
-            lines.add(json.dumps(action, separators=(",", ":")))
-        path = self._jvm.org.apache.hadoop.fs.Path(self._log.logPath(), f"{0:020d}.json")
-        configuration = self._log.newDeltaHadoopConf()
         self._log.createLogDirectoriesIfNotExists()
         try:
-            self._log.store().write(path, self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()), False, configuration)
+            self._write_new(f"{0:020d}.json", actions)
+            # With it nobody has to compute what an empty table holds, which is five jobs of Spark before the first write to it.
+            self._write_new(f"{0:020d}.crc", [_checksum(metadata, versions)])
         except Py4JJavaError as error:
             if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
                 raise
+
+    def _write_new(self, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Writes a file of the log, JSON by lines, that must not be there yet."""
+        texts = self._jvm.java.util.ArrayList()
+        for line in lines:
+            texts.add(json.dumps(line, separators=(",", ":")))
+        path = self._jvm.org.apache.hadoop.fs.Path(self._log.logPath(), name)
+        written = self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(texts.iterator())
+        self._log.store().write(path, written, False, self._log.newDeltaHadoopConf())
 
     def replace_text(self, path: str, text: str) -> None:
         """Writes a file, wherever it is, in place of the one that is there: readers see the one or the other.
@@ -150,6 +157,13 @@ class Snapshot:
         """The last txnVersion of this txnAppId, -1 for none."""
         found = self._snapshot.transactions().get(app_id)
         return int(found.get()) if found.isDefined() else -1
+
+
+def _checksum(metadata: Mapping[str, Any], protocol: Mapping[str, int]) -> dict[str, Any]:
+    """The version checksum of a table without files."""
+    counts = {"tableSizeBytes": 0, "numFiles": 0, "numMetadata": 1, "numProtocol": 1}
+    nothing: dict[str, Any] = {"setTransactions": [], "domainMetadata": [], "allFiles": []}
+    return {"txnId": str(uuid.uuid4()), **counts, **nothing, "metadata": metadata, "protocol": protocol}
 
 
 def _replace_local(path: str, text: str) -> None:
