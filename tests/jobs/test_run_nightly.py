@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 import build_reports
 import land_logs
@@ -122,6 +123,7 @@ def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, caps
         ),
         (NoSpace("the table topics"), 1, "no space is left for the table topics; make room and run it again"),
         (OSError(28, "No space left on device"), 1, "no space is left for what the job writes; make room"),
+        (PySparkException("\tat java\n" * 9_000 + "No space left on device"), 1, "no space is left for what the job writes; make room"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ValueError("two\nlines"), 1, "unforeseen: ValueError: two; its trace is in "),
     ],

@@ -47,8 +47,11 @@ def damaged_table(error: BaseException, root: str = "", name: str = "") -> Wareh
 
 
 def lack_of_space(error: BaseException, name: str = "") -> NoSpace | None:
-    """That an error of Spark tells of a full disk, None where it does not. name: of the table that was being written, "" where that is not known."""
-    if not isinstance(error, (PySparkException, Py4JJavaError, OSError)) or not _FULL.search(str(error)[:_DEEP_ENOUGH]):
+    """That an error of Spark tells of a full disk, None where it does not. name: of the table that was being written, "" where that is not known.
+
+    Java puts the cause last, below the traces of all that then could not be closed either.
+    """
+    if not isinstance(error, (PySparkException, Py4JJavaError, OSError)) or not _FULL.search(str(error)):
         return None
     return NoSpace(f"the table {name}" if name else "what the job writes")
 
