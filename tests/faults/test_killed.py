@@ -18,7 +18,7 @@ BEGINNING = (
     *("before:raw_records:1", "files:raw_records:1", "soon:raw_records:1:300", "after:raw_records:1", "before:runs:2", "after:runs:2"),
     *("before:replayed:1", "soon:replayed:1:500", "files:replayed:1", "after:replayed:1", "before:runs:2", "after:runs:2"),
 )
-ENDING = ("before:runs:4", "after:runs:4", "before:_sql:1", "after:_sql:1")
+ENDING = ("before:runs:4", "after:runs:2", "before:_sql:1", "after:_sql:1")
 FIRST_NIGHT = (
     "before:create_all:1",
     "after:create_all:1",
