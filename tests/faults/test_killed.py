@@ -57,7 +57,7 @@ def test_a_night_killed_six_times_leaves_what_an_undisturbed_one_leaves(told: To
 @pytest.mark.parametrize("chain", ["beginning", "publish", "ending"])
 def test_a_night_killed_at_every_commit_leaves_what_an_undisturbed_one_leaves(told: Told, chain: str) -> None:
     tables = [f"{when}:{name}:1" for name in told.published() for when in ("before", "after")]
-    assert len((*BEGINNING, *tables, *ENDING, *FIRST_NIGHT)) + len(SEEDS) * RANDOM_KILLS >= 40
+    assert len((*BEGINNING, *tables, *ENDING, *FIRST_NIGHT)) >= 40
     nights = told.copy(chain)
     kill_on_the_way(nights, SECOND, {"beginning": BEGINNING, "publish": tables, "ending": ENDING}[chain])
     told.run_here(nights, SECOND)
