@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from datetime import date
 from typing import Any
 
@@ -13,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from groupreplay.config import TEXT_KINDS, Thresholds
 from groupreplay.grouped.frames import REPLAYED
 from groupreplay.transforms.context import ReportContext
+from tests.support.fact_frames import frame_of
 
 AS_OF_MS = 1_700_000_000_000
 NIGHT = date(2023, 11, 15)
@@ -30,11 +30,7 @@ def stage(spark: SparkSession) -> Stage:
     """Facts, and the grouped map's own rows -> a frame of `replayed`."""
 
     def build(*facts: Any) -> DataFrame:
-        rows = []
-        for fact in facts:
-            values = {field.name: getattr(fact, field.name) for field in fields(fact)} | {"kind": fact.KIND}
-            rows.append(tuple(values.get(name) for name in REPLAYED.columns))
-        return spark.createDataFrame(rows, REPLAYED.ddl)
+        return frame_of(spark, REPLAYED, facts)
 
     return build
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -26,6 +26,7 @@ from groupreplay.transforms.refusals import refusals
 from groupreplay.transforms.revocation_latencies import revocation_latencies
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
+from tests.support.fact_frames import frame_of
 from tests.transforms.conftest import AS_OF_MS, Stage
 from tests.transforms.evidence_by_hand import evidence
 from tests.transforms.facts_by_hand import AT, fact
@@ -40,11 +41,7 @@ def prove(spark: SparkSession, context: ReportContext) -> Prove:
     """Facts of lines -> a context in which they are evidence, all of this night."""
 
     def build(*facts: Any) -> ReportContext:
-        rows = []
-        for each in facts:
-            values = {field.name: getattr(each, field.name) for field in fields(each)} | {"kind": each.KIND}
-            rows.append(tuple(values.get(name) for name in EVIDENCE.columns))
-        frame = spark.createDataFrame(rows, EVIDENCE.ddl)
+        frame = frame_of(spark, EVIDENCE, facts)
         return replace(context, evidence=frame, evidence_tonight=frame, lines_as_of_ms=AS_OF_MS, log_kinds=frozenset({"server_log", "request_log"}))
 
     return build

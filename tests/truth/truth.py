@@ -73,7 +73,8 @@ class Truth:
         self.topics = _topics(recording)
         self.timeline = [json.loads(line) for line in _lines(recording / "truth" / "timeline.jsonl.gz")]
         self.samples = _samples(recording)
-        self.clients = self._clients(recording)
+        self.seen = [json.loads(line) for line in _lines(recording / "truth" / "members.jsonl.gz")]
+        self.clients = self._clients()
         self.members = self._member_lines(recording)
         self.knows_states = any(recording.glob("truth/*coordinator-debug.log.gz"))
         self.is_compacted = any(key.startswith("log.cleaner.min.cleanable") for key in self.meta["broker_config"])
@@ -81,11 +82,10 @@ class Truth:
 
     # ------------------------------------------------------------ what was read
 
-    def _clients(self, recording: Path) -> dict[str, str]:
+    def _clients(self) -> dict[str, str]:
         """member id -> client id."""
         clients = {m["member_id"]: m["client_id"] for samples in self.samples.values() for s in samples for m in s.get("members", [])}
-        for line in _lines(recording / "truth" / "members.jsonl.gz"):
-            event = json.loads(line)
+        for event in self.seen:
             if event.get("member_id"):
                 clients.setdefault(event["member_id"], event["member"])
         return clients
@@ -125,6 +125,11 @@ class Truth:
         """When the script first did something to a group."""
         hits = (e["at"] for e in self.timeline if e["scenario"] == group and e["action"] == action and member in (None, e.get("member")))
         return int(next(hits))
+
+    @property
+    def ended(self) -> int:
+        """When the script was through, and the brokers with it."""
+        return int(max(event["at"] for event in (*self.timeline, *self.seen)))
 
     def client(self, member_id: str) -> str:
         return self.clients.get(member_id, member_id)

@@ -1,0 +1,18 @@
+"""Facts as Spark sees them once the grouped map has given them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from groupreplay.grouped.frames import UnionSchema
+
+
+def frame_of(spark: SparkSession, schema: UnionSchema, facts: Iterable[Any]) -> DataFrame:
+    """One row a fact, all columns of the schema; NULL where a kind has no such field."""
+    rows = [{field.name: getattr(fact, field.name) for field in fields(fact)} | {"kind": fact.KIND} for fact in facts]
+    return spark.createDataFrame(pa.Table.from_pylist(rows, schema=pa.schema(list(schema.columns.items()))), schema.ddl)
