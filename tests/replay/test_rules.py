@@ -14,7 +14,8 @@ import pytest
 from groupreplay.records import Entry, OffsetCommit, Record
 from groupreplay.replay.facts import Anomaly
 from groupreplay.replay.rule_table import ERROR, RULES
-from tests.support.broken_logs import MUTATIONS, Log, Mutation, spread
+from tests.support.broken_logs import MUTATIONS, Mutation
+from tests.support.changed_logs import Log, spread
 from tests.support.recordings import RecordedGroup, all_groups, group
 from tests.support.replaying import replayed
 
