@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -26,6 +27,7 @@ from groupreplay.steps.plan import Inputs, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
 from groupreplay.steps.raw_kept import check_kept
 from groupreplay.steps.sql_files import mend_sql
+from groupreplay.steps.workers import workers_starting
 from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys, hash_keys
@@ -48,7 +50,7 @@ def run_night(
     logical_date: None: the UTC date of as-of. dry_run: only say what would be read and written, and check that it could. take_over: go on with runs
     whose processes died.
     """
-    job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run)
+    job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run, replays=not dry_run)
     job.ask_clusters(logical_date)
     logical_date = logical_date or job.default_date()
     dates = nights_to_run(job.nights, logical_date)
@@ -61,7 +63,7 @@ def land_logs(
     spark: SparkSession, config: Config, logical_date: date | None = None, *, dry_run: bool = False, take_over: bool = False
 ) -> NightResult:
     """The first step alone; the run is left LANDED. Arguments as of `run_night`."""
-    job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run)
+    job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run, replays=not dry_run)
     job.ask_clusters(logical_date)
     logical_date = logical_date or job.default_date()
     check_newest(job.nights, logical_date)
@@ -97,7 +99,7 @@ def build_reports(spark: SparkSession, config: Config, logical_date: date | None
 
     logical_date: None: the newest night that has landed.
     """
-    job = _Job(spark, config, find_topics(config), take_over)
+    job = _Job(spark, config, find_topics(config), take_over, replays=False)
     own = job.landed(logical_date)
     waiting = [each.logical_date for each in job.nights if each.logical_date < own.logical_date and not each.is_done]
     if waiting:
@@ -166,15 +168,19 @@ def _first(logical_date: date, job: str = "build_reports") -> str:
 
 
 class _Job:
-    """What the jobs have in common: the warehouse and its nights. writes: makes tables that are missing."""
+    """What the jobs have in common: the warehouse and its nights. writes: makes tables that are missing. replays: needs Python workers."""
 
-    def __init__(self, spark: SparkSession, config: Config, inputs: Inputs, take_over: bool, *, writes: bool = True) -> None:
+    def __init__(self, spark: SparkSession, config: Config, inputs: Inputs, take_over: bool, *, writes: bool = True, replays: bool = True) -> None:
         self.config, self.inputs, self.take_over = config, inputs, take_over
         fit_to(spark, 0)
         self.warehouse = Warehouse(spark, config.warehouse, config.cluster, config.private_warehouse)
         self.keys: HashKeys | None = hash_keys(config.privacy)
         self.ledger = Ledger(self.warehouse, config.cluster, config=config.in_force or None)
         self.nights: list[PastNight] = []
+        with workers_starting(spark) if replays else nullcontext():
+            self._open(writes=writes)
+
+    def _open(self, *, writes: bool) -> None:
         # In a new warehouse there is nothing to look for, and a first query costs seconds.
         if self.warehouse.version("runs") > 0:
             self.warehouse.check_all(["runs"])
