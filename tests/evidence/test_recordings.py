@@ -6,16 +6,15 @@ import gzip
 import json
 import random
 from collections import Counter, defaultdict
-from functools import cache
 from typing import Any
 
 import pytest
 
 from groupreplay.config import SERVER_LOG
-from groupreplay.evidence.facts import FENCED_DETAILS, Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.evidence.facts import FENCED_DETAILS, Contact, Departure, Outage, Rebalance, Refusal, ShardEvent, Silence
 from groupreplay.replay.facts import MemberLife
 from groupreplay.transforms.departures import LEFT_OR_FENCED, SLACK_MS
-from tests.support.log_lines import newest_ms, proved, recorded_lines
+from tests.support.log_lines import newest_ms, proved, recorded_evidence, recorded_lines
 from tests.support.recordings import groups, recordings
 from tests.support.replaying import replayed
 
@@ -24,14 +23,8 @@ WHOLE = [name for name in RECORDINGS if not name.startswith(("compacted", "h-com
 """Recordings whose topic still has every removal."""
 
 
-@cache
-def facts(recording: str) -> tuple[EvidenceFact, ...]:
-    newest = newest_ms(recording)
-    return tuple(fact for (group_id, _), lines in recorded_lines(recording).items() for fact in proved(group_id or "", lines, newest))
-
-
 def of_kind(recording: str, kind: type[Any]) -> list[Any]:
-    return [fact for fact in facts(recording) if isinstance(fact, kind)]
+    return [fact for fact in recorded_evidence(recording) if isinstance(fact, kind)]
 
 
 def timeline(recording: str) -> list[dict[str, Any]]:

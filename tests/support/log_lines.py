@@ -60,6 +60,13 @@ def newest_ms(recording: str) -> int:
     return max(line.last_ms for lines in recorded_lines(recording).values() for line in lines)
 
 
+@cache
+def recorded_evidence(recording: str) -> tuple[EvidenceFact, ...]:
+    """All that the recording's lines prove."""
+    newest = newest_ms(recording)
+    return tuple(fact for (group_id, _), lines in recorded_lines(recording).items() for fact in proved(group_id or "", lines, newest))
+
+
 def proved(group_id: str, lines: list[Line], newest: int, cuts: tuple[int, ...] = ()) -> list[EvidenceFact]:
     """Every fact of the lines, the open ones last. At each cut the machine goes to bytes and back, as from one night to the next."""
     facts: list[EvidenceFact] = []

@@ -95,14 +95,21 @@ def healthy_groups(truth: Truth, shortest_ms: int) -> set[str]:
 # ---------------------------------------------------------------- what was done
 
 
-def _session_ms(truth: Truth) -> int:
-    return int(truth.meta["broker_config"].get("group.consumer.session.timeout.ms", SESSION_TIMEOUT_MS))
+def _session_ends(truth: Truth, at: int) -> int:
+    """When the session of a member that is silent from then on runs out: a broker that comes back meanwhile gives it a whole one again."""
+    session_ms = int(truth.meta["broker_config"].get("group.consumer.session.timeout.ms", SESSION_TIMEOUT_MS))
+    until = at + session_ms
+    for away in sorted(_brokers_away(truth), key=lambda fault: fault.since):
+        back = away.until - SETTLES_MS
+        if at < back and away.since < until:
+            until = back + session_ms
+    return until
 
 
 def _killed(truth: Truth) -> Iterator[Fault]:
     for event in truth.timeline:
         if event["action"] == "kill":
-            yield Fault("KILLED", event["scenario"], event["member"], event["at"], event["at"] + _session_ms(truth))
+            yield Fault("KILLED", event["scenario"], event["member"], event["at"], _session_ends(truth, event["at"]))
 
 
 def _frozen(truth: Truth) -> Iterator[Fault]:
@@ -120,7 +127,7 @@ def _static_gone(truth: Truth) -> Iterator[Fault]:
         if event["action"] != "close" or instance is None:
             continue
         back = (e["at"] for e in truth.timeline if e["action"] == "start" and e.get("group.instance.id") == instance and e["at"] > event["at"])
-        until = min(next(back, truth.ended), event["at"] + _session_ms(truth))
+        until = min(next(back, truth.ended), _session_ends(truth, event["at"]))
         yield Fault("STATIC_GONE", event["scenario"], event["member"], event["at"], until)
 
 

@@ -12,35 +12,22 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.config import TEXT_KINDS, Thresholds
-from groupreplay.evidence.facts import Contact, Departure, EvidenceFact
+from groupreplay.evidence.facts import Contact, Departure
 from groupreplay.grouped.evidence_slices import EVIDENCE
 from groupreplay.grouped.frames import REPLAYED
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
 from tests.support.fact_frames import frame_of
-from tests.support.log_lines import newest_ms, proved, recorded_lines
-from tests.support.recordings import recordings
+from tests.support.log_lines import newest_ms, recorded_evidence
 from tests.truth.faults import BEATS_MS, Alarm, Fault, faults, healthy_groups, is_only_departure, owed, unexplained_ms
 from tests.truth.tables import Tables
-from tests.truth.truth import Truth
+from tests.truth.truth import KNOWN, Truth, truth_of
 
-RECORDINGS = sorted(recordings())
 SHORTEST_MS = Thresholds().slow_revocation_ms
 """Nothing that is over sooner is worth an alarm."""
 
 Alarms = Callable[[str, bool], list[Alarm]]
-
-
-@cache
-def truth_of(recording: str) -> Truth:
-    return Truth(recordings()[recording])
-
-
-@cache
-def lines_prove(recording: str) -> list[EvidenceFact]:
-    newest = newest_ms(recording)
-    return [fact for (group_id, _), lines in recorded_lines(recording).items() for fact in proved(group_id or "", lines, newest)]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +40,7 @@ def alarms(spark: SparkSession) -> Alarms:
         tables = Tables(recording)
         context = ReportContext("c", date(2026, 1, 1), tables.as_of_ms, Thresholds(), topics, log_kinds=frozenset(TEXT_KINDS))
         if with_lines:
-            lines = frame_of(spark, EVIDENCE, lines_prove(recording))
+            lines = frame_of(spark, EVIDENCE, recorded_evidence(recording))
             context = replace(context, evidence=lines, evidence_tonight=lines, lines_as_of_ms=newest_ms(recording))
         staged = frame_of(spark, REPLAYED, tables.facts)
         rows = stuck_members(staged, context).unionByName(stuck_groups(staged, context), allowMissingColumns=True)
@@ -70,7 +57,7 @@ def _alarm(truth: Truth, row: Row) -> Alarm:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("recording", RECORDINGS)
+@pytest.mark.parametrize("recording", KNOWN)
 def test_every_alarm_has_its_fault(recording: str, alarms: Alarms) -> None:
     """With broker logs and without: nothing but what the script did, and no longer than that."""
     known, healthy = faults(truth_of(recording)), healthy_groups(truth_of(recording), SHORTEST_MS)
@@ -80,14 +67,14 @@ def test_every_alarm_has_its_fault(recording: str, alarms: Alarms) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("recording", RECORDINGS)
+@pytest.mark.parametrize("recording", KNOWN)
 def test_broker_logs_take_no_alarm_away(recording: str, alarms: Alarms) -> None:
     of_topic = [alarm for alarm in alarms(recording, True) if not alarm.by_lines]
     assert sorted(map(repr, of_topic)) == sorted(map(repr, alarms(recording, False)))
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("recording", RECORDINGS)
+@pytest.mark.parametrize("recording", KNOWN)
 def test_every_fault_is_found(recording: str, alarms: Alarms) -> None:
     truth = truth_of(recording)
     told = [alarm for alarm in alarms(recording, True) if alarm.reason != "WAITING_ON_HOLDER"]
@@ -100,14 +87,14 @@ def test_every_fault_is_found(recording: str, alarms: Alarms) -> None:
 
 def _went(recording: str, fault: Fault) -> bool:
     """Whether a line tells that the member was fenced, or why it left."""
-    known = lines_prove(recording)
+    known = recorded_evidence(recording)
     members = {fact.member_id for fact in known if isinstance(fact, Contact) and fact.client_id == fault.client}
     departures = [fact for fact in known if isinstance(fact, Departure) and fact.member_id in members]
     return any(fault.since <= each.ended_at <= fault.until + BEATS_MS and (each.outcome == "FENCED" or each.client_reason) for each in departures)
 
 
 def test_there_is_enough_to_be_silent_about_and_to_tell() -> None:
-    healthy = sum(len(healthy_groups(truth_of(recording), SHORTEST_MS)) for recording in RECORDINGS)
-    kinds = {fault.kind for recording in RECORDINGS for fault in owed(truth_of(recording), SHORTEST_MS)}
+    healthy = sum(len(healthy_groups(truth_of(recording), SHORTEST_MS)) for recording in KNOWN)
+    kinds = {fault.kind for recording in KNOWN for fault in owed(truth_of(recording), SHORTEST_MS)}
     assert healthy >= 50
-    assert kinds == {"KILLED", "FROZEN", "STATIC_GONE", "SLOW_CALLBACK", "HANGS", "INTRUDER", "KNOCKS_AT_STREAMS"}
+    assert kinds >= {"KILLED", "FROZEN", "STATIC_GONE", "SLOW_CALLBACK", "HANGS", "INTRUDER", "KNOCKS_AT_STREAMS"}

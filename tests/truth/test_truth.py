@@ -6,17 +6,9 @@ from functools import cache
 
 import pytest
 
-from tests.support.recordings import recordings
 from tests.truth.checks import KEPT_BY_COMPACTION, STORIES, TOLD_BY_THE_TRUTH, Story, assignments, epochs_and_protocols, hand_overs
 from tests.truth.tables import Tables
-from tests.truth.truth import Truth
-
-KNOWN = [name for name, path in recordings().items() if (path / "truth" / "timeline.jsonl.gz").is_file()]
-
-
-@cache
-def truth_of(recording: str) -> Truth:
-    return Truth(recordings()[recording])
+from tests.truth.truth import KNOWN, truth_of
 
 
 @cache

@@ -13,8 +13,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from tests.support.recordings import recordings
 
 Partition = tuple[str, int]
 """(topic's name, number)"""
@@ -168,6 +171,15 @@ class Truth:
                     pending.setdefault(tp, line.at)
             found += [Asked(group, member, tp, at, None, "OPEN") for tp, at in pending.items()]
         return found
+
+
+KNOWN = sorted(name for name, path in recordings().items() if (path / "truth" / "timeline.jsonl.gz").is_file())
+"""Recordings that know what truly happened."""
+
+
+@cache
+def truth_of(recording: str) -> Truth:
+    return Truth(recordings()[recording])
 
 
 def _lines(path: Path) -> Iterator[str]:
