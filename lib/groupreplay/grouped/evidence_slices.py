@@ -17,8 +17,8 @@ import pandas as pd
 from groupreplay.evidence.facts import EVIDENCE_FACTS
 from groupreplay.evidence.group import EvidenceReplay
 from groupreplay.evidence.life import Line
-from groupreplay.grouped.collector import collector_off
 from groupreplay.grouped.frames import FactFrames, UnionSchema
+from groupreplay.grouped.worker import worker_task
 from groupreplay.log_records import LogEvent
 
 GROUP: Final = "g"
@@ -123,7 +123,7 @@ def evidence_slice_replay(newest_ms: int) -> Callable[[Iterator[pd.DataFrame]], 
     """The function of the grouped map; see `grouped.slices.slice_replay`."""
 
     def replay_slice(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        with collector_off():
+        with worker_task():
             replay = EvidenceSlice(newest_ms)
             for frame in frames:
                 yield from replay.feed(frame)

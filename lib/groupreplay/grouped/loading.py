@@ -8,6 +8,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from groupreplay.grouped.worker import forget_zips
+
 MODULES: Final = ("groupreplay.sources.read_units", "groupreplay.grouped.slices")
 
 
@@ -16,3 +18,4 @@ def load(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for module in MODULES:
         import_module(module)
     yield from batches
+    forget_zips()

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from groupreplay.grouped.collector import collector_off
 from groupreplay.grouped.frames import RAW_BYTES_KEPT, REPLAYED, Counts, FactFrames, GroupState, Undecoded
+from groupreplay.grouped.worker import worker_task
 from groupreplay.records import Entry
 from groupreplay.replay.facts import Anomaly
 from groupreplay.replay.group import GroupReplay
@@ -179,7 +179,7 @@ def slice_replay(names: Mapping[str, str]) -> Callable[[Iterator[pd.DataFrame]],
     """The function of the grouped map. Spark takes its iterator form by the type hints, and from a plain function only."""
 
     def replay_slice(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        with collector_off():
+        with worker_task():
             replay = SliceReplay(names)
             for frame in frames:
                 yield from replay.feed(frame)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.config import KafkaSource
-from groupreplay.grouped.collector import collector_off
+from groupreplay.grouped.worker import worker_task
 from groupreplay.sources.live_planning import LiveTopic, read_at_once, whole_since_ms
 from groupreplay.sources.read_units import DDL, raw_row_batch
 from groupreplay.wire.batches import LogRecord
@@ -77,7 +77,7 @@ def read_live(units: Sequence[Unit], since_ms: int) -> Callable[[Iterable[pa.Rec
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader: LiveReader | None = None
-        with collector_off():
+        with worker_task():
             for batch in batches:
                 partitions, *columns = (column.to_pylist() for column in batch.columns)
                 if not partitions:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from groupreplay.grouped.arrays import exact_array
-from groupreplay.grouped.collector import collector_off
+from groupreplay.grouped.worker import worker_task
 from groupreplay.sources.files import open_file
 from groupreplay.wire.read_text_unit import read_text_unit
 from groupreplay.wire.text_rows import COLUMNS as NAMES
@@ -34,7 +34,7 @@ _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
 def read_text_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Batches with a column `unit` (JSON) -> batches of rows, as they are read: no file is ever held whole."""
-    with collector_off():
+    with worker_task():
         for batch in batches:
             for text in batch.column("unit").to_pylist():
                 for columns in read_text_unit(TextUnit.from_json(text), open_file):

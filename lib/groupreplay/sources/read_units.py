@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from groupreplay.grouped.arrays import exact_array
-from groupreplay.grouped.collector import collector_off
+from groupreplay.grouped.worker import worker_task
 from groupreplay.sources.codecs import Codecs
 from groupreplay.sources.files import open_file
 from groupreplay.wire.read_late_unit import read_late_unit
@@ -43,7 +43,7 @@ _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
 def read_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Batches with a column `unit` (JSON) -> batches of raw rows, as they are read: no file and no unit is ever held whole."""
-    with collector_off():
+    with worker_task():
         for batch in batches:
             for text in batch.column("unit").to_pylist():
                 unit = Unit.from_json(text)
