@@ -42,5 +42,6 @@ PARTITIONED BY (cluster, logical_date)
 TBLPROPERTIES (
   'delta.minReaderVersion' = '1',
   'delta.minWriterVersion' = '2',
-  'delta.enableDeletionVectors' = 'false'
+  'delta.enableDeletionVectors' = 'false',
+  'delta.dataSkippingNumIndexedCols' = '0'
 )

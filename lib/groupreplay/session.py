@@ -51,13 +51,11 @@ SMALL_ROWS = 200_000
 
 
 def fit_to(spark: SparkSession, rows: int) -> None:
-    """Lets Spark compile queries, or interpret them where there are few rows to read; and spares small commits what only large ones repay: statistics
-    of columns. Decides no result; may be called again when more is known."""
+    """Lets Spark compile queries, or interpret them where there are few rows to read. Decides no result; may be called again when more is known."""
     is_small = rows < SMALL_ROWS
     spark.conf.set("spark.sql.codegen.wholeStage", str(not is_small).lower())
     spark.conf.set("spark.sql.maxConcurrentOutputFileWriters", str(WRITERS))
     spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if is_small else "FALLBACK")
-    spark.conf.set("spark.databricks.delta.stats.collect", str(not is_small).lower())
 
 
 def has_delta(spark: SparkSession) -> bool:
