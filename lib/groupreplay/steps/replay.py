@@ -16,7 +16,7 @@ from groupreplay.steps.left_out import LeftOut
 from groupreplay.steps.plan import NO_HOLE, Landing
 from groupreplay.steps.transactions import OWN_OFFSET, settled_commits
 
-SLICE_ROWS: Final = 50_000
+SLICE_ROWS: Final = 150_000
 """A slice takes seconds, so tasks even out; an empty one costs some 10 ms."""
 
 SLICES_MAX: Final = 4096
