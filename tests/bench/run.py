@@ -4,7 +4,7 @@
     make bench PEER=1                                       and Kafka's own dump tool beside it
     .venv/bin/python -m tests.bench.run --case churn --quick
 
-Every figure is of one run in a process of its own, from a fresh warehouse. Fixed cost is that of a tiny log less the start of a session; marginal
+Every figure is of one run in a process of its own, from a fresh warehouse; logs of millions of records run with Java's second compiler (LARGE). Fixed cost is that of a tiny log less the start of a session; marginal
 cost is what the larger log of a case takes above the smaller one, by record. Figures, not verdicts: nothing here fails for being slow.
 """
 
@@ -42,6 +42,10 @@ SIZES = {
 }
 QUICK_SIZES = {"churn": (100_000, 300_000), "steady": (100_000, 300_000), "small": (100_000,), "one-group": (5_000,), "wide": (500,)}
 QUICK_GROUPS = 250
+LARGE = ("churn", "steady", "small", "one-group")
+"""Cases of millions of records: they run with Java's second compiler, as docs/cluster.md says of large nights on one machine."""
+
+SECOND_COMPILER = "-XX:TieredStopAtLevel=4"
 _NOTHING = "from groupreplay.session import start_session\nstart_session('bench').stop()\n"
 
 
@@ -82,7 +86,8 @@ def run_case(case: str, size: int, groups: int) -> Measured:
     config = place / "bench.yaml"
     config.write_text(f"cluster: bench\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path: {folder}}}\n")
     command = [str(HOME / "spark-submit.sh"), "run_nightly", "--config", str(config)]
-    seconds, usage = run_process(command, place)
+    is_large = case in LARGE and size > TINY[1]
+    seconds, usage = run_process(command, place, SECOND_COMPILER if is_large else "")
     shuffled, spilled = _shuffle(place / "events")
     run = _done(warehouse)
     log_bytes, written = (sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) for root in (folder, warehouse))
@@ -104,12 +109,14 @@ def session_seconds() -> float:
     return run_process([str(HOME / ".venv" / "bin" / "spark-submit"), *options, str(script)], place)[0]
 
 
-def run_process(command: Sequence[str], place: Path) -> tuple[float, Usage]:
-    """(seconds, what it used) of a command under the bench's settings. Raises CalledProcessError, with its last words printed, where it fails."""
+def run_process(command: Sequence[str], place: Path, java: str = "") -> tuple[float, Usage]:
+    """(seconds, what it used) of a command under the bench's settings. java: options of its JVM, which GROUPREPLAY_JAVA in the environment replaces.
+    Raises CalledProcessError, with its last words printed, where it fails."""
     environment = os.environ | {
         "GROUPREPLAY_SPARK_CONF": str(_properties(place)),
         "PATH": f"{HOME / '.venv' / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(HOME / "lib"),
+        "GROUPREPLAY_JAVA": os.environ.get("GROUPREPLAY_JAVA", java),
     }
     began = time.monotonic()
     with open(place / "output.txt", "w") as output:
