@@ -4,8 +4,9 @@
     make bench PEER=1                                       and Kafka's own dump tool beside it
     .venv/bin/python -m tests.bench.run --case churn --quick
 
-Every figure is of one run in a process of its own, from a fresh warehouse; logs of millions of records run with Java's second compiler (LARGE). Fixed cost is that of a tiny log less the start of a session; marginal
-cost is what the larger log of a case takes above the smaller one, by record. Figures, not verdicts: nothing here fails for being slow.
+Every figure is of one run in a process of its own, from a fresh warehouse; logs of millions of records run with Java's second compiler (LARGE).
+Fixed cost is that of a tiny log less the start of a session; marginal cost is what the larger log of a case takes above the smaller one, by record.
+Figures, not verdicts: nothing here fails for being slow.
 """
 
 from __future__ import annotations
