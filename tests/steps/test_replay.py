@@ -12,7 +12,7 @@ from groupreplay.steps.plan import Landing, PartitionLanded
 from groupreplay.steps.replay import Hole, known_holes, latest_states, slices_for
 
 
-@pytest.mark.parametrize(("rows", "cores", "slices"), [(0, 2, 4), (200_000, 2, 4), (200_001, 2, 5), (10**9, 2, 4096), (10, 200, 400)])
+@pytest.mark.parametrize(("rows", "cores", "slices"), [(0, 2, 4), (600_000, 2, 4), (600_001, 2, 5), (10**9, 2, 4096), (10, 200, 400)])
 def test_slices_follow_the_rows_within_bounds(rows: int, cores: int, slices: int) -> None:
     assert slices_for(rows, cores) == slices
 
