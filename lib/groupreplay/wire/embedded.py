@@ -6,6 +6,9 @@ Source: clients/src/main/java/org/apache/kafka/clients/consumer/internals/Consum
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
 from groupreplay import records
 from groupreplay.wire.primitives import BAD_BYTES, Reader, read_int16
 from groupreplay.wire.schema import NEVER_FLEXIBLE, Field, Struct
@@ -35,7 +38,9 @@ ASSIGNMENT = Struct(
 )
 
 _SUBSCRIPTION_READERS = tuple(struct_reader(SUBSCRIPTION, version) for version in range(NEWEST + 1))
-_ASSIGNMENT_READER = struct_reader(ASSIGNMENT, NEWEST)
+_ASSIGNMENT_READERS = (struct_reader(ASSIGNMENT, NEWEST),)
+
+_BYTES_KEPT: Final = 512
 
 
 def _versioned(raw: bytes, readers: tuple[Reader, ...]) -> object:
@@ -48,9 +53,17 @@ def _versioned(raw: bytes, readers: tuple[Reader, ...]) -> object:
         return None
 
 
+_versioned_once = lru_cache(maxsize=1 << 10)(_versioned)
+"""Every generation of a group writes what all its members sent, and most of them sent it before."""
+
+
+def _parsed(raw: bytes, readers: tuple[Reader, ...]) -> object:
+    return (_versioned_once if len(raw) <= _BYTES_KEPT else _versioned)(raw, readers)
+
+
 def subscription(raw: bytes | records.Subscription) -> records.Subscription | None:
     """None where the bytes do not parse. What the dump tool had parsed already passes through."""
-    parsed = _versioned(raw, _SUBSCRIPTION_READERS) if isinstance(raw, bytes) else raw
+    parsed = _parsed(raw, _SUBSCRIPTION_READERS) if isinstance(raw, bytes) else raw
     return parsed if isinstance(parsed, records.Subscription) else None
 
 
@@ -58,5 +71,5 @@ def assignment(raw: bytes | records.Assignment) -> records.Assignment | None:
     """None where the bytes do not parse. No bytes at all: a member that joined and never synced (KAFKA-17733), assigned nothing."""
     if raw == b"":
         return records.Assignment(())
-    parsed = _versioned(raw, (_ASSIGNMENT_READER,)) if isinstance(raw, bytes) else raw
+    parsed = _parsed(raw, _ASSIGNMENT_READERS) if isinstance(raw, bytes) else raw
     return parsed if isinstance(parsed, records.Assignment) else None
