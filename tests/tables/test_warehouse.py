@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import Observation
+from pyspark.sql import functions as sf
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.tables.damage import damaged_table
@@ -60,6 +62,23 @@ def test_replace_is_one_commit_of_its_range_in_the_types_of_the_table(spark: Spa
     assert warehouse.read("topics", version=1).count() == 2
     assert warehouse.replace("topics", _topics(spark, [("a", 3)]).limit(0), NIGHT, {}) == 4
     assert warehouse.read("topics").where("cluster = 'c'").count() == 0
+
+
+def test_a_shaped_frame_is_observed_and_written_without_a_copy_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(spark, str(tmp_path), "prod")
+    columns = {"cluster": sf.lit("prod"), "logical_date": sf.lit(datetime.date(2026, 1, 2)), "kind": sf.lit("epoch")}
+    missing = {field.name: sf.lit(None).cast(field.dataType) for field in warehouse.schema("replayed").struct if field.name not in columns}
+    frame = spark.range(1).withColumns({**missing, **columns})
+
+    def projections(rows: DataFrame) -> int:
+        return int(rows._jdf.queryExecution().executedPlan().toString().count("Project ["))
+
+    shaped = warehouse.shaped("replayed", frame)
+    assert shaped.dtypes == [(field.name, field.dataType.simpleString()) for field in warehouse.schema("replayed").struct]
+    observed = shaped.observe(Observation("rows"), sf.count(sf.lit(1)).alias("rows"))
+    assert projections(warehouse.shaped("replayed", observed)) == projections(shaped) == 1
+    late = frame.observe(Observation("late"), sf.count(sf.lit(1)).alias("rows"))
+    assert projections(warehouse.shaped("replayed", late)) == 2, "a frame that is observed first is copied once more"
 
 
 def test_a_table_is_what_spark_would_make_of_its_file(spark: SparkSession, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def land(
         found = _told_by(warehouse, version, where, before.raw_version)
     else:
         observation = Observation("units")
-        rows = _all_rows(warehouse.spark, units, live).withColumns(night).observe(observation, *_told())
+        rows = warehouse.shaped(RAW_RECORDS, _all_rows(warehouse.spark, units, live).withColumns(night)).observe(observation, *_told())
         if before.raw_version >= 0:
             # A version that an older groupreplay left may lack columns.
             rows = rows.unionByName(warehouse.read(RAW_RECORDS, before.raw_version).where(where), allowMissingColumns=True)

@@ -46,7 +46,8 @@ def land_lines(
         packed = pack(units, warehouse.spark.sparkContext.defaultParallelism, weight)
         texts = [[unit.to_json() for unit in task] for task in packed]
         observation = Observation("lines")
-        rows = mapped_units(warehouse.spark, texts, read_text_units, DDL).withColumns(night).observe(observation, *_told())
+        lines = mapped_units(warehouse.spark, texts, read_text_units, DDL).withColumns(night)
+        rows = warehouse.shaped(RAW_LINES, lines).observe(observation, *_told())
         if before.raw_version >= 0:
             rows = rows.unionByName(warehouse.read(RAW_LINES, before.raw_version).where(where))
         version = warehouse.replace(RAW_LINES, rows, where, user_metadata)

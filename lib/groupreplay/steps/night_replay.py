@@ -37,7 +37,8 @@ def replay_landed(night: Night) -> None:
         records = left_out.kept_records(night.records())
         facts = replayed(spark, records, states, night.holes(), _given_names(night), slices, night.ended_logs())
         observation = Observation("replayed")
-        rows = facts.withColumns(night.labels()).observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
+        shaped = night.warehouse.shaped("replayed", facts.withColumns(night.labels()))
+        rows = shaped.observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
         with _reading_states("group_state"):
             version = night.warehouse.replace("replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay"))
         plan = _prove(night)
@@ -86,7 +87,8 @@ def _prove(night: Night) -> Plan:
     if facts is None:
         return plan
     observation = Observation("evidence")
-    rows = facts.withColumns(night.labels()).observe(observation, sf.collect_set("kind").alias("kinds"))
+    shaped = warehouse.shaped(EVIDENCE_TABLE, facts.withColumns(night.labels()))
+    rows = shaped.observe(observation, sf.collect_set("kind").alias("kinds"))
     where = f"cluster = '{night.config.cluster}' AND logical_date = DATE'{night.logical_date}'"
     with _reading_states(EVIDENCE_TABLE):
         version = warehouse.replace(EVIDENCE_TABLE, rows, where, night.metadata("replay"))

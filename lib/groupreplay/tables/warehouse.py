@@ -102,13 +102,19 @@ class Warehouse:
     def replace(self, name: str, frame: DataFrame, where: str, user_metadata: Mapping[str, Any], options: Mapping[str, str] | None = None) -> int:
         """Replaces the rows that hold `where` (over partition columns) by the frame's, in one commit; returns the table's version after it.
 
-        The frame's columns are cast to the table's and put in its order; one that is missing is an AnalysisException. An empty frame over an empty
-        range makes no commit. options: of Delta's writer, besides.
+        The frame is `shaped` first. An empty frame over an empty range makes no commit. options: of Delta's writer, besides.
         """
         # A table that was never written to has nothing to replace, and an append costs a third: the first night writes every table so.
         is_new = self._snapshot(name).version == 0
         how = {} if is_new else {"replaceWhere": where}
         return self._write(name, frame, "append" if is_new else "overwrite", {**how, **(options or {})}, user_metadata)
+
+    def shaped(self, name: str, frame: DataFrame) -> DataFrame:
+        """The frame's columns, cast to the table's and in its order; one that is missing is an AnalysisException.
+
+        A frame that is observed is better shaped before: Spark cannot do it in one step with what comes below, and would copy every row once more.
+        """
+        return frame.select(*[_as_column(field) for field in self.schema(name).struct])
 
     def version_of_run(self, name: str, user_metadata: Mapping[str, Any], above: int) -> int:
         """The version that a run's step made of a table, NO_VERSION where it made none. user_metadata: as that commit was given; run_id and step
@@ -143,7 +149,7 @@ class Warehouse:
             return self.log(name).snapshot()
 
     def _write(self, name: str, frame: DataFrame, mode: str, options: Mapping[str, str], user_metadata: Mapping[str, Any]) -> int:
-        rows = frame.select(*[_as_column(field) for field in self.schema(name).struct])
+        rows = self.shaped(name, frame)
         metadata = json.dumps(dict(user_metadata), sort_keys=True, default=str)
         with guarded(self.root_of(name), name):
             rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(self.path(name))
