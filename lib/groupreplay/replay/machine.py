@@ -355,4 +355,4 @@ class Machine:
 
 def state_name(state: int) -> str:
     """Kafka's name of a member state; a number it does not name yet is told as it is."""
-    return MEMBER_STATES.get(state, f"STATE_{state}")
+    return MEMBER_STATES.get(state) or f"STATE_{state}"

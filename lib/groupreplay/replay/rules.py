@@ -228,25 +228,25 @@ class Rules:
         life = self._life
         if life.target_epoch is None or member.epoch is None:
             return
-        who = f"{member.member_id} at epoch {member.epoch}"
         target_known = life.birth_seen and not life.hole_seen and entry.last_hole <= life.incarnation
         if member.epoch > life.target_epoch and target_known:
-            self.broken("I6", entry.ts_ms, entry.offset, f"{who}, target epoch {life.target_epoch}")
+            self.broken("I6", entry.ts_ms, entry.offset, f"{_who(member)}, target epoch {life.target_epoch}")
         if member.state not in (STABLE, UNRELEASED_PARTITIONS):
             return
         if member.pending or (member.epoch != life.target_epoch and target_known):
-            self.broken("I10", entry.ts_ms, entry.offset, f"{who} has {len(member.pending)} pending, target epoch {life.target_epoch}")
+            self.broken("I10", entry.ts_ms, entry.offset, f"{_who(member)} has {len(member.pending)} pending, target epoch {life.target_epoch}")
         if member.epoch != life.target_epoch or not target_known:
             return
         target = member.target or frozenset()
         missing = target - member.assigned
         if member.state == STABLE and (member.assigned - target or (missing and self._subscribed(member))):
-            self.broken("I11", entry.ts_ms, entry.offset, f"{who} holds {len(member.assigned)} partitions, {len(missing)} of its target are missing")
+            held_of_target = f"holds {len(member.assigned)} partitions, {len(missing)} of its target are missing"
+            self.broken("I11", entry.ts_ms, entry.offset, f"{_who(member)} {held_of_target}")
         if member.state == UNRELEASED_PARTITIONS:
             own = bool(before.pending & missing) and not life.stamps_assignments
             held = any(m != member.member_id for tp in missing for m in life.holders.get(tp, ()))
             if member.assigned - target or not (held or own):
-                self.broken("I12", entry.ts_ms, entry.offset, f"{who} is UNRELEASED, but nobody else holds what it waits for")
+                self.broken("I12", entry.ts_ms, entry.offset, f"{_who(member)} is UNRELEASED, but nobody else holds what it waits for")
 
     def _subscribed(self, member: Member) -> bool:
         """Whether a member's subscription is as its target was made for; one that changed since may leave partitions out (4.2+)."""
@@ -332,6 +332,10 @@ _MUST_FOLLOW: dict[type, tuple[int, ...]] = {
 
 def _key_type(record: object) -> int:
     return int(getattr(record, "KEY_TYPE", -1))
+
+
+def _who(member: Member) -> str:
+    return f"{member.member_id} at epoch {member.epoch}"
 
 
 def _of(tp: TopicPartition, member: Member) -> str:
