@@ -92,6 +92,7 @@ def test_bounds_are_those_of_the_machines() -> None:
         (GOOD + "thresholds: {static_limbo: 1}\n", "thresholds.static_limbo", "did you mean 'static_limbo_ms'?"),
         (GOOD.replace("cluster: prod-eu", ""), "cluster", "is missing, expected a name of letters"),
         (GOOD.replace("prod-eu", "a'b"), "cluster", "expected a name of letters, digits, '.', '_' and '-', found \"a'b\""),
+        (GOOD.replace("prod-eu", "''"), "cluster", "expected a name of letters, digits, '.', '_' and '-', found ''"),
         (GOOD.replace("prod-eu", "2024-01-01"), "cluster", "found 2024-01-01 (a date; put a text in quotes)"),
         (GOOD.replace("/data/groupreplay", "[]"), "warehouse", "expected a text, found an empty list"),
         (GOOD.replace("/data/groupreplay", "''"), "warehouse", "expected a text, found ''"),
