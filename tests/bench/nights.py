@@ -24,7 +24,7 @@ from deltalake import DeltaTable
 
 from tests.bench.generate import BEGAN_MS, MEMBERSHIP_SHARE, PARTITIONS, RECORDINGS, partition_of
 from tests.bench.plans import Plan, Templates, day_of_life
-from tests.bench.run import CACHE, HOME, run_process
+from tests.bench.run import CACHE, HOME, SECOND_COMPILER, run_process
 from tests.bench.segments import Copy, write_partition
 from tests.bench.stories import DAY_MS, RECORDINGS_FOLDER, Story, read_stories
 
@@ -98,14 +98,14 @@ class Logs:
         return self.folder / "whole"
 
 
-def job(name: str, warehouse: Path, source: Path, *more: str) -> float:
-    """Seconds of one job on the warehouse."""
+def job(name: str, warehouse: Path, source: Path, *more: str, java: str = "") -> float:
+    """Seconds of one job on the warehouse. java: as of `run_process`."""
     place = CACHE / "nights"
     shutil.rmtree(place / "events", ignore_errors=True)
     (place / "events").mkdir(parents=True)
     config = place / "bench.yaml"
     config.write_text(f"cluster: bench\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path: {source}}}\n")
-    return run_process([str(HOME / "spark-submit.sh"), name, "--config", str(config), *more], place)[0]
+    return run_process([str(HOME / "spark-submit.sh"), name, "--config", str(config), *more], place, java)[0]
 
 
 def rows_of(table: Path) -> list[dict[str, Any]]:
@@ -188,12 +188,13 @@ def bench(nights: int, records: int, groups: int, replays_all: bool) -> None:
     print(f"files (small): {files[0]:,} ({files[1]:,}), after maintain_tables {after[0]:,} ({after[1]:,}), which took {maintained_s:.1f} s")
     _print_states(warehouse)
     if replays_all:
-        whole_s = job("run_nightly", place / "whole", logs.whole)
+        # As docs/cluster.md says of large logs, and tests.bench.run does: the figure that a night is held against is not made worse than it need be.
+        whole_s = job("run_nightly", place / "whole", logs.whole, java=SECOND_COMPILER)
         print(
             f"one more night against one run over the whole log ({whole_s:.1f} s): 1/{whole_s / seconds:.1f} (target 1/15 after 30 nights)",
             flush=True,
         )
-        rebuilt_s = job("rebuild_nights", warehouse, folder)
+        rebuilt_s = job("rebuild_nights", warehouse, folder, java=SECOND_COMPILER)
         print(f"one more night against replaying all nights from their raw rows ({rebuilt_s:.1f} s): 1/{rebuilt_s / seconds:.1f} (the same target)")
 
 

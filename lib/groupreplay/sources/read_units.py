@@ -37,7 +37,7 @@ COLUMNS: Final[dict[str, pa.DataType]] = {
 _SPARK: Final = {pa.string(): "STRING", pa.binary(): "BINARY", pa.int32(): "INT", pa.int64(): "BIGINT"}
 
 DDL: Final = ", ".join(f"`{name}` {_SPARK[column_type]}{' NOT NULL' if name == 'kind' else ''}" for name, column_type in COLUMNS.items())
-"""The same for Spark. It looks for empty texts in a column that a table is partitioned by only where that can be NULL."""
+"""The same for Spark, which searches a column that a table is partitioned by for empty texts, unless it can hold no NULL."""
 
 _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
