@@ -79,6 +79,8 @@ def test_a_shaped_frame_is_observed_and_written_without_a_copy_of_its_own(spark:
     assert projections(warehouse.shaped("replayed", observed)) == projections(shaped) == 1
     late = frame.observe(Observation("late"), sf.count(sf.lit(1)).alias("rows"))
     assert projections(warehouse.shaped("replayed", late)) == 2, "a frame that is observed first is copied once more"
+    with pytest.raises(ValueError, match="rows of replayed lack cluster, kind$"):
+        warehouse.shaped("replayed", frame.drop("kind", "cluster"))
 
 
 def test_a_table_is_what_spark_would_make_of_its_file(spark: SparkSession, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField, StructType
 
@@ -110,11 +110,15 @@ class Warehouse:
         return self._write(name, frame, "append" if is_new else "overwrite", {**how, **(options or {})}, user_metadata)
 
     def shaped(self, name: str, frame: DataFrame) -> DataFrame:
-        """The frame's columns, cast to the table's and in its order; one that is missing is an AnalysisException.
+        """The frame's columns, cast to the table's as an assignment may, and in its order. Raises ValueError where one is missing.
 
         A frame that is observed is better shaped before: Spark cannot do it in one step with what comes below, and would copy every row once more.
         """
-        return frame.select(*[_as_column(field) for field in self.schema(name).struct])
+        wanted, given = (_bare_struct(struct) for struct in (self.schema(name).struct, frame.schema))
+        if missing := sorted(set(wanted.names).difference(given.names)):
+            raise ValueError(f"rows of {name} lack {', '.join(missing)}")
+        # All columns in one call: a cast and a name for each are thousands of calls of Java in a night. What must not be NULL is Delta's to refuse.
+        return frame if given == wanted else frame.to(wanted)
 
     def version_of_run(self, name: str, user_metadata: Mapping[str, Any], above: int) -> int:
         """The version that a run's step made of a table, NO_VERSION where it made none. user_metadata: as that commit was given; run_id and step
@@ -180,10 +184,6 @@ class Warehouse:
                 self.spark.sql(f"ALTER TABLE delta.`{self.path(schema.name).replace('`', '``')}` ADD COLUMNS ({columns})")
 
 
-def _as_column(field: StructField) -> Column:
-    return sf.col(f"`{field.name}`").cast(field.dataType).alias(field.name)
-
-
 def _as_ddl(field: StructField) -> str:
     comment = field.metadata.get("comment", "").replace("\\", "\\\\").replace("'", "\\'")
     return f"`{field.name}` {field.dataType.simpleString()} COMMENT '{comment}'"
@@ -215,6 +215,11 @@ def _field_differences(expected: StructField, found: StructField) -> list[str]:
     if expected.nullable != found.nullable:
         return [f"the column {expected.name} is {'nullable' if found.nullable else 'NOT NULL'}, expected the opposite"]
     return []
+
+
+def _bare_struct(struct: StructType) -> StructType:
+    """The columns without comments, and with nothing that must not be NULL."""
+    return StructType([StructField(field.name, field.dataType) for field in struct]).toNullable()
 
 
 def _bare(data_type: DataType) -> str:
