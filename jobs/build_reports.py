@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from groupreplay.job_options import night_parser
 from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.steps.night import build_reports
+
+if TYPE_CHECKING:
+    from groupreplay.steps.night import NightResult
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -26,9 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
+def _load() -> Callable[..., NightResult]:
+    from groupreplay.steps.night import build_reports
+
+    return build_reports
+
+
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    with job_session("build_reports", options) as (spark, config):
+    with job_session("build_reports", options, _load) as (spark, config, build_reports):
         result = build_reports(spark, config, options.logical_date, take_over=options.take_over)
     tell(result.summary_lines, options.log_format)
     nights = " and ".join(str(night) for night in result.logical_dates)

@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from groupreplay.job_options import add_dry_run, night_parser
 from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.steps.night import land_logs
+
+if TYPE_CHECKING:
+    from groupreplay.steps.night import NightResult
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -28,9 +31,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
+def _load() -> Callable[..., NightResult]:
+    from groupreplay.steps.night import land_logs
+
+    return land_logs
+
+
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    with job_session("land_logs", options) as (spark, config):
+    with job_session("land_logs", options, _load) as (spark, config, land_logs):
         result = land_logs(spark, config, options.logical_date, dry_run=options.dry_run, take_over=options.take_over)
     if options.dry_run:
         tell(result.summary_lines, options.log_format)

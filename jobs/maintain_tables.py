@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from groupreplay.job_options import job_parser
 from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.steps.maintain import maintain
+
+if TYPE_CHECKING:
+    from groupreplay.steps.maintain import Maintained
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -26,9 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
+def _load() -> Callable[..., Maintained]:
+    from groupreplay.steps.maintain import maintain
+
+    return maintain
+
+
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    with job_session("maintain_tables", options, only_reads=True) as (spark, config):
+    with job_session("maintain_tables", options, _load, only_reads=True) as (spark, config, maintain):
         maintained = maintain(spark, config)
     tell(maintained.lines, options.log_format)
     before, after = (sum(small for _, small in files.values()) for files in (maintained.files_before, maintained.files_after))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job
 from groupreplay.queries import queries
 from groupreplay.tables.schemas import PUBLIC
-from groupreplay.tables.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from groupreplay.tables.warehouse import Warehouse
 
 _WIDTH = 40
 """Longest cell, in characters; Spark shortens what is longer."""
@@ -29,9 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return end_job(lambda: _run(options), debug=options.debug)
 
 
+def _load() -> type[Warehouse]:
+    from groupreplay.tables.warehouse import Warehouse
+
+    return Warehouse
+
+
 def _run(options: argparse.Namespace) -> str:
-    with job_session("query_tables", options, only_reads=True) as (spark, config):
-        warehouse = Warehouse(spark, config.warehouse, config.cluster)
+    with job_session("query_tables", options, _load, only_reads=True) as (spark, config, tables_at):
+        warehouse = tables_at(spark, config.warehouse, config.cluster)
         warehouse.check_all(PUBLIC)
         for title, statement in queries(warehouse.root, config.cluster):
             print(f"-- {title}\n{statement};\n")

@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from groupreplay.job_options import night_parser
 from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job, tell
-from groupreplay.steps.night import rebuild_nights
+
+if TYPE_CHECKING:
+    from groupreplay.steps.night import NightResult
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -26,9 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
+def _load() -> Callable[..., NightResult]:
+    from groupreplay.steps.night import rebuild_nights
+
+    return rebuild_nights
+
+
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    with job_session("rebuild_nights", options) as (spark, config):
+    with job_session("rebuild_nights", options, _load) as (spark, config, rebuild_nights):
         result = rebuild_nights(spark, config, options.logical_date, take_over=options.take_over)
     tell(result.summary_lines, options.log_format)
     first, last = result.logical_dates[0], result.logical_dates[-1]

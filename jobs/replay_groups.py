@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from groupreplay.job_options import night_parser
 from groupreplay.job_session import job_session
 from groupreplay.outcome import end_job
-from groupreplay.steps.night import replay_groups
+
+if TYPE_CHECKING:
+    from groupreplay.steps.night import NightResult
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -26,9 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
 
 
+def _load() -> Callable[..., NightResult]:
+    from groupreplay.steps.night import replay_groups
+
+    return replay_groups
+
+
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    with job_session("replay_groups", options) as (spark, config):
+    with job_session("replay_groups", options, _load) as (spark, config, replay_groups):
         result = replay_groups(spark, config, options.logical_date, take_over=options.take_over)
     nights = " and ".join(str(night) for night in result.logical_dates)
     return f"Replayed: night {nights} of cluster {config.cluster} can be published, in {time.monotonic() - started:.0f} s."

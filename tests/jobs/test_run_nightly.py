@@ -55,7 +55,7 @@ def config(tmp_path: Path) -> str:
 def _ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str, *more: str, night: Any) -> tuple[int, list[str]]:
     """(exit status, lines of output) of the job with this in place of Spark and the night."""
     monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
-    monkeypatch.setattr(run_nightly, "run_night", night)
+    monkeypatch.setattr(run_nightly, "_load", lambda: night)
     status = run_nightly.main(["--config", config, *more])
     return status, capsys.readouterr().out.splitlines()
 
@@ -76,10 +76,10 @@ def test_it_ends_with_the_summary_and_a_sentence(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
-    for job, step, ends in [
-        (land_logs, "land_logs", "Landed: night 2026-01-01 of cluster c can be replayed, in "),
-        (replay_groups, "replay_groups", "Replayed: night 2026-01-01 of cluster c can be published, in "),
-        (build_reports, "build_reports", "Done: night 2026-01-01 of cluster c is in /w, in "),
+    for job, ends in [
+        (land_logs, "Landed: night 2026-01-01 of cluster c can be replayed, in "),
+        (replay_groups, "Replayed: night 2026-01-01 of cluster c can be published, in "),
+        (build_reports, "Done: night 2026-01-01 of cluster c is in /w, in "),
     ]:
         asked: list[Any] = []
 
@@ -88,7 +88,7 @@ def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, caps
             return SimpleNamespace(summary_lines=("MIGRATION",), logical_dates=(date(2026, 1, 1),))
 
         monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
-        monkeypatch.setattr(job, step, night)
+        monkeypatch.setattr(job, "_load", lambda night=night: night)
         assert job.main(["--config", config, "--logical-date", "2026-01-01", "--take-over"]) == 0
         assert capsys.readouterr().out.splitlines()[-1].startswith(ends)
         assert asked == [(date(2026, 1, 1), {"take_over": True} | ({"dry_run": False} if job is land_logs else {}))]
@@ -151,7 +151,7 @@ def test_json_lines_are_json_to_the_last(monkeypatch: pytest.MonkeyPatch, capsys
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
-        monkeypatch.setattr(run_nightly, "run_night", night)
+        monkeypatch.setattr(run_nightly, "_load", lambda: night)
         assert run_nightly.main(["--config", config, "--log-format", "json"]) == 0
         printed = capsys.readouterr()
         out, log = ([json.loads(line) for line in text.splitlines()] for text in (printed.out, printed.err))
