@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
 from groupreplay.config import GroupsConfig
 from groupreplay.errors import ConfigError
 from groupreplay.steps.lines_landing import LinesLanding
 from groupreplay.steps.plan import NO_TIME_MS, Landing, groups_of, landing_of
+from groupreplay.tables.runs import DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +34,27 @@ class PastNight:
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
     """In order. runs: rows of the table `runs` of one cluster."""
-    is_done = sf.col("state") == "DONE"
-    has_landed = sf.col("landing").isNotNull()
-    landed = sf.struct("landing", "lines", "hashed", "groups", is_done.alias("is_done"))
-    newest = sf.struct("started_at", "run_id")
-    nights = (
-        runs.withColumns({name: sf.get_json_object("plan", f"$.{name}") for name in ("landing", "lines", "hashed", "groups")})
-        .groupBy("logical_date")
-        .agg(
-            sf.max_by(sf.when(has_landed, landed), sf.when(has_landed, newest)).alias("landed"),
-            *(sf.max_by(sf.when(is_done, sf.col(name)), sf.when(is_done, newest)).alias(name) for name in ("digest_final", "table_versions")),
-        )
+    told = [sf.get_json_object("plan", f"$.{name}").alias(name) for name in ("landing", "lines", "hashed", "groups")]
+    rows = runs.select("logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *told).collect()
+    # Not by an aggregate of Spark: rows are few, and planning one is half of this query, the first one of a process.
+    rows.sort(key=lambda row: (row["logical_date"], row["started_at"], row["run_id"]))
+    landed = {row["logical_date"]: row for row in rows if row["landing"] is not None}
+    done = {row["logical_date"]: row for row in rows if row["state"] == DONE}
+    return [_past_night(row, done.get(logical_date)) for logical_date, row in landed.items()]
+
+
+def _past_night(landed: Row, done: Row | None) -> PastNight:
+    """Of the newest run of a night that landed, and the newest that was published."""
+    return PastNight(
+        landed["logical_date"],
+        landed["state"] == DONE,
+        landing_of(json.loads(landed["landing"])),
+        (done["digest_final"] if done else None) or {},
+        LinesLanding.from_json(landed["lines"]) if landed["lines"] else None,
+        landed["hashed"] or "",
+        (done["table_versions"] if done else None) or {},
+        groups_of(json.loads(landed["groups"] or "{}")),
     )
-    rows = nights.where(sf.col("landed").isNotNull()).collect()
-    found = [
-        PastNight(
-            row["logical_date"],
-            row["landed"]["is_done"],
-            landing_of(json.loads(row["landed"]["landing"])),
-            row["digest_final"] or {},
-            LinesLanding.from_json(row["landed"]["lines"]) if row["landed"]["lines"] else None,
-            row["landed"]["hashed"] or "",
-            row["table_versions"] or {},
-            groups_of(json.loads(row["landed"]["groups"] or "{}")),
-        )
-        for row in rows
-    ]
-    return sorted(found, key=lambda night: night.logical_date)
 
 
 def before(nights: Sequence[PastNight], logical_date: date) -> PastNight | None:
