@@ -32,6 +32,7 @@ setup: $(VENV) $(JARS) $(CLASSES)  ## make .venv, fetch the two Delta jars and a
 $(VENV): setup.py constraints.txt
 	@bash .ci/make_venv "$(PYTHON)"
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev]'
+	@$(IN_VENV) .ci/compile_zips .venv/lib/python3*/site-packages/pyspark/python/lib/*.zip
 	@touch $@
 
 $(JARS): $(VENV) $(IVY_SETTINGS) conf/jars.sha256

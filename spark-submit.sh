@@ -30,12 +30,22 @@ if ! command -v "$submit" >/dev/null; then
     exit 2
 fi
 
-# One bundle a run, so that a run that begins cannot change the bundle of one under way; what is a week old serves none any more.
+# A bundle is named for what it holds, so that no run changes the bundle of one under way; what none has used for a week goes.
 dist="$home/dist"
 mkdir -p "$dist" 2>/dev/null && [ -w "$dist" ] || { dist="${TMPDIR:-/tmp}/groupreplay-$(id -u)" && mkdir -p "$dist"; }
-find "$dist" -maxdepth 2 -path '*/run.*' -mtime +7 -delete
-bundle="$(mktemp -d "$dist/run.XXXXXX")/groupreplay.zip"
-(cd "$home/lib" && python3 -m zipfile -c "$bundle" groupreplay)
+files() { (cd "$home/lib" && find -L groupreplay -type f ! -path '*/__pycache__/*' | LC_ALL=C sort); }
+holds="$({ python3 -V && files && (cd "$home/lib" && files | xargs cat); } | { sha256sum 2>/dev/null || shasum -a 256; })"
+bundle="$dist/groupreplay-${holds:0:16}.zip"
+if [ -s "$bundle" ]; then
+    touch "$bundle"
+else
+    made="$(mktemp -d "$dist/made.XXXXXX")/groupreplay.zip"
+    (cd "$home/lib" && python3 -m zipfile -c "$made" groupreplay)
+    "$home/.ci/compile_zips" "$made"
+    mv -f "$made" "$bundle"
+    find "$dist" -mindepth 1 -mtime +7 -delete
+    rmdir "${made%/*}"
+fi
 
 log4j2="$home/conf/log4j2.properties"
 case " $* " in *" --log-format json "* | *" --log-format=json "*) log4j2="$home/conf/log4j2-json.properties" ;; esac

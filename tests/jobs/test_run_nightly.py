@@ -227,14 +227,15 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
     arguments = done.stdout.splitlines()
     bundle = Path(arguments[arguments.index("--py-files") + 1])
     names = set(zipfile.ZipFile(bundle).namelist())
-    assert {"groupreplay/__init__.py", "groupreplay/_schemas/runs.sql", "groupreplay/_base.yaml"} <= names
+    assert {"groupreplay/__init__.py", "groupreplay/__init__.pyc", "groupreplay/_schemas/runs.sql", "groupreplay/_base.yaml"} <= names
+    written = bundle.stat().st_ino
     _same_as_golden(done.stdout.replace(str(bundle), "BUNDLE").replace(str(ROOT), "HOME").replace(str(tmp_path), "TMP"), "spark_submit.argv.txt")
-    bundle.unlink()
-    bundle.parent.rmdir()
     for option in (["--log-format", "json"], ["--log-format=json"]):
         done = subprocess.run([*command, *option], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
         java = done.stdout.splitlines()[arguments.index("--driver-java-options") + 1]
         assert java.startswith(f'"-Dlog4j2.configurationFile=file:{ROOT}/conf/log4j2-json.properties" ')
+        assert str(bundle) in done.stdout.splitlines(), "what did not change has the bundle of the run before"
+    assert bundle.stat().st_ino == written
 
 
 @pytest.mark.parametrize(
