@@ -39,10 +39,30 @@ def start_session(name: str, settings: Mapping[str, str] | None = None) -> Spark
         spark = builder.getOrCreate()
     except (PySparkException, OSError) as error:
         raise NotReady(f"Spark did not start: {str(error).splitlines()[0]}", "look above for Java's own words; Java 17 is needed") from error
+    _ask_once(spark)
     if not has_delta(spark):
         spark.stop()
         raise NotReady("the Delta jars are not on Spark's class path", "run make setup, or name a folder that holds them in GROUPREPLAY_JARS")
     return spark
+
+
+class _Members:
+    """A class of Java that is asked once for each of its static members, and not at every call."""
+
+    def __init__(self, java_class: Any) -> None:
+        self._class = java_class
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._class, name)
+        setattr(self, name, member)
+        return member
+
+
+def _ask_once(spark: SparkSession) -> None:
+    """PySpark asks Java at every call of a function which class has it, and whether it has it: two calls more, some thousands of them in a night."""
+    for name in ("org.apache.spark.sql.functions", "PythonUtils"):
+        if not isinstance(known := getattr(spark._jvm, name), _Members):
+            setattr(spark._jvm, name, _Members(known))
 
 
 WRITERS = 16

@@ -21,7 +21,7 @@ from tests.transforms.facts_by_hand import fact
 
 
 def digest(frame: DataFrame, table: str) -> str:
-    row = frame.agg(digest_of(row_hash(table))).first()
+    row = frame.select(row_hash(table).alias("hash")).agg(digest_of("hash")).first()
     assert row is not None
     return str(row[0])
 

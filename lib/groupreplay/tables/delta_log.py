@@ -25,12 +25,13 @@ class DeltaLog:
         self.spark, self.path = spark, path
         jvm: Any = spark._jvm
         self._jvm = jvm
-        self._log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
+        # By its whole name: Java is asked for each part of one that is written with dots.
+        self._log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog").forTable(spark._jsparkSession, path)
+        self._nothing = getattr(jvm, "scala.Option").empty()
 
     def snapshot(self) -> Snapshot:
         """The newest snapshot; lists the log and reads no more than it must."""
-        nothing = self._jvm.scala.Option.empty()
-        return Snapshot(self._log.update(False, nothing, nothing), self.spark)
+        return Snapshot(self._log.update(False, self._nothing, self._nothing), self.spark)
 
     def create(
         self, struct: StructType, partition_columns: Sequence[str], comment: str, properties: Mapping[str, str], protocol: tuple[int, int]

@@ -18,9 +18,8 @@ _INT_MAX: Final = 2**31 - 1
 
 def integer(name: str) -> Column:
     """A BIGINT of `replayed` as INT. Damaged input can say anything and the cast would end the job: what does not fit becomes the limit."""
-    value = sf.col(name)
-    limit = sf.when(value > _INT_MAX, sf.lit(_INT_MAX)).when(value < _INT_MIN, sf.lit(_INT_MIN))
-    return sf.coalesce(value.try_cast("int"), limit).alias(name)
+    limit = f"CASE WHEN `{name}` > {_INT_MAX} THEN int({_INT_MAX}) WHEN `{name}` < {_INT_MIN} THEN int({_INT_MIN}) END"
+    return sf.expr(f"coalesce(try_cast(`{name}` AS INT), {limit})").alias(name)
 
 
 def sane_ms(value: Column) -> Column:

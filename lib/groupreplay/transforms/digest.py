@@ -63,29 +63,30 @@ EMPTY: Final = "0" * 16
 def row_hash(table: str) -> Column:
     """64-bit hash of one row. Spark's hash passes over NULLs, so each column is hashed together with whether it is one."""
     values = [_value(name) for name in DIGESTED[table]]
-    return sf.xxhash64(*[each for value in values for each in (value, value.isNull())])
+    # As one text: built of columns, a night's digests are thousands of calls of Java.
+    return sf.expr(f"xxhash64({', '.join(f'{value}, {value} IS NULL' for value in values)})")
 
 
-def _value(name: str) -> Column:
+def _value(name: str) -> str:
     if name == _TOPIC:
-        return sf.coalesce("topic_id", "topic")
+        return "coalesce(topic_id, topic)"
     if name == "blockers":
-        return sf.to_json(sf.sort_array("blockers"))
+        return "to_json(sort_array(blockers))"
     if name in _ARRAYS:
-        return sf.concat_ws("\0", sf.sort_array(name))
-    return sf.col(name)
+        return rf"concat_ws('\0', sort_array(`{name}`))"
+    return f"`{name}`"
 
 
-def digest_of(hashes: Column) -> Column:
-    """An aggregate: row hashes (BIGINT, NULL counts for nothing) summed mod 2^64, as 16 hex digits.
+def digest_of(hashes: str) -> Column:
+    """An aggregate: row hashes (SQL of a BIGINT, NULL counts for nothing) summed mod 2^64, as 16 hex digits.
 
     The halves are summed apart, because a sum past BIGINT is an error in Spark.
     """
-    low = sf.coalesce(sf.sum(hashes.bitwiseAND(sf.lit(_HALF))), sf.lit(0))
-    high = sf.coalesce(sf.sum(sf.shiftrightunsigned(hashes, 32)), sf.lit(0))
-    carried = sf.shiftleft((high + sf.shiftright(low, 32)).bitwiseAND(sf.lit(_HALF)), 32)
+    low = f"coalesce(sum({hashes} & {_HALF}L), 0L)"
+    high = f"coalesce(sum(shiftrightunsigned({hashes}, 32)), 0L)"
+    carried = f"shiftleft(({high} + shiftright({low}, 32)) & {_HALF}L, 32)"
     # Not lower(hex(..)): the first call of lower keeps Spark's scheduler busy for two seconds, making tables of all letters there are.
-    return sf.format_string("%016x", carried.bitwiseOR(low.bitwiseAND(sf.lit(_HALF))))
+    return sf.expr(f"format_string('%016x', {carried} | ({low} & {_HALF}L))")
 
 
 def add_digests(*digests: str) -> str:
@@ -98,10 +99,9 @@ def observed(frame: DataFrame, table: str, observation: Observation) -> DataFram
 
     Tables without is_final have none that is final but `topics`, whose rows never change.
     """
-    is_final = sf.col("is_final") if "is_final" in frame.columns else sf.lit(table == "topics")
-    counts = [sf.count(sf.lit(1)).alias("rows"), sf.count(sf.when(is_final, 1)).alias("rows_final")]
+    is_final = "is_final" if "is_final" in frame.columns else str(table == "topics")
+    counts = [sf.expr("count(1)").alias("rows"), sf.expr(f"count_if({is_final})").alias("rows_final")]
     if table not in DIGESTED:
         return frame.observe(observation, *counts)
-    hashes = sf.col("_row_hash")
-    digests = [digest_of(hashes).alias("digest"), digest_of(sf.when(is_final, hashes)).alias("digest_final")]
+    digests = [digest_of("_row_hash").alias("digest"), digest_of(f"if({is_final}, _row_hash, NULL)").alias("digest_final")]
     return frame.withColumn("_row_hash", row_hash(table)).observe(observation, *counts, *digests).drop("_row_hash")
