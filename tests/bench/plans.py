@@ -2,6 +2,7 @@
 
 * `whole`: the story as it is, and again as a new life of the same group id after its deletion, until there are enough records.
 * `mostly_commits`: its beginning, as far as the wanted share of other records goes, each commit as often as it takes.
+* `day_of_life`: what it writes on one day of many.
 """
 
 from __future__ import annotations
@@ -154,28 +155,60 @@ def mostly_commits(story: Story, first_template: int, records: int, others: int,
     return plan if plan.records <= records * 1.1 and plan.records - plan.commits <= max(others * 1.5, OTHERS_MIN) else None
 
 
-def day_of_life(story: Story, first_template: int, records: int, others: int, age: int) -> Plan | None:
-    """A group's records of one day: the next part of the story, with about `others` records that are no commits, then its last commits repeated.
+def day_of_life(story: Story, first_template: int, records: int, others: int, age: int, delay: int = 0) -> Plan | None:
+    """A group's records of one day: the part of the story that is due, then its last commits repeated.
 
-    age: days since the group began; its first day has the story's beginning. None where no commit has been made by then.
+    age: days since the group began; its first day has the story's beginning, later ones so much that a day has about `others` records that are no
+    commits in the long run. When the story is over the group is deleted and begins anew. delay: days by which all that comes after the first is put
+    off, so that not all groups of a story change on the same days. None where no commit has been made by then.
     """
-    parts = _days(story, max(others, 1))
-    part = parts[age] if age < len(parts) else []
-    before = [unit for day in parts[: age + 1] for unit in day if unit.commits and unit.count <= DELTA_MAX]
-    if not before:
+    part, last = _due(story, max(others, 1), age, delay)
+    if last is None:
         return None
-    began_at = part[0].at_ms if part else before[-1].at_ms
     writer = _Writer(story, first_template)
-    for unit in part:
-        writer.add(unit, -began_at)
-    last, at_ms = before[-1], (part[-1].at_ms if part else began_at) + REPEATED_EVERY_MS
+    for unit, later_ms in part:
+        writer.add(unit, later_ms)
+    at_ms = part[-1][0].at_ms + part[-1][1] + REPEATED_EVERY_MS if part else REPEATED_EVERY_MS
     repeat = 0
     while writer.records < records:
         repeat += 1
         for number in range(last.first, last.first + last.count):
-            writer.add(Unit(last.at_ms, number, 1, True), at_ms - last.at_ms - began_at, age * records + repeat, True)
+            writer.add(Unit(last.at_ms, number, 1, True), at_ms - last.at_ms, age * records + repeat, True)
         at_ms += REPEATED_EVERY_MS
     return writer.plan()
+
+
+_Part = list[tuple[Unit, int]]
+"""Units of one day, each with what is added to its time to make it one since the day began."""
+
+
+def _due(story: Story, others: int, age: int, delay: int) -> tuple[_Part, Unit | None]:
+    """What changes on that day, and the group's last commits by its end."""
+    due, last = 0, None
+    for part in _parts(story, others):
+        if due > age:
+            break
+        last = next((unit for unit, _ in reversed(part) if unit.commits and unit.count <= DELTA_MAX), last)
+        if due == age:
+            return part, last
+        changes = sum(_changes(story, unit) for unit, _ in part)
+        due += max(-(-changes // others), 1) if due else 1 + delay
+    return [], last
+
+
+def _parts(story: Story, others: int) -> Iterator[_Part]:
+    """Day after day, life after life."""
+    days = _days(story, others)
+    yield [(unit, -days[0][0].at_ms) for unit in days[0]]
+    while True:
+        for day in days[1:]:
+            yield [(unit, -day[0].at_ms) for unit in day]
+        ended: _Part = [(story.ending, -story.ending.at_ms)] if story.ending is not None and story.ending.count else []
+        yield [*ended, *((unit, BETWEEN_LIVES_MS - days[0][0].at_ms) for unit in days[0])]
+
+
+def _changes(story: Story, unit: Unit) -> int:
+    return sum(not story.is_commit[number] for number in range(unit.first, unit.first + unit.count))
 
 
 def _days(story: Story, others: int) -> list[list[Unit]]:
@@ -183,7 +216,7 @@ def _days(story: Story, others: int) -> list[list[Unit]]:
     days: list[list[Unit]] = [[]]
     seen = changed_at = 0
     for unit in story.units:
-        changes = sum(not story.is_commit[number] for number in range(unit.first, unit.first + unit.count))
+        changes = _changes(story, unit)
         is_over = seen >= (others if len(days) > 1 else max(others, OTHERS_MIN))
         if changes and is_over and unit.at_ms - changed_at >= QUIET_MS:
             days.append([])
@@ -199,7 +232,7 @@ def _beginning(story: Story, others: int) -> Iterator[Unit]:
     seen = 0
     seen_commit = False
     for unit in story.units:
-        other = sum(not story.is_commit[number] for number in range(unit.first, unit.first + unit.count))
+        other = _changes(story, unit)
         if seen and seen_commit and seen + other > others:
             return
         seen += other
