@@ -1,6 +1,8 @@
 """The shuffle before the grouped map: order, slices, holes of earlier units, states."""
 
+import shutil
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,3 +99,14 @@ def test_latest_state_of_each_group_alive_counts(spark: SparkSession) -> None:
     table = spark.createDataFrame([*values, *gone], "group_id STRING, offsets_partition INT, state_bytes BINARY, logical_date DATE")
     latest = sorted((row["group_id"], bytes(row["state_bytes"])) for row in latest_states(table, nights[2]).collect())
     assert latest == [("a", b"new"), ("b", b"b")]
+
+
+@pytest.mark.spark
+def test_states_of_nights_that_were_superseded_are_not_read(spark: SparkSession, tmp_path: Path) -> None:
+    nights = [date(2026, 11, day) for day in (17, 18, 19)]
+    values = [(group, 1, group.encode(), night) for group in ("a", "b") for night in nights] + [("idle", 1, b"idle", nights[1])]
+    table = spark.createDataFrame(values, "group_id STRING, offsets_partition INT, state_bytes BINARY, logical_date DATE")
+    table.write.partitionBy("logical_date").parquet(str(tmp_path / "states"))
+    latest = latest_states(spark.read.parquet(str(tmp_path / "states")), date(2026, 11, 20))
+    shutil.rmtree(tmp_path / "states" / f"logical_date={nights[0]}")
+    assert sorted(bytes(row["state_bytes"]) for row in latest.collect()) == [b"a", b"b", b"idle"]

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.grouped.evidence_slices import EVENT_FIELDS, EVIDENCE, GROUP, INPUT, PARTITION, EvidenceState, evidence_slice_replay
-from groupreplay.steps.replay import left_before
+from groupreplay.steps.replay import left_before, newest_of
 
 EVIDENCE_TABLE: Final = "evidence"
 
@@ -39,8 +39,7 @@ def latest_evidence_states(evidence: DataFrame, logical_date: date, states_from:
     """Of each subject the state that the nights before left, where one is kept. evidence: the table's rows of one cluster. states_from: of
     `Landing`."""
     states = evidence.where((sf.col("kind") == EvidenceState.KIND) & left_before(logical_date, states_from))
-    latest = states.groupBy("subject").agg(sf.max_by("state_bytes", "logical_date").alias("state_bytes"))
-    return latest.where(sf.col("state_bytes").isNotNull())
+    return newest_of(states, "subject")
 
 
 def _line_rows(lines: DataFrame) -> DataFrame:

@@ -85,9 +85,23 @@ def replayed(
 def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
     """Of each group the state that the nights before this one left, if it is alive. group_state: the table's rows of one cluster. states_from: of
     `Landing`."""
-    before = group_state.where(left_before(logical_date, states_from))
-    latest = before.groupBy("group_id", "offsets_partition").agg(sf.max_by("state_bytes", "logical_date").alias("state_bytes"))
-    return latest.where(sf.col("state_bytes").isNotNull())
+    return newest_of(group_state.where(left_before(logical_date, states_from)), "group_id", "offsets_partition")
+
+
+def newest_of(states: DataFrame, *key: str) -> DataFrame:
+    """Of each key the state that the newest night left, if it is one: the key and state_bytes. states: with logical_date, one row a key and night.
+
+    Which nights these are is asked first, and of the keys alone: states are bytes by the hundred, and those of most nights have been superseded.
+    """
+
+    def nights_of(rows: DataFrame) -> DataFrame:
+        return rows.groupBy(*key).agg(sf.max("logical_date").alias("logical_date"))
+
+    nights = [row["logical_date"] for row in nights_of(states).select("logical_date").distinct().collect()]
+    rows = states.where(sf.col("logical_date").isin(nights))
+    if len(nights) > 1:
+        rows = rows.join(nights_of(rows), [*key, "logical_date"], "left_semi")
+    return rows.where(sf.col("state_bytes").isNotNull()).select(*key, "state_bytes")
 
 
 def left_before(logical_date: date, states_from: str) -> Column:
