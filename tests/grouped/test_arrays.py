@@ -30,6 +30,10 @@ def test_a_lone_surrogate_becomes_its_escape(values: list[str]) -> None:
     assert exact_array(values, pa.string()).to_pylist() == [text.encode("utf-8", "backslashreplace").decode() for text in values]
 
 
+def test_a_lone_surrogate_in_a_list_becomes_its_escape() -> None:
+    assert exact_array([["a", "\ud800", None], None, []], pa.list_(pa.string())).to_pylist() == [["a", "\\ud800", None], None, []]
+
+
 def test_a_number_that_is_no_bigint_is_refused_in_a_column_of_it_alone_as_in_any_other() -> None:
     for values in ([1 << 70] * 3, [1, 1 << 70]):
         with pytest.raises((OverflowError, pa.ArrowException)):

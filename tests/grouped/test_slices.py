@@ -5,9 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from groupreplay.grouped import slices
+from groupreplay.grouped.frames import REPLAYED
+from groupreplay.grouped.packed import unpacking
 from groupreplay.grouped.slices import INPUT, ROWS_AT_ONCE, SliceReplay, slice_replay
 from groupreplay.records import Entry
 from groupreplay.replay.facts import Anomaly, Fact
@@ -87,9 +90,8 @@ def replayed(*frames: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
         for rows in frames:
             yield pd.DataFrame.from_records(rows, columns=[*INPUT]).assign(slice=3)
 
-    nothing: Any = None
-    found = [frame.astype(object).where(frame.notna(), nothing).to_dict("records") for frame in slice_replay({"id": "name"})(batches())]
-    return [{str(name): value for name, value in each.items()} for frame in found for each in frame]
+    packed = [pa.RecordBatch.from_pandas(frame) for frame in slice_replay({"id": "name"})(batches())]
+    return [row for batch in unpacking(REPLAYED)(packed) for row in batch.to_pylist()]
 
 
 def told(rows: list[dict[str, Any]], rule: str) -> list[tuple[str, int]]:
@@ -179,7 +181,7 @@ def test_facts_leave_while_a_long_group_is_replayed(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(slices, "FRAME_ROWS", ROWS_AT_ONCE)
     replay = SliceReplay({})
     frame = pd.DataFrame.from_records([row("a", offset) for offset in range(4 * ROWS_AT_ONCE)], columns=[*INPUT])
-    assert [len(each) for each in replay.feed(frame)] == [ROWS_AT_ONCE] * 4
+    assert [each["rows"].sum() for each in replay.feed(frame)] == [ROWS_AT_ONCE] * 4
 
 
 def test_collector_is_off_while_a_slice_is_replayed_and_put_back_after_it() -> None:

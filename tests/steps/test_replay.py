@@ -9,9 +9,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from groupreplay.grouped.frames import Counts, GroupState
+from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.steps import replay
 from groupreplay.steps.plan import Landing, PartitionLanded
 from groupreplay.steps.replay import Hole, known_holes, latest_states, slices_for
+from groupreplay.steps.report import unpacked
 
 
 @pytest.mark.parametrize(("rows", "cores", "slices"), [(0, 2, 4), (600_000, 2, 4), (600_001, 2, 5), (10**9, 2, 4096), (10, 200, 400)])
@@ -49,8 +52,8 @@ def records(spark: SparkSession, rows: list[tuple[str, int, int]], partitions: i
     return spark.createDataFrame(values, RECORDS_DDL).repartition(partitions, "offset")
 
 
-def facts(frame: DataFrame, kind: str, *columns: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in frame.where(sf.col("kind") == kind).select(*columns).collect())
+def facts(replayed: DataFrame, kind: type[Any], *columns: str) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in unpacked(replayed, (kind,)).select(*columns).collect())
 
 
 def explained(frame: DataFrame) -> str:
@@ -64,9 +67,8 @@ def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
     groups = [f"group-{number}" for number in range(40)] + ["", "ü\n'\"", "g" * 32_767]
     rows = [(group, number % 5, offset * 50 + number) for offset in range(60) for number, group in enumerate(groups)]
     replayed = replay.replayed(spark, records(spark, rows, 6), None, [], {}, slices)
-    assert facts(replayed, "group_snapshot", "group_id", "offsets_partition") == sorted((group, number % 5) for number, group in enumerate(groups))
-    decoded = replayed.where("kind = 'counts'").groupBy("offsets_partition").agg(sf.sum("decoded")).collect()
-    assert sum(row[1] for row in decoded) == len(rows)
+    assert facts(replayed, GroupSnapshot, "group_id", "offsets_partition") == sorted((group, number % 5) for number, group in enumerate(groups))
+    assert sum(decoded for (decoded,) in facts(replayed, Counts, "decoded")) == len(rows)
     plan = [line.lstrip(" +-").split()[0] for line in explained(replayed).splitlines()]
     assert plan[:5] == ["AdaptiveSparkPlan", "FlatMapGroupsInPandas", "Project", "Sort", "Exchange"], (
         "one exchange, one sort, and none of Spark's own"
@@ -76,11 +78,11 @@ def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
 @pytest.mark.spark
 def test_state_of_the_night_before_comes_before_the_records(spark: SparkSession) -> None:
     first = replay.replayed(spark, records(spark, [("a", 1, 10), ("b", 1, 11)]), None, [], {}, 2)
-    states = first.where("kind = 'group_state'").select("group_id", sf.col("offsets_partition").cast("int"), "state_bytes").localCheckpoint()
+    states = unpacked(first, (GroupState,)).select("group_id", sf.col("offsets_partition").cast("int"), "state_bytes").localCheckpoint()
     second = replay.replayed(spark, records(spark, [("a", 1, 20)]), states, [], {}, 2)
-    snapshots = facts(second, "group_snapshot", "group_id", "incarnation")
+    snapshots = facts(second, GroupSnapshot, "group_id", "incarnation")
     assert snapshots == [("a", 10), ("b", 11)], "both live on, the one without news too"
-    assert [row[0] for row in facts(second, "group_state", "group_id")] == ["a"], "the state of the other did not change"
+    assert [row[0] for row in facts(second, GroupState, "group_id")] == ["a"], "the state of the other did not change"
 
 
 @pytest.mark.spark

@@ -9,10 +9,18 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.grouped.frames import UnionSchema
+from groupreplay.grouped.frames import REPLAYED, UnionSchema
+from groupreplay.grouped.packed import DDL, PackedFacts
 
 
 def frame_of(spark: SparkSession, schema: UnionSchema, facts: Iterable[Any]) -> DataFrame:
     """One row a fact, all columns of the schema; NULL where a kind has no such field."""
     rows = [{field.name: getattr(fact, field.name) for field in fields(fact)} | {"kind": fact.KIND} for fact in facts]
     return spark.createDataFrame(pa.Table.from_pylist(rows, schema=pa.schema(list(schema.columns.items()))), schema.ddl)
+
+
+def packed_of(spark: SparkSession, facts: Iterable[Any]) -> DataFrame:
+    """The same facts as rows of `replayed`, without night and cluster."""
+    gathered = PackedFacts(REPLAYED)
+    gathered.add([*facts])
+    return spark.createDataFrame(gathered.take(), DDL)

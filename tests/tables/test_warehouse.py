@@ -123,6 +123,24 @@ def test_drift_is_found_before_anything_is_written_and_new_columns_are_added(spa
     assert added.metadata["comment"] == table_schema(spark, "undecoded").struct["path"].metadata["comment"]
 
 
+def test_a_staging_table_of_another_version_is_made_anew(spark: SparkSession, tmp_path: Path) -> None:
+    """Its rows can all be made again; those of another cluster too."""
+    warehouse = Warehouse(spark, str(tmp_path / "with space's"), "c")
+    path = warehouse.path("replayed")
+    spark.sql("SELECT 'c' AS cluster, DATE'2026-01-02' AS logical_date, 'epoch' AS kind, 3L AS epoch").write.format("delta").save(path)
+    Warehouse(spark, warehouse.root, "c").check_all(["replayed"])
+    warehouse.create_all()
+    assert warehouse.version("replayed") == 1
+    schema = table_schema(spark, "replayed")
+    assert warehouse.read("replayed").schema == schema.struct
+    assert warehouse.read("replayed").count() == 0
+    (detail,) = spark.sql(f"DESCRIBE DETAIL delta.`{path}`").collect()
+    assert (tuple(detail["partitionColumns"]), detail["description"]) == (schema.partition_columns, schema.comment)
+    assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (READER_VERSION, WRITER_VERSION)
+    warehouse.create_all()
+    assert warehouse.version("replayed") == 1, "once"
+
+
 def test_a_damaged_table_is_named_with_its_remedy(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = Warehouse(spark, str(tmp_path), "c")
     names = ["topics", "runs", "coverage", "undecoded"]

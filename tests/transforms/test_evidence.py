@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from groupreplay.evidence.facts import Contact, Departure, Outage, Rebalance, Refusal, ShardEvent, Silence
 from groupreplay.grouped.evidence_slices import EVIDENCE
 from groupreplay.replay.facts import Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberLife
+from groupreplay.steps.report import Sources
 from groupreplay.tables.schemas import table_schema
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.coordinator_events import coordinator_events
@@ -26,7 +27,7 @@ from groupreplay.transforms.refusals import refusals
 from groupreplay.transforms.revocation_latencies import revocation_latencies
 from groupreplay.transforms.stuck_groups import stuck_groups
 from groupreplay.transforms.stuck_members import stuck_members
-from tests.support.fact_frames import frame_of
+from tests.support.fact_frames import frame_of, packed_of
 from tests.transforms.conftest import AS_OF_MS, Stage
 from tests.transforms.evidence_by_hand import evidence
 from tests.transforms.facts_by_hand import AT, fact
@@ -239,6 +240,24 @@ def test_tables_of_lines_have_their_columns(spark: SparkSession, stage: Stage, p
     for name, frame in frames.items():
         bare = [[(field.name, field.dataType.simpleString()) for field in struct] for struct in (frame.schema, table_schema(spark, name).struct)]
         assert bare[0] == bare[1], name
+
+
+def test_tables_that_ask_facts_of_other_kinds_get_them(spark: SparkSession, stage: Stage, land: Stage, prove: Prove) -> None:
+    """A silence is of a member that still is there, and of a life of its group; an event is told with the groups of its partition."""
+    facts = [fact(MemberLife), fact(GroupSnapshot), fact(Epoch, started_at=AT)]
+    silence = evidence(Silence)
+    lines = prove(silence, evidence(ShardEvent, group_id=""), evidence(Refusal, refusal="UPGRADE_REFUSED"))
+    assert lines.evidence_tonight is not None
+    staged, sources = stage(*facts), Sources(packed_of(spark, facts), land())
+    expected = {
+        "stuck_members": with_owners(stuck_members(staged, lines), None),
+        "stuck_groups": with_owners(stuck_groups(staged, lines), None),
+        "coordinator_events": coordinator_events(staged, lines.evidence_tonight, lines),
+    }
+    for name, frame in expected.items():
+        rows = frame.collect()
+        assert rows, name
+        assert sources.frame(name, lines).collect() == rows, name
 
 
 def test_phases_and_events(stage: Stage, prove: Prove) -> None:

@@ -1,53 +1,33 @@
-"""Every transform gives just the columns of its table, with rows and without, and `replayed` is what the facts are."""
+"""Every table is made of the kinds that it is given, and of just its columns, with rows and without."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import reduce
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField
 
-from groupreplay.grouped.frames import REPLAYED, Counts, GroupState, Undecoded
+from groupreplay.grouped.frames import Counts, GroupState, Undecoded
 from groupreplay.replay.facts import FACTS, Anomaly, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberLife, MemberState, Stall
+from groupreplay.steps.report import OF_STAGED, OF_STAGED_AND_RAW, Sources
 from groupreplay.tables.schemas import table_schema
-from groupreplay.transforms.anomalies import anomalies
 from groupreplay.transforms.context import ReportContext
-from groupreplay.transforms.coverage import coverage
-from groupreplay.transforms.group_conversions import group_conversions
 from groupreplay.transforms.group_epochs import group_epochs
-from groupreplay.transforms.group_state import group_state
 from groupreplay.transforms.member_assignments import member_assignments
-from groupreplay.transforms.member_states import member_states
-from groupreplay.transforms.members import members
 from groupreplay.transforms.migration_progress import migration_progress
-from groupreplay.transforms.owners import OWNED, with_owners
 from groupreplay.transforms.revocation_latencies import revocation_latencies
-from groupreplay.transforms.stuck_groups import stuck_groups
-from groupreplay.transforms.stuck_members import stuck_members
 from groupreplay.transforms.topics import topics
-from groupreplay.transforms.undecoded import undecoded
+from tests.support.fact_frames import packed_of
 from tests.transforms.conftest import Stage
 from tests.transforms.facts_by_hand import AT, fact
 
 pytestmark = pytest.mark.spark
 
-FACT_TABLES: dict[str, Callable[[DataFrame, ReportContext], DataFrame]] = {
-    "group_epochs": group_epochs,
-    "group_conversions": group_conversions,
-    "member_states": member_states,
-    "members": members,
-    "member_assignments": member_assignments,
-    "revocation_latencies": revocation_latencies,
-    "stuck_members": stuck_members,
-    "stuck_groups": stuck_groups,
-    "migration_progress": migration_progress,
-    "group_state": group_state,
-}
-SOURCE_TABLES = {"anomalies": anomalies, "undecoded": undecoded, "coverage": coverage}
 FED_BY: dict[str, type[Fact]] = {
     "group_epochs": Epoch,
     "group_conversions": Conversion,
@@ -64,25 +44,25 @@ def _columns(schema: Iterable[StructField]) -> list[tuple[str, DataType]]:
     return [(field.name, DataType.fromDDL(field.dataType.simpleString())) for field in schema]
 
 
-def _one_of_each(stage: Stage) -> DataFrame:
+def _one_of_each() -> list[Any]:
     facts = [fact(kind) for kind in FACTS]
     stall = fact(Stall, reason="MIGRATION_STALLED", member_id=None, since_at=AT - 86_400_000)
     state = GroupState(group_id="g", offsets_partition=3, state_bytes=b"1")
     broken = Undecoded(group_id="g", offsets_partition=3, offset=5, reason="r", raw=b"x", raw_bytes=1, encoding="binary")
-    return stage(*facts, stall, state, broken, Counts(offsets_partition=3, decoded=1))
+    return [*facts, stall, state, broken, Counts(offsets_partition=3, decoded=1)]
 
 
-def _reports(staged: DataFrame, raw: DataFrame, context: ReportContext) -> dict[str, DataFrame]:
-    reports = {name: table(staged, context) for name, table in FACT_TABLES.items()}
-    reports |= {name: source_table(staged, raw, context) for name, source_table in SOURCE_TABLES.items()}
+def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> dict[str, DataFrame]:
+    """As a night makes them, of packed facts."""
+    sources = Sources(packed_of(raw.sparkSession, facts), raw)
     nothing = context.topics.limit(0)
     given = nothing.withColumn("partitions", sf.lit(None).cast("int"))
-    reports |= {name: with_owners(reports[name], None) for name in OWNED & set(reports)}
-    return reports | {"topics": topics(staged, given, known=nothing, context=context)}
+    reports = {name: sources.frame(name, context) for name in (*OF_STAGED, *OF_STAGED_AND_RAW)}
+    return reports | {"topics": topics(sources.staged("topics", context), given, known=nothing, context=context)}
 
 
-def test_each_transform_gives_the_columns_of_its_table(spark: SparkSession, stage: Stage, land: Stage, context: ReportContext) -> None:
-    for name, frame in _reports(stage(), land(), context).items():
+def test_each_transform_gives_the_columns_of_its_table(spark: SparkSession, land: Stage, context: ReportContext) -> None:
+    for name, frame in _reports([], land(), context).items():
         assert _columns(frame.schema) == _columns(table_schema(spark, name).struct), name
 
 
@@ -93,20 +73,14 @@ def _row_counts(reports: dict[str, DataFrame]) -> dict[str, int]:
     return dict.fromkeys(reports, 0) | {row["name"]: row["rows"] for row in counts}
 
 
-def test_one_fact_of_each_kind_gives_one_row_in_its_table(stage: Stage, land: Stage, context: ReportContext) -> None:
-    counts = _row_counts(_reports(_one_of_each(stage), land(), context))
+def test_one_fact_of_each_kind_gives_one_row_in_its_table(land: Stage, context: ReportContext) -> None:
+    counts = _row_counts(_reports(_one_of_each(), land(), context))
     assert counts == dict.fromkeys(counts, 1)
 
 
-def test_no_facts_give_no_rows(stage: Stage, land: Stage, context: ReportContext) -> None:
-    counts = _row_counts(_reports(stage(), land(), context))
+def test_no_facts_give_no_rows(land: Stage, context: ReportContext) -> None:
+    counts = _row_counts(_reports([], land(), context))
     assert counts == dict.fromkeys(counts, 0)
-
-
-def test_replayed_has_the_columns_of_the_facts(spark: SparkSession) -> None:
-    columns = _columns(table_schema(spark, "replayed").struct)
-    assert [name for name, _ in columns[:2]] == ["cluster", "logical_date"]
-    assert dict(columns[2:]) == dict(_columns(spark.createDataFrame([], REPLAYED.ddl).schema))
 
 
 @pytest.mark.parametrize("name", FED_BY)

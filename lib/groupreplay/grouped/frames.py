@@ -1,8 +1,8 @@
 """Facts -> frames of one wide union schema: `kind`, then every field of every fact once.
 
-Everything a slice of groups gives leaves in one pass, as rows of one shape: a column that a kind does not have is NULL. Column types follow from the
-dataclasses (int -> BIGINT, str -> STRING, bool -> BOOLEAN, bytes -> BINARY, lists -> ARRAY), so that a new field needs nothing here; table `replayed`
-has the same columns (a test holds them together).
+Everything a slice leaves in one pass, as rows of one shape: a column that a kind does not have is NULL. Column types follow from the dataclasses
+(int -> BIGINT, str -> STRING, bool -> BOOLEAN, bytes -> BINARY, lists -> ARRAY), so that a new field needs nothing here. Lines of broker logs give
+few facts and these leave so, into table `evidence` (a test holds its columns to these); records give many: `grouped.packed`.
 
 Scalar columns are Arrow-backed: object columns cost twice the time, and a list of ints with a None would turn into floats, silently. Arrays go as
 objects, because Arrow-backed ones are mapped one by one.
@@ -107,7 +107,7 @@ class UnionSchema:
 
 
 REPLAYED: Final = UnionSchema(KINDS)
-"""Columns of table `replayed`, but for the night."""
+"""Every kind that the replay of records gives."""
 
 
 def _scalar_column(parts: list[Sequence[Any] | int], column_type: pa.DataType) -> pd.Series[Any]:
@@ -129,11 +129,11 @@ def _array_column(parts: list[Sequence[Any] | int]) -> pd.Series[Any]:
     return pd.Series(cells)
 
 
-class FactFrames:
-    """Gathers facts of any kind of a schema and gives them back as frames of its columns."""
+class GatheredFacts:
+    """Facts of any kind of a schema, by kind. rows: how many."""
 
     def __init__(self, schema: UnionSchema) -> None:
-        self._schema = schema
+        self.schema = schema
         self._facts: dict[type[Any], list[Any]] = {kind: [] for kind in schema.fields}
         self.rows = 0
 
@@ -142,23 +142,32 @@ class FactFrames:
             self._facts[type(fact)].append(fact)
         self.rows += len(facts)
 
+    def take_facts(self) -> list[tuple[type[Any], list[Any]]]:
+        """All that was gathered since the last call; no kind without facts."""
+        gathered = [(kind, facts) for kind, facts in self._facts.items() if facts]
+        self._facts = {kind: [] for kind in self._facts}
+        self.rows = 0
+        return gathered
+
+    def values(self, kind: type[Any], facts: Iterable[Any]) -> dict[str, Sequence[Any]]:
+        """Field -> its value in each of these facts of one kind."""
+        fields = self.schema.fields[kind]
+        return dict(zip(fields, zip(*map(attrgetter(*fields), facts), strict=True), strict=True))
+
+
+class FactFrames(GatheredFacts):
+    """Gathers facts of any kind of a schema and gives them back as frames of its columns."""
+
     def take(self) -> pd.DataFrame:
         """All that was gathered since the last call, kind by kind, as one frame."""
-        gathered = [(kind, facts) for kind, facts in self._facts.items() if facts]
-        parts: dict[str, list[Sequence[Any] | int]] = {name: [] for name in self._schema.columns}
-        for kind, facts in gathered:
-            fields = self._schema.fields[kind]
-            values = dict(zip(fields, zip(*map(attrgetter(*fields), facts), strict=True), strict=True))
-            values["kind"] = (kind.KIND,) * len(facts)
+        parts: dict[str, list[Sequence[Any] | int]] = {name: [] for name in self.schema.columns}
+        for kind, facts in self.take_facts():
+            values = self.values(kind, facts) | {"kind": (kind.KIND,) * len(facts)}
             for name, column in parts.items():
                 column.append(values.get(name, len(facts)))
-        frame = pd.DataFrame(
+        return pd.DataFrame(
             {
                 name: _array_column(parts[name]) if pa.types.is_list(column_type) else _scalar_column(parts[name], column_type)
-                for name, column_type in self._schema.columns.items()
+                for name, column_type in self.schema.columns.items()
             }
         )
-        for facts in self._facts.values():
-            facts.clear()
-        self.rows = 0
-        return frame

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from groupreplay.grouped.frames import RAW_BYTES_KEPT, REPLAYED, Counts, FactFrames, GroupState, Undecoded
+from groupreplay.grouped.frames import RAW_BYTES_KEPT, REPLAYED, Counts, GroupState, Undecoded
+from groupreplay.grouped.packed import PackedFacts
 from groupreplay.grouped.worker import worker_task
 from groupreplay.records import Entry
 from groupreplay.replay.facts import Anomaly
@@ -35,7 +36,7 @@ ROWS_AT_ONCE: Final = 2_500
 """After so many rows of input the machine's facts are taken: a row of a group of thousands of members can give thousands of them."""
 
 FRAME_ROWS: Final = 20_000
-"""A frame of facts leaves when it is this long: 5,000 to 50,000 cost the same, and memory grows with it."""
+"""Facts leave when there are so many: 5,000 to 50,000 cost the same, and memory grows with it."""
 
 _tuple: Final = tuple.__new__
 """Makes an Entry for a third of the price of calling it; there is one a row."""
@@ -45,7 +46,7 @@ class SliceReplay:
     """Rows in, facts out (`facts`). names: topic id -> name as a topics source gave it."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        self.facts = FactFrames(REPLAYED)
+        self.facts = PackedFacts(REPLAYED)
         self._names = names
         self._group_id: str | None = None
         self._partition = -1
@@ -58,7 +59,7 @@ class SliceReplay:
         self._counts: dict[int, Counts] = {}
 
     def feed(self, frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-        """Replays one batch; yields frames of facts as they fill."""
+        """Replays one batch; yields facts, packed, when there are enough of them."""
         columns = [frame[name].tolist() for name in INPUT]
         for start in range(0, len(frame), ROWS_AT_ONCE):
             self._replay_rows(zip(*(column[start : start + ROWS_AT_ONCE] for column in columns), strict=True))

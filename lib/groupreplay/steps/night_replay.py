@@ -38,7 +38,7 @@ def replay_landed(night: Night) -> None:
         facts = replayed(spark, records, states, night.holes(), _given_names(night), slices, night.ended_logs())
         observation = Observation("replayed")
         shaped = night.warehouse.shaped("replayed", facts.withColumns(night.labels()))
-        rows = shaped.observe(observation, sf.count(sf.lit(1)).alias("rows"), sf.collect_set("kind").alias("kinds"))
+        rows = shaped.observe(observation, sf.coalesce(sf.sum("rows"), sf.lit(0)).alias("rows"), sf.collect_set("kind").alias("kinds"))
         with _reading_states("group_state"):
             version = night.warehouse.replace("replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay"))
         plan = _prove(night)

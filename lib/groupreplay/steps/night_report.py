@@ -30,8 +30,8 @@ def publish_replayed(night: Night) -> None:
         lines = night.lines()
         sources = Sources(night.rows("replayed", plan.staged_version), night.records(), lines)
         if plan.staged_rows + landing.rows <= SMALL_ROWS:
-            sources = Sources(sources.staged.persist(), sources.raw.persist(), lines)
-            night.kept |= {"replayed": sources.staged, "raw_records": sources.raw}
+            sources = Sources(sources.replayed.persist(), sources.raw.persist(), lines)
+            night.kept |= {"replayed": sources.replayed, "raw_records": sources.raw}
         digest_final, metadata = earlier.digest_final if earlier else {}, night.metadata("publish")
         publisher = Publisher(night.warehouse, night.logical_date, digest_final, plan.staged_rows, metadata, night.keys)
         kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *_evidence_kinds(night)}

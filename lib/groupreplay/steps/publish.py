@@ -74,7 +74,7 @@ class Publisher:
         """
         first = [name for name in (*OF_STAGED, *OF_STAGED_AND_RAW, *OF_EVIDENCE) if name not in NAME_TOPICS]
         with ThreadPoolExecutor(THREADS) as threads:
-            topics_known = threads.submit(self._commit_topics, sources.staged, given, context)
+            topics_known = threads.submit(self._commit_topics, sources.staged("topics", context), given, context)
             commits = [threads.submit(self._commit_table, name, sources, kinds, context) for name in first]
             named = replace(context, topics=topics_known.result())
             commits += [threads.submit(self._commit_table, name, sources, kinds, named) for name in sorted(NAME_TOPICS)]

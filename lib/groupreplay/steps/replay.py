@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.grouped.frames import REPLAYED
+from groupreplay.grouped.packed import DDL
 from groupreplay.grouped.slices import ENDED_ENCODING, INPUT, STATE_ENCODING, STATE_OFFSET, slice_replay
 from groupreplay.steps.left_out import LeftOut
 from groupreplay.steps.plan import NO_HOLE, Landing
@@ -79,7 +79,7 @@ def replayed(
         .repartitionById(slices, sf.col("slice"))
         .sortWithinPartitions("slice", "group_id", "offsets_partition", "offset", OWN_OFFSET, "key")
     )
-    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), REPLAYED.ddl)
+    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), DDL)
 
 
 def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:

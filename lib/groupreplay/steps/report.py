@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
 
 from groupreplay.evidence.facts import Contact, Outage, Rebalance, Refusal, ShardEvent, Silence
-from groupreplay.grouped.frames import GroupState, Undecoded
-from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, GroupSnapshot, HandOver, HeldPartition, MemberLife, MemberState, Stall
+from groupreplay.grouped.frames import KINDS as STAGED_KINDS
+from groupreplay.grouped.frames import Counts, GroupState, Undecoded, UnionSchema
+from groupreplay.grouped.packed import unpacking
+from groupreplay.replay.facts import (
+    FACTS,
+    Anomaly,
+    Chain,
+    Conversion,
+    Epoch,
+    GroupSnapshot,
+    HandOver,
+    HeldPartition,
+    MemberLife,
+    MemberState,
+    Stall,
+    TopicSeen,
+)
 from groupreplay.transforms.anomalies import anomalies
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.coordinator_events import coordinator_events
@@ -78,13 +94,44 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
 }
 """Table -> kinds of staged, raw and evidence rows that can give it rows; a table that is not here always has some."""
 
+_STAGED: Final[Mapping[str, tuple[type[Any], ...]]] = {
+    "member_states": (MemberState,),
+    "group_epochs": (Epoch,),
+    "group_state": (GroupState,),
+    "members": (MemberLife,),
+    "rebalances": (),
+    "refusals": (),
+    "coordinator_events": (GroupSnapshot, Epoch),
+    "stuck_members": (Stall, Chain),
+    "stuck_groups": (Stall, Chain),
+    "group_conversions": (Conversion,),
+    "migration_progress": (GroupSnapshot,),
+    "member_assignments": (HeldPartition,),
+    "revocation_latencies": (HandOver,),
+    "topics": (TopicSeen,),
+    "anomalies": (Anomaly,),
+    "undecoded": (Undecoded,),
+    "coverage": (Counts,),
+}
+"""Table -> kinds of staged facts that it is made of."""
+
+_WITH_EVIDENCE: Final = frozenset({"stuck_members", "stuck_groups"})
+"""Tables that ask all facts which life of a group there is, where lines of broker logs tell of groups."""
+
+
+def unpacked(replayed: DataFrame, kinds: Sequence[type[Any]]) -> DataFrame:
+    """Rows of table `replayed` -> `kind` and the fields of these kinds, a row each fact; NULL where a kind has no such field."""
+    schema = UnionSchema(kinds)
+    packed = replayed.where(sf.col("kind").isin(*[kind.KIND for kind in kinds]))
+    return packed.select("kind", "frame").mapInArrow(unpacking(schema), schema.ddl)
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What tables are made of. staged: the night's rows of `replayed`. raw: the raw rows it replayed (`replay.night_records`). lines: the rows of
+    """What tables are made of. replayed: the night's rows of that table. raw: the raw rows it replayed (`replay.night_records`). lines: the rows of
     `raw_lines` that it landed, None if there are none."""
 
-    staged: DataFrame
+    replayed: DataFrame
     raw: DataFrame
     lines: DataFrame | None = None
 
@@ -95,13 +142,18 @@ class Sources:
 
     def group_ids(self, evidence_tonight: DataFrame | None) -> DataFrame:
         """Of all groups that a table can have a row of, with repetitions. evidence_tonight: of the context."""
-        staged = self.staged.select("group_id")
+        staged = unpacked(self.replayed, STAGED_KINDS).select("group_id")
         return staged if evidence_tonight is None else staged.unionByName(evidence_tonight.select("group_id"))
 
+    def staged(self, name: str, context: ReportContext) -> DataFrame:
+        """The night's facts that one table is made of, a row each, with the columns of their kinds."""
+        return unpacked(self.replayed, FACTS if name in _WITH_EVIDENCE and context.evidence_tonight is not None else _STAGED[name])
+
     def _frame(self, name: str, context: ReportContext) -> DataFrame:
+        staged = self.staged(name, context)
         if name in OF_STAGED:
-            return OF_STAGED[name](self.staged, context)
+            return OF_STAGED[name](staged, context)
         if name in OF_EVIDENCE:
             assert context.evidence_tonight is not None, "their kinds are there only where evidence is"
-            return OF_EVIDENCE[name](self.staged, context.evidence_tonight, context)
-        return OF_STAGED_AND_RAW[name](self.staged, self.raw, self.lines, context)
+            return OF_EVIDENCE[name](staged, context.evidence_tonight, context)
+        return OF_STAGED_AND_RAW[name](staged, self.raw, self.lines, context)

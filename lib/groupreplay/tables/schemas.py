@@ -27,6 +27,9 @@ OPTIONAL: frozenset[str] = frozenset({"raw_lines", "evidence"})
 INTERNAL: frozenset[str] = frozenset({"raw_records", "raw_lines", "replayed", "evidence", "group_state"})
 """Tables of the job alone: what was landed, staged and carried over, with everything in clear."""
 
+STAGING: frozenset[str] = frozenset({"replayed"})
+"""Internal tables whose rows the next night makes anew: of another version's columns they are replaced, where any other table would be refused."""
+
 ALWAYS: tuple[str, ...] = tuple(name for name in TABLES if name not in OPTIONAL)
 """Tables of every warehouse."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -19,13 +19,32 @@ from pyspark.sql.types import DataType, StructField, StructType
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.tables.damage import damage_of, guarded
 from groupreplay.tables.delta_log import DeltaLog, Snapshot
-from groupreplay.tables.schemas import ALWAYS, INTERNAL, OPTIONAL, READER_VERSION, TABLES, WRITER_VERSION, TableSchema, table_schema
+from groupreplay.tables.schemas import (
+    ALWAYS,
+    INTERNAL,
+    OPTIONAL,
+    READER_VERSION,
+    STAGING,
+    TABLES,
+    WRITER_VERSION,
+    TableSchema,
+    ddl_text,
+    table_schema,
+)
 
 _THREADS = 4
 """Driver threads for what is done to every table: the work is Spark's planning on the driver, so more than its cores gain nothing."""
 
 
 NO_VERSION: Final = -1
+
+
+class _Found(NamedTuple):
+    """A table as it was found. added: nullable columns that it has yet to get. is_outdated: a staging table of another version."""
+
+    exists: bool
+    added: list[StructField]
+    is_outdated: bool
 
 
 class Warehouse:
@@ -62,7 +81,7 @@ class Warehouse:
         return self._snapshot(name).version
 
     def create_all(self, names: Sequence[str] | None = None) -> None:
-        """Makes the tables that are missing, and adds nullable columns that are new in a file.
+        """Makes the tables that are missing, adds nullable columns that are new in a file, and empties a staging table of another version.
 
         names: None: the tables of every warehouse, and the optional ones that are there.
 
@@ -71,13 +90,13 @@ class Warehouse:
         """
         schemas = [self.schema(name) for name in (self._expected() if names is None else names)]
         with ThreadPoolExecutor(_THREADS) as threads:
-            list(threads.map(self._bring_up, schemas, list(threads.map(self._missing, schemas))))
+            list(threads.map(self._bring_up, schemas, list(threads.map(self._found, schemas))))
 
     def check_all(self, names: Sequence[str] = ALWAYS) -> None:
         """For those who only read. Raises WarehouseDamaged for a table that is not there or cannot be read, SchemaDrift as `create_all` does."""
         with ThreadPoolExecutor(_THREADS) as threads:
-            for name, missing in zip(names, threads.map(lambda name: self._missing(self.schema(name)), names), strict=True):
-                if missing is None:
+            for name, found in zip(names, threads.map(lambda name: self._found(self.schema(name)), names), strict=True):
+                if not found.exists:
                     raise damage_of(self.root_of(name), name, "it is not there")
 
     def read(self, name: str, version: int | None = None) -> DataFrame:
@@ -159,29 +178,31 @@ class Warehouse:
             rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(self.path(name))
             return self.log(name).snapshot().version
 
-    def _missing(self, schema: TableSchema) -> list[StructField] | None:
-        """The nullable columns that the table has yet to get; None where the table itself is missing."""
+    def _found(self, schema: TableSchema) -> _Found:
         with guarded(self.root_of(schema.name), schema.name):
             snapshot = self.log(schema.name).snapshot()
             if snapshot.version < 0:
                 # Delta would make a new table over what is left of the old one.
                 if self.log(schema.name).stray_files():
                     raise damage_of(self.root_of(schema.name), schema.name, "there are files in its place but no log of them")
-                return None
+                return _Found(False, [], False)
             differences, added = _compared(schema, snapshot)
-        if differences:
+        if differences and schema.name not in STAGING:
             raise SchemaDrift(schema.name, differences)
-        return added
+        return _Found(True, added, bool(differences))
 
-    def _bring_up(self, schema: TableSchema, missing: list[StructField] | None) -> None:
+    def _bring_up(self, schema: TableSchema, found: _Found) -> None:
         """Makes the table what its file says."""
         with guarded(self.root_of(schema.name), schema.name):
-            if missing is None:
+            if not found.exists:
                 protocol = (READER_VERSION, WRITER_VERSION)
                 self.log(schema.name).create(schema.struct, schema.partition_columns, schema.comment, schema.properties, protocol)
-            elif missing:
-                columns = ", ".join(map(_as_ddl, missing))
-                self.spark.sql(f"ALTER TABLE delta.`{self.path(schema.name).replace('`', '``')}` ADD COLUMNS ({columns})")
+                return
+            path = f"delta.`{self.path(schema.name).replace('`', '``')}`"
+            if found.is_outdated:
+                self.spark.sql(ddl_text(schema.name).replace(f"CREATE TABLE IF NOT EXISTS {schema.name} ", f"REPLACE TABLE {path} "))
+            elif found.added:
+                self.spark.sql(f"ALTER TABLE {path} ADD COLUMNS ({', '.join(map(_as_ddl, found.added))})")
 
 
 def _as_ddl(field: StructField) -> str:
