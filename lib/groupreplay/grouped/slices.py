@@ -26,6 +26,7 @@ from groupreplay.wire.results import Undecodable, UnknownType
 
 STATE_OFFSET: Final = -1
 STATE_ENCODING: Final = "state"
+JSON_ENCODING: Final = "json"
 ENDED_ENCODING: Final = "ended state"
 """Of a state whose log is no more: the group's rows end unobserved, and records that follow are of the log that took its place."""
 
@@ -57,6 +58,7 @@ class SliceReplay:
         self._has_ended = False
         self._lives: list[tuple[int, Entry | None]] = []
         self._counts: dict[int, Counts] = {}
+        self._counted = Counts(offsets_partition=-1)
 
     def feed(self, frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
         """Replays one batch; yields facts, packed, when there are enough of them."""
@@ -76,35 +78,45 @@ class SliceReplay:
             yield self.facts.take()
 
     def _replay_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        # What a row needs is in local names, as far as it can be: there are millions of them.
+        counted, machine, last = self._counted, self._machine, self._offset
         for group_id, partition, offset, ts_ms, leader_epoch, batch_base_offset, last_hole, encoding, key, value in rows:
             if group_id != self._group_id or partition != self._partition:
                 self._begin(group_id, partition)
-            if offset < self._offset:
-                raise AssertionError(f"rows of group {group_id!r}, partition {partition} are out of order: {offset} after {self._offset}")
-            self._offset = offset
-            if encoding == STATE_ENCODING:
-                self._restored = value
-                self._machine = GroupReplay.restore(group_id, partition, self._names, value)
+                counted, machine, last = self._counted, self._machine, STATE_OFFSET
+            if offset < last:
+                raise AssertionError(f"rows of group {group_id!r}, partition {partition} are out of order: {offset} after {last}")
+            last = offset
+            if offset == STATE_OFFSET:
+                machine = self._restore(group_id, partition, encoding, value)
                 continue
-            if encoding == ENDED_ENCODING:
-                self._restored = value
-                self._machine = GroupReplay.restore(group_id, partition, self._names, value)
-                self._machine.end_log()
-                self._has_ended = True
-                continue
-            outcome = decode(key, value) if encoding != "json" else decode_json(key, value)
+            outcome = decode(key, value) if encoding != JSON_ENCODING else decode_json(key, value)
             if isinstance(outcome, UnknownType):
-                self._counted.unknown += 1
+                counted.unknown += 1
             elif isinstance(outcome, Undecodable):
                 self._quarantine(offset, outcome.reason, key, value, encoding)
             else:
-                self._counted.decoded += 1
+                counted.decoded += 1
                 entry = _tuple(Entry, (offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome))
                 if self._first is None:
-                    self._first = entry
-                    if self._machine is None:
-                        self._machine = GroupReplay(group_id, partition, self._names)
-                self._machine.replay(entry)  # type: ignore[union-attr]  # there is one since the first entry
+                    machine = self._first_entry(entry)
+                machine.replay(entry)  # type: ignore[union-attr]  # there is one since the first entry
+        self._offset = last
+
+    def _restore(self, group_id: str, partition: int, encoding: str, state: bytes) -> GroupReplay:
+        """The group as the night before left it."""
+        self._restored, self._has_ended = state, encoding == ENDED_ENCODING
+        self._machine = GroupReplay.restore(group_id, partition, self._names, state)
+        if self._has_ended:
+            self._machine.end_log()
+        return self._machine
+
+    def _first_entry(self, entry: Entry) -> GroupReplay:
+        """The machine that is to take the first record of the night."""
+        self._first = entry
+        if self._machine is None:
+            self._machine = GroupReplay(self._group_id or "", self._partition, self._names)
+        return self._machine
 
     def _begin(self, group_id: str, partition: int) -> None:
         self._end_partition()
