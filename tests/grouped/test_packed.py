@@ -43,7 +43,7 @@ def test_every_field_of_every_kind_arrives_as_it_was(kind: type[Any]) -> None:
 
 
 def test_a_row_holds_facts_of_one_kind_and_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "FRAME_ROWS", 3)
+    monkeypatch.setattr(packed, "PACKED_ROWS", 3)
     facts = PackedFacts(REPLAYED)
     facts.add([made(Stall, from_offset=offset, blocked_by=[]) for offset in range(7)])
     facts.add([made(Epoch, epoch=3), GroupState(group_id="g", offsets_partition=1, state_bytes=None), Counts(offsets_partition=1, decoded=5)])
@@ -72,6 +72,12 @@ def test_columns_are_those_of_the_kinds_that_are_asked_for() -> None:
     absent = [{name for name in row if row[name] is None} for row in (stall, chain)]
     assert absent == [own[1] - own[0], own[0] - own[1]]
     assert (stall["kind"], chain["kind"]) == ("stall", "chain")
+
+
+def test_fields_that_nobody_asks_for_are_left_out() -> None:
+    batch = pa.RecordBatch.from_pandas(taken(made(Stall, group_id="s"), made(Counts)), ROW, preserve_index=False)
+    found = [row for each in unpacking(UnionSchema(KINDS, ("group_id",)))([batch]) for row in each.to_pylist()]
+    assert found == [{"kind": "stall", "group_id": "s"}, {"kind": "counts", "group_id": None}]
 
 
 def test_a_field_that_the_version_which_packed_did_not_have_is_null() -> None:

@@ -11,7 +11,7 @@ objects, because Arrow-backed ones are mapped one by one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 from types import UnionType
 from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_hints
@@ -97,11 +97,12 @@ def _spark_type(column_type: pa.DataType) -> str:
 
 
 class UnionSchema:
-    """columns: every column of a frame of these kinds and its type, in order. ddl: the same for Spark, which matches columns by name. fields: of
-    each kind."""
+    """columns: every column of a frame of these kinds and its type, in order; names: of those fields alone, None: of all. ddl: the same for Spark,
+    which matches columns by name. fields: of each kind."""
 
-    def __init__(self, kinds: Sequence[type[Any]]) -> None:
-        self.columns = _union_columns(kinds)
+    def __init__(self, kinds: Sequence[type[Any]], names: Collection[str] | None = None) -> None:
+        columns = _union_columns(kinds)
+        self.columns = columns if names is None else {name: each for name, each in columns.items() if name == "kind" or name in names}
         self.ddl = ", ".join(f"`{name}` {_spark_type(column_type)}" for name, column_type in self.columns.items())
         self.fields = {kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in kinds}
 

@@ -20,7 +20,7 @@ from groupreplay.grouped.worker import worker_task
 DDL: Final = "`kind` STRING, `rows` BIGINT, `frame` BINARY"
 """Columns of table `replayed`, but for the night. kind: of all facts of the row. rows: how many. frame: the stream, of one batch."""
 
-FRAME_ROWS: Final = 2_500
+PACKED_ROWS: Final = 2_500
 """Facts of a row, at most. More make it little smaller, and Spark reads some thousands of rows at once."""
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -33,8 +33,8 @@ class PackedFacts(GatheredFacts):
         """All that was gathered since the last call, kind by kind: rows with the columns of DDL."""
         packed: list[tuple[str, int, bytes]] = []
         for kind, facts in self.take_facts():
-            for start in range(0, len(facts), FRAME_ROWS):
-                some = facts[start : start + FRAME_ROWS]
+            for start in range(0, len(facts), PACKED_ROWS):
+                some = facts[start : start + PACKED_ROWS]
                 packed.append((kind.KIND, len(some), self._stream(kind, some)))
         kinds, rows, frames = zip(*packed, strict=True) if packed else ((), (), ())
         return pd.DataFrame(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -115,13 +115,15 @@ _STAGED: Final[Mapping[str, tuple[type[Any], ...]]] = {
 }
 """Table -> kinds of staged facts that it is made of."""
 
-_WITH_EVIDENCE: Final = frozenset({"stuck_members", "stuck_groups"})
-"""Tables that ask all facts which life of a group there is, where lines of broker logs tell of groups."""
+_STUCK: Final = frozenset({"stuck_members", "stuck_groups"})
+_STUCK_COLUMNS: Final = frozenset(UnionSchema((Stall, Chain, MemberLife, GroupSnapshot)).columns)
+"""What these ask of all facts where lines of broker logs tell of groups: which life of a group there is, and who is in it."""
 
 
-def unpacked(replayed: DataFrame, kinds: Sequence[type[Any]]) -> DataFrame:
-    """Rows of table `replayed` -> `kind` and the fields of these kinds, a row each fact; NULL where a kind has no such field."""
-    schema = UnionSchema(kinds)
+def unpacked(replayed: DataFrame, kinds: Sequence[type[Any]], names: Collection[str] | None = None) -> DataFrame:
+    """Rows of table `replayed` -> `kind` and the fields of these kinds, a row each fact; NULL where a kind has no such field. names: of the fields
+    that are wanted, None: all. Spark asks for a column that nobody reads too."""
+    schema = UnionSchema(kinds, names)
     packed = replayed.where(sf.col("kind").isin(*[kind.KIND for kind in kinds]))
     return packed.select("kind", "frame").mapInArrow(unpacking(schema), schema.ddl)
 
@@ -142,12 +144,14 @@ class Sources:
 
     def group_ids(self, evidence_tonight: DataFrame | None) -> DataFrame:
         """Of all groups that a table can have a row of, with repetitions. evidence_tonight: of the context."""
-        staged = unpacked(self.replayed, STAGED_KINDS).select("group_id")
+        staged = unpacked(self.replayed, STAGED_KINDS, ("group_id",)).select("group_id")
         return staged if evidence_tonight is None else staged.unionByName(evidence_tonight.select("group_id"))
 
     def staged(self, name: str, context: ReportContext) -> DataFrame:
         """The night's facts that one table is made of, a row each, with the columns of their kinds."""
-        return unpacked(self.replayed, FACTS if name in _WITH_EVIDENCE and context.evidence_tonight is not None else _STAGED[name])
+        if name in _STUCK and context.evidence_tonight is not None:
+            return unpacked(self.replayed, FACTS, _STUCK_COLUMNS)
+        return unpacked(self.replayed, _STAGED[name])
 
     def _frame(self, name: str, context: ReportContext) -> DataFrame:
         staged = self.staged(name, context)
