@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.spark
-def test_workers_have_imported_what_steps_run(spark: SparkSession) -> None:
+def test_workers_have_imported_what_steps_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Spark keeps workers apart by their environment: so none that another test left idle answers.
+    monkeypatch.setitem(spark.sparkContext.environment, "GROUPREPLAY_TEST", "workers")
     wanted = MODULES
 
     def loaded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
