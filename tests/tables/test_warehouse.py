@@ -139,6 +139,9 @@ def test_a_staging_table_of_another_version_is_made_anew(spark: SparkSession, tm
     assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (READER_VERSION, WRITER_VERSION)
     warehouse.create_all()
     assert warehouse.version("replayed") == 1, "once"
+    spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('delta.minWriterVersion' = '4')")
+    with pytest.raises(SchemaDrift, match="protocol"):
+        warehouse.create_all()
 
 
 def test_a_damaged_table_is_named_with_its_remedy(spark: SparkSession, tmp_path: Path) -> None:

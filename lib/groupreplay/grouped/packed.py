@@ -1,7 +1,7 @@
 """Facts <-> rows of table `replayed`: the facts of one kind, by the thousand, as one Arrow stream.
 
-Each fact as a row of its own, with a column for every field of every kind, costs Spark more than all else that it does for a night: a hundred NULLs a
-row are taken from Python, written, and read again by every table. An Arrow stream has the columns of its kind alone, compressed, and names and types
+Each fact as a row of its own, with a column for every field of every kind, is more than half of what replay costs Spark: a hundred NULLs a row are
+taken from Python and written, and every table steps over them. An Arrow stream has the columns of its kind alone, compressed, and names and types
 with them, so that a later version, or any reader of Arrow, can read it.
 """
 
