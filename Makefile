@@ -88,10 +88,10 @@ demo: setup  ## the main job on the recordings of tests/recordings, and three qu
 	@./spark-submit.sh run_nightly --config conf/demo.yaml
 	@./spark-submit.sh query_tables --config conf/demo.yaml
 
-bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=2000000); PEER=1 times Kafka's own tool beside it
+bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=2000000 KIND=steady); PEER=1 times Kafka's own tool beside it
 	@$(IN_VENV) .venv/bin/python -m tests.bench.run $(if $(PEER),--peer)
 	@$(IN_VENV) .venv/bin/python -m tests.bench.text_logs
-	@$(IN_VENV) .venv/bin/python -m tests.bench.nights $(if $(NIGHTS),--nights $(NIGHTS)) $(if $(RECORDS),--records $(RECORDS))
+	@$(IN_VENV) .venv/bin/python -m tests.bench.nights $(if $(NIGHTS),--nights $(NIGHTS)) $(if $(RECORDS),--records $(RECORDS)) $(if $(KIND),--kind $(KIND))
 
 soak: setup kafka-jars  ## what takes longer than the suite may
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak

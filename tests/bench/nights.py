@@ -2,10 +2,10 @@
 
     .venv/bin/python -m tests.bench.nights                                   30 nights of 2,000,000 records, 5,000 groups
     .venv/bin/python -m tests.bench.nights --nights 5 --records 100000 --groups 250
+    .venv/bin/python -m tests.bench.nights --kind churn                      a fifth of the records membership, not one in a hundred
 
-Each night's log goes on where the one before ended, in new segments: the groups of the night before live on (their stories go on, and begin anew, a
-little each day: one record in a hundred, the rest is commits), and one in a hundred is new. Every figure is of a process of its own. Figures beside
-targets, not verdicts.
+Each night's log goes on where the one before ended, in new segments: the groups of the night before live on (tests.bench.days tells the kinds), and
+one in a hundred is new. Every figure is of a process of its own. Figures beside targets, not verdicts.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from tests.bench.generate import BEGAN_MS, MEMBERSHIP_SHARE, PARTITIONS, RECORDINGS, partition_of
-from tests.bench.plans import Plan, Templates, day_of_life
+from tests.bench.days import DAYS, ChurnDays, SteadyDays
+from tests.bench.generate import BEGAN_MS, PARTITIONS, RECORDINGS, partition_of
+from tests.bench.plans import Templates
 from tests.bench.run import CACHE, HOME, SECOND_COMPILER, run_process
 from tests.bench.segments import Copy, write_partition
 from tests.bench.stories import DAY_MS, RECORDINGS_FOLDER, Story, read_stories
@@ -33,57 +34,36 @@ NEW_SHARE = 0.01
 FIRST_NIGHT = datetime.fromtimestamp(BEGAN_MS / 1000, UTC).date()
 TARGET_STATE_BYTES, TARGET_MEMBER_BYTES, TARGET_PARTITION_BYTES = 2_048, 300, 40
 SMALL_BYTES = 32 << 20
-DELAYS = 20
-"""Days over which the groups of one story spread their changes."""
-AGES_TRIED = 40
-UNFINISHED = frozenset({"stuck-open"})
-"""Recorded up to the middle of a hand-over, which no broker leaves open for a day: these stories cannot go on the next one."""
 
 
 @dataclass(slots=True)
 class Logs:
-    """A log that grows by a night at a time. groups: number of each -> the night it began. offsets: next offset of each partition. plans: of one
-    night, by story, age and delay. usable: stories that can fill a day, and no more than one."""
+    """A log that grows by a night at a time. groups: number of each -> the night it began. offsets: next offset of each partition."""
 
     folder: Path
     stories: list[Story]
     templates: Templates
+    days: SteadyDays | ChurnDays
     groups: dict[int, int] = field(default_factory=dict)
     offsets: dict[int, int] = field(default_factory=dict)
-    plans: dict[tuple[int, int, int], Plan | None] = field(default_factory=dict)
-    usable: list[int] = field(default_factory=list)
 
     @classmethod
-    def begun(cls, folder: Path) -> Logs:
+    def begun(cls, folder: Path, kind: str = "steady") -> Logs:
+        """kind: of DAYS."""
         stories = [story for name in RECORDINGS for story in read_stories(RECORDINGS_FOLDER / name)]
-        return cls(folder, stories, Templates(stories))
-
-    def plan(self, index: int, records: int, age: int, delay: int = 0) -> Plan | None:
-        key = index, age, delay
-        if key not in self.plans:
-            others = int(records * MEMBERSHIP_SHARE["steady"])
-            self.plans[key] = day_of_life(self.stories[index], int(self.templates.first[index]), records, others, age, delay)
-        return self.plans[key]
-
-    def _fills_a_day(self, index: int, records: int) -> bool:
-        if self.stories[index].name in UNFINISHED:
-            return False
-        plans = [self.plan(index, records, age) for age in range(AGES_TRIED)]
-        return all(plan is not None and plan.records <= records * 1.1 for plan in plans)
+        templates = Templates(stories)
+        return cls(folder, stories, templates, DAYS[kind](stories, templates))
 
     def add_night(self, night: int, records: int, groups: int) -> tuple[Path, int]:
         """Writes one night's segments; gives their folder and the number of records. groups: at the beginning; a share of them is new each night."""
-        if not self.usable:
-            self.usable = [index for index in range(len(self.stories)) if self._fills_a_day(index, records // groups)]
         for _ in range(groups if night == 0 else max(int(groups * NEW_SHARE), 1)):
             self.groups[len(self.groups)] = night
         random = np.random.default_rng(night)
-        self.plans.clear()
         copies: list[list[Copy]] = [[] for _ in range(PARTITIONS)]
         for number, began in self.groups.items():
-            index = self.usable[number % len(self.usable)]
-            plan = self.plan(index, records // len(self.groups), night - began, number // len(self.usable) % DELAYS)
-            assert plan is not None
+            index, plan = self.days.of_group(number, night - began, records // len(self.groups))
+            if plan is None:
+                continue
             began_ms = BEGAN_MS + night * DAY_MS + int(random.integers(0, max(DAY_MS - int(plan.unit_at[-1]), 1)))
             copies[partition_of(self.stories[index].group_id(number))].append(Copy(plan, began_ms, number))
         folder, written = self.folder / f"night-{night:03}", 0
@@ -172,10 +152,10 @@ def _print_states(warehouse: Path) -> None:
     )
 
 
-def bench(nights: int, records: int, groups: int, replays_all: bool) -> None:
+def bench(nights: int, records: int, groups: int, kind: str, replays_all: bool) -> None:
     place = CACHE / "nights"
     shutil.rmtree(place, ignore_errors=True)
-    warehouse, logs = place / "warehouse", Logs.begun(place / "logs")
+    warehouse, logs = place / "warehouse", Logs.begun(place / "logs", kind)
     print(f"{'night':<14}{'records':>12}{'seconds':>9}{'states':>9}  steps (s)")
     first_s = seconds = 0.0
     folder = place
@@ -211,10 +191,11 @@ def main() -> None:
     parser.add_argument("--nights", type=int, default=30, help="of history; one more is run (30)")
     parser.add_argument("--records", type=int, default=2_000_000, help="of each night (2,000,000)")
     parser.add_argument("--groups", type=int, default=5_000, help="at the beginning (5,000)")
+    parser.add_argument("--kind", choices=sorted(DAYS), default="steady", help="of nights (steady)")
     parser.add_argument("--no-replay", action="store_true", help="leave out replaying everything")
     options = parser.parse_args()
     try:
-        bench(options.nights, options.records, options.groups, not options.no_replay)
+        bench(options.nights, options.records, options.groups, options.kind, not options.no_replay)
     except subprocess.CalledProcessError as error:
         sys.exit(f"{Path(error.cmd[0]).name} ended with status {error.returncode}: what it said last is above")
 

@@ -2,7 +2,8 @@
 
 * `whole`: the story as it is, and again as a new life of the same group id after its deletion, until there are enough records.
 * `mostly_commits`: its beginning, as far as the wanted share of other records goes, each commit as often as it takes.
-* `day_of_life`: what it writes on one day of many.
+* `day_of_life`: what it writes on one day of many, when little changes.
+* `lives`: what it writes on a day of churn, one life after the other.
 """
 
 from __future__ import annotations
@@ -175,6 +176,20 @@ def day_of_life(story: Story, first_template: int, records: int, others: int, ag
         for number in range(last.first, last.first + last.count):
             writer.add(Unit(last.at_ms, number, 1, True), at_ms - last.at_ms, age * records + repeat, True)
         at_ms += REPEATED_EVERY_MS
+    return writer.plan()
+
+
+def lives(story: Story, first_template: int, count: int, again: bool) -> Plan:
+    """The story so many times as it is, and the deletion of the group before each. again: also before the first, since it has lived before."""
+    writer = _Writer(story, first_template)
+    later_ms = 0
+    for number in range(count):
+        if (again or number) and story.ending is not None and story.ending.count:
+            writer.add(story.ending, later_ms - story.ending.at_ms)
+            later_ms += BETWEEN_LIVES_MS
+        for unit in story.units:
+            writer.add(unit, later_ms)
+        later_ms += story.lasts_ms + BETWEEN_LIVES_MS
     return writer.plan()
 
 
