@@ -21,7 +21,7 @@ from groupreplay.steps.history import PastNight, check_newest, default_date, nig
 from groupreplay.steps.live import with_clusters
 from groupreplay.steps.night_land import land_planned, nothing_new, planned
 from groupreplay.steps.night_replay import replay_landed
-from groupreplay.steps.night_report import publish_replayed, summary_of
+from groupreplay.steps.night_report import publish_replayed
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Inputs, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
@@ -106,8 +106,8 @@ def build_reports(spark: SparkSession, config: Config, logical_date: date | None
         raise NotReady(f"night {waiting[0]} of cluster {config.cluster} is before {own.logical_date} and was not published yet", _first(waiting[0]))
     later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
     with job.night(own.logical_date) as night:
-        stands = _report(night)
-        result = NightResult((own.logical_date,), night.run, tuple(summary_of(night)) if not later else ())
+        stands, told = _report(night, tells=not later)
+        result = NightResult((own.logical_date,), night.run, told)
     if not later:
         return result
     if not stands:
@@ -117,8 +117,8 @@ def build_reports(spark: SparkSession, config: Config, logical_date: date | None
     for each in later:
         job.look_again()
         with job.night(each) as night:
-            _report(night)
-            result = NightResult((own.logical_date, *later), night.run, tuple(summary_of(night)) if each == later[-1] else ())
+            told = _report(night, tells=each == later[-1])[1]
+            result = NightResult((own.logical_date, *later), night.run, told)
     return result
 
 
@@ -141,13 +141,14 @@ def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | Non
                 if night.run.state == LANDED:
                     night.begin_anew(dates[0], dates[-1])
                     replay_landed(night)
-                publish_replayed(night)
-            result = replace(result, run=night.run, summary_lines=tuple(summary_of(night)) if own is nights[-1] else ())
+                told = publish_replayed(night, tells=own is nights[-1])
+            result = replace(result, run=night.run, summary_lines=told)
     return result
 
 
-def _report(night: Night) -> bool:
-    """Publishes a night that was replayed. Gives False where nights after it must be replayed, because its states may be others than they were."""
+def _report(night: Night, *, tells: bool) -> tuple[bool, tuple[str, ...]]:
+    """Publishes a night that was replayed. Gives False where nights after it must be replayed, because its states may be others than they were; and
+    what is told of it."""
     newest = night.newest_landed()
     if newest.state == FAILED and newest.plan.staged_version < 0:
         raise NotReady(
@@ -159,8 +160,8 @@ def _report(night: Night) -> bool:
     with night.failing():
         if newest.state == DONE and not (stands and night.is_staged()):
             replay_landed(night)
-        publish_replayed(night)
-    return stands
+        told = publish_replayed(night, tells=tells)
+    return stands, told
 
 
 def _first(logical_date: date, job: str = "build_reports") -> str:
@@ -228,8 +229,8 @@ class _Job:
         with self.night(dates[-1]) as night:
             with night.timed("plan"):
                 plan = planned(night) if lands else nothing_new(night)
-            _run_whole(night, plan)
-            return NightResult(tuple(dates), night.run, tuple(summary_of(night)))
+            told = _run_whole(night, plan, tells=True)
+            return NightResult(tuple(dates), night.run, told)
 
     def would_do(self, dates: Sequence[date], *, lands: bool) -> tuple[str, ...]:
         """Lines on what the nights would read and write."""
@@ -238,12 +239,12 @@ class _Job:
         return (*check_ready(self.warehouse.spark, self.warehouse.roots), *told, *chosen_lines(self.config))
 
 
-def _run_whole(night: Night, plan: Plan) -> None:
-    """The steps that are left to do."""
+def _run_whole(night: Night, plan: Plan, *, tells: bool = False) -> tuple[str, ...]:
+    """The steps that are left to do. Gives what `publish_replayed` tells."""
     night.acquire(plan, PLANNED, whole=True)
     with night.failing():
         if night.run.state == PLANNED:
             land_planned(night)
         if night.run.state == LANDED:
             replay_landed(night)
-        publish_replayed(night)
+        return publish_replayed(night, tells=tells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -22,8 +22,8 @@ from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.owners import owners
 
 
-def publish_replayed(night: Night) -> None:
-    """REPLAYED -> DONE."""
+def publish_replayed(night: Night, *, tells: bool = False) -> tuple[str, ...]:
+    """REPLAYED -> DONE. tells: gives what a person reads of the night."""
     landing, plan, earlier = night.landing, night.plan, night.earlier
     fit_to(night.warehouse.spark, plan.staged_rows)
     with night.timed("publish") as progress:
@@ -44,25 +44,29 @@ def publish_replayed(night: Night) -> None:
         night.kept |= publisher.kept
     published = publisher.published
     counts = {**published.counts, "landed": landing.rows, "left_out": plan.left_out}
-    night.advance(DONE, plan, **_columns(published), counts=counts)
-    # Where nights after this one run again too, the last of them is what readers are told to read.
-    if all(each.logical_date <= night.logical_date for each in night.nights):
-        write_sql(night.warehouse, night.logical_date, published.versions)
+    with ThreadPoolExecutor(1) as thread:
+        # What is told is asked of tables that are there already, while `runs` is written: a commit keeps one core busy for a second.
+        telling = thread.submit(_summary, night, counts) if tells else None
+        night.advance(DONE, plan, **_columns(published), counts=counts)
+        # Where nights after this one run again too, the last of them is what readers are told to read.
+        if all(each.logical_date <= night.logical_date for each in night.nights):
+            write_sql(night.warehouse, night.logical_date, published.versions)
+    return telling.result() if telling else ()
 
 
-def summary_of(night: Night) -> list[str]:
-    """What a person reads of the night that was just run."""
-    run = night.run
+def _summary(night: Night, counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Of the night that was just published. counts: rows of each table."""
     tables = {name: night.kept[name] if name in night.kept else night.rows(name) for name in SUMMARY_TABLES}
-    empty = {name for name, rows in (run.counts or {}).items() if rows == 0}
+    empty = {name for name, rows in counts.items() if rows == 0}
     frames = {
         name: frame
-        for name, frame in summary_frames(tables, run.logical_date, night.config.report.top).items()
+        for name, frame in summary_frames(tables, night.logical_date, night.config.report.top).items()
         if not _ASKS.get(name, frozenset(SUMMARY_TABLES)) <= empty
     }
     with ThreadPoolExecutor(THREADS) as threads:
         found = dict(zip(frames, threads.map(lambda frame: section(frame.collect()), frames.values()), strict=True))
-    return summary_lines(found, cluster=night.config.cluster, logical_date=run.logical_date, as_of_ms=run.as_of_at)
+    as_of_ms = night.landing.as_of_ms if night.landing.as_of_ms >= 0 else None
+    return tuple(summary_lines(found, cluster=night.config.cluster, logical_date=night.logical_date, as_of_ms=as_of_ms))
 
 
 def _evidence_kinds(night: Night) -> Sequence[str]:

@@ -128,13 +128,14 @@ class Night:
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Errors of the steps inside mark the run FAILED."""
+        """Errors of the steps inside mark the run FAILED, unless it is DONE: then they are of what is told of it."""
         try:
             yield
         except RunHeld:
             raise
         except Exception as error:
-            self._fail(error)
+            if not self.run.is_finished:
+                self._fail(error)
             raise
 
     def _fail(self, error: Exception) -> None:
