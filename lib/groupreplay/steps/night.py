@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -15,6 +15,7 @@ from groupreplay.errors import NotReady
 from groupreplay.session import fit_to
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
+from groupreplay.steps.ahead import started, table_logs, workers
 from groupreplay.steps.dry_run import check_ready, chosen_lines, planned_lines
 from groupreplay.steps.evidence import EVIDENCE_TABLE
 from groupreplay.steps.history import PastNight, check_newest, default_date, nights_to_run, of_date, past_nights
@@ -25,12 +26,18 @@ from groupreplay.steps.night_report import publish_replayed
 from groupreplay.steps.one_night import Night
 from groupreplay.steps.plan import Inputs, Plan, find_inputs, find_topics
 from groupreplay.steps.privacy import check_privacy
+from groupreplay.steps.publish import PUBLISHED
 from groupreplay.steps.raw_kept import check_kept
 from groupreplay.steps.sql_files import mend_sql
-from groupreplay.steps.workers import workers_starting
 from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.transforms.privacy import HashKeys, hash_keys
+
+_LANDED = ("raw_records",)
+_REPLAYED = ("raw_records", "group_state", "topics", "replayed")
+_PUBLISHED = ("replayed", "raw_records", *PUBLISHED)
+_ALL = tuple(dict.fromkeys((*_REPLAYED, *_PUBLISHED)))
+"""Tables that the steps ask, in the order that they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +57,31 @@ def run_night(
     logical_date: None: the UTC date of as-of. dry_run: only say what would be read and written, and check that it could. take_over: go on with runs
     whose processes died.
     """
-    job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run, replays=not dry_run)
-    job.ask_clusters(logical_date)
-    logical_date = logical_date or job.default_date()
-    dates = nights_to_run(job.nights, logical_date)
-    if dry_run:
-        return NightResult(tuple(dates), None, job.would_do(dates, lands=dates[-1] == logical_date))
-    return job.run_all(dates, lands=dates[-1] == logical_date)
+    with _opened(spark, config, find_inputs(config), take_over, _ALL, dry_run=dry_run) as job:
+        job.ask_clusters(logical_date)
+        logical_date = logical_date or job.default_date()
+        dates = nights_to_run(job.nights, logical_date)
+        if dry_run:
+            return NightResult(tuple(dates), None, job.would_do(dates, lands=dates[-1] == logical_date))
+        return job.run_all(dates, lands=dates[-1] == logical_date)
 
 
 def land_logs(
     spark: SparkSession, config: Config, logical_date: date | None = None, *, dry_run: bool = False, take_over: bool = False
 ) -> NightResult:
     """The first step alone; the run is left LANDED. Arguments as of `run_night`."""
-    job = _Job(spark, config, find_inputs(config), take_over, writes=not dry_run, replays=not dry_run)
-    job.ask_clusters(logical_date)
-    logical_date = logical_date or job.default_date()
-    check_newest(job.nights, logical_date)
-    if dry_run:
-        return NightResult((logical_date,), None, job.would_do([logical_date], lands=True))
-    with job.night(logical_date) as night:
-        with night.timed("plan"):
-            night.acquire(planned(night), PLANNED, whole=False)
-        with night.failing():
-            land_planned(night)
-        return NightResult((logical_date,), night.let_go(), ())
+    with _opened(spark, config, find_inputs(config), take_over, _LANDED, dry_run=dry_run) as job:
+        job.ask_clusters(logical_date)
+        logical_date = logical_date or job.default_date()
+        check_newest(job.nights, logical_date)
+        if dry_run:
+            return NightResult((logical_date,), None, job.would_do([logical_date], lands=True))
+        with job.night(logical_date) as night:
+            with night.timed("plan"):
+                night.acquire(planned(night), PLANNED, whole=False)
+            with night.failing():
+                land_planned(night)
+            return NightResult((logical_date,), night.let_go(), ())
 
 
 def replay_groups(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
@@ -82,16 +89,16 @@ def replay_groups(spark: SparkSession, config: Config, logical_date: date | None
 
     logical_date: None: the newest night that has landed.
     """
-    job = _Job(spark, config, find_topics(config), take_over)
-    own = job.landed(logical_date)
-    waiting = [each.logical_date for each in job.nights if each.logical_date < own.logical_date and not each.is_done]
-    if waiting:
-        job.run_all(waiting, lands=False)
-    with job.night(own.logical_date) as night:
-        night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=False)
-        with night.failing():
-            replay_landed(night)
-        return NightResult((*waiting, own.logical_date), night.let_go(), ())
+    with _opened(spark, config, find_topics(config), take_over, _REPLAYED) as job:
+        own = job.landed(logical_date)
+        waiting = [each.logical_date for each in job.nights if each.logical_date < own.logical_date and not each.is_done]
+        if waiting:
+            job.run_all(waiting, lands=False)
+        with job.night(own.logical_date) as night:
+            night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=False)
+            with night.failing():
+                replay_landed(night)
+            return NightResult((*waiting, own.logical_date), night.let_go(), ())
 
 
 def build_reports(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
@@ -99,27 +106,29 @@ def build_reports(spark: SparkSession, config: Config, logical_date: date | None
 
     logical_date: None: the newest night that has landed.
     """
-    job = _Job(spark, config, find_topics(config), take_over, replays=False)
-    own = job.landed(logical_date)
-    waiting = [each.logical_date for each in job.nights if each.logical_date < own.logical_date and not each.is_done]
-    if waiting:
-        raise NotReady(f"night {waiting[0]} of cluster {config.cluster} is before {own.logical_date} and was not published yet", _first(waiting[0]))
-    later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
-    with job.night(own.logical_date) as night:
-        stands, told = _report(night, tells=not later)
-        result = NightResult((own.logical_date,), night.run, told)
-    if not later:
+    with _opened(spark, config, find_topics(config), take_over, _PUBLISHED, replays=False) as job:
+        own = job.landed(logical_date)
+        waiting = [each.logical_date for each in job.nights if each.logical_date < own.logical_date and not each.is_done]
+        if waiting:
+            raise NotReady(
+                f"night {waiting[0]} of cluster {config.cluster} is before {own.logical_date} and was not published yet", _first(waiting[0])
+            )
+        later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
+        with job.night(own.logical_date) as night:
+            stands, told = _report(night, tells=not later)
+            result = NightResult((own.logical_date,), night.run, told)
+        if not later:
+            return result
+        if not stands:
+            job.look_again()
+            after = job.run_all(later, lands=False)
+            return replace(after, logical_dates=(own.logical_date, *later))
+        for each in later:
+            job.look_again()
+            with job.night(each) as night:
+                told = _report(night, tells=each == later[-1])[1]
+                result = NightResult((own.logical_date, *later), night.run, told)
         return result
-    if not stands:
-        job.look_again()
-        after = job.run_all(later, lands=False)
-        return replace(after, logical_dates=(own.logical_date, *later))
-    for each in later:
-        job.look_again()
-        with job.night(each) as night:
-            told = _report(night, tells=each == later[-1])[1]
-            result = NightResult((own.logical_date, *later), night.run, told)
-    return result
 
 
 def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
@@ -127,23 +136,23 @@ def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | Non
 
     logical_date: the first night to rebuild, as if the log began with it; None: the first there is.
     """
-    job = _Job(spark, config, find_topics(config), take_over)
-    landed = job.landed(logical_date)
-    nights = [each for each in job.nights if logical_date is None or each.logical_date >= landed.logical_date]
-    check_kept(job.warehouse, nights)
-    dates = tuple(each.logical_date for each in nights)
-    result = NightResult(dates, None, ())
-    for own in nights:
-        job.look_again()
-        with job.night(own.logical_date) as night:
-            night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=True)
-            with night.failing():
-                if night.run.state == LANDED:
-                    night.begin_anew(dates[0], dates[-1])
-                    replay_landed(night)
-                told = publish_replayed(night, tells=own is nights[-1])
-            result = replace(result, run=night.run, summary_lines=told)
-    return result
+    with _opened(spark, config, find_topics(config), take_over, _ALL) as job:
+        landed = job.landed(logical_date)
+        nights = [each for each in job.nights if logical_date is None or each.logical_date >= landed.logical_date]
+        check_kept(job.warehouse, nights)
+        dates = tuple(each.logical_date for each in nights)
+        result = NightResult(dates, None, ())
+        for own in nights:
+            job.look_again()
+            with job.night(own.logical_date) as night:
+                night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=True)
+                with night.failing():
+                    if night.run.state == LANDED:
+                        night.begin_anew(dates[0], dates[-1])
+                        replay_landed(night)
+                    told = publish_replayed(night, tells=own is nights[-1])
+                result = replace(result, run=night.run, summary_lines=told)
+        return result
 
 
 def _report(night: Night, *, tells: bool) -> tuple[bool, tuple[str, ...]]:
@@ -168,20 +177,31 @@ def _first(logical_date: date, job: str = "build_reports") -> str:
     return f"run {job} --logical-date {logical_date} first"
 
 
-class _Job:
-    """What the jobs have in common: the warehouse and its nights. writes: makes tables that are missing. replays: needs Python workers."""
+@contextmanager
+def _opened(
+    spark: SparkSession, config: Config, inputs: Inputs, take_over: bool, tables: Sequence[str], *, dry_run: bool = False, replays: bool = True
+) -> Iterator[_Job]:
+    """A job while it runs. tables: those that it asks. dry_run: nothing is made or started. replays: needs Python workers."""
+    job = _Job(spark, config, inputs, take_over)
+    works = [table_logs(job.warehouse, tables), *([workers(spark)] if replays else [])]
+    with started(*([] if dry_run else works)):
+        job.open(writes=not dry_run)
+        yield job
 
-    def __init__(self, spark: SparkSession, config: Config, inputs: Inputs, take_over: bool, *, writes: bool = True, replays: bool = True) -> None:
+
+class _Job:
+    """What the jobs have in common: the warehouse and its nights."""
+
+    def __init__(self, spark: SparkSession, config: Config, inputs: Inputs, take_over: bool) -> None:
         self.config, self.inputs, self.take_over = config, inputs, take_over
         fit_to(spark, 0)
         self.warehouse = Warehouse(spark, config.warehouse, config.cluster, config.private_warehouse)
         self.keys: HashKeys | None = hash_keys(config.privacy)
         self.ledger = Ledger(self.warehouse, config.cluster, config=config.in_force or None)
         self.nights: list[PastNight] = []
-        with workers_starting(spark) if replays else nullcontext():
-            self._open(writes=writes)
 
-    def _open(self, *, writes: bool) -> None:
+    def open(self, *, writes: bool) -> None:
+        """writes: makes tables that are missing."""
         # In a new warehouse there is nothing to look for, and a first query costs seconds.
         if self.warehouse.version("runs") > 0:
             self.warehouse.check_all(["runs"])

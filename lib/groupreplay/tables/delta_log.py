@@ -154,6 +154,10 @@ class Snapshot:
         """One row for each data file: its path, size in bytes, partitionValues, and what else the log says of it."""
         return DataFrame(self._snapshot.allFiles().toDF(), self._spark)
 
+    def count_files(self) -> int:
+        """How many data files it has. Delta reads the whole log for it, and keeps what it read for the writes that follow on this version."""
+        return int(self._snapshot.numOfFiles())
+
     def transaction(self, app_id: str) -> int:
         """The last txnVersion of this txnAppId, -1 for none."""
         found = self._snapshot.transactions().get(app_id)
