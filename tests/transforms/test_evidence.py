@@ -101,15 +101,22 @@ def test_without_an_epoch_the_nearest_line_within_the_span_counts(
 
 
 def test_what_records_prove_stays(stage: Stage, prove: Prove) -> None:
-    """A row that was replaced, and a fence at the rebalance timeout: lines add their detail, and contradict nothing."""
+    """A row that was replaced: lines contradict nothing of it."""
     lines = prove(evidence(Departure, ended_at=AT + 20_000, outcome="FENCED", end_detail="REBALANCE_TIMEOUT"))
     replaced = one(member_assignments(stage(fact(HeldPartition, **{**REMOVED, "end_reason": "REPLACED"})), lines))
     assert (replaced.end_reason, replaced.end_detail, replaced.end_confidence) == ("REPLACED", None, "EXACT")
+
+
+def test_a_fence_at_the_timeout_is_concluded_until_a_line_says_so(stage: Stage, prove: Prove) -> None:
+    """The member may have left, or its session may have run out, in the very moment (measures.md section 5)."""
+    lines = prove(evidence(Departure, ended_at=AT + 20_000, outcome="FENCED", end_detail="REBALANCE_TIMEOUT"))
     fenced = fact(HandOver, outcome="FENCED", ended_at=AT + 20_001, is_censored=False, is_final=True)
     row = one(revocation_latencies(stage(fenced), lines))
     assert (row.outcome, row.end_detail, row.end_confidence) == ("FENCED", "REBALANCE_TIMEOUT", "EXACT")
     left = one(revocation_latencies(stage(fenced), prove(evidence(Departure, ended_at=AT + 20_000))))
-    assert (left.outcome, left.end_detail, left.evidence) == ("FENCED", None, None)
+    assert (left.outcome, left.end_confidence) == ("LEFT", "EXACT")
+    alone = one(revocation_latencies(stage(fenced), prove(evidence(Outage))))
+    assert (alone.outcome, alone.end_detail, alone.end_confidence, alone.evidence) == ("FENCED", None, "INFERRED", None)
 
 
 def test_causes_of_epochs_come_from_departures_and_of_generations_from_rebalances(stage: Stage, prove: Prove) -> None:
