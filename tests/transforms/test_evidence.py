@@ -174,6 +174,21 @@ def test_a_refusal_in_both_logs_is_told_once(prove: Prove) -> None:
     assert rows["other"].error == "ERROR_4711"
 
 
+def test_an_answer_without_a_text_gets_that_of_the_line(prove: Prove) -> None:
+    """UNKNOWN_SERVER_ERROR is answered without a word; where lines of one asker differ, nobody knows which of them was this one."""
+    failed = {"error_code": -1, "refusal": "UNKNOWN_SERVER_ERROR"}
+    lines = prove(
+        evidence(Refusal, source="request_log", **failed),
+        evidence(Refusal, message="Index 1 out of bounds for length 1.", **failed),
+        evidence(Refusal, source="request_log", subject="two", **failed),
+        evidence(Refusal, subject="two", message="one", **failed),
+        evidence(Refusal, subject="two", message="another", first_at=AT + 9_000_000, **failed),
+    )
+    assert lines.evidence_tonight is not None
+    rows = {row.subject: (row.message, row.evidence.source) for row in refusals(lines.evidence_tonight, lines).collect()}
+    assert rows == {"m": ("Index 1 out of bounds for length 1.", "request_log"), "two": (None, "request_log")}
+
+
 def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
     """Each reason above its threshold, and beside it what looks like it and is none."""
     knocks = {"first_at": AT, "last_at": AT + 20_000, "attempts": 3, "times_at": [AT, AT + 10_000, AT + 20_000], "is_final": True}
