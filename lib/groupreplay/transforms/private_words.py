@@ -28,6 +28,7 @@ triggered followup rebalance scheduled for 0
 rebalance enforced by user
 rebalance failed due to NotCoordinatorException CoordinatorLoadInProgressException CoordinatorNotAvailableException RebalanceInProgressException
 DisconnectException MemberIdRequiredException UnknownMemberIdException IllegalGenerationException FencedInstanceIdException TimeoutException
+IllegalStateException
 """
 """AbstractCoordinator, ConsumerCoordinator and StreamsPartitionAssignor of the Java client."""
 
