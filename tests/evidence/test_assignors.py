@@ -6,10 +6,13 @@ import itertools
 
 import pytest
 
-from groupreplay.evidence.facts import AssignorFailure, EvidenceFact
+from groupreplay.evidence.facts import AssignorFailure, EvidenceFact, Rebalance
 from groupreplay.evidence.life import Line
 from groupreplay.evidence.refusals import RUN_GAP_MS
 from groupreplay.log_records import LogEvent
+from groupreplay.wire.broker_clock import BrokerClock
+from groupreplay.wire.log_layout import DEFAULT_PATTERN, Layout
+from groupreplay.wire.server_log import ServerLogParser
 from tests.support.log_lines import proved
 
 AT = 1_795_300_000_000
@@ -60,3 +63,35 @@ def test_an_hour_without_a_failure_ends_a_run(silent_ms: int, runs: int) -> None
     assert len(failures([failed(0), failed(silent_ms)], silent_ms)) == runs
     ((*_, is_final),) = failures([failed(0)], silent_ms)
     assert is_final is (runs == 2)
+
+
+LEADER = "a-1b28f280-9956-467e-acb9-74dc03dfd852"
+THREW = "rebalance failed due to IllegalStateException"
+BEGINS = "Preparing to rebalance group g in state PreparingRebalance with old generation"
+OF_A_LEADER = (
+    f"{BEGINS} 1 (reason: Leader {LEADER} re-joining group during Stable; client reason: cached metadata has changed).",
+    "Stabilized group g generation 2 with 1 members.",
+    f"{BEGINS} 2 (reason: Updating metadata for member {LEADER} during CompletingRebalance; client reason: {THREW}).",
+    "Stabilized group g generation 3 with 1 members.",
+    f"[Group g] Member {LEADER} has left group through explicit `LeaveGroup` request; client reason: the consumer is being closed",
+    f"{BEGINS} 3 (reason: explicit `LeaveGroup` request for ({LEADER}) members.).",
+    "Group g with generation 4 is now empty.",
+)
+"""What a coordinator of 4.3 wrote when the leader's assignor threw, the application polled on once, and closed. It wrote no K2 of 2 and 3."""
+
+
+def test_a_leader_whose_assignor_throws_begins_one_rebalance_after_the_other() -> None:
+    """The broker never sees the exception, but for its name in what the client says when it joins again."""
+    parser = ServerLogParser(Layout.of(DEFAULT_PATTERN), BrokerClock("UTC"))
+    lines = []
+    for second, message in enumerate(OF_A_LEADER):
+        text = f"[2026-11-21 22:26:{second:02},100] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=3] {message}"
+        event = parser.parse(f"{text} (org.apache.kafka.coordinator.group.GroupMetadataManager)\n".encode())
+        assert isinstance(event, LogEvent)
+        lines.append(Line(event, 1, "server_log", "server.log", second, event.at_ms))
+    told = [each for each in proved("g", lines, lines[-1].last_ms) if isinstance(each, Rebalance)]
+    assert [(each.generation, each.client_reason, each.joined_at is not None, each.synced_at, each.outcome) for each in told] == [
+        (1, "cached metadata has changed", True, None, "RESTARTED"),
+        (2, THREW, True, None, "RESTARTED"),
+        (3, None, False, None, "EMPTY"),
+    ]
