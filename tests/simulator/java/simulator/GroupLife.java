@@ -8,6 +8,7 @@ import java.util.Random;
 /** What happens to a group, one thing after the other, at the group's own pace. */
 final class GroupLife {
     private static final long HOUR_MS = 3600_000;
+    private static final int MIXES_WITHIN_MS = 30_000;
 
     /** weight: how often it happens, against the others. */
     private record Happening(int weight, Runnable what) { }
@@ -21,6 +22,8 @@ final class GroupLife {
     private final long paceMs;
     /** Of a long history: a mixed group stays so for more than a day, once. */
     private boolean staysMixed;
+    /** It is being made so, and nothing else happens. */
+    private boolean mixing;
 
     GroupLife(Group group) {
         this.group = group;
@@ -104,7 +107,7 @@ final class GroupLife {
         long wait = 100 + (long) (-Math.log(1 - random.nextDouble()) * paceMs);
         simulation.scheduler.after(wait, () -> {
             if (simulation.over()) return;
-            if (!group.quiet()) act();
+            if (!group.quiet() && !mixing) act();
             next();
         });
     }
@@ -229,8 +232,7 @@ final class GroupLife {
 
     private void leaderFalls() {
         if (!simulation.settings.leadersFall()) return;
-        int downMs = 50 + random.nextInt(random.nextInt(4) == 0 ? 60_000 : 3000);
-        simulation.leaders.failover(simulation.leaders.logOf(group.id), downMs);
+        simulation.leaders.failover(simulation.leaders.logOf(group.id), simulation.settings.downMs(random));
     }
 
     /** One more member rolled the way that newcomers go, a change of direction, all at once, or offline. */
@@ -278,12 +280,18 @@ final class GroupLife {
     /** Of long histories: nothing happens for hours, between busy stretches of minutes. */
     private void rest() {
         if (simulation.over()) return;
-        boolean mixed = staysMixed && group.isMixed();
-        if (mixed) {
-            staysMixed = false;
-            simulation.truth.note("stays mixed", group.id, group.id, null, null);
+        mixing = staysMixed && !group.isMixed();
+        if (mixing) {
+            group.add(group.pick(Member::classic) == null, null);
+            simulation.scheduler.after(MIXES_WITHIN_MS, this::rest);
+            return;
         }
-        long restMs = mixed ? 25 * HOUR_MS + random.nextInt((int) (3 * HOUR_MS)) : HOUR_MS + random.nextInt((int) (7 * HOUR_MS));
+        long restMs = HOUR_MS + random.nextInt((int) (7 * HOUR_MS));
+        if (staysMixed) {
+            staysMixed = false;
+            restMs += 24 * HOUR_MS;
+            simulation.truth.note("stays mixed", group.id + " " + restMs, group.id, null, null);
+        }
         group.setQuiet(true);
         simulation.scheduler.after(restMs, () -> {
             group.setQuiet(false);

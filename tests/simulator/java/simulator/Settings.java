@@ -62,6 +62,16 @@ final class Settings {
         return profile.equals("failover") || profile.equals("all");
     }
 
+    /** Of partitions of a group, ms, and mostly short. */
+    int downMs(Random random) {
+        return 50 + random.nextInt(random.nextInt(4) == 0 ? 60_000 : 3000);
+    }
+
+    /** On average; a broker's fall takes many partitions with it. */
+    int brokerFallsEveryMs() {
+        return profile.equals("failover") ? 600_000 : 2_000_000;
+    }
+
     /** What a group is made of. */
     String kind(Random random) {
         return switch (profile) {
@@ -103,15 +113,21 @@ final class Settings {
         return known[random.nextInt(known.length)];
     }
 
-    /** Mostly right or some ms wrong, sometimes seconds. */
-    private static long[] clocks(Random random) {
-        long[] clocks = new long[1 + random.nextInt(3)];
+    /** Mostly right or some ms wrong, sometimes seconds; one of them always so where leaders fall often. */
+    private long[] clocks(Random random) {
+        boolean often = profile.equals("failover");
+        long[] clocks = new long[often ? 2 + random.nextInt(2) : 1 + random.nextInt(3)];
         Arrays.setAll(clocks, unused -> switch (random.nextInt(5)) {
             case 0, 1 -> 0;
             case 2, 3 -> random.nextInt(101) - 50;
-            default -> random.nextInt(10_001) - 5000;
+            default -> secondsWrong(random);
         });
+        if (often) clocks[random.nextInt(clocks.length)] = secondsWrong(random);
         return clocks;
+    }
+
+    private static long secondsWrong(Random random) {
+        return random.nextInt(10_001) - 5000;
     }
 
     /** 0.1 to 20 MB, often small. */
