@@ -102,8 +102,9 @@ final class EventLoop implements CoordinatorEventProcessor {
         } else if (!written.isEmpty()) {
             boolean lost = !log.ledBy(broker) || grownBy != written.size() && !marker;
             Asked who = asked != null ? asked : Asked.internal(Memory.nameOf(event));
+            long first = end(log) - written.size();
             if (lost) simulation.operationsLost++;
-            else simulation.truth.operation(broker, log, who, end(log) - written.size(), List.copyOf(written));
+            else simulation.truth.operation(broker, log, who, first, List.copyOf(written));
         }
     }
 

@@ -38,7 +38,9 @@ final class GroupLife {
 
     void begin() {
         int count = 1 + random.nextInt(Math.min(4, group.maxMembers));
-        for (int number = 0; number < count; number++) simulation.scheduler.after(random.nextInt(30_000), this::addOne);
+        for (int number = 0; number < count; number++) {
+            simulation.scheduler.after(random.nextInt(30_000), this::addOne);
+        }
         next();
         if (simulation.settings.isLong()) simulation.scheduler.after(1_200_000, this::rest);
     }
@@ -153,7 +155,8 @@ final class GroupLife {
 
     private void leave() {
         Member member = one();
-        boolean forGood = member instanceof ConsumerMember && member.instance != null && random.nextInt(4) == 0;
+        boolean forGood = member instanceof ConsumerMember && member.instance != null
+            && random.nextInt(4) == 0;
         if (forGood) ((ConsumerMember) member).close(-1);
         else member.close();
         if (member.instance == null || random.nextInt(4) == 0) return;
@@ -166,7 +169,8 @@ final class GroupLife {
         if (!topic.startsWith(group.id)) return;
         simulation.topics.delete(topic);
         simulation.topics.publish();
-        if (random.nextInt(3) > 0) simulation.scheduler.after(500 + random.nextInt(60_000), () -> create(topic, 6));
+        if (random.nextInt(3) == 0) return;
+        simulation.scheduler.after(500 + random.nextInt(60_000), () -> create(topic, 6));
     }
 
     private void newTopic() {
@@ -261,7 +265,8 @@ final class GroupLife {
             if (member.classic() == classic) continue;
             simulation.scheduler.after(random.nextInt(20_000), () -> {
                 member.close();
-                simulation.scheduler.after(50 + random.nextInt(2000), () -> group.add(classic, member.instance));
+                int away = 50 + random.nextInt(2000);
+                simulation.scheduler.after(away, () -> group.add(classic, member.instance));
             });
         }
     }

@@ -32,8 +32,8 @@ abstract class Member extends Client {
     private long thawsAt;
     private long commitsNothingUntil;
 
-    Member(Group group, String clientId, String instance) {
-        super(group.simulation, group.id, clientId, group.random, group.software());
+    Member(Group group, String clientId, String instance, boolean classic) {
+        super(group.simulation, group.id, clientId, group.random, group.software(classic));
         this.group = group;
         this.instance = instance;
     }
@@ -129,7 +129,8 @@ abstract class Member extends Client {
             OffsetCommitRequestTopic topic = new OffsetCommitRequestTopic().setName(name);
             for (int number : numbers) {
                 topic.partitions().add(new OffsetCommitRequestPartition().setPartitionIndex(number)
-                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0).setCommittedMetadata(""));
+                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0)
+                    .setCommittedMetadata(""));
             }
             boolean known = simulation.settings.commitsById && simulation.topics.exists(name);
             if (known) Versions.nameById(topic, simulation.topics.ids.get(name));
@@ -137,7 +138,8 @@ abstract class Member extends Client {
         });
         OffsetCommitRequestData data = new OffsetCommitRequestData().setGroupId(group.id).setMemberId(id)
             .setGroupInstanceId(instance).setGenerationIdOrMemberEpoch(epoch()).setTopics(list);
-        int version = classic() || !simulation.settings.commitsById ? CLASSIC_COMMIT : Versions.newestCommit();
+        boolean byName = classic() || !simulation.settings.commitsById;
+        int version = byName ? CLASSIC_COMMIT : Versions.newestCommit();
         send(Requests.commit(asked("commit", null), data, version), null);
     }
 
@@ -149,7 +151,8 @@ abstract class Member extends Client {
             TxnOffsetCommitRequestTopic topic = new TxnOffsetCommitRequestTopic().setName(name);
             for (int number : numbers) {
                 topic.partitions().add(new TxnOffsetCommitRequestPartition().setPartitionIndex(number)
-                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0).setCommittedMetadata(""));
+                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0)
+                    .setCommittedMetadata(""));
             }
             list.add(topic);
         });
@@ -169,7 +172,8 @@ abstract class Member extends Client {
             int slash = one.lastIndexOf('/');
             String topic = one.substring(0, slash);
             String name = classic() ? topic : simulation.topics.nameById.get(topic);
-            byName.computeIfAbsent(name, unused -> new TreeSet<>()).add(Integer.parseInt(one.substring(slash + 1)));
+            int number = Integer.parseInt(one.substring(slash + 1));
+            byName.computeIfAbsent(name, unused -> new TreeSet<>()).add(number);
         }
         return byName;
     }

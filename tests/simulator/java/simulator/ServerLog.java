@@ -14,7 +14,7 @@ import org.slf4j.event.Level;
 import org.slf4j.helpers.FormattingTuple;
 import org.slf4j.helpers.MessageFormatter;
 
-/** A broker's server.log: what Kafka's coordinator logs at INFO and above, laid out as a broker ships, in UTC. */
+/** A broker's server.log: what the coordinator logs at INFO and above, laid out as a broker ships, in UTC. */
 final class ServerLog {
     private static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss,SSS").withZone(ZoneOffset.UTC);

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
-/** What the caller asked for, and what a seed chooses: brokers and their clocks, how they write, the broker's config. */
+/** What the caller asked for, and what a seed chooses: brokers, their clocks and config, how they write. */
 final class Settings {
     private static final String[] MIXED =
         {"consumer", "consumer", "classic", "migration", "migration", "static", "connect", "share"};
@@ -89,7 +89,8 @@ final class Settings {
     String recording(long endsAt) {
         Json clocks = new Json();
         for (int id = 1; id <= clocksMs.length; id++) clocks.raw("" + id, clocksMs[id - 1]);
-        Json simulated = new Json().raw("seed", seed).raw("groups", groups).raw("hours", hours).text("profile", profile)
+        Json simulated =
+            new Json().raw("seed", seed).raw("groups", groups).raw("hours", hours).text("profile", profile)
             .raw("linger", lingerMs).raw("replication_ms", replicationMs).raw("ends_at", endsAt)
             .raw("clocks_ms", clocks).raw("segment_bytes", Arrays.toString(segmentBytes));
         Json config = new Json();
@@ -109,8 +110,9 @@ final class Settings {
     }
 
     private static int linger(Random random) {
-        int[] known = Versions.adaptiveLinger() ? new int[]{-1, -1, 5, 5, 0, 50, 200} : new int[]{5, 5, 0, 50, 200};
-        return known[random.nextInt(known.length)];
+        int[] fixed = {5, 5, 0, 50, 200};
+        boolean adaptive = random.nextInt(7) < 2 && Versions.adaptiveLinger();
+        return adaptive ? -1 : fixed[random.nextInt(fixed.length)];
     }
 
     /** Mostly right or some ms wrong, sometimes seconds; one of them always so where leaders fall often. */

@@ -58,11 +58,15 @@ final class Simulation {
             topics.create("shared-" + number, 1 + random.nextInt(6));
         }
         List<Group> groups = new ArrayList<>();
-        for (int number = 0; number < settings.groups; number++) groups.add(new Group(this, number, settings.kind(random)));
+        for (int number = 0; number < settings.groups; number++) {
+            groups.add(new Group(this, number, settings.kind(random)));
+        }
         topics.publish();
         int beginWithin = (int) Math.min(600_000, settings.hours * 3600_000 / 4);
         for (Group group : groups) scheduler.after(random.nextInt(beginWithin), group.life::begin);
-        if (settings.leadersFall()) scheduler.after(random.nextInt(settings.brokerFallsEveryMs()), this::brokerFalls);
+        if (settings.leadersFall()) {
+            scheduler.after(random.nextInt(settings.brokerFallsEveryMs()), this::brokerFalls);
+        }
         for (long until = settings.start; until < settings.stop; until += TOLD_EVERY_MS) {
             scheduler.runUntil(until);
             truth.tell(false);
