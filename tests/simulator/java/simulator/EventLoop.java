@@ -103,9 +103,14 @@ final class EventLoop implements CoordinatorEventProcessor {
             boolean lost = !log.ledBy(broker) || grownBy != written.size() && !marker;
             Asked who = asked != null ? asked : Asked.internal(Memory.nameOf(event));
             long first = end(log) - written.size();
-            if (lost) simulation.operationsLost++;
+            if (lost) lost(log, who);
             else simulation.truth.operation(broker, log, who, first, List.copyOf(written));
         }
+    }
+
+    private void lost(OffsetsLog log, Asked who) {
+        simulation.operationsLost++;
+        if (log.ledBy(broker)) simulation.count("not written: " + who.kind + " " + who.group);
     }
 
     /** Where the log will end with the batch that this broker's coordinator holds open. */

@@ -66,7 +66,7 @@ final class Truth {
         add(log, new Operation(log.name.partition(), log.end - 1, log.end - 1, broker, now, asked), true);
     }
 
-    /** Tells the operations whose records are in the log, and that were answered; at the end `all` of them. */
+    /** Tells the operations whose records are in the log, and that were answered; at the end `all`. */
     void tell(boolean all) {
         for (OffsetsLog log : simulation.logs) {
             while (!log.untold.isEmpty()) {
