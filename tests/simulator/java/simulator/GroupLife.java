@@ -93,7 +93,7 @@ final class GroupLife {
         may(4, this::duplicateInstance);
         may(3, () -> flap(one().classic(), 3 + random.nextInt(4)));
         may(2, this::changeSharedTopic);
-        may(3, this::leaderFalls);
+        may(simulation.settings.profile.equals("failover") ? 10 : 3, this::leaderFalls);
         may(3, stories::fenceLoop);
         may(3, stories::epochStorm);
         may(3, stories::unreconciled);
@@ -234,9 +234,22 @@ final class GroupLife {
         simulation.topics.publish();
     }
 
+    /** Mostly while the group is busy: then records of two leaders, with two clocks, are neighbours. */
     private void leaderFalls() {
         if (!simulation.settings.leadersFall()) return;
-        simulation.leaders.failover(simulation.leaders.logOf(group.id), simulation.settings.downMs(random));
+        boolean busy = random.nextInt(4) > 0;
+        if (busy) {
+            resubscribe(one());
+            grow();
+        }
+        OffsetsLog log = simulation.leaders.logOf(group.id);
+        int downMs = simulation.settings.downMs(random);
+        simulation.scheduler.after(random.nextInt(600), () -> simulation.leaders.failover(log, downMs));
+        if (!busy) return;
+        simulation.scheduler.after(random.nextInt(1500), () -> {
+            if (group.alive().isEmpty()) addOne();
+            else resubscribe(one());
+        });
     }
 
     /** One more member rolled the way that newcomers go, a change of direction, all at once, or offline. */

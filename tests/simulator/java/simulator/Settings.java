@@ -62,9 +62,14 @@ final class Settings {
         return profile.equals("failover") || profile.equals("all");
     }
 
-    /** Of partitions of a group, ms, and mostly short. */
+    /** ms without a leader: mostly few, sometimes a minute. */
     int downMs(Random random) {
-        return 50 + random.nextInt(random.nextInt(4) == 0 ? 60_000 : 3000);
+        int most = switch (random.nextInt(8)) {
+            case 0 -> 60_000;
+            case 1, 2 -> 3000;
+            default -> 300;
+        };
+        return 20 + random.nextInt(most);
     }
 
     /** On average; a broker's fall takes many partitions with it. */
