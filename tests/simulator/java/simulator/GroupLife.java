@@ -119,6 +119,7 @@ final class GroupLife {
             beginAgain();
             return;
         }
+        if (free().isEmpty()) return;
         int drawn = random.nextInt(weights);
         for (Happening one : happenings) {
             drawn -= one.weight;
@@ -143,8 +144,14 @@ final class GroupLife {
         }
     }
 
+    /** Rather one that is in no story. */
     private Member one() {
-        return group.pick(member -> true);
+        Member free = group.pick(member -> !member.isSpared());
+        return free != null ? free : group.pick(member -> true);
+    }
+
+    private List<Member> free() {
+        return group.alive().stream().filter(member -> !member.isSpared()).toList();
     }
 
     private void grow() {
@@ -192,13 +199,13 @@ final class GroupLife {
     }
 
     private void waveGoes() {
-        for (Member member : group.alive()) {
+        for (Member member : free()) {
             if (random.nextBoolean()) member.close();
         }
     }
 
     private void allGo() {
-        for (Member member : group.alive()) {
+        for (Member member : free()) {
             if (random.nextBoolean()) member.crash();
             else member.close();
         }
@@ -262,7 +269,7 @@ final class GroupLife {
     }
 
     private void rollOne() {
-        Member member = group.pick(one -> one.classic() == group.speaksConsumer);
+        Member member = group.pick(one -> one.classic() == group.speaksConsumer && !one.isSpared());
         if (member == null) {
             if (random.nextInt(3) == 0) group.speaksConsumer = !group.speaksConsumer;
             return;
@@ -274,7 +281,7 @@ final class GroupLife {
 
     private void rollAll() {
         boolean classic = !group.speaksConsumer;
-        for (Member member : group.alive()) {
+        for (Member member : free()) {
             if (member.classic() == classic) continue;
             simulation.scheduler.after(random.nextInt(20_000), () -> {
                 member.close();
@@ -285,7 +292,7 @@ final class GroupLife {
     }
 
     private void convertOffline() {
-        group.alive().forEach(Member::close);
+        free().forEach(Member::close);
         group.speaksConsumer = !group.speaksConsumer;
         boolean classic = !group.speaksConsumer;
         simulation.scheduler.after(1000 + random.nextInt(60_000), () -> {

@@ -31,6 +31,7 @@ abstract class Member extends Client {
     private boolean frozen;
     private long thawsAt;
     private long commitsNothingUntil;
+    private long sparedUntil;
 
     Member(Group group, String clientId, String instance, boolean classic) {
         super(group.simulation, group.id, clientId, group.random, group.software(classic));
@@ -78,9 +79,19 @@ abstract class Member extends Client {
         simulation.scheduler.after(ms, () -> frozen = simulation.scheduler.now() < thawsAt);
     }
 
+    /** It is in a story that takes so long: nothing else is done to it. */
+    void spare(long ms) {
+        sparedUntil = Math.max(sparedUntil, simulation.scheduler.now() + ms);
+    }
+
+    boolean isSpared() {
+        return simulation.scheduler.now() < sparedUntil;
+    }
+
     /** Goes on as a member, but gets no work done. */
     void commitNothing(long ms) {
         note("commits nothing", " " + ms);
+        spare(ms);
         commitsNothingUntil = simulation.scheduler.now() + ms;
     }
 

@@ -5,6 +5,7 @@ import java.util.Random;
 /** Troubles that take minutes: what the tables of stuck members and groups are for. */
 final class Stories {
     private static final int MINUTE_MS = 60_000;
+    private static final int LOOP_MS = 50_000;
     private final Group group;
     private final GroupLife life;
     private final Simulation simulation;
@@ -19,11 +20,12 @@ final class Stories {
 
     /** A member is removed and comes back several times in 10 minutes, under its id where it can. */
     void fenceLoop() {
-        Member member = group.pick(one -> !one.id.isEmpty());
+        Member member = group.pick(one -> !one.id.isEmpty() && !one.isSpared());
         boolean takesLong = member == null || member.classic() && simulation.settings.isLong();
         if (takesLong) return;
         int times = 3 + random.nextInt(3);
         boolean polls = member instanceof ConsumerMember && random.nextBoolean();
+        member.spare(times * (LOOP_MS + group.sessionMs()));
         member.note("fence loop", " " + times + (polls ? " polls too late" : " freezes"));
         fence(member, polls, times);
     }
