@@ -159,8 +159,7 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
     after = wanted or frozenset()
     lost = before - after
     if lost and wanted is not None:
-        subscribed = {topic: _subscribes(machine, change, member, topic) for topic in {topic for topic, _ in lost}}
-        change.dropped += [(tp, subscribed[tp[0]]) for tp in lost]
+        change.dropped.append((member, lost))
     for tp in lost:
         if life.target_owner.get(tp) == member.member_id:  # else whoever has it now was told when it came
             life.moved_from.setdefault(tp, member.member_id)
@@ -185,11 +184,16 @@ def _note_dropped(machine: Machine, change: Change) -> None:
     While a regular expression is not resolved yet, some assignors give nobody anything, and nothing follows from that.
     """
     life = machine.life
-    ownerless = {tp[0] for tp, is_subscribed in change.dropped if is_subscribed and tp not in life.target_owner}
+    dropped, change.dropped = change.dropped, []
+    ownerless = {
+        topic_id
+        for member, lost in dropped
+        for topic_id in {tp[0] for tp in lost if tp not in life.target_owner}
+        if _subscribes(machine, change, member, topic_id)
+    }
     if ownerless and all(not m.regex or m.regex in life.resolved_topics for m in life.members.values()):
         for topic_id in sorted(ownerless):
             _delete_topic(machine, topic_id)
-    change.dropped.clear()
 
 
 def _delete_topic(machine: Machine, topic_id: str) -> None:
@@ -216,14 +220,14 @@ def _subscribes(machine: Machine, change: Change, member: Member, topic_id: str)
 
 def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) -> None:
     life = machine.life
+    if not change.converts:  # an upgrade's first target is a copy, which no assignor made
+        _note_dropped(machine, change)
     machine.rules.target_epoch(entry, epoch)
     knows_target = life.birth_seen or life.target_epoch is not None
     life.target_epoch = epoch
     machine.epochs.target(epoch, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
     life.moved_from.clear()
     machine.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
-    if not change.converts:  # an upgrade's first target is a copy, which no assignor made
-        _note_dropped(machine, change)
     machine.ownership.drop_untargeted(change.offset)
     if life.unnamed_topics:
         life.unnamed_topics = False

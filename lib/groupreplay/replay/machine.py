@@ -25,7 +25,7 @@ class Change:
     before: members touched, as they were. removed: members gone by its end. replaced: old member id -> the id that took its instance over.
     offsets: member id -> offset of the record that shows its last change. hidden: members whose earlier state lies behind a hole.
     by_k2: a classic group's K2 is the evidence. claims: (partition, whose target it was in, whose it came into).
-    dropped: partitions taken from a target since the last K6, and whether the member subscribes to them all the same.
+    dropped: members and the partitions that left their targets since the last K6.
     resubscribed: members whose subscription changed.
     last_change_offset: of the group's record before. hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
@@ -43,7 +43,7 @@ class Change:
     replaced: dict[str, str] = field(default_factory=dict)
     offsets: dict[str, int] = field(default_factory=dict)
     claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
-    dropped: list[tuple[TopicPartition, bool]] = field(default_factory=list)
+    dropped: list[tuple[Member, frozenset[TopicPartition]]] = field(default_factory=list)
     resubscribed: list[Member] = field(default_factory=list)
     last_change_offset: int = -1
     hides_ends: bool = False
