@@ -208,12 +208,16 @@ def _subscribes(machine: Machine, change: Change, member: Member, topic_id: str)
     """Whether a member subscribed to a topic when a target was made that takes it away.
 
     Then the target gives it to nobody because the topic is gone: assignors give out every partition of what is subscribed to.
-    Where its name is not known, a member that changed nothing of its subscription since the target before subscribes to what it had.
+    Where its name is not known, a member that changed nothing of its subscription since the target before subscribes to what it had;
+    one with a regular expression, where nothing but topics changed since.
     """
     life = machine.life
     if machine.names.name(topic_id) is not None:
         return machine.ownership.subscribes(member, topic_id)
-    if member.regex or life.target_epoch is None:
+    row = life.epoch_row
+    if life.target_epoch is None or row is None:
+        return False
+    if member.regex and (row.cause != cause_names.TOPIC_METADATA or row.epoch != life.target_epoch + 1):
         return False
     return member.subscription_epoch <= life.target_epoch and not any(changed is member for changed in change.resubscribed)
 
