@@ -116,8 +116,8 @@ final class Settings {
 
     private static int linger(Random random) {
         int[] fixed = {5, 5, 0, 50, 200};
-        boolean adaptive = random.nextInt(7) < 2 && Versions.adaptiveLinger();
-        return adaptive ? -1 : fixed[random.nextInt(fixed.length)];
+        int chosen = fixed[random.nextInt(fixed.length)];
+        return random.nextInt(7) < 2 && Versions.adaptiveLinger() ? -1 : chosen;
     }
 
     /** Mostly right or some ms wrong, sometimes seconds; one of them always so where leaders fall often. */
