@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Final
 
 from tests.simulator.compare import ROWS, Comparison, compare
-from tests.simulator.expected import group_epochs, member_assignments, member_states
+from tests.simulator.expected import (
+    group_epochs,
+    member_assignments,
+    member_states,
+    revocation_latencies,
+)
 from tests.simulator.expected.history import Check, History
 from tests.simulator.tables import DeltaTables, FactTables, Tables
 from tests.simulator.truth import Truth, read_truth
@@ -28,6 +33,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     member_states.CHECK,
     member_assignments.CHECK,
     group_epochs.CHECK,
+    revocation_latencies.CHECK,
 )
 
 
