@@ -20,9 +20,11 @@ from typing import Final
 
 from tests.simulator.compare import ROWS, Comparison, compare
 from tests.simulator.expected import (
+    group_conversions,
     group_epochs,
     member_assignments,
     member_states,
+    migration_progress,
     revocation_latencies,
 )
 from tests.simulator.expected.history import Check, History
@@ -34,6 +36,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     member_assignments.CHECK,
     group_epochs.CHECK,
     revocation_latencies.CHECK,
+    group_conversions.CHECK,
+    migration_progress.CHECK,
 )
 
 

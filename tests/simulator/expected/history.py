@@ -87,7 +87,9 @@ class History:
         operations = self.truth.operations[life.group_id]
         place = next(place for place, each in enumerate(operations) if each is first)
         since = operations[place - 1].last_offset if place else -1
-        offsets = self.truth.commit_offsets.get(life.group_id, [])
+        offsets: list[int] = []
+        if not self.begins_by_conversion(life):
+            offsets = self.truth.commit_offsets.get(life.group_id, [])
         before = bisect_right(offsets, since)
         if before < len(offsets) and offsets[before] < first.first_offset:
             return Between(offsets[before], offsets[before])
