@@ -19,12 +19,26 @@ from pathlib import Path
 from typing import Final
 
 from tests.simulator.compare import ROWS, Comparison, compare
-from tests.simulator.expected import member_states
+from tests.simulator.expected import (
+    group_conversions,
+    group_epochs,
+    member_assignments,
+    member_states,
+    migration_progress,
+    revocation_latencies,
+)
 from tests.simulator.expected.history import Check, History
 from tests.simulator.tables import DeltaTables, FactTables, Tables
 from tests.simulator.truth import Truth, read_truth
 
-CHECKS: Final[tuple[Check, ...]] = (member_states.CHECK,)
+CHECKS: Final[tuple[Check, ...]] = (
+    member_states.CHECK,
+    member_assignments.CHECK,
+    group_epochs.CHECK,
+    revocation_latencies.CHECK,
+    group_conversions.CHECK,
+    migration_progress.CHECK,
+)
 
 
 def check_tables(truth: Truth, tables: Tables, only: str = "") -> list[Comparison]:
@@ -36,6 +50,7 @@ def check_tables(truth: Truth, tables: Tables, only: str = "") -> list[Compariso
             check.wanted(history),
             tables.rows(check.table),
             partial(check.key_of, history),
+            partial(check.excuse, history),
         )
         for check in CHECKS
         if only in check.table

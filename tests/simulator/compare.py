@@ -106,9 +106,14 @@ class Comparison:
 
 
 def compare(
-    table: str, wanted: Mapping[Key, Wanted], rows: Iterable[Row], key_of: Callable[[Row], Key]
+    table: str,
+    wanted: Mapping[Key, Wanted],
+    rows: Iterable[Row],
+    key_of: Callable[[Row], Key],
+    excuse: Callable[[Row], str],
 ) -> Comparison:
-    """Holds a table's rows against those that must be."""
+    """Holds a table's rows against those that must be. excuse: why a row that must not be is left
+    out, "" where it is not."""
     found: dict[Key, list[Row]] = defaultdict(list)
     for row in rows:
         found[key_of(row)].append(row)
@@ -125,7 +130,11 @@ def compare(
             result.agree[ROWS] += 1
             _compare_values(result, key, must, got[0])
     for key, extra in found.items():
-        _add_extra(result, key, extra, NEVER_WAS)
+        for row in extra:
+            if why := excuse(row):
+                result.left_out[why] += 1
+            else:
+                _add_extra(result, key, [row], NEVER_WAS)
     return result
 
 

@@ -146,16 +146,18 @@ class Truth:
     """One recording's truth.
 
     operations: group -> its operations in the order of the log. commits: in the order in which they
-    came to count. names: topic id -> name, of all that ever were. deleted: name -> (deleted at,
-    topic id). elected: partition of the offsets topic -> when a new leader took it over. as_of_ms:
-    time of the newest record. lines: operations of all groups, those that commit alone included.
-    last_offsets: partition -> its last.
+    came to count. names: topic id -> name, of all that ever were. commit_offsets: group -> records
+    of commits, tombstones too. deleted: name -> (deleted at, topic id). elected: partition of the
+    offsets topic -> when a new leader took it over. as_of_ms: time of the newest record. lines:
+    operations of all groups, those that commit alone included. last_offsets: partition -> its last.
     """
 
     names: Mapping[str, str]
     injected: Sequence[Injected]
     operations: dict[str, list[Operation]] = field(default_factory=lambda: defaultdict(list))
     commits: dict[CommitKey, list[Commit]] = field(default_factory=lambda: defaultdict(list))
+    live_offsets: dict[str, set[CommitKey]] = field(default_factory=lambda: defaultdict(set))
+    commit_offsets: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
     elected: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     last_offsets: dict[int, int] = field(default_factory=dict)
@@ -234,22 +236,31 @@ class _Reader:
         outcome, producer = line["why"].split()
         for key in self._in_transactions.pop((line["p"], producer), []):
             if outcome == "COMMIT":
-                self._truth.commits[key].append(Commit(line["b"], line["t"]))
+                self._add_commit(key, line["b"], line["t"])
+
+    def _add_commit(self, key: CommitKey, offset: int, at: int) -> None:
+        self._truth.commits[key].append(Commit(offset, at))
+        self._truth.commit_offsets[key.group_id].append(offset)
+        self._truth.live_offsets[key.group_id].add(key)
 
     def _read_commits(self, line: dict[str, Any]) -> None:
         for place, told in enumerate(line.get("c", ())):
-            words = told.split(" ")
-            if words[0] != "K1" or words[-1] == "gone":
+            key = _commit_key(told)
+            if key is None:
                 continue
-            topic, number = words[2].rsplit("-", 1)
-            key = CommitKey(words[1], topic, int(number))
-            if line["op"] == "txn commit":
+            if told.endswith(" gone"):
+                self._truth.commit_offsets[key.group_id].append(line["b"] + place)
+                self._truth.live_offsets[key.group_id].discard(key)
+            elif line["op"] == "txn commit":
                 self._in_transactions[line["p"], line["why"]].append(key)
             else:
-                self._truth.commits[key].append(Commit(line["b"] + place, line["t"]))
+                self._add_commit(key, line["b"] + place, line["t"])
 
     def _read_states(self, line: dict[str, Any]) -> None:
         states: dict[str, dict[str, Any]] = line["s"]
+        for told in line["recs"]:
+            if (key := _commit_key(told)) is not None and told.endswith(" gone"):
+                self._truth.live_offsets[key.group_id].discard(key)
         records = (
             tuple(record for record in line["recs"] if not record.startswith("K1 "))
             if len(states) == 1
@@ -302,6 +313,15 @@ class _Reader:
             for topic_id, numbers in told.items()
             for number in numbers
         )
+
+
+def _commit_key(told: str) -> CommitKey | None:
+    """Whose offset a record in short is; None for any other record."""
+    words = told.split(" ")
+    if words[0] != "K1":
+        return None
+    topic, number = words[2].rsplit("-", 1)
+    return CommitKey(words[1], topic, int(number))
 
 
 def _operation(

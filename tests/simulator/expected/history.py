@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
-from tests.simulator.compare import Key, Wanted
-from tests.simulator.lives import Life, lives_of
+from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.expected.holdings import Holdings, Span, named
+from tests.simulator.lives import Life, is_conversion, lives_of
 from tests.simulator.tables import Row
-from tests.simulator.truth import Operation, Truth
+from tests.simulator.truth import CommitKey, Operation, Partition, Truth
 
 
 @dataclass
@@ -19,6 +22,7 @@ class History:
 
     truth: Truth
     lives: list[Life] = field(default_factory=list)
+    _holdings: dict[int, Holdings] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.lives = lives_of(self.truth)
@@ -42,16 +46,80 @@ class History:
         operation = self.truth.operations[group_id][place] if place >= 0 else None
         return operation if operation is not None and offset <= operation.last_offset else None
 
-    def name_of(self, row: Row) -> str:
-        """The topic's true name, though the product may know the id alone."""
-        name: str = self.truth.names.get(row["topic_id"] or "", row["topic"])
-        return name
+    def partition_of(self, row: Row) -> Partition:
+        """The partition that a row tells of, by the topic's true name, though the product may know
+        the id alone."""
+        topic_id = row["topic_id"]
+        return Partition(topic_id, self.truth.names.get(topic_id, row["topic"]), row["partition"])
+
+    def partition_key(self, partition: Partition) -> Key:
+        """What tells partitions apart: the name, and the id of a name that several topics had."""
+        is_one = self._ids_of_name[partition.topic] < 2
+        return partition.topic, None if is_one else partition.topic_id, partition.number
+
+    @cached_property
+    def _ids_of_name(self) -> Counter[str]:
+        return Counter(self.truth.names.values())
+
+    def holdings(self, life: Life) -> Holdings:
+        """Who held what in a life; made once."""
+        found = self._holdings.get(id(life))
+        if found is None:
+            found = self._holdings[id(life)] = Holdings(life)
+        return found
+
+    def begins_by_conversion(self, life: Life) -> bool:
+        """Whether an offline conversion began a life."""
+        return any(each.converted_by is life.operations[0] for each in self.lives)
+
+    def first_commit(self, life: Life, span: Span, granted: int) -> int | None:
+        """When the holder of a span committed the partition for the first time after an operation
+        of the life; None where it did not."""
+        key = CommitKey(life.group_id, *named(span.partition))
+        after = life.operations[granted].last_offset
+        before = None if span.closed is None else life.operations[span.closed].first_offset
+        return self.truth.commit_after(key, after, before)
+
+    def incarnation(self, life: Life) -> Between:
+        """A life is named by its first record. Commits of a group that only commits begin the life
+        that follows."""
+        first = life.operations[0]
+        operations = self.truth.operations[life.group_id]
+        place = next(place for place, each in enumerate(operations) if each is first)
+        since = operations[place - 1].last_offset if place else -1
+        offsets: list[int] = []
+        if not self.begins_by_conversion(life):
+            offsets = self.truth.commit_offsets.get(life.group_id, [])
+        before = bisect_right(offsets, since)
+        if before < len(offsets) and offsets[before] < first.first_offset:
+            return Between(offsets[before], offsets[before])
+        return Between(first.first_offset, first.last_offset)
+
+    def is_converted(self, group_id: str, since_at: int, until_at: int | None) -> bool:
+        """Whether a group went over to another protocol in a stretch of time, None: to the end."""
+        return any(
+            since_at <= at and (until_at is None or at <= until_at)
+            for at in self._converted_at.get(group_id, ())
+        )
+
+    @cached_property
+    def _converted_at(self) -> dict[str, list[int]]:
+        return {
+            group_id: [
+                later.at for before, later in pairwise(operations) if is_conversion(before, later)
+            ]
+            for group_id, operations in self.truth.operations.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The check of one table: which rows must be, and what tells its rows apart."""
+    """The check of one table: which rows must be, and what tells its rows apart.
+
+    excuse: why a row that must not be is not judged, "" where it is.
+    """
 
     table: str
     wanted: Callable[[History], Mapping[Key, Wanted]]
     key_of: Callable[[History, Row], Key]
+    excuse: Callable[[History, Row], str] = lambda history, row: ""

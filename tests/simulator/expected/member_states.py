@@ -40,14 +40,14 @@ def waits_on(member_id: str, member: Member, held_by: Mapping[Partition, set[str
     return {holder for each in member.target for holder in held_by.get(each, ())} - {member_id}
 
 
-def _of_life(life: Life) -> dict[Key, Wanted]:
+def _of_life(life: Life, incarnation: Between) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     spans: dict[str, _Span] = {}
 
     def close(member_id: str, closed: Operation | None) -> None:
         span = spans.pop(member_id)
         key = (life.group_id, member_id, span.opened.first_offset)
-        wanted[key] = _row(life, span, closed)
+        wanted[key] = _row(life, incarnation, span, closed)
 
     for operation in life.operations:
         for member_id, span in list(spans.items()):
@@ -65,9 +65,10 @@ def _of_life(life: Life) -> dict[Key, Wanted]:
     return wanted
 
 
-def _row(life: Life, span: _Span, closed: Operation | None) -> Wanted:
+def _row(life: Life, incarnation: Between, span: _Span, closed: Operation | None) -> Wanted:
     opened, member = span.opened, span.member
     values = {
+        "incarnation": incarnation,
         "offsets_partition": life.offsets_partition,
         "from_offset": Between(opened.first_offset, opened.last_offset),
         "to_offset": Between(closed.first_offset, closed.last_offset) if closed else None,
@@ -88,7 +89,11 @@ def _row(life: Life, span: _Span, closed: Operation | None) -> Wanted:
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
-    return {key: row for life in history.lives for key, row in _of_life(life).items()}
+    return {
+        key: row
+        for life in history.lives
+        for key, row in _of_life(life, history.incarnation(life)).items()
+    }
 
 
 def _key_of(history: History, row: Row) -> Key:
