@@ -24,6 +24,7 @@ from tests.simulator.expected import (
     group_epochs,
     member_assignments,
     member_states,
+    members,
     migration_progress,
     revocation_latencies,
 )
@@ -38,6 +39,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     revocation_latencies.CHECK,
     group_conversions.CHECK,
     migration_progress.CHECK,
+    members.CHECK,
 )
 
 
