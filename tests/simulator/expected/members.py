@@ -1,5 +1,5 @@
-"""`members`: one life of a member in a group, from joining to leaving, through all epochs and online
-conversions (measures.md, "Holes and compaction"; schemas/members.sql)."""
+"""`members`: one life of a member in a group, from joining to leaving, through all epochs and
+online conversions (schemas/members.sql)."""
 
 from __future__ import annotations
 
