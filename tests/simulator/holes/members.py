@@ -38,7 +38,7 @@ def judge_state(judge: Judge, truth: GroupTruth, row: MemberState) -> None:
 def judge_life(judge: Judge, truth: GroupTruth, row: MemberLife) -> None:
     """A member from joining to leaving."""
     operation = truth.operation_at(row.from_offset)
-    stretch = at(truth.memberships, row.member_id, operation) if operation is not None else None
+    stretch = _across_holes(truth, row, operation) if operation is not None else None
     # A member behind a hole is one of the group, whatever shows it.
     if (
         not judge.holds("member: is one", row, stretch is not None, row.joined_at, None)
@@ -59,6 +59,19 @@ def judge_life(judge: Judge, truth: GroupTruth, row: MemberLife) -> None:
         so = (ended.at, end_reason_of(truth, stretch, row.member_id)) if ended is not None else None
         said = (row.ended_at, (row.end_reason, row.replaced_by))
         judge.equal("member: end", row, said, so)
+
+
+def _across_holes(
+    truth: GroupTruth, row: MemberLife, operation: Operation
+) -> Stretch[Member] | None:
+    """The membership that a row begins in; with the end of a later one of the same id, where that
+    is the row's. One that was removed in a hole and came back in it was never seen to be away."""
+    stretch = at(truth.memberships, row.member_id, operation)
+    if stretch is None or stretch.closed is None or row.end_reason == "UNOBSERVED":
+        return stretch
+    end = truth.operation_at(row.to_offset)
+    again = [each for each in truth.memberships[row.member_id] if each.closed is end]
+    return Stretch(stretch.value, stretch.opened, end) if again else stretch
 
 
 def end_reason_of(
