@@ -209,7 +209,7 @@ class GroupReplay:
                 machine.life.targets.clear()
             return machine
         known = machine.life if machine is not None and goes_over else None
-        epoch_before = known.epoch if known is not None else None
+        epoch_before = conversion.known_epoch(known, operation) if known is not None else None
         self._end_life(operation, removed=False)
         machine = self._begin_life(to, operation.offset, birth_seen=not online, inherits=known)
         change = _change(operation)
