@@ -156,7 +156,7 @@ class Machine:
             if member.current_offset != before.current_offset or member.epoch != before.epoch:
                 self._watch(change, member, moment, observed)
         self.epochs.converge(change.at, change.last_hole)
-        self.epochs.watch_assigning(change.at, change.last_offset)
+        self.epochs.watch_assigning(change.at, change.last_offset, change.last_hole, change.last_change_offset)
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
