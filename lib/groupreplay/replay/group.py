@@ -314,7 +314,12 @@ class GroupReplay:
 def is_consumer_birth(operation: Operation) -> bool:
     """Whether the operation begins a consumer group: its first K3 (1 up to 4.2, 2 from 4.3 on, which alone stamps K6) with a joiner's first K8, or
     a 4.3 member at epoch 1.
+
+    Not where the record before it in its batch is lost: the tombstone of a K2 would make it an upgrade.
     """
+    opening = operation.entries[0]
+    if opening.offset != opening.batch_base_offset and 0 <= opening.last_hole == opening.offset - 1:
+        return False
     epoch = stamped = 0
     joined = first = False
     for entry in operation.entries:
