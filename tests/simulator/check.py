@@ -26,6 +26,7 @@ from tests.simulator.expected import (
     member_states,
     migration_progress,
     revocation_latencies,
+    stuck,
 )
 from tests.simulator.expected.history import Check, History
 from tests.simulator.tables import DeltaTables, FactTables, Tables
@@ -38,6 +39,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     revocation_latencies.CHECK,
     group_conversions.CHECK,
     migration_progress.CHECK,
+    stuck.MEMBERS,
+    stuck.GROUPS,
 )
 
 

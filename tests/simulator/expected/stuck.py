@@ -1,0 +1,103 @@
+"""`stuck_members` and `stuck_groups`: stretches past their thresholds (measures.md, stuck).
+
+Not among them: repetitions (FENCE_LOOP, EPOCH_STORM), and ASSIGNED_NOT_CONSUMING, which hangs on
+which commits are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
+from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.stretches import THRESHOLDS_MS, Stretch, stretches_of
+from tests.simulator.lives import Life
+from tests.simulator.tables import Row
+
+NOT_JUDGED: Final = "reasons that are not judged"
+_DEADLINE_OF_HOLDERS: Final = Untold("timers of holders")
+
+
+def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
+    opened, closed = stretch.opened, stretch.closed
+    until = history.truth.as_of_ms if closed is None else closed.at
+    values: dict[str, Any] = {
+        "incarnation": history.incarnation(life),
+        "offsets_partition": life.offsets_partition,
+        "from_offset": Between(opened.first_offset, opened.last_offset),
+        "to_offset": Between(closed.first_offset, closed.last_offset) if closed else None,
+        "start_observed": True,
+        "is_final": closed is not None,
+        "reason": stretch.reason,
+        "since_at": stretch.since_at,
+        "until_at": closed.at if closed else None,
+        "stuck_ms": until - stretch.since_at,
+        "is_open": closed is None,
+        "detail": stretch.detail,
+    }
+    if stretch.member is not None:
+        values |= _of_member(history, life, stretch)
+    key = (life.group_id, stretch.member_id, stretch.reason, opened.first_offset)
+    return key, Wanted(values, (opened.first_offset,))
+
+
+def _of_member(history: History, life: Life, stretch: Stretch) -> dict[str, Any]:
+    member = stretch.member
+    assert member is not None
+    return {
+        "member_id": stretch.member_id,
+        "instance_id": member.instance_id,
+        "client_id": member.client_id,
+        "member_protocol": member.protocol,
+        "blocked_by": sorted(stretch.blocked_by),
+        "deadline_at": _deadline_at(history, life, stretch),
+        "partitions_held": OneOf(tuple(stretch.held)),
+        "partitions_waiting": OneOf(tuple(stretch.waiting)) if stretch.waiting else None,
+    }
+
+
+def _deadline_at(history: History, life: Life, stretch: Stretch) -> Any:
+    """When the member's rebalance timer runs out; None for classic members, and once a new leader
+    armed the timers anew."""
+    if stretch.reason == "WAITING_ON_HOLDER":
+        return _DEADLINE_OF_HOLDERS
+    member = stretch.member
+    if member is None or member.is_classic or member.rebalance_timeout_ms is None:
+        return None
+    if stretch.reason != "SLOW_REVOCATION":
+        return None
+    until = history.truth.as_of_ms if stretch.closed is None else stretch.closed.at
+    elected = history.truth.elected.get(life.offsets_partition, ())
+    fallen = any(stretch.since_at <= at <= until for at in elected)
+    deadlines = {at + member.rebalance_timeout_ms for at in stretch.requested_at}
+    return OneOf((*deadlines, *([None] if fallen else [])))
+
+
+def _wanted(history: History, *, of_members: bool) -> dict[Key, Wanted]:
+    wanted: dict[Key, Wanted] = {}
+    for life in history.lives:
+        elected = history.truth.elected.get(life.offsets_partition, ())
+        for stretch in stretches_of(life, elected):
+            closed = stretch.closed
+            until = history.truth.as_of_ms if closed is None else closed.at
+            is_stuck = until - stretch.since_at >= THRESHOLDS_MS[stretch.reason]
+            if is_stuck and of_members == (stretch.member_id is not None):
+                key, row = _row(history, life, stretch)
+                wanted[key] = row
+    return wanted
+
+
+def _key_of(history: History, row: Row) -> Key:
+    return row["group_id"], row.get("member_id"), row["reason"], history.opened_by(row)
+
+
+def _excuse(history: History, row: Row) -> str:
+    return "" if row["reason"] in THRESHOLDS_MS else NOT_JUDGED
+
+
+MEMBERS: Final = Check(
+    "stuck_members", lambda history: _wanted(history, of_members=True), _key_of, _excuse
+)
+GROUPS: Final = Check(
+    "stuck_groups", lambda history: _wanted(history, of_members=False), _key_of, _excuse
+)
