@@ -22,8 +22,10 @@ from tests.simulator.compare import ROWS, Comparison, compare
 from tests.simulator.expected import (
     group_conversions,
     group_epochs,
+    log,
     member_assignments,
     member_states,
+    members,
     migration_progress,
     revocation_latencies,
     stuck,
@@ -39,8 +41,12 @@ CHECKS: Final[tuple[Check, ...]] = (
     revocation_latencies.CHECK,
     group_conversions.CHECK,
     migration_progress.CHECK,
+    members.CHECK,
     stuck.MEMBERS,
     stuck.GROUPS,
+    log.ANOMALIES,
+    log.UNDECODED,
+    log.COVERAGE,
 )
 
 

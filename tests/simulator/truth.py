@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.simulator.truth_log import CommitKey, Log, commit_key
+
 CONSUMER, CLASSIC = "consumer", "classic"
 STABLE, UNREVOKED, UNRELEASED = "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"
 AWAY_EPOCH = -2
@@ -27,14 +29,6 @@ class Partition(NamedTuple):
     """One partition of a topic. topic_id: None where a classic group names the topic alone."""
 
     topic_id: str | None
-    topic: str
-    number: int
-
-
-class CommitKey(NamedTuple):
-    """Whose committed offset it is."""
-
-    group_id: str
     topic: str
     number: int
 
@@ -149,7 +143,7 @@ class Truth:
     came to count. names: topic id -> name, of all that ever were. commit_offsets: group -> records
     of commits, tombstones too. deleted: name -> (deleted at, topic id). elected: partition of the
     offsets topic -> when a new leader took it over. as_of_ms: time of the newest record. lines:
-    operations of all groups, those that commit alone included. last_offsets: partition -> its last.
+    operations of all groups, those that commit alone included. logs: by partition.
     """
 
     names: Mapping[str, str]
@@ -160,7 +154,7 @@ class Truth:
     commit_offsets: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
     elected: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    last_offsets: dict[int, int] = field(default_factory=dict)
+    logs: dict[int, Log] = field(default_factory=lambda: defaultdict(Log))
     as_of_ms: int = 0
     lines: int = 0
 
@@ -224,13 +218,15 @@ class _Reader:
         truth.lines = len(lines)
         for line in lines:
             truth.as_of_ms = max(truth.as_of_ms, line["t"])
-            truth.last_offsets[line["p"]] = line["e"]
+            truth.logs[line["p"]].feed(line)
             if line["op"] == "marker":
                 self._end_transaction(line)
             elif "s" in line:
                 self._read_states(line)
             else:
                 self._read_commits(line)
+        for log in truth.logs.values():
+            log.finish()
 
     def _end_transaction(self, line: dict[str, Any]) -> None:
         outcome, producer = line["why"].split()
@@ -245,7 +241,7 @@ class _Reader:
 
     def _read_commits(self, line: dict[str, Any]) -> None:
         for place, told in enumerate(line.get("c", ())):
-            key = _commit_key(told)
+            key = commit_key(told)
             if key is None:
                 continue
             if told.endswith(" gone"):
@@ -259,7 +255,7 @@ class _Reader:
     def _read_states(self, line: dict[str, Any]) -> None:
         states: dict[str, dict[str, Any]] = line["s"]
         for told in line["recs"]:
-            if (key := _commit_key(told)) is not None and told.endswith(" gone"):
+            if (key := commit_key(told)) is not None and told.endswith(" gone"):
                 self._truth.live_offsets[key.group_id].discard(key)
         records = (
             tuple(record for record in line["recs"] if not record.startswith("K1 "))
@@ -313,15 +309,6 @@ class _Reader:
             for topic_id, numbers in told.items()
             for number in numbers
         )
-
-
-def _commit_key(told: str) -> CommitKey | None:
-    """Whose offset a record in short is; None for any other record."""
-    words = told.split(" ")
-    if words[0] != "K1":
-        return None
-    topic, number = words[2].rsplit("-", 1)
-    return CommitKey(words[1], topic, int(number))
 
 
 def _operation(

@@ -13,7 +13,8 @@ from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.lives import Life, is_conversion, lives_of
 from tests.simulator.tables import Row
-from tests.simulator.truth import CommitKey, Operation, Partition, Truth
+from tests.simulator.truth import Operation, Partition, Truth
+from tests.simulator.truth_log import CommitKey
 
 
 @dataclass

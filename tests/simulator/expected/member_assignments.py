@@ -11,7 +11,8 @@ from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, CommitKey, Member, Operation
+from tests.simulator.truth import CLASSIC, Member, Operation
+from tests.simulator.truth_log import CommitKey
 
 COMMITS_OF_DELETED: Final = Untold("commits of a topic that was deleted")
 DELETED_OVER_CONVERSION: Final = "a deleted topic's name need not be known over a conversion"
