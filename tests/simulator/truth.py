@@ -78,14 +78,16 @@ class Member:
 class Operation:
     """What one action of the coordinator wrote of one group, and the group as it was then.
 
+    at: time of its records, by the clock of the broker that led; true_at: by the one true clock.
     first_offset, last_offset: of the action's records. kind: what was asked (join, heartbeat, sync,
     leave, commit, delete group, ..), or `internal`: then reason names the timer or task. asked_by:
     member that asked. records: each in short, in order; empty where other groups' are among them.
     protocol: None where the group is gone. epoch: group epoch or generation. target_epoch: of the
-    assignment; None for classic groups.
+    assignment; None for classic groups. protocol_type, protocol_name: of classic groups.
     """
 
     at: int
+    true_at: int
     offsets_partition: int
     first_offset: int
     last_offset: int
@@ -98,6 +100,8 @@ class Operation:
     protocol: str | None
     epoch: int
     target_epoch: int | None
+    protocol_type: str | None
+    protocol_name: str | None
     members: Mapping[str, Member]
 
     def has(self, record: str) -> bool:
@@ -143,7 +147,9 @@ class Truth:
     came to count. names: topic id -> name, of all that ever were. commit_offsets: group -> records
     of commits, tombstones too. deleted: name -> (deleted at, topic id). elected: partition of the
     offsets topic -> when a new leader took it over. as_of_ms: time of the newest record. lines:
-    operations of all groups, those that commit alone included. logs: by partition.
+    operations of all groups, those that commit alone included. logs: by partition. other_groups:
+    share and streams groups that live, and of which kind they are. ended_at: true time of the
+    newest record.
     """
 
     names: Mapping[str, str]
@@ -155,7 +161,10 @@ class Truth:
     deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
     elected: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     logs: dict[int, Log] = field(default_factory=lambda: defaultdict(Log))
+    other_groups: dict[str, str] = field(default_factory=dict)
+    brokers: int = 1
     as_of_ms: int = 0
+    ended_at: int = 0
     lines: int = 0
 
     def commit_after(self, key: CommitKey, offset: int, before: int | None) -> int | None:
@@ -187,6 +196,7 @@ def read_truth(recording: Path) -> Truth:
         for line in _lines(home / "timeline.jsonl.gz")
     ]
     truth = Truth(json.loads((home / "topic_names.json").read_text()), injected)
+    truth.brokers = json.loads((recording / "recording.json").read_text())["brokers"]
     for event in injected:
         if event.what == "delete":
             name, topic_id = event.detail.rsplit(" ", 1)
@@ -218,6 +228,7 @@ class _Reader:
         truth.lines = len(lines)
         for line in lines:
             truth.as_of_ms = max(truth.as_of_ms, line["t"])
+            truth.ended_at = max(truth.ended_at, line.get("tt", line["t"]))
             truth.logs[line["p"]].feed(line)
             if line["op"] == "marker":
                 self._end_transaction(line)
@@ -271,10 +282,17 @@ class _Reader:
             members |= {name: self._member(told) for name, told in state.get("ms", {}).items()}
             self._members[group_id] = members
             # A classic group of which the action wrote no K2 is not told: its memory runs ahead.
+            self._note_other(group_id, state["type"])
             if "nok2" not in state and state["type"] in (CONSUMER, CLASSIC, None):
                 self._truth.operations[group_id].append(
                     _operation(line, group_id, state, records, members)
                 )
+
+    def _note_other(self, group_id: str, protocol: str | None) -> None:
+        if protocol in (CONSUMER, CLASSIC, None):
+            self._truth.other_groups.pop(group_id, None)
+        else:
+            self._truth.other_groups[group_id] = protocol.lower()
 
     def _member(self, told: dict[str, Any]) -> Member:
         by_name = "an" in told
@@ -320,6 +338,7 @@ def _operation(
 ) -> Operation:
     return Operation(
         at=line["t"],
+        true_at=line.get("tt", line["t"]),
         offsets_partition=line["p"],
         first_offset=line["b"],
         last_offset=line["e"],
@@ -332,5 +351,7 @@ def _operation(
         protocol=state["type"],
         epoch=state.get("ge", 0),
         target_epoch=state.get("te"),
+        protocol_type=state.get("ptype"),
+        protocol_name=state.get("proto"),
         members=members if state["type"] is not None else {},
     )

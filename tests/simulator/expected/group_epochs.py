@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
-from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import Named, is_new_generation, named
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
@@ -175,16 +175,12 @@ def _row(life: Life, incarnation: Between, epoch: _Epoch) -> tuple[Key, Wanted]:
         "members": len(opened.members),
         "members_classic": sum(each.is_classic for each in opened.members.values()),
         "partitions_moved": epoch.moved,
-        "assign_ms": _since(opened, epoch.target_at),
-        "converge_ms": _since(opened, epoch.converged_at),
+        "assign_ms": elapsed_ms(opened.at, epoch.target_at),
+        "converge_ms": elapsed_ms(opened.at, epoch.converged_at),
         "outcome": epoch.outcome,
     }
     key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)
     return key, Wanted(values, (opened.first_offset,))
-
-
-def _since(opened: Operation, at: int | None) -> int | None:
-    return None if at is None else at - opened.at
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:

@@ -38,6 +38,7 @@ class _Course:
     before_empty: str | None = None
     mixed_since_at: int | None = None
     is_upgraded: bool = False
+    is_foreign: bool = False
     upgraded_at: int | None = None
     downgraded_at: int | None = None
 
@@ -57,6 +58,13 @@ class _Course:
             self.mixed_since_at = None
         self.phase = phase
 
+    def _is_foreign(self, operation: Operation) -> bool:
+        """Whether no consumers are in it (Connect, Streams); an empty one is what it was last."""
+        if not operation.members:
+            return self.is_foreign
+        protocol_type, protocol = operation.protocol_type or "", operation.protocol_name
+        return protocol_type not in ("", "consumer") or protocol == "stream"
+
     def _convert(self, operation: Operation) -> None:
         if operation.protocol == CONSUMER:
             self.directions.append("UPGRADE")
@@ -68,6 +76,10 @@ class _Course:
     def _phase(self, operation: Operation) -> str:
         """The first that applies."""
         members = operation.members.values()
+        if operation.protocol == CLASSIC:
+            self.is_foreign = self._is_foreign(operation)
+            if self.is_foreign:
+                return "NOT_APPLICABLE"
         if not members:
             return "EMPTY"
         if operation.protocol == CLASSIC:
@@ -98,6 +110,7 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
     classic = {name: each for name, each in last.members.items() if each.is_classic}
     total = len(last.members)
     consumers = total - len(classic)
+    applies = course.phase != "NOT_APPLICABLE"
     incarnation: Between = history.incarnation(life)
     values: dict[str, Any] = {
         "incarnation": incarnation,
@@ -111,12 +124,12 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
         "members_total": total,
         "members_consumer": consumers,
         "members_classic": len(classic),
-        "progress_pct": round(100.0 * consumers / total, 1) if total else None,
+        "progress_pct": round(100.0 * consumers / total, 1) if total and applies else None,
         "mixed_since_at": course.mixed_since_at,
         "upgraded_at": course.upgraded_at,
         "downgraded_at": course.downgraded_at,
         "conversions": len(course.directions),
-        "blockers": _Blockers(frozenset(_blocker(*each) for each in classic.items())),
+        "blockers": _Blockers(frozenset(_blocker(*each) for each in classic.items() if applies)),
         "group_epoch": last.epoch,
     }
     return Wanted(values, (last.first_offset,))
@@ -147,11 +160,15 @@ def _simple(history: History, group_id: str) -> Wanted:
 def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     last_lives = {life.group_id: life for life in history.lives}
-    for group_id in sorted(set(chain(last_lives, history.truth.live_offsets))):
+    others = history.truth.other_groups
+    for group_id in sorted(set(chain(last_lives, others, history.truth.live_offsets))):
         life = last_lives.get(group_id)
         if life is not None and not life.is_removed:
             course = _course(history.truth.operations[group_id])
             wanted[group_id,] = _row(history, life, course)
+        elif group_id in history.truth.other_groups:
+            kind = history.truth.other_groups[group_id]
+            wanted[group_id,] = Wanted({"protocol": kind, "phase": "NOT_APPLICABLE"}, ())
         elif history.truth.live_offsets.get(group_id):
             wanted[group_id,] = _simple(history, group_id)
     return wanted

@@ -27,7 +27,7 @@ THRESHOLDS_MS: Final = {
 
 @dataclass(slots=True)
 class Stretch:
-    """opened: the operation whose record opens the row. since_at: when the stretch began.
+    """opened: the operation whose record opens the row. since: the one at which the stretch began.
 
     member: as it was then, None of a group. blocked_by: members to be charged, at any time of it.
     waiting, held: how many partitions it waited for and had, at any time of it. requested_at: when
@@ -38,7 +38,7 @@ class Stretch:
     member_id: str | None
     member: Member | None
     opened: Operation
-    since_at: int
+    since: Operation
     blocked_by: set[str] = field(default_factory=set)
     waiting: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
@@ -88,10 +88,14 @@ class _Watcher:
         self.open: dict[str, Stretch] = {}
 
     def begin(
-        self, member_id: str, member: Member, operation: Operation, since_at: int | None = None
+        self,
+        member_id: str,
+        member: Member,
+        operation: Operation,
+        opened: Operation | None = None,
     ) -> Stretch:
-        at = operation.at if since_at is None else since_at
-        stretch = Stretch(self.reason, member_id, member, operation, at)
+        """opened: the operation whose record opens the row, where it is an earlier one."""
+        stretch = Stretch(self.reason, member_id, member, opened or operation, operation)
         self.open[member_id] = stretch
         self.found.append(stretch)
         return stretch
@@ -205,7 +209,7 @@ class _Silences(_Watcher):
                 self._last_said[member_id] = operation
             if member_id not in self.open and self._is_behind(operation, member):
                 said = self._last_said[member_id]
-                stretch = self.begin(member_id, member, said, since_at=operation.at)
+                stretch = self.begin(member_id, member, operation, said)
                 stretch.held.add(len(member.assigned))
 
     def _is_behind(self, operation: Operation, member: Member) -> bool:
@@ -213,9 +217,11 @@ class _Silences(_Watcher):
         return target > member.epoch and member.state != UNREVOKED and not member.is_away
 
     def _elect(self, before: Operation | None, operation: Operation) -> None:
-        if before is not None and any(before.at < at <= operation.at for at in self._elected):
+        if before is not None and any(
+            before.true_at < at <= operation.true_at for at in self._elected
+        ):
             for stretch in self.open.values():
-                stretch.since_at = operation.at
+                stretch.since = operation
 
 
 class _OfGroup:
@@ -230,7 +236,7 @@ class _OfGroup:
         last = self.found[-1] if self.found else None
         is_open = last is not None and last.closed is None
         if is_stuck and not is_open:
-            stretch = Stretch(self.reason, None, None, operation, operation.at, detail=detail)
+            stretch = Stretch(self.reason, None, None, operation, operation, detail=detail)
             self.found.append(stretch)
         elif last is not None and is_open and not is_stuck:
             last.closed = operation

@@ -20,7 +20,6 @@ _DEADLINE_OF_HOLDERS: Final = Untold("timers of holders")
 
 def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
     opened, closed = stretch.opened, stretch.closed
-    until = history.truth.as_of_ms if closed is None else closed.at
     values: dict[str, Any] = {
         "incarnation": history.incarnation(life),
         "offsets_partition": life.offsets_partition,
@@ -29,19 +28,19 @@ def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
         "start_observed": True,
         "is_final": closed is not None,
         "reason": stretch.reason,
-        "since_at": stretch.since_at,
+        "since_at": stretch.since.at,
         "until_at": closed.at if closed else None,
-        "stuck_ms": until - stretch.since_at,
+        "stuck_ms": history.lasted_ms(stretch.since, closed),
         "is_open": closed is None,
         "detail": stretch.detail,
     }
     if stretch.member is not None:
-        values |= _of_member(history, life, stretch)
+        values |= _of_member(history, stretch)
     key = (life.group_id, stretch.member_id, stretch.reason, opened.first_offset)
     return key, Wanted(values, (opened.first_offset,))
 
 
-def _of_member(history: History, life: Life, stretch: Stretch) -> dict[str, Any]:
+def _of_member(history: History, stretch: Stretch) -> dict[str, Any]:
     member = stretch.member
     assert member is not None
     return {
@@ -50,13 +49,13 @@ def _of_member(history: History, life: Life, stretch: Stretch) -> dict[str, Any]
         "client_id": member.client_id,
         "member_protocol": member.protocol,
         "blocked_by": sorted(stretch.blocked_by),
-        "deadline_at": _deadline_at(history, life, stretch),
+        "deadline_at": _deadline_at(history, stretch),
         "partitions_held": OneOf(tuple(stretch.held)),
         "partitions_waiting": OneOf(tuple(stretch.waiting)) if stretch.waiting else None,
     }
 
 
-def _deadline_at(history: History, life: Life, stretch: Stretch) -> Any:
+def _deadline_at(history: History, stretch: Stretch) -> Any:
     """When the member's rebalance timer runs out; None for classic members, and once a new leader
     armed the timers anew."""
     if stretch.reason == "WAITING_ON_HOLDER":
@@ -66,9 +65,7 @@ def _deadline_at(history: History, life: Life, stretch: Stretch) -> Any:
         return None
     if stretch.reason != "SLOW_REVOCATION":
         return None
-    until = history.truth.as_of_ms if stretch.closed is None else stretch.closed.at
-    elected = history.truth.elected.get(life.offsets_partition, ())
-    fallen = any(stretch.since_at <= at <= until for at in elected)
+    fallen = history.has_other_leader(stretch.since, stretch.closed)
     deadlines = {at + member.rebalance_timeout_ms for at in stretch.requested_at}
     return OneOf((*deadlines, *([None] if fallen else [])))
 
@@ -78,9 +75,8 @@ def _wanted(history: History, *, of_members: bool) -> dict[Key, Wanted]:
     for life in history.lives:
         elected = history.truth.elected.get(life.offsets_partition, ())
         for stretch in stretches_of(life, elected):
-            closed = stretch.closed
-            until = history.truth.as_of_ms if closed is None else closed.at
-            is_stuck = until - stretch.since_at >= THRESHOLDS_MS[stretch.reason]
+            lasted_ms = history.lasted_ms(stretch.since, stretch.closed)
+            is_stuck = lasted_ms >= THRESHOLDS_MS[stretch.reason]
             if is_stuck and of_members == (stretch.member_id is not None):
                 key, row = _row(history, life, stretch)
                 wanted[key] = row
