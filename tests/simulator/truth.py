@@ -129,6 +129,18 @@ class Operation:
         return f"{place} {asked} {group} {' | '.join(told)}{more}"
 
 
+@dataclass(slots=True)
+class OtherGroup:
+    """A share or streams group that lives. first_offset, last_offset: of its first operation."""
+
+    protocol: str
+    offsets_partition: int
+    first_offset: int
+    last_offset: int
+    epoch: int = 0
+    members: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Injected:
     """One thing that was done to the groups or the cluster. what: start, crash, freeze, close,
@@ -161,8 +173,9 @@ class Truth:
     deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
     elected: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     logs: dict[int, Log] = field(default_factory=lambda: defaultdict(Log))
-    other_groups: dict[str, str] = field(default_factory=dict)
+    other_groups: dict[str, OtherGroup] = field(default_factory=dict)
     brokers: int = 1
+    longest_session_ms: int = 60_000
     as_of_ms: int = 0
     ended_at: int = 0
     lines: int = 0
@@ -196,7 +209,10 @@ def read_truth(recording: Path) -> Truth:
         for line in _lines(home / "timeline.jsonl.gz")
     ]
     truth = Truth(json.loads((home / "topic_names.json").read_text()), injected)
-    truth.brokers = json.loads((recording / "recording.json").read_text())["brokers"]
+    told = json.loads((recording / "recording.json").read_text())
+    truth.brokers = told["brokers"]
+    longest = told["broker_config"].get("group.consumer.max.session.timeout.ms")
+    truth.longest_session_ms = int(longest or truth.longest_session_ms)
     for event in injected:
         if event.what == "delete":
             name, topic_id = event.detail.rsplit(" ", 1)
@@ -282,17 +298,22 @@ class _Reader:
             members |= {name: self._member(told) for name, told in state.get("ms", {}).items()}
             self._members[group_id] = members
             # A classic group of which the action wrote no K2 is not told: its memory runs ahead.
-            self._note_other(group_id, state["type"])
+            self._note_other(group_id, line, state, len(members))
             if "nok2" not in state and state["type"] in (CONSUMER, CLASSIC, None):
                 self._truth.operations[group_id].append(
                     _operation(line, group_id, state, records, members)
                 )
 
-    def _note_other(self, group_id: str, protocol: str | None) -> None:
-        if protocol in (CONSUMER, CLASSIC, None):
-            self._truth.other_groups.pop(group_id, None)
-        else:
-            self._truth.other_groups[group_id] = protocol.lower()
+    def _note_other(
+        self, group_id: str, line: dict[str, Any], state: dict[str, Any], members: int
+    ) -> None:
+        others, kind = self._truth.other_groups, state["type"]
+        if kind in (CONSUMER, CLASSIC, None):
+            others.pop(group_id, None)
+            return
+        if group_id not in others:
+            others[group_id] = OtherGroup(kind.lower(), line["p"], line["b"], line["e"])
+        others[group_id].epoch, others[group_id].members = state["ge"], members
 
     def _member(self, told: dict[str, Any]) -> Member:
         by_name = "an" in told

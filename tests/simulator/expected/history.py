@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
-from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.lives import Life, is_conversion, lives_of
 from tests.simulator.tables import Row
@@ -52,6 +53,12 @@ class History:
         the id alone."""
         topic_id = row["topic_id"]
         return Partition(topic_id, self.truth.names.get(topic_id, row["topic"]), row["partition"])
+
+    def topic_of(self, partition: Partition) -> Any:
+        """What `topic` says: the name, or the id's text where the name need not be known."""
+        if partition.topic_id is None or partition.topic not in self.truth.deleted:
+            return partition.topic
+        return OneOf((partition.topic, partition.topic_id))
 
     def partition_key(self, partition: Partition) -> Key:
         """What tells partitions apart: the name, and the id of a name that several topics had."""

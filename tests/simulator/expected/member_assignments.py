@@ -39,6 +39,7 @@ class _Life:
             "from_offset": Between(opened.first_offset, opened.last_offset),
             "start_observed": True,
             "instance_id": member.instance_id,
+            "topic": self.history.topic_of(partition),
             "topic_id": partition.topic_id or Untold("told by name alone"),
             "assigned_at": opened.at,
             "assigned_epoch": span.epoch,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.compare import Between, Key, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation
+from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation, OtherGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,13 @@ class _Blockers:
     members: frozenset[tuple[str, str | None, str | None]]
 
     def admits(self, value: Any) -> bool:
-        told = [(each["member_id"], each["instance_id"], each["client_id"]) for each in value]
+        told = [
+            (each["member_id"], each["instance_id"], each["client_id"])
+            for each in value
+            if isinstance(each, dict)
+        ]
+        if len(told) < len(value):
+            return False
         return len(told) == len(self.members) and set(told) == self.members
 
 
@@ -135,15 +141,13 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
     return Wanted(values, (last.first_offset,))
 
 
-def _simple(history: History, group_id: str) -> Wanted:
-    """A group that only commits."""
-    values: dict[str, Any] = {
+def _not_applicable(history: History, protocol: str) -> dict[str, Any]:
+    """What is alike in groups that cannot migrate."""
+    return {
         "as_of_at": history.truth.as_of_ms,
-        "protocol": "simple",
+        "protocol": protocol,
         "phase": "NOT_APPLICABLE",
         "last_phase": None,
-        "history_complete": False,
-        "members_total": 0,
         "members_consumer": 0,
         "members_classic": 0,
         "progress_pct": None,
@@ -152,9 +156,38 @@ def _simple(history: History, group_id: str) -> Wanted:
         "downgraded_at": None,
         "conversions": 0,
         "blockers": [],
+    }
+
+
+def _simple(history: History, group_id: str) -> Wanted:
+    """A group that only commits: it has no birth."""
+    first = history.truth.commit_offsets[group_id][0]
+    values = _not_applicable(history, "simple") | {
+        "incarnation": _WHICH_COMMIT,
+        "offsets_partition": _WHICH_COMMIT,
+        "from_offset": _WHICH_COMMIT,
+        "history_complete": False,
+        "members_total": 0,
         "group_epoch": None,
     }
-    return Wanted(values, tuple(history.truth.commit_offsets[group_id][:1]))
+    return Wanted(values, (first,))
+
+
+def _other(history: History, group: OtherGroup) -> Wanted:
+    """A share or streams group."""
+    first = Between(group.first_offset, group.last_offset)
+    values = _not_applicable(history, group.protocol) | {
+        "incarnation": first,
+        "offsets_partition": group.offsets_partition,
+        "from_offset": first,
+        "history_complete": True,
+        "members_total": group.members,
+        "group_epoch": group.epoch,
+    }
+    return Wanted(values, (group.first_offset,))
+
+
+_WHICH_COMMIT: Final = Untold("which of its commits is the first of this life")
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
@@ -166,9 +199,8 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         if life is not None and not life.is_removed:
             course = _course(history.truth.operations[group_id])
             wanted[group_id,] = _row(history, life, course)
-        elif group_id in history.truth.other_groups:
-            kind = history.truth.other_groups[group_id]
-            wanted[group_id,] = Wanted({"protocol": kind, "phase": "NOT_APPLICABLE"}, ())
+        elif group_id in others:
+            wanted[group_id,] = _other(history, others[group_id])
         elif history.truth.live_offsets.get(group_id):
             wanted[group_id,] = _simple(history, group_id)
     return wanted

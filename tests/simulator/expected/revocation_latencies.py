@@ -54,6 +54,7 @@ class _Life:
             "instance_id": member.instance_id,
             "client_id": member.client_id,
             "member_protocol": member.protocol,
+            "topic": self.history.topic_of(asked.partition),
             "topic_id": asked.partition.topic_id,
             "target_at": asked.taken_at,
             "requested_at": requested.at,
@@ -71,7 +72,8 @@ class _Life:
             outcome = OneOf(("FENCED", "LEFT_OR_FENCED"))
         return {
             "to_offset": Between(ended.first_offset, ended.last_offset) if ended else None,
-            "ended_at": ended.at if ended else None,
+            # Of an end that is hidden the time of the operation may be told or not.
+            "ended_at": OneOf((None, ended.at)) if ended and is_unseen else ended and ended.at,
             "acked_at": ended.at if ended and asked.outcome == "ACKED" else None,
             "revoke_ms": None if is_unseen else elapsed_ms(requested.at, until_at),
             "timeout_ms": _timeout_ms(asked, fallen),
