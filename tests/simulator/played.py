@@ -19,9 +19,9 @@ class Played:
     def name(self) -> str:
         return f"{self.profile}-{self.version}-{self.seed}"
 
-    @property
-    def command(self) -> str:
-        """What plays and checks it again."""
+    def command(self, with_job: bool = False) -> str:
+        """What plays and checks it again. with_job: through the real job too."""
         options = f"--profile {self.profile} --version {self.version}"
         sizes = f"--groups {self.groups} --hours {self.hours}"
-        return f"python -m tests.simulator.soak --seed {self.seed} {options} {sizes}"
+        only = "" if with_job else " --no-job"
+        return f"python -m tests.simulator.soak --seed {self.seed} {options} {sizes}{only}"

@@ -33,5 +33,5 @@ def test_every_row_is_what_the_coordinator_held(history: Played, play: Play) -> 
     truth = read_truth(recording)
     compared = check_tables(truth, FactTables(recording))
     told = [line for each in compared for line in differences(each, truth, 2)]
-    assert not told, "\n".join((history.command, *told[:60]))
+    assert not told, "\n".join((history.command(), *told[:60]))
     assert sum(each.agree.total() for each in compared) > 1_000
