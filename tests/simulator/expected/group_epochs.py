@@ -19,7 +19,7 @@ Owners = dict[Named, str]
 
 
 @dataclass(slots=True)
-class _Epoch:
+class Epoch:
     """closed: the operation that superseded it or removed the group. moved: None: no target."""
 
     epoch: int
@@ -43,7 +43,7 @@ class _Epochs:
     """Follows one life and gathers its epochs."""
 
     def __init__(self, life: Life, begins_by_conversion: bool, deleted: Container[str]) -> None:
-        self.found: list[_Epoch] = []
+        self.found: list[Epoch] = []
         self._deleted = deleted
         self._begins_by_conversion = begins_by_conversion
         self._target: Owners | None = None
@@ -60,7 +60,7 @@ class _Epochs:
         for epoch in born:
             self._supersede(operation)
             cause = cause_of(before, operation, converts)
-            self.found.append(_Epoch(epoch, operation, cause))
+            self.found.append(Epoch(epoch, operation, cause))
         self._follow_replacements(before, operation)
         if operation.protocol == CONSUMER:
             self._note_targets(operation, is_conversion(before, operation))
@@ -153,7 +153,7 @@ def _born(before: Operation | None, operation: Operation) -> list[int]:
     return born
 
 
-def _row(life: Life, incarnation: Between, epoch: _Epoch) -> tuple[Key, Wanted]:
+def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
     opened, closed = epoch.opened, epoch.closed
     is_superseded = closed is not None and closed.protocol is not None
     values: dict[str, Any] = {
@@ -183,13 +183,17 @@ def _row(life: Life, incarnation: Between, epoch: _Epoch) -> tuple[Key, Wanted]:
     return key, Wanted(values, (opened.first_offset,))
 
 
+def epochs_of(history: History, life: Life) -> list[Epoch]:
+    """The epochs of a life, in order."""
+    converts = history.begins_by_conversion(life)
+    return _Epochs(life, converts, history.truth.deleted).found
+
+
 def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
         incarnation = history.incarnation(life)
-        converts = history.begins_by_conversion(life)
-        epochs = _Epochs(life, converts, history.truth.deleted)
-        wanted.update(_row(life, incarnation, epoch) for epoch in epochs.found)
+        wanted.update(_row(life, incarnation, epoch) for epoch in epochs_of(history, life))
     return wanted
 
 

@@ -140,11 +140,13 @@ _OPEN: Final[Mapping[str, Any]] = {
 }
 
 
-def _released_epoch(closed: Operation, member: Member | None) -> int | None:
-    """The member's epoch then, or the group's where the member is gone."""
+def _released_epoch(closed: Operation, member: Member | None) -> Any:
+    """The member's epoch then, or the group's where the member is gone: an upgrade begins two."""
     if member is not None:
         return member.epoch
-    return closed.epoch if closed.protocol is not None else None
+    if closed.protocol is None:
+        return None
+    return OneOf((closed.epoch, *closed.group_epochs))
 
 
 def _unowned_ms(closed: Operation, granted: Operation | None) -> int | None:

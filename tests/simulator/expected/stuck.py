@@ -6,14 +6,27 @@ which commits are kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
+from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.repetitions import (
+    EPOCH_STORM,
+    FENCE_LOOP,
+    WINDOW_MS,
+    Chain,
+    epoch_storms,
+    fence_loops,
+    shared_clients,
+)
 from tests.simulator.expected.stretches import THRESHOLDS_MS, Stretch, stretches_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
+from tests.simulator.truth import CLASSIC
 
+NOT_TOLD: Final = "repetitions of clients that share an id, or of generations"
 NOT_JUDGED: Final = "reasons that are not judged"
 _DEADLINE_OF_HOLDERS: Final = Untold("timers of holders")
 
@@ -33,6 +46,7 @@ def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
         "stuck_ms": history.lasted_ms(stretch.since, closed),
         "is_open": closed is None,
         "detail": stretch.detail,
+        "repetitions": None,
     }
     if stretch.member is not None:
         values |= _of_member(history, stretch)
@@ -70,7 +84,56 @@ def _deadline_at(history: History, stretch: Stretch) -> Any:
     return OneOf((*deadlines, *([None] if fallen else [])))
 
 
-def _wanted(history: History, *, of_members: bool) -> dict[Key, Wanted]:
+def _repeated(history: History, life: Life, chain: Chain) -> Iterator[tuple[Key, Wanted]]:
+    """Rows of repetitions: from the first removal, or epoch, to the last return."""
+    opened = chain.turns[0].ended
+    for first, last in chain.episodes():
+        since, until = chain.turns[first].began, chain.turns[last].ended
+        is_last = last == len(chain.turns) - 1 and life.end is None
+        is_open = is_last and history.truth.as_of_ms - until.at <= WINDOW_MS
+        until_at = None if is_open else until.at
+        values: dict[str, Any] = {
+            "incarnation": history.incarnation(life),
+            "offsets_partition": life.offsets_partition,
+            "from_offset": Between(opened.first_offset, opened.last_offset),
+            "start_observed": True,
+            "since_at": since.at,
+            "until_at": until_at,
+            "stuck_ms": (until_at or history.truth.as_of_ms) - since.at,
+            "is_open": is_open,
+            "repetitions": last - first + 1,
+            "detail": None,
+        }
+        if chain.reason == FENCE_LOOP:
+            turns = chain.turns[first : last + 1]
+            values |= {
+                "member_id": OneOf(tuple(each.member_id for each in turns)),
+                "client_id": chain.client_id,
+                "blocked_by": [],
+                "deadline_at": None,
+            }
+        key = (life.group_id, chain.client_id, chain.reason, since.at)
+        left_out = "" if chain.is_certain else NOT_TOLD
+        yield key, Wanted(values, (since.first_offset, until.first_offset), left_out)
+
+
+def _wanted_of_members(history: History) -> dict[Key, Wanted]:
+    wanted = _stretches(history, of_members=True)
+    for life in history.lives:
+        for chain in fence_loops(life):
+            wanted.update(_repeated(history, life, chain))
+    return wanted
+
+
+def _wanted_of_groups(history: History) -> dict[Key, Wanted]:
+    wanted = _stretches(history, of_members=False)
+    for life in history.lives:
+        for chain in epoch_storms(life, epochs_of(history, life)):
+            wanted.update(_repeated(history, life, chain))
+    return wanted
+
+
+def _stretches(history: History, *, of_members: bool) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
         elected = history.truth.elected.get(life.offsets_partition, ())
@@ -84,16 +147,21 @@ def _wanted(history: History, *, of_members: bool) -> dict[Key, Wanted]:
 
 
 def _key_of(history: History, row: Row) -> Key:
+    if row["repetitions"] is not None:
+        return row["group_id"], row.get("client_id"), row["reason"], row["since_at"]
     return row["group_id"], row.get("member_id"), row["reason"], history.opened_by(row)
 
 
 def _excuse(history: History, row: Row) -> str:
+    if row["reason"] == FENCE_LOOP:
+        lives = [each for each in history.lives if each.group_id == row["group_id"]]
+        is_shared = any(row["client_id"] in shared_clients(each) for each in lives)
+        return NOT_TOLD if is_shared else ""
+    if row["reason"] == EPOCH_STORM:
+        operations = history.truth.operations.get(row["group_id"], ())
+        return NOT_TOLD if any(each.protocol == CLASSIC for each in operations) else ""
     return "" if row["reason"] in THRESHOLDS_MS else NOT_JUDGED
 
 
-MEMBERS: Final = Check(
-    "stuck_members", lambda history: _wanted(history, of_members=True), _key_of, _excuse
-)
-GROUPS: Final = Check(
-    "stuck_groups", lambda history: _wanted(history, of_members=False), _key_of, _excuse
-)
+MEMBERS: Final = Check("stuck_members", _wanted_of_members, _key_of, _excuse)
+GROUPS: Final = Check("stuck_groups", _wanted_of_groups, _key_of, _excuse)
