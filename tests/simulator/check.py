@@ -13,23 +13,25 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tests.simulator.compare import ROWS, Comparison, compare
+from tests.simulator.compare import ROWS, Comparison, Key, Wanted, compare
 from tests.simulator.expected import (
     group_conversions,
     group_epochs,
+    log,
     member_assignments,
     member_states,
     members,
     migration_progress,
     revocation_latencies,
+    stuck,
 )
 from tests.simulator.expected.history import Check, History
-from tests.simulator.tables import DeltaTables, FactTables, Tables
+from tests.simulator.tables import DeltaTables, FactTables, Row, Tables
 from tests.simulator.truth import Truth, read_truth
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -40,6 +42,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     group_conversions.CHECK,
     migration_progress.CHECK,
     members.CHECK,
+    stuck.MEMBERS,
+    stuck.GROUPS,
+    log.ANOMALIES,
+    log.UNDECODED,
+    log.COVERAGE,
 )
 
 
@@ -47,16 +54,18 @@ def check_tables(truth: Truth, tables: Tables, only: str = "") -> list[Compariso
     """What each check says. only: a part of the names of the tables to look at, "" for all."""
     history = History(truth)
     return [
-        compare(
-            check.table,
-            check.wanted(history),
-            tables.rows(check.table),
-            partial(check.key_of, history),
-            partial(check.excuse, history),
-        )
+        compared(check, history, check.wanted(history), tables.rows(check.table))
         for check in CHECKS
         if only in check.table
     ]
+
+
+def compared(
+    check: Check, history: History, wanted: Mapping[Key, Wanted], rows: Sequence[Row]
+) -> Comparison:
+    """What one check says of these rows. wanted: of the check, for this history."""
+    key_of, excuse = partial(check.key_of, history), partial(check.excuse, history)
+    return compare(check.table, wanted, rows, key_of, excuse)
 
 
 def differences(comparison: Comparison, truth: Truth, most: int) -> Iterable[str]:

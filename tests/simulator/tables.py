@@ -9,7 +9,7 @@ logical_date), who owns its group, and what only broker logs can tell.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -19,6 +19,7 @@ from deltalake import DeltaTable
 
 from groupreplay.replay.facts import (
     Anomaly,
+    Chain,
     Conversion,
     Epoch,
     Fact,
@@ -30,7 +31,7 @@ from groupreplay.replay.facts import (
     Stall,
 )
 from tests.simulator.replayed import Coverage, Replayed, Undecoded, replay_recording
-from tests.support.stuck_rows import stuck_ms
+from tests.support.stuck_rows import episodes, stuck_ms
 
 Row = dict[str, Any]
 
@@ -76,11 +77,12 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "progress_pct",
         "blockers",
     ),
-    "stuck_members": (*_fields(Stall), "stuck_ms", "is_open"),
+    "stuck_members": (*_fields(Stall), "stuck_ms", "is_open", "repetitions"),
     "stuck_groups": (
         *_fields(Stall, *_OF_MEMBERS, "partitions_waiting", "partitions_held"),
         "stuck_ms",
         "is_open",
+        "repetitions",
     ),
     "anomalies": (*_fields(Anomaly), "evidence_partition"),
     "undecoded": _fields(Undecoded),
@@ -150,19 +152,42 @@ def _progress(replayed: Replayed) -> list[Row]:
 
 
 def _stuck(table: str, of_members: bool) -> Callable[[Replayed], list[Row]]:
-    """Stretches alone: repetitions (FENCE_LOOP, EPOCH_STORM) are left out of both sources."""
+    """Stretches and repetitions past their thresholds."""
 
     def make(replayed: Replayed) -> list[Row]:
-        rows = []
-        for stall in replayed.of(Stall):
-            lasted_ms = stuck_ms(stall, replayed.as_of_ms)
-            if lasted_ms is None or (stall.member_id is not None) != of_members:
-                continue
-            row = _row(stall, [name for name in COLUMNS[table] if hasattr(stall, name)])
-            rows.append({**row, "stuck_ms": lasted_ms, "is_open": stall.until_at is None})
-        return rows
+        rows = [*_stretches(replayed), *_repetitions(replayed)]
+        return [
+            {name: row.get(name) for name in COLUMNS[table]}
+            for row in rows
+            if (row["member_id"] is not None) == of_members
+        ]
 
     return make
+
+
+def _stretches(replayed: Replayed) -> Iterator[Row]:
+    for stall in replayed.of(Stall):
+        lasted_ms = stuck_ms(stall, replayed.as_of_ms)
+        if lasted_ms is not None:
+            row = _row(stall, _fields(Stall))
+            yield {**row, "stuck_ms": lasted_ms, "is_open": stall.until_at is None}
+
+
+def _repetitions(replayed: Replayed) -> Iterator[Row]:
+    """An episode that is open has no closing record, whatever its chain has."""
+    for chain in replayed.of(Chain):
+        for episode in episodes(chain, replayed.as_of_ms):
+            until = replayed.as_of_ms if episode.until_at is None else episode.until_at
+            yield {
+                **_row(chain, _fields(Chain)),
+                "to_offset": None if episode.until_at is None else chain.to_offset,
+                "since_at": episode.since_at,
+                "until_at": episode.until_at,
+                "stuck_ms": until - episode.since_at,
+                "is_open": episode.until_at is None,
+                "blocked_by": [],
+                "repetitions": episode.repetitions,
+            }
 
 
 def _anomalies(replayed: Replayed) -> list[Row]:
@@ -200,8 +225,6 @@ class DeltaTables:
         if table in ("migration_progress", "coverage") and stored.num_rows:
             nights = stored.column("logical_date")
             stored = stored.filter(pc.equal(nights, pc.max(nights)))
-        if table.startswith("stuck_"):
-            stored = stored.filter(pc.is_null(stored.column("repetitions")))
         if table == "coverage":
             stored = stored.filter(pc.not_equal(stored.column("source"), "none"))
         rows: list[Row] = pa.table(

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.simulator.truth_log import CommitKey, Log, commit_key
+
 CONSUMER, CLASSIC = "consumer", "classic"
 STABLE, UNREVOKED, UNRELEASED = "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"
 AWAY_EPOCH = -2
@@ -27,14 +29,6 @@ class Partition(NamedTuple):
     """One partition of a topic. topic_id: None where a classic group names the topic alone."""
 
     topic_id: str | None
-    topic: str
-    number: int
-
-
-class CommitKey(NamedTuple):
-    """Whose committed offset it is."""
-
-    group_id: str
     topic: str
     number: int
 
@@ -84,14 +78,16 @@ class Member:
 class Operation:
     """What one action of the coordinator wrote of one group, and the group as it was then.
 
+    at: time of its records, by the clock of the broker that led; true_at: by the one true clock.
     first_offset, last_offset: of the action's records. kind: what was asked (join, heartbeat, sync,
     leave, commit, delete group, ..), or `internal`: then reason names the timer or task. asked_by:
     member that asked. records: each in short, in order; empty where other groups' are among them.
     protocol: None where the group is gone. epoch: group epoch or generation. target_epoch: of the
-    assignment; None for classic groups.
+    assignment; None for classic groups. protocol_type, protocol_name: of classic groups.
     """
 
     at: int
+    true_at: int
     offsets_partition: int
     first_offset: int
     last_offset: int
@@ -104,6 +100,8 @@ class Operation:
     protocol: str | None
     epoch: int
     target_epoch: int | None
+    protocol_type: str | None
+    protocol_name: str | None
     members: Mapping[str, Member]
 
     def has(self, record: str) -> bool:
@@ -131,6 +129,18 @@ class Operation:
         return f"{place} {asked} {group} {' | '.join(told)}{more}"
 
 
+@dataclass(slots=True)
+class OtherGroup:
+    """A share or streams group that lives. first_offset, last_offset: of its first operation."""
+
+    protocol: str
+    offsets_partition: int
+    first_offset: int
+    last_offset: int
+    epoch: int = 0
+    members: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Injected:
     """One thing that was done to the groups or the cluster. what: start, crash, freeze, close,
@@ -149,7 +159,9 @@ class Truth:
     came to count. names: topic id -> name, of all that ever were. commit_offsets: group -> records
     of commits, tombstones too. deleted: name -> (deleted at, topic id). elected: partition of the
     offsets topic -> when a new leader took it over. as_of_ms: time of the newest record. lines:
-    operations of all groups, those that commit alone included. last_offsets: partition -> its last.
+    operations of all groups, those that commit alone included. logs: by partition. other_groups:
+    share and streams groups that live, and of which kind they are. ended_at: true time of the
+    newest record.
     """
 
     names: Mapping[str, str]
@@ -160,8 +172,12 @@ class Truth:
     commit_offsets: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
     elected: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    last_offsets: dict[int, int] = field(default_factory=dict)
+    logs: dict[int, Log] = field(default_factory=lambda: defaultdict(Log))
+    other_groups: dict[str, OtherGroup] = field(default_factory=dict)
+    brokers: int = 1
+    longest_session_ms: int = 60_000
     as_of_ms: int = 0
+    ended_at: int = 0
     lines: int = 0
 
     def commit_after(self, key: CommitKey, offset: int, before: int | None) -> int | None:
@@ -193,6 +209,10 @@ def read_truth(recording: Path) -> Truth:
         for line in _lines(home / "timeline.jsonl.gz")
     ]
     truth = Truth(json.loads((home / "topic_names.json").read_text()), injected)
+    told = json.loads((recording / "recording.json").read_text())
+    truth.brokers = told["brokers"]
+    longest = told["broker_config"].get("group.consumer.max.session.timeout.ms")
+    truth.longest_session_ms = int(longest or truth.longest_session_ms)
     for event in injected:
         if event.what == "delete":
             name, topic_id = event.detail.rsplit(" ", 1)
@@ -224,13 +244,16 @@ class _Reader:
         truth.lines = len(lines)
         for line in lines:
             truth.as_of_ms = max(truth.as_of_ms, line["t"])
-            truth.last_offsets[line["p"]] = line["e"]
+            truth.ended_at = max(truth.ended_at, line.get("tt", line["t"]))
+            truth.logs[line["p"]].feed(line)
             if line["op"] == "marker":
                 self._end_transaction(line)
             elif "s" in line:
                 self._read_states(line)
             else:
                 self._read_commits(line)
+        for log in truth.logs.values():
+            log.finish()
 
     def _end_transaction(self, line: dict[str, Any]) -> None:
         outcome, producer = line["why"].split()
@@ -245,7 +268,7 @@ class _Reader:
 
     def _read_commits(self, line: dict[str, Any]) -> None:
         for place, told in enumerate(line.get("c", ())):
-            key = _commit_key(told)
+            key = commit_key(told)
             if key is None:
                 continue
             if told.endswith(" gone"):
@@ -259,7 +282,7 @@ class _Reader:
     def _read_states(self, line: dict[str, Any]) -> None:
         states: dict[str, dict[str, Any]] = line["s"]
         for told in line["recs"]:
-            if (key := _commit_key(told)) is not None and told.endswith(" gone"):
+            if (key := commit_key(told)) is not None and told.endswith(" gone"):
                 self._truth.live_offsets[key.group_id].discard(key)
         records = (
             tuple(record for record in line["recs"] if not record.startswith("K1 "))
@@ -275,10 +298,22 @@ class _Reader:
             members |= {name: self._member(told) for name, told in state.get("ms", {}).items()}
             self._members[group_id] = members
             # A classic group of which the action wrote no K2 is not told: its memory runs ahead.
+            self._note_other(group_id, line, state, len(members))
             if "nok2" not in state and state["type"] in (CONSUMER, CLASSIC, None):
                 self._truth.operations[group_id].append(
                     _operation(line, group_id, state, records, members)
                 )
+
+    def _note_other(
+        self, group_id: str, line: dict[str, Any], state: dict[str, Any], members: int
+    ) -> None:
+        others, kind = self._truth.other_groups, state["type"]
+        if kind in (CONSUMER, CLASSIC, None):
+            others.pop(group_id, None)
+            return
+        if group_id not in others:
+            others[group_id] = OtherGroup(kind.lower(), line["p"], line["b"], line["e"])
+        others[group_id].epoch, others[group_id].members = state["ge"], members
 
     def _member(self, told: dict[str, Any]) -> Member:
         by_name = "an" in told
@@ -315,15 +350,6 @@ class _Reader:
         )
 
 
-def _commit_key(told: str) -> CommitKey | None:
-    """Whose offset a record in short is; None for any other record."""
-    words = told.split(" ")
-    if words[0] != "K1":
-        return None
-    topic, number = words[2].rsplit("-", 1)
-    return CommitKey(words[1], topic, int(number))
-
-
 def _operation(
     line: dict[str, Any],
     group_id: str,
@@ -333,6 +359,7 @@ def _operation(
 ) -> Operation:
     return Operation(
         at=line["t"],
+        true_at=line.get("tt", line["t"]),
         offsets_partition=line["p"],
         first_offset=line["b"],
         last_offset=line["e"],
@@ -345,5 +372,7 @@ def _operation(
         protocol=state["type"],
         epoch=state.get("ge", 0),
         target_epoch=state.get("te"),
+        protocol_type=state.get("ptype"),
+        protocol_name=state.get("proto"),
         members=members if state["type"] is not None else {},
     )

@@ -5,12 +5,9 @@ Offline, put the jars of `org.apache.kafka:kafka_2.13` of this version, and of i
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -19,12 +16,12 @@ import pyspark
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from tests.support.kafka_jars import CACHE, resolved
 from tests.support.proxy import Proxy
 
-ROOT = Path(__file__).parent.parent.parent
 KAFKA_VERSION = "4.3.1"
 PACKAGES = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION},org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"
-BROKER_JARS = ROOT / ".cache" / f"broker-{KAFKA_VERSION}"
+BROKER_JARS = CACHE / f"broker-{KAFKA_VERSION}"
 OFFSETS_PARTITIONS = 5
 STARTS_WITHIN_S = 240
 ANSWERS_WITHIN_S = 10.0
@@ -58,21 +55,7 @@ log.cleaner.min.compaction.lag.ms=172800000
 
 def broker_jars() -> Path:
     """The folder of Kafka's jars, filled where it is empty."""
-    if not any(BROKER_JARS.glob("*kafka_2.13-*.jar")):
-        ivy = BROKER_JARS.parent / "broker-ivy"
-        BROKER_JARS.mkdir(parents=True, exist_ok=True)
-        nothing = BROKER_JARS / "nothing.py"
-        nothing.write_text("pass\n")
-        settings = ["--conf", f"spark.jars.ivySettings={ROOT / 'conf/ivysettings.xml'}", "--conf", f"spark.jars.ivy={ivy}"]
-        submit = str(Path(sys.executable).parent / "spark-submit")
-        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        done = subprocess.run([submit, *settings, "--packages", PACKAGES, str(nothing)], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"Kafka's jars could not be fetched: {done.stderr[-2000:]}"
-        for jar in (ivy / "jars").glob("*.jar"):
-            shutil.move(str(jar), BROKER_JARS / jar.name)
-        shutil.rmtree(ivy)
-        nothing.unlink()
-    return BROKER_JARS
+    return resolved(PACKAGES, BROKER_JARS)
 
 
 def free_port() -> int:

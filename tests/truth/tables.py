@@ -10,7 +10,7 @@ from typing import TypeVar
 from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, Stall, TopicSeen
 from tests.support.recordings import groups, topic_names
 from tests.support.replaying import replayed
-from tests.support.stuck_rows import THRESHOLDS, stuck_ms
+from tests.support.stuck_rows import episodes, stuck_ms
 from tests.truth.truth import Partition
 
 F = TypeVar("F", bound=Fact)
@@ -88,8 +88,6 @@ class Tables:
             if stall.member_id is not None and lasted_ms is not None:
                 found.append(Stuck(group, stall.member_id, stall.reason, lasted_ms, stall.until_at is None, stall.blocked_by))
         for chain in self._of(group, self._all(Chain)):
-            times, count = chain.times_at, THRESHOLDS.fence_loop_count
-            is_stuck = any(last - first <= THRESHOLDS.fence_loop_window_ms for first, last in zip(times, times[count - 1 :], strict=False))
-            if chain.reason == "FENCE_LOOP" and chain.member_id is not None and is_stuck:
-                found.append(Stuck(group, chain.member_id, chain.reason, chain.ends_at[-1] - times[0], False, []))
+            if chain.reason == "FENCE_LOOP" and chain.member_id is not None and episodes(chain, self.as_of_ms):
+                found.append(Stuck(group, chain.member_id, chain.reason, chain.ends_at[-1] - chain.times_at[0], False, []))
         return found

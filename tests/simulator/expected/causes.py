@@ -44,6 +44,13 @@ def cause_of(before: Operation | None, operation: Operation, begins_by_conversio
         return Cause("JOIN", _the_one(come), confidence)
     if operation.protocol == CLASSIC:
         return Cause(_NOT_IN_A_K2, _NOT_IN_A_K2, _NOT_IN_A_K2)
+    if any(operation.has(f"K5 {member_id} gone") for member_id in operation.members):
+        return _returned_under_its_id(operation, was)
+    return _cause_of_members(operation, was)
+
+
+def _cause_of_members(operation: Operation, was: Mapping[str, Member]) -> Cause:
+    """Of an epoch that began while no member came or went."""
     changed = [
         member_id
         for member_id, member in operation.members.items()
@@ -79,6 +86,12 @@ def _replaced(operation: Operation, returned: Collection[str], confidence: str) 
         return Cause("STATIC_REPLACED", member_id, confidence)
     causes = OneOf(("STATIC_REPLACED", "LEFT_OR_FENCED", "JOIN"))
     return Cause(causes, Untold("several may have changed between two K2s"), confidence)
+
+
+def _returned_under_its_id(operation: Operation, was: Mapping[str, Member]) -> Cause:
+    """A static member that left for a while can return under its id: it replaces itself."""
+    other = _cause_of_members(operation, was)
+    return Cause(OneOf(("STATIC_REPLACED", other.cause)), OneOf((None, *operation.members)), EXACT)
 
 
 def _the_one(member_ids: Collection[str]) -> str | None:

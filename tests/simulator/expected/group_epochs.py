@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
-from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import Named, is_new_generation, named
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
@@ -19,7 +19,7 @@ Owners = dict[Named, str]
 
 
 @dataclass(slots=True)
-class _Epoch:
+class Epoch:
     """closed: the operation that superseded it or removed the group. moved: None: no target."""
 
     epoch: int
@@ -43,7 +43,7 @@ class _Epochs:
     """Follows one life and gathers its epochs."""
 
     def __init__(self, life: Life, begins_by_conversion: bool, deleted: Container[str]) -> None:
-        self.found: list[_Epoch] = []
+        self.found: list[Epoch] = []
         self._deleted = deleted
         self._begins_by_conversion = begins_by_conversion
         self._target: Owners | None = None
@@ -60,7 +60,7 @@ class _Epochs:
         for epoch in born:
             self._supersede(operation)
             cause = cause_of(before, operation, converts)
-            self.found.append(_Epoch(epoch, operation, cause))
+            self.found.append(Epoch(epoch, operation, cause))
         self._follow_replacements(before, operation)
         if operation.protocol == CONSUMER:
             self._note_targets(operation, is_conversion(before, operation))
@@ -153,7 +153,7 @@ def _born(before: Operation | None, operation: Operation) -> list[int]:
     return born
 
 
-def _row(life: Life, incarnation: Between, epoch: _Epoch) -> tuple[Key, Wanted]:
+def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
     opened, closed = epoch.opened, epoch.closed
     is_superseded = closed is not None and closed.protocol is not None
     values: dict[str, Any] = {
@@ -175,25 +175,25 @@ def _row(life: Life, incarnation: Between, epoch: _Epoch) -> tuple[Key, Wanted]:
         "members": len(opened.members),
         "members_classic": sum(each.is_classic for each in opened.members.values()),
         "partitions_moved": epoch.moved,
-        "assign_ms": _since(opened, epoch.target_at),
-        "converge_ms": _since(opened, epoch.converged_at),
+        "assign_ms": elapsed_ms(opened.at, epoch.target_at),
+        "converge_ms": elapsed_ms(opened.at, epoch.converged_at),
         "outcome": epoch.outcome,
     }
     key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)
     return key, Wanted(values, (opened.first_offset,))
 
 
-def _since(opened: Operation, at: int | None) -> int | None:
-    return None if at is None else at - opened.at
+def epochs_of(history: History, life: Life) -> list[Epoch]:
+    """The epochs of a life, in order."""
+    converts = history.begins_by_conversion(life)
+    return _Epochs(life, converts, history.truth.deleted).found
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
         incarnation = history.incarnation(life)
-        converts = history.begins_by_conversion(life)
-        epochs = _Epochs(life, converts, history.truth.deleted)
-        wanted.update(_row(life, incarnation, epoch) for epoch in epochs.found)
+        wanted.update(_row(life, incarnation, epoch) for epoch in epochs_of(history, life))
     return wanted
 
 

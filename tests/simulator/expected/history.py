@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
-from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.lives import Life, is_conversion, lives_of
 from tests.simulator.tables import Row
-from tests.simulator.truth import CommitKey, Operation, Partition, Truth
+from tests.simulator.truth import Operation, Partition, Truth
+from tests.simulator.truth_log import CommitKey
 
 
 @dataclass
@@ -51,6 +53,12 @@ class History:
         the id alone."""
         topic_id = row["topic_id"]
         return Partition(topic_id, self.truth.names.get(topic_id, row["topic"]), row["partition"])
+
+    def topic_of(self, partition: Partition) -> Any:
+        """What `topic` says: the name, or the id's text where the name need not be known."""
+        if partition.topic_id is None or partition.topic not in self.truth.deleted:
+            return partition.topic
+        return OneOf((partition.topic, partition.topic_id))
 
     def partition_key(self, partition: Partition) -> Key:
         """What tells partitions apart: the name, and the id of a name that several topics had."""
@@ -95,21 +103,36 @@ class History:
             return Between(offsets[before], offsets[before])
         return Between(first.first_offset, first.last_offset)
 
-    def is_converted(self, group_id: str, since_at: int, until_at: int | None) -> bool:
-        """Whether a group went over to another protocol in a stretch of time, None: to the end."""
+    def is_converted(self, group_id: str, since: int, until: int | None) -> bool:
+        """Whether a group went over to another protocol between two offsets, None: to the end."""
         return any(
-            since_at <= at and (until_at is None or at <= until_at)
-            for at in self._converted_at.get(group_id, ())
+            since <= each.last_offset and (until is None or each.first_offset <= until)
+            for each in self._conversions.get(group_id, ())
         )
 
     @cached_property
-    def _converted_at(self) -> dict[str, list[int]]:
+    def _conversions(self) -> dict[str, list[Operation]]:
         return {
-            group_id: [
-                later.at for before, later in pairwise(operations) if is_conversion(before, later)
-            ]
-            for group_id, operations in self.truth.operations.items()
+            group_id: [later for before, later in pairwise(each) if is_conversion(before, later)]
+            for group_id, each in self.truth.operations.items()
         }
+
+    def has_other_leader(self, since: Operation, until: Operation | None) -> bool:
+        """Whether the partition got another leader between two operations, None: to the end."""
+        last = self.truth.ended_at if until is None else until.true_at
+        elected = self.truth.elected.get(since.offsets_partition, ())
+        return any(since.true_at <= at <= last for at in elected)
+
+    def lasted_ms(self, since: Operation, until: Operation | None) -> int:
+        """How long a stretch lasted by the times of its records, None: to as-of."""
+        return (self.truth.as_of_ms if until is None else until.at) - since.at
+
+
+def elapsed_ms(since_at: int | None, until_at: int | None) -> int | None:
+    """None without both, and where clocks of two brokers would make it negative."""
+    if since_at is None or until_at is None or until_at < since_at:
+        return None
+    return until_at - since_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
-from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, CommitKey, Member, Operation
+from tests.simulator.truth import CLASSIC, Member, Operation
+from tests.simulator.truth_log import CommitKey
 
 COMMITS_OF_DELETED: Final = Untold("commits of a topic that was deleted")
 DELETED_OVER_CONVERSION: Final = "a deleted topic's name need not be known over a conversion"
@@ -38,6 +39,7 @@ class _Life:
             "from_offset": Between(opened.first_offset, opened.last_offset),
             "start_observed": True,
             "instance_id": member.instance_id,
+            "topic": self.history.topic_of(partition),
             "topic_id": partition.topic_id or Untold("told by name alone"),
             "assigned_at": opened.at,
             "assigned_epoch": span.epoch,
@@ -81,7 +83,7 @@ class _Life:
     def _reason_of_loss(self, span: Span, closed: Operation, member: Member) -> Any:
         partition = span.partition
         is_deleted = any(
-            at <= closed.at and partition.topic_id in (None, topic_id)
+            at <= closed.true_at and partition.topic_id in (None, topic_id)
             for at, topic_id in self.history.truth.deleted.get(partition.topic, ())
         )
         if not is_deleted:
@@ -100,7 +102,7 @@ class _Life:
         released = self.operation(span.closed).first_offset
         last = self.history.truth.commit_before(key, released)
         first = self.history.first_commit(self.life, following, following.opened)
-        return None if first is None or last is None else first - last
+        return elapsed_ms(last, first)
 
     def _is_final(self, span: Span, following: Span | None) -> Any:
         """At the next holder's first commit, or when there can be none any more."""
@@ -119,11 +121,9 @@ class _Life:
     def _is_blurred(self, span: Span) -> bool:
         """Whether the row hangs on the name of a deleted topic: a conversion lies in it."""
         following = self.holdings.next_after(span)
-        end = following.opened if following else None
+        until = None if following is None else self.operation(following.opened).first_offset
         return span.partition.topic in self.history.truth.deleted and self.history.is_converted(
-            self.life.group_id,
-            self.operation(span.opened).at,
-            self.operation(end).at if end is not None else None,
+            self.life.group_id, self.operation(span.opened).first_offset, until
         )
 
 
@@ -140,18 +140,20 @@ _OPEN: Final[Mapping[str, Any]] = {
 }
 
 
-def _released_epoch(closed: Operation, member: Member | None) -> int | None:
-    """The member's epoch then, or the group's where the member is gone."""
+def _released_epoch(closed: Operation, member: Member | None) -> Any:
+    """The member's epoch then, or the group's where the member is gone: an upgrade begins two."""
     if member is not None:
         return member.epoch
-    return closed.epoch if closed.protocol is not None else None
+    if closed.protocol is None:
+        return None
+    return OneOf((closed.epoch, *closed.group_epochs))
 
 
 def _unowned_ms(closed: Operation, granted: Operation | None) -> int | None:
     """None where either end is a classic generation: a give-up in a join phase is not recorded."""
     if granted is None or CLASSIC in (closed.protocol, granted.protocol):
         return None
-    return granted.at - closed.at
+    return elapsed_ms(closed.at, granted.at)
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
@@ -171,7 +173,7 @@ def _key_of(history: History, row: Row) -> Key:
 def _excuse(history: History, row: Row) -> str:
     is_deleted = history.partition_of(row).topic in history.truth.deleted
     is_blurred = is_deleted and history.is_converted(
-        row["group_id"], row["assigned_at"], row["next_assigned_at"]
+        row["group_id"], row["from_offset"], row["to_offset"]
     )
     return DELETED_OVER_CONVERSION if is_blurred else ""
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.hand_overs import HandOver, hand_overs_of
-from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER, Operation, Partition
@@ -54,29 +54,28 @@ class _Life:
             "instance_id": member.instance_id,
             "client_id": member.client_id,
             "member_protocol": member.protocol,
+            "topic": self.history.topic_of(asked.partition),
             "topic_id": asked.partition.topic_id,
             "target_at": asked.taken_at,
             "requested_at": requested.at,
-            "notify_ms": None if asked.taken_at is None else requested.at - asked.taken_at,
+            "notify_ms": elapsed_ms(asked.taken_at, requested.at),
         }
 
     def _end(
         self, asked: HandOver, requested: Operation, ended: Operation | None
     ) -> dict[str, Any]:
-        until = self.history.truth.as_of_ms if ended is None else ended.at
+        until_at = self.history.truth.as_of_ms if ended is None else ended.at
         is_unseen = asked.outcome == "UNOBSERVED"
-        fallen = any(
-            requested.at <= at <= until
-            for at in self.history.truth.elected.get(self.life.offsets_partition, ())
-        )
+        fallen = self.history.has_other_leader(requested, ended)
         outcome: Any = asked.outcome
         if outcome == "FENCED" and (fallen or asked.member.is_classic):
             outcome = OneOf(("FENCED", "LEFT_OR_FENCED"))
         return {
             "to_offset": Between(ended.first_offset, ended.last_offset) if ended else None,
-            "ended_at": ended.at if ended else None,
+            # Of an end that is hidden the time of the operation may be told or not.
+            "ended_at": OneOf((None, ended.at)) if ended and is_unseen else ended and ended.at,
             "acked_at": ended.at if ended and asked.outcome == "ACKED" else None,
-            "revoke_ms": None if is_unseen else until - requested.at,
+            "revoke_ms": None if is_unseen else elapsed_ms(requested.at, until_at),
             "timeout_ms": _timeout_ms(asked, fallen),
             "outcome": outcome,
             "is_censored": ended is None,
@@ -94,13 +93,14 @@ class _Life:
             return dict.fromkeys(nothing)
         granted = self.life.operations[grant.place]
         first: Any = self._first_commit(asked.partition, grant)
+        unowned_ms = elapsed_ms(ended.at, granted.at)
         values = {
             "granted_at": granted.at,
             "granted_to": grant.member_id,
-            "unowned_ms": granted.at - ended.at,
-            "grant_ms": granted.at - ended.at if asked.outcome == "ACKED" else None,
+            "unowned_ms": unowned_ms,
+            "grant_ms": unowned_ms if asked.outcome == "ACKED" else None,
             "first_commit_at": first,
-            "resume_ms": None if first is None else first - granted.at,
+            "resume_ms": elapsed_ms(granted.at, first),
         }
         if is_deleted and self.has_conversions:
             return dict.fromkeys(values, NAME_OF_DELETED)
