@@ -74,9 +74,9 @@ class GrowingFiles:
                 self.contents[path] = log.data[begin:end]
 
     def _files(self, log: PartitionLog) -> Iterator[tuple[str, int, int]]:
-        """Path, first and one past the last position of each file of a log."""
+        """Path, first and one past the last position of each file; none of an empty log."""
         begins = self.rolls[log]
-        ends = [*(position for position, _ in begins[1:]), len(log.data)]
+        ends = [*(position for position, _ in begins[1:]), len(log.data)] if begins else []
         for (begin, base_offset), end in zip(begins, ends, strict=True):
             folder = f"/{log.replica}/__consumer_offsets-{log.partition}"
             yield f"{folder}/{base_offset:020}.log", begin, end

@@ -1,5 +1,5 @@
-"""Real recordings, copied by nights that end anywhere in bytes: what they tell is what one run
-tells. Simulated ones: `python -m tests.simulator.check_nights`."""
+"""Recordings, real and simulated, copied by nights that end anywhere in bytes: what they tell is
+what one run tells. More seeds: `python -m tests.simulator.check_nights`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import random
 import pytest
 
 from tests.simulator.check_nights import differing, names_of, told_by_nights, told_once
+from tests.simulator.conftest import Play
 from tests.simulator.growing import partition_logs, random_sizes, rolled
 from tests.simulator.nights import Nights, counted
+from tests.simulator.played import Played
 from tests.support.recordings import recordings
 
 SEEDS = range(2)
+HISTORIES = (Played(11, 12, 0.15, "all", "4.0.2"), Played(14, 12, 0.15, "all", "4.3.1"))
 MOST_NIGHTS = 12
 
 
@@ -25,6 +28,16 @@ def test_nights_that_end_at_any_byte_give_what_one_run_gives(recording: str) -> 
     for seed in SEEDS:
         found = differing(wanted, told_by_nights(logs, names, seed, MOST_NIGHTS))
         assert not found, f"seed {seed}:\n" + "\n".join(f"{each}" for each in found.items())
+
+
+@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: str(history.name))
+def test_nights_of_a_simulated_history(history: Played, play: Play) -> None:
+    recording = play(history)
+    names, logs = names_of(recording), partition_logs(recording)
+    wanted = told_once(logs, names)
+    for seed in SEEDS:
+        found = differing(wanted, told_by_nights(logs, names, seed))
+        assert not found, f"{history.command()}, seed {seed}: {found}"
 
 
 def test_a_state_that_is_lost_between_two_nights_is_noticed() -> None:

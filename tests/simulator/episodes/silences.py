@@ -14,7 +14,8 @@ from groupreplay.replay.facts import MIN_STALL_MS
 from groupreplay.replay.stalls import MIN_QUIET_MS
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.lives import Life
-from tests.simulator.truth import CONSUMER, UNREVOKED, Commit, CommitKey, Member, Operation, Truth
+from tests.simulator.truth import CONSUMER, UNREVOKED, Commit, Member, Operation, Truth
+from tests.simulator.truth_log import CommitKey
 
 NOT_RECONCILING: Final = "NOT_RECONCILING"
 NOT_CONSUMING: Final = "ASSIGNED_NOT_CONSUMING"

@@ -15,6 +15,7 @@ PHASES = {
     "MIGRATED": ("MIGRATED", "CONSUMER"),
     "NATIVE": ("NATIVE", "CONSUMER"),
     "ROLLED_BACK": ("ROLLED_BACK", "CLASSIC"),
+    "EMPTY": ("EMPTY", "NOT_APPLICABLE"),
 }
 """True phase -> what may be said where its history was not seen; every other phase is itself."""
 
@@ -148,7 +149,9 @@ def true_phase(truth: GroupTruth) -> tuple[str, int]:
         elif truth.converts(operation):
             directions.append("DOWNGRADE" if operation.protocol == CLASSIC else "UPGRADE")
     last = truth.operations[-1]
-    if not last.members:
+    if last.protocol_type not in (None, "", "consumer") or last.protocol_name == "stream":
+        phase = "NOT_APPLICABLE"
+    elif not last.members:
         phase = "EMPTY"
     elif last.protocol == CLASSIC:
         phase = "ROLLED_BACK" if directions[-1:] == ["DOWNGRADE"] else "CLASSIC"
@@ -172,10 +175,12 @@ def judge_snapshot(judge: Judge, truth: GroupTruth, row: GroupSnapshot) -> None:
     so = (last.protocol, len(last.members), len(classic))
     said = (row.protocol, row.members_total, row.members_classic)
     judge.equal("snapshot: members", row, said, so)
-    if phase != "EMPTY":
-        judge.equal("snapshot: blockers", row, row.blocker_member_ids, classic)
+    blockers = classic if phase != "NOT_APPLICABLE" else []
+    judge.equal("snapshot: blockers", row, row.blocker_member_ids, blockers)
     judge.equal("snapshot: group_epoch", row, row.group_epoch or 0, last.epoch)
-    allowed = (phase,) if row.history_complete else PHASES.get(phase, (phase,))
+    allowed = PHASES.get(phase, (phase,))
+    if row.history_complete and phase != "EMPTY":
+        allowed = (phase,)
     judge.holds("snapshot: phase", row, row.phase in allowed, row.phase, phase)
     if row.history_complete:
         # Else the group may have been deleted in a hole, since when they count.

@@ -11,7 +11,8 @@ from groupreplay.replay.facts import HandOver, HeldPartition
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.members import heir_of
 from tests.simulator.holes.stretches import GroupTruth, Ids, Place, Stretch, may_be
-from tests.simulator.truth import AWAY_EPOCH, CommitKey, Operation
+from tests.simulator.truth import AWAY_EPOCH, Operation
+from tests.simulator.truth_log import CommitKey
 
 UNSEEN_ENDS = ("OPEN", "UNOBSERVED")
 

@@ -14,7 +14,8 @@ from groupreplay.replay.facts import Chain, Stall
 from tests.simulator.expected.member_states import holders, waits_on
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.stretches import GroupTruth
-from tests.simulator.truth import CONSUMER, UNREVOKED, CommitKey, Operation
+from tests.simulator.truth import CONSUMER, UNREVOKED, Operation
+from tests.simulator.truth_log import CommitKey
 
 _Holds = Callable[[Operation, str], bool]
 
