@@ -33,13 +33,16 @@ OPEN: Final = {
 
 FAULTS: Final = {
     "anomaly: none of severity ERROR": "I5, a group made anew in a hole",
+    "conversion: epoch_before": "a downgrade by the replacement of a static member",
     "conversion: was one": "of an operation that the cleaner took a part of",
     "epoch: EXACT cause": "JOIN of a member whose first K5 is lost",
     "epoch: converged by then": "members that are lost do not count",
     "hand-over: target_at": "measured from a target before a hole",
+    "snapshot: no more conversions": "the same, and a simple group's upgrade",
     "snapshot: phase": "a simple group that became a consumer group is no upgrade",
     "span: UNOBSERVED ended by then": "a group made anew in a hole",
     "span: start_observed": "a topic whose name is learnt after an upgrade",
+    "state: as its record says": "a downgrade by the replacement of a static member",
     "state: to_at is not before the end": "a group made anew in a hole",
     "stuck: ASSIGNED_NOT_CONSUMING": "commits of a topic whose name is not known",
     "stuck: MIGRATION_STALLED": "told across a hole",
