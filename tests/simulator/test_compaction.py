@@ -38,7 +38,7 @@ FAULTS: Final = {
     "epoch: EXACT cause": "JOIN of a member whose first K5 is lost",
     "epoch: converged by then": "members that are lost do not count",
     "hand-over: target_at": "measured from a target before a hole",
-    "snapshot: no more conversions": "the same, and a simple group's upgrade",
+    "snapshot: no more conversions": "upgrades of simple groups, and downgrades by replacement",
     "snapshot: phase": "a simple group that became a consumer group is no upgrade",
     "span: UNOBSERVED ended by then": "a group made anew in a hole",
     "span: start_observed": "a topic whose name is learnt after an upgrade",
