@@ -41,7 +41,9 @@ def apply_classic(machine: Machine, change: Change, entry: Entry, value: GroupMe
         _set_member(machine, change, entry, listed_member, value.generation)
     if raises:
         knows_target = life.birth_seen or life.target_epoch is not None
-        machine.epochs.open(value.generation, entry.ts_ms, entry.offset, found)
+        # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static member does.
+        observed = change.converts or (change.last_hole <= life.last_change_offset if life.last_change_offset >= 0 else life.birth_seen)
+        machine.epochs.open(value.generation, entry.ts_ms, entry.offset, found, observed)
         life.target_epoch = value.generation
         machine.epochs.target(value.generation, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
         machine.ownership.drop_untargeted(change.offset)
