@@ -24,7 +24,7 @@ def test_nights_that_end_at_any_byte_give_what_one_run_gives(recording: str) -> 
     path = recordings()[recording]
     names, logs = names_of(path), partition_logs(path)
     wanted = told_once(logs, names)
-    assert sum(bag.total() for bag in wanted.values()) > 50
+    assert sum(bag.total() for bag in wanted.values()) > 30
     for seed in SEEDS:
         found = differing(wanted, told_by_nights(logs, names, seed, MOST_NIGHTS))
         assert not found, f"seed {seed}:\n" + "\n".join(f"{each}" for each in found.items())

@@ -61,7 +61,7 @@ class Machine:
         self.ownership = Ownership(life, self.names, output)
         self.epochs = Epochs(life, output)
         self.rules = Rules(life, output)
-        self.stalls = Stalls(life, output, self.rules)
+        self.stalls = Stalls(life, self.names, output, self.rules)
         self.blockers_changed = True
 
     def see_topic(self, topic_id: str) -> None:
