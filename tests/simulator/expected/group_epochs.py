@@ -9,12 +9,12 @@ from typing import Any, Final
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.history import Check, History, elapsed_ms
-from tests.simulator.expected.holdings import Named, is_new_generation, named
+from tests.simulator.expected.holdings import is_new_generation, named
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation
+from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation, Partition
 
-Owners = dict[Named, str]
+Owners = dict[Partition, str]
 """Partition -> the member that a target gives it to."""
 
 
@@ -91,7 +91,7 @@ class _Epochs:
         if not made:
             return
         target: Owners = {
-            named(partition): member_id
+            partition: member_id
             for member_id, member in operation.members.items()
             for partition in member.target
         }
@@ -114,7 +114,7 @@ class _Epochs:
     def _note_generation(self, operation: Operation, is_new: bool, converts: bool) -> None:
         """A generation has its target, and converges, at its K2; one without members does not."""
         target: Owners = {
-            named(partition): member_id
+            partition: member_id
             for member_id, member in operation.members.items()
             for partition in member.assigned
         }
@@ -130,10 +130,15 @@ class _Epochs:
         Over a conversion the names of deleted topics need not be known.
         """
         before = self._target or {}
-        moved = [each for each, owner in target.items() if before.get(each, owner) != owner]
         if not converts:
-            return len(moved)
-        return Between(sum(1 for topic, _ in moved if topic not in self._deleted), len(moved))
+            return sum(1 for each, owner in target.items() if before.get(each, owner) != owner)
+        by_name = {named(partition): owner for partition, owner in before.items()}
+        moved = [
+            partition.topic
+            for partition, owner in target.items()
+            if by_name.get(named(partition), owner) != owner
+        ]
+        return Between(sum(1 for topic in moved if topic not in self._deleted), len(moved))
 
 
 def _born(before: Operation | None, operation: Operation) -> list[int]:

@@ -13,6 +13,7 @@ from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER, Operation, Partition
 
 COMMITS_OF_DELETED: Final = Untold("commits of a topic that was deleted")
+END_IS_HIDDEN: Final = Untold("what follows an end that a downgrade hides")
 NAME_OF_DELETED: Final = Untold("the name of a deleted topic, over a conversion")
 
 
@@ -102,6 +103,8 @@ class _Life:
             "first_commit_at": first,
             "resume_ms": elapsed_ms(granted.at, first),
         }
+        if asked.outcome == "UNOBSERVED":
+            return dict.fromkeys(values, END_IS_HIDDEN)
         if is_deleted and self.has_conversions:
             return dict.fromkeys(values, NAME_OF_DELETED)
         if is_deleted:
