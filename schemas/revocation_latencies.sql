@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS revocation_latencies (
   to_offset         BIGINT             COMMENT 'record that closes the row, NULL while it is open; offset in offsets_partition',
   start_observed    BOOLEAN   NOT NULL
     COMMENT 'false where the log began later than the row: its times start at the first record that shows it, nothing is measured; true, false',
-  epoch             INT                COMMENT 'epoch whose target took the partition, NULL where not seen; epoch',
+  epoch             INT                COMMENT 'epoch whose target took the partition, NULL where not seen or where no target did; epoch',
   member_id         STRING    NOT NULL COMMENT 'member that was asked, to be charged with revoke_ms; any text',
   instance_id       STRING             COMMENT 'group.instance.id of that member, NULL for a dynamic one; any text',
   client_id         STRING             COMMENT 'client id of that member, NULL where not seen; any text',
@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS revocation_latencies (
   end_detail        STRING
     COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL, SESSION_EXPIRED, REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
   end_confidence    STRING
-    COMMENT 'of outcome; EXACT (records, or a line of this member and epoch), INFERRED (a line of this member at about the time), NONE (LEFT_OR_FENCED)',
+    COMMENT 'of outcome; EXACT (records, or a line of this member and epoch), INFERRED (a line of this member at about the time, or its timeout), NONE (LEFT_OR_FENCED)',
   evidence          STRUCT<
     source: STRING COMMENT 'kind of the log; server_log, request_log (open enum)',
     input: STRING COMMENT 'file that the line is in; path',

@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS stuck_groups (
   to_offset         BIGINT             COMMENT 'record that closes the row, NULL while it is open; offset in offsets_partition',
   start_observed    BOOLEAN   NOT NULL
     COMMENT 'false where the log began later than the row: its times start at the first record that shows it, nothing is measured; true, false',
-  reason            STRING    NOT NULL COMMENT 'ASSIGNING_STALLED, MIGRATION_STALLED, EPOCH_STORM (open enum)',
+  reason            STRING    NOT NULL COMMENT 'ASSIGNING_STALLED, MIGRATION_STALLED, EPOCH_STORM, and what lines show: ASSIGNOR_FAILED, .. (open enum)',
   since_at          TIMESTAMP NOT NULL COMMENT 'start of the episode; of a repetition, the first one; UTC',
   until_at          TIMESTAMP          COMMENT 'end of the episode, NULL while it is open; UTC',
   stuck_ms          BIGINT    NOT NULL COMMENT 'until_at - since_at, while open as-of - since_at; ms',

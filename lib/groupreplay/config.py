@@ -134,6 +134,7 @@ class Thresholds:
     join_never_completes_ms: int = _threshold(60_000)
     sync_never_completes_ms: int = _threshold(60_000)
     coordinator_unavailable_ms: int = _threshold(30_000)
+    assignor_failed_ms: int = _number(0, 0, 366 * 86_400_000)
     assigned_not_consuming_ms: int = field(default=600_000, metadata={"min": MIN_QUIET_MS, "max": 366 * 86_400_000})
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from groupreplay.records import Entry, OffsetCommit
-from groupreplay.replay.operations import Operation, is_seam
+from groupreplay.replay.operations import Operation
 from tests.support.building import GROUP, NAMES, Form, Log, record
 from tests.support.recordings import all_groups
-from tests.support.replaying import replayed
+from tests.support.replaying import operations_of, replayed
 
 
 def k8(member: str, epoch: int = 5, prev: int = 4, **words: Any) -> Form:
@@ -101,12 +101,7 @@ CASES: dict[str, list[list[Form]]] = {
 
 
 def split(entries: list[Entry]) -> list[list[Entry]]:
-    operations: list[list[Entry]] = []
-    for entry in entries:
-        if not operations or is_seam(operations[-1], entry):
-            operations.append([])
-        operations[-1].append(entry)
-    return operations
+    return [operation.entries for operation in operations_of(entries)]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -145,7 +140,7 @@ def test_a_commit_between_group_records_ends_an_operation() -> None:
 def test_a_cleaned_operation_is_one_by_its_batch() -> None:
     """In cleaned segments offsets have gaps, and the batch's base offset survives (compacted-4.3 p24:971 K7, 974 K8 of base 971)."""
     first, second = (Entry(offset, 5, 0, 971, 973 if offset == 974 else -1, record(form)) for offset, form in ((971, {"k7": "A"}), (974, k8("A"))))
-    assert not is_seam([first], second)
+    assert split([first, second]) == [[first, second]]
 
 
 def test_an_operation_knows_where_it_stood() -> None:

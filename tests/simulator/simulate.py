@@ -49,25 +49,26 @@ def simulate(
     """
     if profile not in PROFILES or version not in VERSIONS:
         raise NotSimulated(f"no profile {profile}, or no version {version}")
-    command = [
-        tool("java"),
-        *_options(groups * hours, memory),
-        "-cp",
-        f"{compiled(version)}:{jars(version)}/*",
-    ]
+    if out.exists() and any(out.iterdir()) and not (out / "recording.json").exists():
+        raise NotSimulated(f"{out} is no recording; not written over")
+    path = f"{compiled(version)}:{jars(version)}/*"
+    command = [tool("java"), *_options(groups * hours, memory), "-cp", path, "simulator.Main"]
     asked = [str(seed), str(groups), str(hours), profile, version, str(segments_mb)]
+    _play(command, asked, out)
+    return out
+
+
+def _play(command: list[str], asked: list[str], out: Path) -> None:
+    """Beside `out` first: a recording is whole, or not there."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "recording"
-        done = subprocess.run(
-            [*command, "simulator.Main", str(made), *asked], capture_output=True, text=True
-        )
+        done = subprocess.run([*command, str(made), *asked], capture_output=True, text=True)
         if done.returncode != 0:
             raise NotSimulated(f"{' '.join(asked)} failed: {(done.stdout + done.stderr)[-4000:]}")
         (made / "summary.txt").write_text(done.stdout)
-        _make_room(out)
+        shutil.rmtree(out, ignore_errors=True)
         made.rename(out)
-    return out
 
 
 def _options(group_hours: float, memory: str) -> list[str]:
@@ -161,14 +162,6 @@ def _holds(version: str, condition: str) -> bool:
     major, minor = (int(number) for number in version.split(".")[:2])
     reached = (major, minor) >= (int(found[2]), int(found[3]))
     return reached if found[1] == ">=" else not reached
-
-
-def _make_room(out: Path) -> None:
-    if not out.exists():
-        return
-    if any(out.iterdir()) and not (out / "recording.json").exists():
-        raise NotSimulated(f"{out} is no recording; not written over")
-    shutil.rmtree(out)
 
 
 def main() -> None:

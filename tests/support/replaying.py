@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from groupreplay.records import Entry, OffsetCommit
 from groupreplay.replay.facts import Fact, GroupSnapshot
 from groupreplay.replay.group import GroupReplay
-from groupreplay.replay.operations import is_seam
+from groupreplay.replay.operations import Operation, OperationReader
 
 FactKey = tuple[str, str]
 
@@ -42,18 +42,19 @@ def carried(machine: GroupReplay, group_id: str, offsets_partition: int, names: 
 
 def boundaries(entries: Sequence[Entry]) -> list[int]:
     """Indexes at which an operation, or a commit, begins; not the first one. A log is cut at these alone: an operation is atomic."""
-    found: list[int] = []
-    operation: list[Entry] = []
-    for index, entry in enumerate(entries):
-        if isinstance(entry.record, OffsetCommit):
-            found.append(index)
-            operation = []
-            continue
-        if not operation or is_seam(operation, entry):
-            found.append(index)
-            operation = []
-        operation.append(entry)
-    return [index for index in found if index]
+    index_of = {entry.offset: index for index, entry in enumerate(entries)}
+    found = {index for index, entry in enumerate(entries) if isinstance(entry.record, OffsetCommit)}
+    found |= {index_of[operation.offset] for operation in operations_of(entries)}
+    return sorted(found - {0})
+
+
+def operations_of(entries: Iterable[Entry]) -> list[Operation]:
+    """The operations of one group's records, as the replay tells them apart."""
+    reader = OperationReader()
+    found: list[Operation] = []
+    for entry in entries:
+        found += reader.flush() if isinstance(entry.record, OffsetCommit) else reader.feed(entry)
+    return found + reader.flush()
 
 
 def fact_keys(facts: Iterable[Fact]) -> Counter[FactKey]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groupreplay.evidence.facts import Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.evidence.facts import AssignorFailure, Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, ShardEvent, Silence
 from tests.transforms.facts_by_hand import AT
 
 _USUAL: dict[type[EvidenceFact], dict[str, Any]] = {
@@ -59,6 +59,7 @@ _USUAL: dict[type[EvidenceFact], dict[str, Any]] = {
         "ended_by": "FENCED",
     },
     Outage: {"since_at": AT, "last_at": AT, "attempts": 1},
+    AssignorFailure: {"epoch": 7, "reason": "Partitions were left unassigned.", "first_at": AT, "last_at": AT, "attempts": 1},
     ShardEvent: {
         "offsets_partition": 3,
         "event": "LOADED",

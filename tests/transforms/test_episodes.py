@@ -26,7 +26,7 @@ def test_every_reason_of_the_facts_has_a_threshold() -> None:
     assert named | NEEDS.keys() == STALL_THRESHOLDS.keys() | CHAIN_THRESHOLDS.keys()
     assert not named & NEEDS.keys()
     for field in [*STALL_THRESHOLDS.values(), *(name for pair in CHAIN_THRESHOLDS.values() for name in pair)]:
-        assert getattr(Thresholds(), field) > 0 or field == "upgrade_refused_ms", "an upgrade that was refused once will be again"
+        assert getattr(Thresholds(), field) > 0 or field in ("upgrade_refused_ms", "assignor_failed_ms"), "what was refused once will be again"
 
 
 def test_thresholds_cannot_ask_for_what_the_machines_do_not_tell() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from groupreplay.evidence.facts import Contact, Departure, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.evidence.facts import AssignorFailure, Contact, Departure, Outage, Rebalance, Refusal, ShardEvent, Silence
 from groupreplay.grouped.evidence_slices import EVIDENCE
 from groupreplay.replay.facts import Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberLife
 from groupreplay.steps.report import Sources
@@ -101,15 +101,22 @@ def test_without_an_epoch_the_nearest_line_within_the_span_counts(
 
 
 def test_what_records_prove_stays(stage: Stage, prove: Prove) -> None:
-    """A row that was replaced, and a fence at the rebalance timeout: lines add their detail, and contradict nothing."""
+    """A row that was replaced: lines contradict nothing of it."""
     lines = prove(evidence(Departure, ended_at=AT + 20_000, outcome="FENCED", end_detail="REBALANCE_TIMEOUT"))
     replaced = one(member_assignments(stage(fact(HeldPartition, **{**REMOVED, "end_reason": "REPLACED"})), lines))
     assert (replaced.end_reason, replaced.end_detail, replaced.end_confidence) == ("REPLACED", None, "EXACT")
+
+
+def test_a_fence_at_the_timeout_is_concluded_until_a_line_says_so(stage: Stage, prove: Prove) -> None:
+    """The member may have left, or its session may have run out, in the very moment (measures.md section 5)."""
+    lines = prove(evidence(Departure, ended_at=AT + 20_000, outcome="FENCED", end_detail="REBALANCE_TIMEOUT"))
     fenced = fact(HandOver, outcome="FENCED", ended_at=AT + 20_001, is_censored=False, is_final=True)
     row = one(revocation_latencies(stage(fenced), lines))
     assert (row.outcome, row.end_detail, row.end_confidence) == ("FENCED", "REBALANCE_TIMEOUT", "EXACT")
     left = one(revocation_latencies(stage(fenced), prove(evidence(Departure, ended_at=AT + 20_000))))
-    assert (left.outcome, left.end_detail, left.evidence) == ("FENCED", None, None)
+    assert (left.outcome, left.end_confidence) == ("LEFT", "EXACT")
+    alone = one(revocation_latencies(stage(fenced), prove(evidence(Outage))))
+    assert (alone.outcome, alone.end_detail, alone.end_confidence, alone.evidence) == ("FENCED", None, "INFERRED", None)
 
 
 def test_causes_of_epochs_come_from_departures_and_of_generations_from_rebalances(stage: Stage, prove: Prove) -> None:
@@ -174,6 +181,21 @@ def test_a_refusal_in_both_logs_is_told_once(prove: Prove) -> None:
     assert rows["other"].error == "ERROR_4711"
 
 
+def test_an_answer_without_a_text_gets_that_of_the_line(prove: Prove) -> None:
+    """UNKNOWN_SERVER_ERROR is answered without a word; where lines of one asker differ, nobody knows which of them was this one."""
+    failed = {"error_code": -1, "refusal": "UNKNOWN_SERVER_ERROR"}
+    lines = prove(
+        evidence(Refusal, source="request_log", **failed),
+        evidence(Refusal, message="Index 1 out of bounds for length 1.", **failed),
+        evidence(Refusal, source="request_log", subject="two", **failed),
+        evidence(Refusal, subject="two", message="one", **failed),
+        evidence(Refusal, subject="two", message="another", first_at=AT + 9_000_000, **failed),
+    )
+    assert lines.evidence_tonight is not None
+    rows = {row.subject: (row.message, row.evidence.source) for row in refusals(lines.evidence_tonight, lines).collect()}
+    assert rows == {"m": ("Index 1 out of bounds for length 1.", "request_log"), "two": (None, "request_log")}
+
+
 def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
     """Each reason above its threshold, and beside it what looks like it and is none."""
     knocks = {"first_at": AT, "last_at": AT + 20_000, "attempts": 3, "times_at": [AT, AT + 10_000, AT + 20_000], "is_final": True}
@@ -217,6 +239,9 @@ def test_stuck_groups_of_lines(stage: Stage, prove: Prove) -> None:
         evidence(Rebalance, group_id="done", joined_at=AT, synced_at=AT + 900_000, outcome="COMPLETED", is_final=True),
         evidence(Outage, group_id="down", until_at=AT + 30_000, is_final=True),
         evidence(Outage, group_id="blink", until_at=AT + 29_999, is_final=True),
+        evidence(AssignorFailure, group_id="once", until_at=AT + 5_000, is_final=True),
+        evidence(AssignorFailure, group_id="given up", reason=None, last_at=AT + 4_000, is_final=True),
+        evidence(AssignorFailure, group_id="still", first_at=AS_OF_MS - 9_000, last_at=AS_OF_MS - 4_000, attempts=2, epoch=8),
     )
     rows = {row.group_id: row for row in stuck_groups(stage(fact(GroupSnapshot)), prove(*facts)).collect()}
     assert {group: (row.reason, row.stuck_ms, row.is_open) for group, row in rows.items()} == {
@@ -224,7 +249,13 @@ def test_stuck_groups_of_lines(stage: Stage, prove: Prove) -> None:
         "join": ("JOIN_NEVER_COMPLETES", 60_000, True),
         "sync": ("SYNC_NEVER_COMPLETES", 60_000, False),
         "down": ("COORDINATOR_UNAVAILABLE", 30_000, False),
+        "once": ("ASSIGNOR_FAILED", 5_000, False),
+        "given up": ("ASSIGNOR_FAILED", 4_000, False),
+        "still": ("ASSIGNOR_FAILED", 9_000, True),
     }
+    assert rows["still"].detail == "2 attempts, the last for epoch 8: Partitions were left unassigned."
+    assert rows["given up"].detail == "1 attempts, the last for epoch 7"
+    assert rows["still"].evidence.position == 7
     assert rows["refused"].detail == "CUSTOM_ASSIGNOR: 1 attempts"
     assert "missing: a, b" in rows["join"].detail
 
@@ -246,7 +277,7 @@ def test_tables_that_ask_facts_of_other_kinds_get_them(spark: SparkSession, stag
     """A silence is of a member that still is there, and of a life of its group; an event is told with the groups of its partition."""
     facts = [fact(MemberLife), fact(GroupSnapshot), fact(Epoch, started_at=AT)]
     silence = evidence(Silence)
-    lines = prove(silence, evidence(ShardEvent, group_id=""), evidence(Refusal, refusal="UPGRADE_REFUSED"))
+    lines = prove(silence, evidence(ShardEvent, group_id=""), evidence(AssignorFailure, is_final=True))
     assert lines.evidence_tonight is not None
     staged, sources = stage(*facts), Sources(packed_of(spark, facts), land())
     expected = {
@@ -282,5 +313,6 @@ def test_phases_and_events(stage: Stage, prove: Prove) -> None:
 
 def test_unseen_reasons() -> None:
     assert unseen_reasons(frozenset({"server_log", "request_log"})) == {}
-    assert unseen_reasons(frozenset({"request_log"})).keys() == {"LATE_LEAVE", "JOIN_NEVER_COMPLETES", "SYNC_NEVER_COMPLETES"}
+    of_lines = {"LATE_LEAVE", "JOIN_NEVER_COMPLETES", "SYNC_NEVER_COMPLETES", "ASSIGNOR_FAILED"}
+    assert unseen_reasons(frozenset({"request_log"})).keys() == of_lines
     assert unseen_reasons(frozenset({"server_log"})).keys() == {"NOT_HEARTBEATING", "LATE_LEAVE", "COORDINATOR_UNAVAILABLE"}

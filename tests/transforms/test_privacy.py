@@ -127,7 +127,11 @@ def test_who_asks_is_told_by_what_stands_beside(spark: SparkSession) -> None:
         ),
         (f"need to re-join with the given member-id: {RANDOM}", None),
         ("rebalance failed due to NotCoordinatorException", None),
+        ("rebalance failed due to IllegalStateException", None),
         ("rebalance failed due to AnnsException", "rebalance failed due to .."),
+        ("2 attempts, the last for epoch 7: Partitions were left unassigned.", None),
+        ("2 attempts, the last for epoch 7: no rack for billing at ann's.", "2 attempts, the last for epoch 7: no .. for .. at .."),
+        ("Failed to compute a new target assignment for epoch 7: Index 3 out of bounds for length 3.", None),
         ("ann's laptop at /10.0.0.7:9092 (billing) left, 10.0.0.7 it was", ".. at .. left, .. it was"),
         (
             f"nobody joined; missing: a-{UUID}, b-{UUID}",

@@ -22,7 +22,7 @@ from tests.support.fact_frames import frame_of
 from tests.support.log_lines import newest_ms, recorded_evidence
 from tests.truth.faults import BEATS_MS, Alarm, Fault, faults, healthy_groups, is_only_departure, owed, unexplained_ms
 from tests.truth.tables import Tables
-from tests.truth.truth import KNOWN, Truth, truth_of
+from tests.truth.truth import KNOWN, OF_CONSUMERS, Truth, truth_of
 
 SHORTEST_MS = Thresholds().slow_revocation_ms
 """Nothing that is over sooner is worth an alarm."""
@@ -57,7 +57,7 @@ def _alarm(truth: Truth, row: Row) -> Alarm:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("recording", KNOWN)
+@pytest.mark.parametrize("recording", OF_CONSUMERS)
 def test_every_alarm_has_its_fault(recording: str, alarms: Alarms) -> None:
     """With broker logs and without: nothing but what the script did, and no longer than that."""
     known, healthy = faults(truth_of(recording)), healthy_groups(truth_of(recording), SHORTEST_MS)
@@ -74,7 +74,7 @@ def test_broker_logs_take_no_alarm_away(recording: str, alarms: Alarms) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("recording", KNOWN)
+@pytest.mark.parametrize("recording", OF_CONSUMERS)
 def test_every_fault_is_found(recording: str, alarms: Alarms) -> None:
     truth = truth_of(recording)
     told = [alarm for alarm in alarms(recording, True) if alarm.reason != "WAITING_ON_HOLDER"]

@@ -176,6 +176,9 @@ class Truth:
 KNOWN = sorted(name for name, path in recordings().items() if (path / "truth" / "timeline.jsonl.gz").is_file())
 """Recordings that know what truly happened."""
 
+OF_CONSUMERS = [name for name in KNOWN if not name.startswith("streams-")]
+"""Those whose groups are replayed: groups of Kafka Streams are only counted, so their stories are not told."""
+
 
 @cache
 def truth_of(recording: str) -> Truth:

@@ -189,4 +189,21 @@ class ShardEvent(EvidenceFact):
     detail: str | None
 
 
-EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (Departure, Refusal, Rebalance, Contact, Silence, Outage, ShardEvent)
+@dataclass(slots=True, kw_only=True)
+class AssignorFailure(EvidenceFact):
+    """A stretch in which the coordinator's assignor failed for a group, always for the same reason. Key (reason, first_at).
+
+    epoch: the newest that was to get a target; a request that fails writes none, so the next one may name it again. until_at: when a target was
+    computed, None where no line tells. attempts: requests that asked for a target.
+    """
+
+    KIND: ClassVar[str] = "assignor_failure"
+    epoch: int | None
+    reason: str | None
+    first_at: int
+    last_at: int
+    attempts: int
+    until_at: int | None = None
+
+
+EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (Departure, Refusal, Rebalance, Contact, Silence, Outage, ShardEvent, AssignorFailure)

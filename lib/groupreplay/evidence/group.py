@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 from groupreplay.evidence import state
+from groupreplay.evidence.assignors import forget_failure, replay_assignor
 from groupreplay.evidence.contacts import forget_contacts, hear_refused, replay_request, see_departure
 from groupreplay.evidence.departures import replay_departure, settle_departures
 from groupreplay.evidence.facts import EvidenceFact
@@ -46,6 +47,7 @@ class EvidenceReplay:
             replay_request(evidence, line, output)
         else:
             replay_rebalance(evidence, line, output)
+            replay_assignor(evidence, line, output)
         for departure in replay_departure(evidence, line, output):
             see_departure(evidence, departure, line)
 
@@ -55,6 +57,7 @@ class EvidenceReplay:
         evidence.last_at = max(evidence.last_at, newest_ms)
         settle_departures(evidence, newest_ms, self._output)
         forget_refusals(evidence, self._output)
+        forget_failure(evidence, self._output)
         forget_contacts(evidence, self._output)
 
     def take_facts(self) -> list[EvidenceFact]:
@@ -66,11 +69,12 @@ class EvidenceReplay:
         """What a later line can still change, as it stands. Changes nothing."""
         evidence = self._evidence
         rows: list[EvidenceFact] = [*evidence.departures, *evidence.contacts.values(), *evidence.silences.values(), *evidence.refusals.values()]
-        rows += [row for row in (evidence.rebalance, evidence.outage) if row is not None]
+        rows += [row for row in (evidence.rebalance, evidence.outage, evidence.failure) if row is not None]
         return [copy.copy(row) for row in rows]
 
     def state(self) -> bytes | None:
         """The group as bytes; None where nothing of it needs to be kept."""
         evidence = self._evidence
-        kept = evidence.departures or evidence.contacts or evidence.silences or evidence.refusals or evidence.rebalance or evidence.outage
+        runs = evidence.departures or evidence.contacts or evidence.silences or evidence.refusals
+        kept = runs or evidence.rebalance or evidence.outage or evidence.failure
         return state.to_bytes(evidence) if kept or evidence.owner >= 0 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from groupreplay.evidence.facts import Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, Silence
+from groupreplay.evidence.facts import AssignorFailure, Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, Silence
 from groupreplay.log_records import LogEvent
 
 FORGET_MS = 86_400_000
@@ -40,6 +40,7 @@ class Evidence:
     refusals: dict[tuple[str, str, str], Refusal] = field(default_factory=dict)
     rebalance: Rebalance | None = None
     outage: Outage | None = None
+    failure: AssignorFailure | None = None
     owner: int = -1
     last_at: int = -1
 

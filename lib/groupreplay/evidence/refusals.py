@@ -54,6 +54,15 @@ _OF_LINES: Final = {
 }
 """Line of a broker's log -> the request and error that it was answered with."""
 
+_UNKNOWN_SERVER_ERROR: Final = -1
+_OF_PROTOCOLS: Final = {
+    "classic": "JOIN_GROUP",
+    "consumer": "CONSUMER_GROUP_HEARTBEAT",
+    "share": "SHARE_GROUP_HEARTBEAT",
+    "streams": "STREAMS_GROUP_HEARTBEAT",
+}
+"""Of a line of an unexpected exception the request, which was answered UNKNOWN_SERVER_ERROR. Source: CoordinatorOperationExceptionHelper (4.x)."""
+
 
 def error_name(code: int) -> str:
     return ERRORS.get(code, f"ERROR_{code}")
@@ -65,6 +74,8 @@ def replay_refusal(evidence: Evidence, line: Line, output: Output) -> None:
     if event.event in _OF_LINES:
         api, code = _OF_LINES[event.event]
         _refuse(evidence, line, api, code, output)
+    elif event.event == "OPERATION_FAILED" and event.protocol in _OF_PROTOCOLS:
+        _refuse(evidence, line, _OF_PROTOCOLS[event.protocol or ""], _UNKNOWN_SERVER_ERROR, output)
     elif line.source == _REQUEST_LOG and event.error_code not in (None, *_ROUTINE_ERRORS):
         _refuse(evidence, line, event.event, event.error_code or 0, output)
     elif line.source == _REQUEST_LOG and event.error_code == 0:

@@ -12,8 +12,10 @@ from groupreplay.records import (
     ConsumerGroupMemberMetadata,
     ConsumerGroupMemberMetadataValue,
     ConsumerGroupMetadata,
+    ConsumerGroupMetadataValue,
     ConsumerGroupPartitionMetadata,
     ConsumerGroupRegularExpression,
+    ConsumerGroupRegularExpressionValue,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
     Entry,
@@ -55,15 +57,30 @@ def apply_consumer(machine: Machine, change: Change, operation: Operation, cause
                 machine.life.stamps_assignments = machine.life.stamps_assignments or target_metadata.assignment_timestamp_ms > 0
                 _target_epoch(machine, change, entry, target_metadata.assignment_epoch)
             case ConsumerGroupMetadata(value=group) if group is not None:
-                machine.rules.epoch(entry, group.epoch, change.converts)
-                machine.epochs.open(group.epoch, entry.ts_ms, entry.offset, cause)
-                machine.life.metadata_hash = group.metadata_hash or machine.life.metadata_hash
+                _group_epoch(machine, change, entry, group, cause)
             case ConsumerGroupPartitionMetadata(value=topics) if topics is not None:
                 for topic in topics.topics:
                     learn_topic(machine, entry, topic.topic_id, topic.topic, topic.partitions, "K4")
+            case ConsumerGroupRegularExpression(regular_expression=regex, value=resolved):
+                _resolved_regex(machine.life.resolved_topics, regex, resolved)
     _imply_epoch(machine, operation)
     for member in change.resubscribed:
         member.subscription_epoch = machine.life.epoch or 0
+
+
+def _group_epoch(machine: Machine, change: Change, entry: Entry, group: ConsumerGroupMetadataValue, cause: Cause) -> None:
+    life = machine.life
+    machine.rules.epoch(entry, group.epoch, change.converts)
+    machine.epochs.open(group.epoch, entry.ts_ms, entry.offset, cause)
+    if group.metadata_hash != life.metadata_hash:
+        life.topic_metadata_epoch = group.epoch
+    life.metadata_hash = group.metadata_hash
+
+
+def _resolved_regex(resolved_topics: dict[str, tuple[str, ...]], regex: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
+    resolved_topics.pop(regex, None)
+    if value is not None:
+        resolved_topics[regex] = value.topics
 
 
 def _member_metadata(machine: Machine, change: Change, entry: Entry, member_id: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
@@ -105,6 +122,9 @@ def _current_assignment(
     member.previous_epoch = value.previous_member_epoch
     member.assigned = assigned
     member.pending = partitions_of(value.partitions_pending_revocation)
+    for tp in member.pending & member.target if member.pending and member.target else ():
+        if tp not in member.requests and _subscribes(machine, change, member, tp[0]):
+            _delete_topic(machine, tp[0])
     _note_writer(machine, member, value)
     member.current_offset, member.current_at = entry.offset, entry.ts_ms
     if value.state == UNREVOKED_PARTITIONS:
@@ -137,7 +157,10 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
     life = machine.life
     before = member.target or frozenset()
     after = wanted or frozenset()
-    for tp in before - after:
+    lost = before - after
+    if lost and wanted is not None:
+        change.dropped.append((member, lost))
+    for tp in lost:
         if life.target_owner.get(tp) == member.member_id:  # else whoever has it now was told when it came
             life.moved_from.setdefault(tp, member.member_id)
             del life.target_owner[tp]
@@ -152,10 +175,57 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
     for topic_id in dict.fromkeys([topic for topic, _ in after - before]):
         machine.see_topic(topic_id)
     member.target, member.target_offset = wanted, entry.offset
+    machine.stalls.retargeted(member, entry.offset)
+
+
+def _note_dropped(machine: Machine, change: Change) -> None:
+    """At a K6: of what a target took from a member that subscribes to it and gave to nobody, the topic is gone.
+
+    While a regular expression is not resolved yet, some assignors give nobody anything, and nothing follows from that.
+    """
+    life = machine.life
+    dropped, change.dropped = change.dropped, []
+    ownerless = {
+        topic_id
+        for member, lost in dropped
+        for topic_id in {tp[0] for tp in lost if tp not in life.target_owner}
+        if _subscribes(machine, change, member, topic_id)
+    }
+    if ownerless and all(not m.regex or m.regex in life.resolved_topics for m in life.members.values()):
+        for topic_id in sorted(ownerless):
+            _delete_topic(machine, topic_id)
+
+
+def _delete_topic(machine: Machine, topic_id: str) -> None:
+    """Takes note that a topic is gone, and forgets those that nobody holds a partition of any more."""
+    life = machine.life
+    if topic_id not in life.deleted_topics:
+        held = {topic for topic, _ in life.holders}
+        life.deleted_topics = {topic for topic in life.deleted_topics if topic in held} | {topic_id}
+
+
+def _subscribes(machine: Machine, change: Change, member: Member, topic_id: str) -> bool:
+    """Whether a member subscribed to a topic when a target was made that takes it away.
+
+    Then the target gives it to nobody because the topic is gone: assignors give out every partition of what is subscribed to.
+    Where its name is not known, a member that changed nothing of its subscription since the target before subscribes to what it had;
+    one with a regular expression, where nothing but topics changed since.
+    """
+    life = machine.life
+    if machine.names.name(topic_id) is not None:
+        return machine.ownership.subscribes(member, topic_id)
+    row = life.epoch_row
+    if life.target_epoch is None or row is None:
+        return False
+    if member.regex and (row.cause != cause_names.TOPIC_METADATA or row.epoch != life.target_epoch + 1):
+        return False
+    return member.subscription_epoch <= life.target_epoch and not any(changed is member for changed in change.resubscribed)
 
 
 def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) -> None:
     life = machine.life
+    if not change.converts:  # an upgrade's first target is a copy, which no assignor made
+        _note_dropped(machine, change)
     machine.rules.target_epoch(entry, epoch)
     knows_target = life.birth_seen or life.target_epoch is not None
     life.target_epoch = epoch
@@ -208,13 +278,22 @@ def find_cause(machine: Machine, operation: Operation) -> Cause:
         return cause_names.LEFT_OR_FENCED, only(gone), confidence
     if came:
         return cause_names.JOIN, only([member_id for member_id, _ in came]), confidence
-    for what in (cause_names.SUBSCRIPTION, cause_names.REGEX, cause_names.ASSIGNOR):
-        for member_id, kinds in changed:
-            if what in kinds:
-                return what, member_id or None, confidence
+    if found := _first_change(changed, (cause_names.SUBSCRIPTION, cause_names.REGEX)):
+        return *found, confidence
     if _topics_changed(machine, operation, hidden):
         return cause_names.TOPIC_METADATA, None, confidence
+    if found := _first_change(changed, (cause_names.ASSIGNOR,)):
+        return *found, confidence
     return cause_names.UNKNOWN_CAUSE, None, NONE
+
+
+def _first_change(changed: list[tuple[str, set[str]]], kinds: tuple[str, ...]) -> tuple[str, str | None] | None:
+    """The first of these kinds that a member changed, and which member; None where nobody did. A regular expression is of no one member."""
+    for what in kinds:
+        for member_id, kinds_of_member in changed:
+            if what in kinds_of_member:
+                return what, member_id or None
+    return None
 
 
 def _members_in(
@@ -253,7 +332,10 @@ def _changes(known: Member, value: ConsumerGroupMemberMetadataValue) -> set[str]
 
 
 def _topics_changed(machine: Machine, operation: Operation, hidden: bool) -> bool:
-    """K4 rewritten (<= 4.0), or another hash of the subscribed topics than the K3 before (4.1+), if that was seen and no hole lies between."""
+    """K4 rewritten (<= 4.0), or another hash of the subscribed topics than the K3 before (4.1+), if that was seen and no hole lies between.
+
+    The hash of no topic at all is 0: it is what the last deleted topic leaves.
+    """
     row = machine.life.epoch_row
     known = not hidden and row is not None and row.start_observed
     for entry in operation.entries:
@@ -261,5 +343,5 @@ def _topics_changed(machine: Machine, operation: Operation, hidden: bool) -> boo
         if isinstance(record, ConsumerGroupPartitionMetadata) and record.value is not None:
             return True
         if isinstance(record, ConsumerGroupMetadata) and record.value is not None:
-            return known and record.value.metadata_hash not in (0, machine.life.metadata_hash)
+            return known and record.value.metadata_hash != machine.life.metadata_hash
     return False

@@ -48,10 +48,11 @@ def direction_of(operation: Operation) -> str | None:
     return DOWNGRADE if k3_gone and k2_new else None
 
 
-def is_online(operation: Operation, direction: str) -> bool:
+def is_online(operation: Operation, direction: str, is_whole: bool) -> bool:
     """Online: members were taken over, so a classic member's K5 (upgrade) or a member in the new K2 (downgrade) is there.
 
-    Where compaction took those K5s, an epoch past the first one of a new group (1, from 4.3 on 2) says that the count of generations went on.
+    is_whole: no record of it, or right before it, is missing. Where compaction may have taken those K5s, an epoch past the first one of a new group
+    (1, from 4.3 on 2) says that the count of generations went on. An empty group that was about to rebalance goes on counting too.
     """
     for entry in operation.entries:
         match entry.record:
@@ -59,7 +60,7 @@ def is_online(operation: Operation, direction: str) -> bool:
                 direction == UPGRADE and metadata is not None and metadata.classic_member_metadata is not None
             ):
                 return True
-            case ConsumerGroupMetadata(value=group) if direction == UPGRADE and group is not None and group.epoch > 2:
+            case ConsumerGroupMetadata(value=group) if direction == UPGRADE and not is_whole and group is not None and group.epoch > 2:
                 return True
             case GroupMetadata(value=value) if direction == DOWNGRADE and value is not None and value.members:
                 return True
@@ -77,12 +78,16 @@ def upgrade_online(machine: Machine, change: Change, operation: Operation) -> No
         if isinstance(entry.record, ConsumerGroupTargetAssignmentMember) and entry.record.value is not None:
             for topic in entry.record.value.topic_partitions:
                 machine.names.see(topic.topic_id)
+    left_behind = _left_behind(machine, operation)
+    _end_left_behind(machine, change, operation, left_behind)
     ids = _ids_in(operation)
     _rename(machine, change, _one_each({tp: _id_of(machine, tp, ids) for tp in _open_partitions(life)}, life))
     life.protocol = CONSUMER
     life.target_epoch = None
     apply_consumer(machine, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT))
-    _drop_left_behind(machine, change, operation)
+    for member_id in left_behind:
+        set_target(machine, change, operation.entries[0], machine.touch(change, member_id), None)
+        machine.remove(change, member_id, operation.offset)
     converted(machine, operation, UPGRADE, ONLINE, epoch_before)
 
 
@@ -144,14 +149,22 @@ def k2_of(operation: Operation) -> tuple[Entry, GroupMetadataValue]:
     return next((e, e.record.value) for e in operation.entries if isinstance(e.record, GroupMetadata) and e.record.value is not None)
 
 
-def _drop_left_behind(machine: Machine, change: Change, operation: Operation) -> None:
-    """Members of the last K2 that the upgrade did not take over had left in a join phase that no record shows."""
+def _left_behind(machine: Machine, operation: Operation) -> list[str]:
+    """Members of the last K2 that the upgrade did not take over: they had left in a join phase that no record shows."""
     taken = {
         e.record.member_id for e in operation.entries if isinstance(e.record, (ConsumerGroupMemberMetadata, ConsumerGroupCurrentMemberAssignment))
     }
-    for member_id in [m for m in machine.life.members if m not in taken]:
-        set_target(machine, change, operation.entries[0], machine.touch(change, member_id), None)
-        machine.remove(change, member_id, operation.offset)
+    return [m for m in machine.life.members if m not in taken]
+
+
+def _end_left_behind(machine: Machine, change: Change, operation: Operation, member_ids: list[str]) -> None:
+    """Ends what they held while it still goes by its topic's name: the upgrade need not tell the id."""
+    epochs = [e.record.value.epoch for e in operation.entries if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None]
+    moment = Moment(change.at, change.offset, max(epochs, default=machine.life.epoch), change.leader_epoch, last_hole=change.last_hole)
+    for member_id in member_ids:
+        member = machine.life.members[member_id]
+        ending = Ending("LEFT_OR_FENCED", "LEFT_OR_FENCED", hidden=0 <= member.current_offset < change.last_hole)
+        machine.end_partitions(change, member, set(member.spans), ending, moment)
 
 
 # ---------------------------------------------------------------- from names to ids and back

@@ -21,7 +21,7 @@ from groupreplay.replay.consumer import apply_consumer
 from groupreplay.replay.facts import Fact, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life, Output
 from groupreplay.replay.machine import Change, Machine
-from groupreplay.replay.operations import Operation, is_seam
+from groupreplay.replay.operations import Operation, OperationReader
 
 
 class GroupReplay:
@@ -37,7 +37,7 @@ class GroupReplay:
         self._given_names = names
         self._output = Output()
         self._machine: Machine | None = None
-        self._pending: list[Entry] = []
+        self._operations = OperationReader()
 
     @classmethod
     def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], data: bytes) -> GroupReplay:
@@ -48,22 +48,17 @@ class GroupReplay:
 
     def replay(self, entry: Entry) -> None:
         """Takes the next record."""
-        pending, record = self._pending, entry.record
+        record = entry.record
         if isinstance(record, OffsetCommit):
-            if pending:
-                self.flush()
+            self.flush()
             self._commit(entry, record)
             return
-        if pending and is_seam(pending, entry):
-            self.flush()
-            pending = self._pending
-        pending.append(entry)
+        for operation in self._operations.feed(entry):
+            self._apply(operation)
 
     def flush(self) -> None:
         """Ends the operation under way. Every batch ends one, so the end of any input does."""
-        if self._pending:
-            operation = Operation(self._pending)
-            self._pending = []
+        for operation in self._operations.flush():
             self._apply(operation)
 
     def take_facts(self) -> list[Fact]:
@@ -133,7 +128,9 @@ class GroupReplay:
             self._note_position(machine, operation)
         has_k2 = GroupMetadata in operation.kinds
         direction = conversion.direction_of(operation) if has_k2 else None
-        if direction is not None:
+        if direction == conversion.UPGRADE and self._was_simple(operation):
+            machine = self._consumer(operation)
+        elif direction is not None:
             machine = self._convert(operation, direction)
         elif OtherGroupRecord in operation.kinds:
             machine = self._other(operation)
@@ -191,12 +188,24 @@ class GroupReplay:
             machine.life.mixed = None
             epochs.emit_stall(self._output, mixed, operation.ts_ms, operation.last_offset)
 
+    def _was_simple(self, operation: Operation) -> bool:
+        """Whether no K2 of the group is known that an upgrade could have begun from.
+
+        A group that exists by commits alone, or in the coordinator's memory alone, has none: its first consumer writes a K2 tombstone all the same.
+        """
+        machine = self._machine
+        return (machine is None or machine.life.protocol == SIMPLE) and not self._is_online(operation, conversion.UPGRADE)
+
+    def _is_online(self, operation: Operation, direction: str) -> bool:
+        machine = self._machine
+        return conversion.is_online(operation, direction, machine is not None and not _is_hidden(machine, operation))
+
     def _convert(self, operation: Operation, direction: str) -> Machine | None:
         """A conversion online stays in its life; offline, or from a life not seen, begins one."""
         machine = self._machine
         source, to = (CLASSIC, CONSUMER) if direction == conversion.UPGRADE else (CONSUMER, CLASSIC)
         goes_over = machine is not None and machine.life.protocol in (source, SIMPLE)
-        online = conversion.is_online(operation, direction)
+        online = self._is_online(operation, direction)
         if machine is not None and goes_over and online:
             machine.life.protocol = source
             machine.rules.tombstones(operation)
@@ -314,11 +323,15 @@ class GroupReplay:
 def is_consumer_birth(operation: Operation) -> bool:
     """Whether the operation begins a consumer group: its first K3 (1 up to 4.2, 2 from 4.3 on, which alone stamps K6) with a joiner's first K8, or
     a 4.3 member at epoch 1.
+
+    Where a K2 goes in it and the log has a hole before, a classic group may have been there.
     """
     epoch = stamped = 0
     joined = first = False
     for entry in operation.entries:
         match entry.record:
+            case GroupMetadata() if operation.last_hole >= 0:
+                return False
             case ConsumerGroupMetadata(value=group) if group is not None:
                 epoch = group.epoch
             case ConsumerGroupTargetAssignmentMetadata(value=target) if target is not None:

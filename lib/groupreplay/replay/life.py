@@ -48,7 +48,7 @@ class Member:
     subscription_epoch: group epoch when it last changed what it subscribes to. epoch: None before its first K8.
     current_offset: of the record that gave assigned and pending, -1 for none. taken: when the target took a partition
     from it, and the epoch of that target. revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
-    waiting: partitions of its target that others hold while it is UNRELEASED. last_commit_*: of any partition it holds, -1 for none.
+    waiting: partitions of its target that it has not got while it is UNRELEASED. last_commit_*: of any partition it holds, -1 for none.
     joined_*: when it was first seen in the group, -1 until the end of that operation, and whether that was its joining.
     owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
     """
@@ -159,7 +159,9 @@ class Life:
     seen_topics: topic ids that the group dealt with and that have a name, oldest first. contested: what target_owner says of partitions that are in
     the targets of several members; filled for the state alone. unbumped: (time, offset, members) of a removal whose K3 has not come.
     stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry.
-    unnamed_topics: a topic id without a name came into a target since the last K6.
+    unnamed_topics: a topic id without a name came into a target since the last K6. resolved_topics: of every regular expression that a K16 tells of.
+    topic_metadata_epoch: the last epoch that came with other topics than the one before, whatever caused it; -1 for none.
+    deleted_topics: ids that a target shows to be gone, as long as somebody holds a partition of them.
     last_change_offset: of the last record that was no commit. last_hole: greatest offset that was lost before its last record.
     commits: (time, offset) of each partition's last commit.
     """
@@ -211,6 +213,8 @@ class Life:
     leader_since: int = -1
     stamps_assignments: bool = False
     unnamed_topics: bool = False
+    resolved_topics: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    deleted_topics: set[str] = field(default_factory=set)
     last_change_offset: int = -1
     last_offset: int = -1
     last_at: int = -1

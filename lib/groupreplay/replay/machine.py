@@ -25,6 +25,7 @@ class Change:
     before: members touched, as they were. removed: members gone by its end. replaced: old member id -> the id that took its instance over.
     offsets: member id -> offset of the record that shows its last change. hidden: members whose earlier state lies behind a hole.
     by_k2: a classic group's K2 is the evidence. claims: (partition, whose target it was in, whose it came into).
+    dropped: members and the partitions that left their targets since the last K6.
     resubscribed: members whose subscription changed.
     last_change_offset: of the group's record before. hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
@@ -42,6 +43,7 @@ class Change:
     replaced: dict[str, str] = field(default_factory=dict)
     offsets: dict[str, int] = field(default_factory=dict)
     claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
+    dropped: list[tuple[Member, frozenset[TopicPartition]]] = field(default_factory=list)
     resubscribed: list[Member] = field(default_factory=list)
     last_change_offset: int = -1
     hides_ends: bool = False
@@ -154,7 +156,8 @@ class Machine:
             self._begin(change, member, before, moment, observed)
         for member, before, moment, observed in staying:
             if member.current_offset != before.current_offset or member.epoch != before.epoch:
-                self._watch(change, member, moment, observed)
+                self._watch(change, member, before, moment, observed)
+        self.stalls.judge_waits(change.at)
         self.epochs.converge(change.at, change.last_hole)
         self.epochs.watch_assigning(change.at, change.last_offset)
 
@@ -194,7 +197,7 @@ class Machine:
         lost = member.spans.keys() - member.held if member.spans else set()
         ending = self._ending(change, member, before, hidden) if lost or gone or member.requests else None
         if ending is not None:
-            self._end_partitions(change, member, lost, ending, moment)
+            self.end_partitions(change, member, lost, ending, moment)
         elif member.revocation is not None:
             self.stalls.watch_revocation(member, change.at, moment.offset)
         if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
@@ -205,7 +208,8 @@ class Machine:
             self._end_member(change, member, before, moment)
             self._end_life(change, member, ending, moment)
 
-    def _end_partitions(self, change: Change, member: Member, lost: set[TopicPartition], ending: Ending, moment: Moment) -> None:
+    def end_partitions(self, change: Change, member: Member, lost: set[TopicPartition], ending: Ending, moment: Moment) -> None:
+        """Ends what a member was asked for, and the spans of what it lost."""
         if member.requests:
             if not ending.hidden and not member.pending:
                 self.rules.revocation(member, change.at, moment.offset)
@@ -215,7 +219,7 @@ class Machine:
             if len(lost) == len(member.spans) and not ending.hidden:
                 self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
             self.ownership.release(member, lost, ending, moment)
-            self.stalls.released(lost, change.at, moment.offset)
+            self.stalls.changed_hands(lost, moment.offset)
 
     def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
         if change.group_ends:
@@ -228,7 +232,7 @@ class Machine:
         if change.downgraded:
             outcome = "UNOBSERVED"
         returned = member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset()
-        return Ending("REVOKED", outcome, hidden, returned, before.epoch)
+        return Ending("REVOKED", outcome, hidden, returned)
 
     def _end_state_row(self, change: Change, member: Member, moment: Moment) -> None:
         row = member.state_row
@@ -285,6 +289,7 @@ class Machine:
                 known = frozenset([tp for tp in fresh if self._is_new(change, tp)])
             self.ownership.hold(member, known, moment, observed)
             self.ownership.hold(member, fresh - known, moment, False)
+            self.stalls.changed_hands(fresh, moment.offset)
         if member.pending:
             self.ownership.request(member, member.pending, moment, observed)
         if member.epoch is not None and member.current_offset != before.current_offset and member.state_row is None:
@@ -340,15 +345,14 @@ class Machine:
         known = self.life.birth_seen or self.life.last_change_offset >= 0
         return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset
 
-    def _watch(self, change: Change, member: Member, moment: Moment, observed: bool) -> None:
-        waiting_on = self.stalls.watch_wait(member, change.at, moment.offset, observed)
+    def _watch(self, change: Change, member: Member, before: Before, moment: Moment, observed: bool) -> None:
+        begins = not observed or (member.epoch, member.state) != (before.epoch, before.state)
+        self.stalls.watch_wait(member, moment.offset, begins, observed)
         if member.epoch == STATIC_LEAVE_EPOCH or member.limbo is not None:
             self.stalls.watch_limbo(member, change.at, moment.offset, observed)
         row = member.state_row
         if row is not None:
             row.partitions_assigned, row.partitions_pending = len(member.assigned), len(member.pending)
-            if waiting_on:
-                row.waiting_on = sorted({*row.waiting_on, *waiting_on})
         if member.state == UNREVOKED_PARTITIONS:
             self.stalls.arm(member, change.at)
 

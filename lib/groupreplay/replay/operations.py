@@ -1,7 +1,7 @@
 """Where one operation of the coordinator ends and the next begins.
 
 An operation is what one coordinator action wrote: atomic, one timestamp, inside one record batch. A batch can hold many, so records of one group, one
-batch and one millisecond are split further by the shape of what a coordinator writes (`is_seam`). Rules are judged at operation end alone.
+batch and one millisecond are split further by the shape of what a coordinator writes (`OperationReader`). Rules are judged at operation end alone.
 
 Source: CoordinatorRuntime's append, GroupMetadataManager's write order; the rule was checked against recordings of 3.9 to 4.3, see tests/scenarios.
 """
@@ -52,6 +52,57 @@ class Operation:
         self.tombstones = len([1 for entry in self.entries if entry.record.value is None])
 
 
+class OperationReader:
+    """Records of one group in, its operations out."""
+
+    def __init__(self) -> None:
+        self._pending: list[Entry] = []
+        self._held: list[Entry] = []
+
+    def feed(self, entry: Entry) -> list[Operation]:
+        """Takes the next record. Returns the operations that it shows to have ended."""
+        pending = self._pending
+        ended: list[Operation] = []
+        if pending and is_seam(pending, entry):
+            if not self._held and _may_be_downgraded(pending, entry):
+                self._held, self._pending = pending, []
+            else:
+                ended = self.flush()
+            pending = self._pending
+        pending.append(entry)
+        return ended
+
+    def flush(self) -> list[Operation]:
+        """Ends what is under way: one operation, or two that began alike and are not one."""
+        held, pending = self._held, self._pending
+        self._held, self._pending = [], []
+        if held and pending and _removes_group(pending):
+            return [Operation(held + pending)]
+        return [Operation(entries) for entries in (held, pending) if entries]
+
+
+def _may_be_downgraded(operation: Sequence[Entry], following: Entry) -> bool:
+    """Whether an operation that replaced a member may go on with the downgrade of its group, which begins with the K8s of all members.
+
+    A classic member that takes over the instance of the last consumer member does both at once.
+    Source: GroupMetadataManager.classicGroupJoinToConsumerGroup.
+    """
+    last = operation[-1]
+    if last.batch_base_offset != following.batch_base_offset or last.ts_ms != following.ts_ms:
+        return False
+    record = following.record
+    if not isinstance(record, ConsumerGroupCurrentMemberAssignment) or record.value is not None:
+        return False
+    described = [e.record.value for e in operation if isinstance(e.record, ConsumerGroupMemberMetadata)]
+    return None in described and any(value is not None and value.classic_member_metadata is not None for value in described)
+
+
+def _removes_group(entries: Sequence[Entry]) -> bool:
+    """Whether records end a consumer group and begin a classic one."""
+    has_k2 = any(isinstance(e.record, GroupMetadata) and e.record.value is not None for e in entries)
+    return has_k2 and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in entries)
+
+
 def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
     """Whether `following` begins another operation than the one whose records so far are `operation`."""
     last = operation[-1]
@@ -66,7 +117,8 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
         case ConsumerGroupMetadata(value=v3) if v3 is not None:
             return not _may_follow_epoch(after)
         case ConsumerGroupTargetAssignmentMetadata(value=v6) if v6 is not None:
-            return not (isinstance(after, ConsumerGroupCurrentMemberAssignment) and after.value is not None)
+            goes_on = isinstance(after, ConsumerGroupCurrentMemberAssignment) and after.value is not None
+            return not (goes_on or (isinstance(after, ConsumerGroupMemberMetadata) and _copies_classic_members(operation)))
         case GroupMetadata(value=v2):
             return v2 is not None
         case OtherGroupRecord(key_type=key_type, value=other) if other is not None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from groupreplay.replay.facts import Anomaly, HandOver, HeldPartition, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, Names, Output, Span, TopicPartition, Trail
 
-FENCE_SLACK_MS = 1000
-"""A fence at the rebalance timeout is written some ms late or early on a busy broker."""
+FENCE_SLACK_MS = 50
+"""A rebalance timer is armed some ms before the K8 that shows it is stamped, so a fence can come so much sooner than its timeout."""
 
 
 @dataclass(slots=True)
@@ -36,14 +36,13 @@ class Moment:
 class Ending:
     """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and whether a hole hides the moment.
 
-    returned: what it has after a request without giving it up. epoch_before: its epoch until then.
+    returned: what it has after a request without giving it up.
     """
 
     reason: str
     outcome: str | None = None
     hidden: bool = False
     returned: frozenset[TopicPartition] = field(default_factory=frozenset)
-    epoch_before: int | None = None
 
 
 class Ownership:
@@ -165,7 +164,8 @@ class Ownership:
             row.released_at = moment.at
             row.released_epoch = moment.epoch
             row.to_offset = moment.offset
-            row.end_reason = "UNOBSERVED" if ending.hidden else self._reason(tp, ending, moment)
+            row.end_reason = "UNOBSERVED" if ending.hidden else self._reason(tp, member, ending, moment)
+            member.taken.pop(tp, None)
             trail = self._trail(tp)
             self._no_first_commit(trail)
             trail.released.append(row)
@@ -176,17 +176,14 @@ class Ownership:
         if not member.spans:
             member.owns_since_at, member.owns_since_offset = -1, -1
 
-    def _reason(self, tp: TopicPartition, ending: Ending, moment: Moment) -> str:
-        lost_epoch = self._life.topic_metadata_epoch
-        if (
-            ending.reason == "REVOKED"
-            and tp not in self._life.target_owner
-            and moment.epoch is not None
-            and max(0, ending.epoch_before or 0) < lost_epoch <= moment.epoch
-            and not moment.by_k2
-        ):
-            return "TOPIC_REMOVED"
-        return ending.reason
+    def _reason(self, tp: TopicPartition, member: Member, ending: Ending, moment: Moment) -> str:
+        is_lost = ending.reason == "REVOKED" and tp[0] in self._life.deleted_topics and not moment.by_k2
+        return "TOPIC_REMOVED" if is_lost and self.subscribes(member, tp[0]) else ending.reason
+
+    def subscribes(self, member: Member, topic_id: str) -> bool:
+        """Whether a member subscribes to a topic, by name or by its regular expression; True where the topic's name is not known."""
+        name = self._names.name(topic_id)
+        return name is None or name in member.subscription or name in self._life.resolved_topics.get(member.regex, ())
 
     def span_row(self, member: Member, tp: TopicPartition, span: Span) -> HeldPartition:
         """The row of a span as it stands: open."""

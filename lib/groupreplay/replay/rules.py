@@ -202,8 +202,8 @@ class Rules:
             self._against_before(change, entry, member, before, value)
         if member.state == UNREVOKED_PARTITIONS and not member.pending and member.epoch != STATIC_LEAVE_EPOCH:
             self.broken("I9", entry.ts_ms, entry.offset, f"{member.member_id} is UNREVOKED_PARTITIONS with nothing pending")
-        if settled and not change.converts:
-            self._assignment_epochs(entry, member, before, value, known)
+        if settled:
+            self._assignment_epochs(entry, member, before, value, known and not change.converts)
 
     def _against_before(self, change: Change, entry: Entry, member: Member, before: Before, value: ConsumerGroupCurrentMemberAssignmentValue) -> None:
         epoch = value.member_epoch
@@ -249,8 +249,12 @@ class Rules:
                 self.broken("I12", entry.ts_ms, entry.offset, f"{_who(member)} is UNRELEASED, but nobody else holds what it waits for")
 
     def _subscribed(self, member: Member) -> bool:
-        """Whether a member's subscription is as its target was made for; one that changed since may leave partitions out (4.2+)."""
-        return member.subscription_epoch <= (member.epoch or 0)
+        """Whether a member's subscription is as its target was made for.
+
+        One that changed since, a regular expression that is not resolved yet, or a topic deleted since may leave partitions out (4.2+).
+        """
+        is_resolved = not member.regex or member.regex in self._life.resolved_topics
+        return is_resolved and max(member.subscription_epoch, self._life.topic_metadata_epoch) <= (member.epoch or 0)
 
     def _gain_and_loss(self, entry: Entry, member: Member, before: Before, known: bool) -> None:
         life = self._life
@@ -285,7 +289,9 @@ class Rules:
                 continue
             kept = known and epoch > 0 and tp in before.assigned
             span = member.spans.get(tp)
-            if kept and span is not None and _keeps_epoch(span) and span.assigned_epoch != epoch:
+            if span is not None and span.from_offset == entry.offset and span.assigned_epoch != epoch:
+                span.stamped = False  # a static member that returns keeps the epochs of what it had
+            elif kept and span is not None and _keeps_epoch(span) and span.assigned_epoch != epoch:
                 self.broken("I17", entry.ts_ms, entry.offset, f"{_of(tp, member)}: assignment epoch {epoch}, was {span.assigned_epoch}")
 
     # ------------------------------------------------------------ classic groups, timers

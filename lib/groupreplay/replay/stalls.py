@@ -6,6 +6,8 @@ The machine tells every stretch past a floor; the report decides which are long 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from groupreplay.records import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS
 from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
@@ -17,6 +19,18 @@ MIN_QUIET_MS = 60_000
 """Shortest silence between commits that is told: commits come every few seconds, and every change of a group ends such a silence."""
 
 
+@dataclass(slots=True)
+class _Doubt:
+    """A member of which it is to be judged anew, at operation end, whom it waits for.
+
+    offset: of the record that makes it doubtful. begins: a wait may begin. observed: no hole hides when.
+    """
+
+    offset: int
+    begins: bool = False
+    observed: bool = True
+
+
 class Stalls:
     """Waits, silences, limbo and fence loops of one life's members."""
 
@@ -24,6 +38,7 @@ class Stalls:
         self._life = life
         self._output = output
         self._rules = rules
+        self._unjudged: dict[str, _Doubt] = {}
 
     def new(self, reason: str, member: Member, since_at: int, offset: int, blocked_by: list[str], held: int | None = None) -> Stall:
         """A stretch that begins. held: how many partitions the member has in it, where it has others by now."""
@@ -54,35 +69,58 @@ class Stalls:
         """A member is gone: it waits for nothing."""
         self._set_waiting(member, set())
 
-    def watch_wait(self, member: Member, at: int, offset: int, observed: bool) -> list[str]:
-        """After a member's K8: the members that hold what it waits for, [] where it waits for nobody. Only UNRELEASED members wait."""
-        if member.state != UNRELEASED_PARTITIONS and not member.waiting and member.wait is None:
-            return []
-        held: dict[TopicPartition, list[str]] = {}
-        if (
-            member.state == UNRELEASED_PARTITIONS
-            and member.epoch != STATIC_LEAVE_EPOCH
-            and member.target is not None
-            and self._life.protocol == CONSUMER
-        ):
-            for tp in member.target - member.assigned:
-                others = [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
-                if others:
-                    held[tp] = others
+    def watch_wait(self, member: Member, offset: int, begins: bool, observed: bool) -> None:
+        """After a member's K8. begins: it is in another epoch or state than before, so a wait may begin with it."""
+        if member.state == UNRELEASED_PARTITIONS or member.waiting or member.wait is not None:
+            self._unjudged[member.member_id] = _Doubt(offset, begins, observed)
+
+    def retargeted(self, member: Member, offset: int) -> None:
+        """After a member's K7: it may wait for other partitions, or for none."""
+        if member.state == UNRELEASED_PARTITIONS:
+            self._unjudged.setdefault(member.member_id, _Doubt(offset))
+
+    def changed_hands(self, tps: Collection[TopicPartition], offset: int) -> None:
+        """Partitions were let go, or reached a member: who waits for them may wait for another one now, or for nobody."""
+        waiters = self._life.waiters
+        if waiters:
+            for tp in tps:
+                for member_id in waiters.get(tp, ()):
+                    self._unjudged.setdefault(member_id, _Doubt(offset))
+
+    def judge_waits(self, at: int) -> None:
+        """At operation end: who waits for whom, of the members for which that may have changed."""
+        if not self._unjudged:
+            return
+        unjudged, self._unjudged = self._unjudged, {}
+        for member_id in sorted(unjudged):
+            member = self._life.members.get(member_id)
+            if member is not None:
+                self._judge_wait(member, at, unjudged[member_id])
+
+    def _judge_wait(self, member: Member, at: int, doubt: _Doubt) -> None:
+        self._set_waiting(member, self._missing(member))
+        held = {tp: others for tp in member.waiting if (others := self._others_holding(tp, member))}
         if not held:
-            if member.waiting:
-                self._set_waiting(member, set())
-            self.end_wait(member, at, offset)
-            return []
-        self._set_waiting(member, set(held))
-        blockers = sorted({m for others in held.values() for m in others})
-        if member.wait is None:
-            member.wait = self.new("WAITING_ON_HOLDER", member, at, offset, [])
-            member.wait.start_observed = observed
+            self.end_wait(member, at, doubt.offset)
+            return
+        blockers = {m for others in held.values() for m in others}
+        if (row := member.state_row) is not None:
+            row.waiting_on = sorted({*row.waiting_on, *blockers})
+        if member.wait is None and doubt.begins:
+            member.wait = self.new("WAITING_ON_HOLDER", member, at, doubt.offset, [])
+            member.wait.start_observed = doubt.observed
             member.wait.partitions_waiting = len(held)
-        member.wait.blocked_by = sorted({*member.wait.blocked_by, *blockers})
-        member.wait.deadline_at = self._deadline(set(blockers))
-        return blockers
+        if member.wait is not None:
+            member.wait.blocked_by = sorted({*member.wait.blocked_by, *blockers})
+            member.wait.deadline_at = self._deadline(blockers)
+
+    def _missing(self, member: Member) -> set[TopicPartition]:
+        """What an UNRELEASED member has not got of its target; nothing for any other."""
+        is_waiting = member.state == UNRELEASED_PARTITIONS and member.epoch != STATIC_LEAVE_EPOCH and self._life.protocol == CONSUMER
+        return set(member.target - member.assigned) if is_waiting and member.target is not None else set()
+
+    def _others_holding(self, tp: TopicPartition, member: Member) -> list[str]:
+        return [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
 
     def arm(self, holder: Member, at: int) -> None:
         """A K8 in UNREVOKED_PARTITIONS armed its member's rebalance timer, which is a deadline for whoever waits for it."""
@@ -94,7 +132,7 @@ class Stalls:
         for member_id in {m for tp in holder.requests for m in self._life.waiters.get(tp, ())}:
             waiter = self._life.members.get(member_id)
             if waiter is not None and waiter.wait is not None:
-                waiter.wait.deadline_at = self._deadline({m for tp in waiter.waiting for m in self._life.holders.get(tp, ()) if m != member_id})
+                waiter.wait.deadline_at = self._deadline({m for tp in waiter.waiting for m in self._others_holding(tp, waiter)})
 
     def forget_deadlines(self) -> None:
         """Another leader armed every timer anew, at a time no record shows."""
@@ -123,19 +161,6 @@ class Stalls:
         for tp in wanted - member.waiting:
             self._life.waiters.setdefault(tp, set()).add(member.member_id)
         member.waiting = wanted
-
-    def released(self, tps: set[TopicPartition], at: int, offset: int) -> None:
-        """Partitions were let go: whoever waited for the last of its own waits no longer for a holder."""
-        for tp in tps & self._life.waiters.keys():
-            if tp in self._life.holders:
-                continue
-            for member_id in sorted(self._life.waiters[tp]):
-                waiter = self._life.members.get(member_id)
-                if waiter is None:
-                    continue
-                self._set_waiting(waiter, waiter.waiting - {tp})
-                if not waiter.waiting:
-                    self.end_wait(waiter, at, offset)
 
     def end_wait(self, member: Member, at: int, offset: int) -> None:
         if member.wait is not None:

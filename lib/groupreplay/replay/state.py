@@ -19,7 +19,7 @@ from typing import Any
 from groupreplay.replay import facts, life
 from groupreplay.replay.life import CLASSIC, Life, TopicPartition
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 Convert = Callable[[Any], Any]
 

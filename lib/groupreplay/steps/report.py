@@ -9,7 +9,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.facts import Contact, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.evidence.facts import AssignorFailure, Contact, Outage, Rebalance, Refusal, ShardEvent, Silence
 from groupreplay.grouped.frames import KINDS as STAGED_KINDS
 from groupreplay.grouped.frames import Counts, GroupState, Undecoded, UnionSchema
 from groupreplay.grouped.packed import unpacking
@@ -84,7 +84,7 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "rebalances": frozenset({Rebalance.KIND}),
     "coordinator_events": frozenset({ShardEvent.KIND}),
     "stuck_members": frozenset({Stall.KIND, Chain.KIND, Contact.KIND, Silence.KIND, Refusal.KIND}),
-    "stuck_groups": frozenset({Stall.KIND, Chain.KIND, Refusal.KIND, Rebalance.KIND, Outage.KIND}),
+    "stuck_groups": frozenset({Stall.KIND, Chain.KIND, Refusal.KIND, Rebalance.KIND, Outage.KIND, AssignorFailure.KIND}),
     "group_conversions": frozenset({Conversion.KIND}),
     "migration_progress": frozenset({GroupSnapshot.KIND}),
     "member_assignments": frozenset({HeldPartition.KIND}),

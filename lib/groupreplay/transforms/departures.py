@@ -1,4 +1,4 @@
-"""Named step: facts that say LEFT_OR_FENCED, and what lines of broker logs say of the same member at that time.
+"""Named step: facts of members that were removed, and what lines of broker logs say of the same member at that time.
 
 A line is matched by group and member, by the group epoch that the removal began where both know it, and lies between the row's beginning and its
 end; of several the nearest to the end. Time is only a guard: the line was written by the broker that wrote the record, before it or, where an append
@@ -18,6 +18,8 @@ SLACK_MS: Final = 5_000
 """A write that timed out is answered with an error after 5 s and may still be committed."""
 
 LEFT_OR_FENCED: Final = "LEFT_OR_FENCED"
+FENCED: Final = "FENCED"
+"""Of a hand-over, by the topic alone: the member was removed when its rebalance timeout ran out. It may have left in that very moment."""
 
 EXACT: Final = "EXACT"
 INFERRED: Final = "INFERRED"
@@ -92,16 +94,21 @@ def _nearest(told: Column, ended: Column, epoch: Column | None) -> Column:
 
 
 def sharpened(name: str) -> Column:
-    """The column, with LEFT_OR_FENCED replaced by what the line says."""
-    return sf.when(sf.col(name) == LEFT_OR_FENCED, sf.coalesce("departure.outcome", sf.lit(LEFT_OR_FENCED))).otherwise(sf.col(name)).alias(name)
+    """The column, with LEFT_OR_FENCED, and a FENCED concluded from a timeout, replaced by what the line says."""
+    return sf.when(_is_open_question(name), sf.coalesce("departure.outcome", sf.col(name))).otherwise(sf.col(name)).alias(name)
+
+
+def _is_open_question(name: str) -> Column:
+    """Whether the records alone do not prove the end."""
+    return sf.col(name).isin(LEFT_OR_FENCED, FENCED)
 
 
 def end_columns(name: str) -> list[Column]:
     """end_detail, end_confidence, evidence of a row whose end is the column: what a line says never contradicts what the records prove."""
-    fits = (sf.col(name) == LEFT_OR_FENCED) | (sf.col(name) == sf.col("departure.outcome"))
-    confidence = sf.when(sf.col(name) != LEFT_OR_FENCED, EXACT).otherwise(sf.coalesce("departure.confidence", sf.lit(NONE)))
+    is_asked = _is_open_question(name)
+    by_records = sf.when(sf.col(name) == FENCED, INFERRED).otherwise(NONE)
     return [
-        sf.when(fits, sf.col("departure.end_detail")).alias("end_detail"),
-        confidence.alias("end_confidence"),
-        sf.when(fits, sf.col("departure.evidence")).alias("evidence"),
+        sf.when(is_asked, sf.col("departure.end_detail")).alias("end_detail"),
+        sf.when(is_asked, sf.coalesce("departure.confidence", by_records)).otherwise(EXACT).alias("end_confidence"),
+        sf.when(is_asked, sf.col("departure.evidence")).alias("evidence"),
     ]

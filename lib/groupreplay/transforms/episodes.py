@@ -34,6 +34,7 @@ STALL_THRESHOLDS: Final = {
     "JOIN_NEVER_COMPLETES": "join_never_completes_ms",
     "SYNC_NEVER_COMPLETES": "sync_never_completes_ms",
     "COORDINATOR_UNAVAILABLE": "coordinator_unavailable_ms",
+    "ASSIGNOR_FAILED": "assignor_failed_ms",
 }
 """Reason -> field of Thresholds, ms. A reason that is not here gives no rows."""
 

@@ -11,7 +11,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.facts import Contact, Outage, Rebalance, Silence
+from groupreplay.evidence.facts import AssignorFailure, Contact, Outage, Rebalance, Silence
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.transforms.context import ReportContext
 from groupreplay.transforms.departures import evidence_column
@@ -38,6 +38,7 @@ NEEDS: Final = {
     "JOIN_NEVER_COMPLETES": "server_log",
     "SYNC_NEVER_COMPLETES": "server_log",
     "COORDINATOR_UNAVAILABLE": "request_log",
+    "ASSIGNOR_FAILED": "server_log",
 }
 """Reason -> the sources that can show it."""
 
@@ -60,6 +61,7 @@ def evidence_stalls(staged: DataFrame, context: ReportContext) -> DataFrame | No
     rows = rows.unionByName(_open_silences(tonight, staged, context), allowMissingColumns=True)
     rows = rows.unionByName(_refused_upgrades(tonight), allowMissingColumns=True)
     rows = rows.unionByName(_phases(tonight), allowMissingColumns=True).unionByName(_outages(tonight), allowMissingColumns=True)
+    rows = rows.unionByName(_assignor_failures(tonight), allowMissingColumns=True)
     return rows.join(_lives(staged), "group_id", "left").select(
         "*",
         sf.coalesce("_life.incarnation", sf.lit(-1)).alias("incarnation"),
@@ -176,6 +178,15 @@ def _outages(tonight: DataFrame) -> DataFrame:
     rows = tonight.where(sf.col("kind") == Outage.KIND)
     detail = sf.concat(sf.col("attempts").cast("string"), sf.lit(" requests were told that the coordinator is not there")).alias("detail")
     return rows.select(*_stall(sf.lit("COORDINATOR_UNAVAILABLE"), sf.col("since_at"), sf.col("until_at"), detail))
+
+
+def _assignor_failures(tonight: DataFrame) -> DataFrame:
+    """Groups that the coordinator could compute no target for; one that got one at once too, since a member was turned away."""
+    rows = tonight.where(sf.col("kind") == AssignorFailure.KIND)
+    told = sf.concat(sf.col("attempts").cast("string"), sf.lit(" attempts, the last for epoch "), sf.col("epoch").cast("string"))
+    until = sf.coalesce("until_at", _until("last_at")).alias("until_at")
+    detail = sf.concat_ws(": ", told, "reason").alias("detail")
+    return rows.select(*_stall(sf.lit("ASSIGNOR_FAILED"), sf.col("first_at").alias("since_at"), until, detail))
 
 
 def _until(name: str) -> Column:

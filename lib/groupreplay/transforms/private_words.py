@@ -28,6 +28,7 @@ triggered followup rebalance scheduled for 0
 rebalance enforced by user
 rebalance failed due to NotCoordinatorException CoordinatorLoadInProgressException CoordinatorNotAvailableException RebalanceInProgressException
 DisconnectException MemberIdRequiredException UnknownMemberIdException IllegalGenerationException FencedInstanceIdException TimeoutException
+IllegalStateException
 """
 """AbstractCoordinator, ConsumerCoordinator and StreamsPartitionAssignor of the Java client."""
 
@@ -46,11 +47,14 @@ The group coordinator is not available. This is not the correct coordinator. The
 For requests intended only for the leader, this error indicates that the broker is not the current leader. For requests intended for any replica, this
 error indicates that the broker is not a replica of the topic partition
 The given member is not in the group. The request timed out. The group id does not exist.
+Failed to compute a new target assignment for epoch: Partitions were left unassigned
+Members are subscribed to topic .. which doesn't exist in the topic metadata
+Index 1 out of bounds for length 1. No value present
 """
-"""GroupMetadataManager and Errors.java."""
+"""GroupMetadataManager, its assignors, Errors.java and what Java itself says."""
 
 _STUCK: Final = """
-1 attempts requests were told that the coordinator is not there nobody joined missing: dropped: refused
+1 attempts, the last for epoch requests were told that the coordinator is not there nobody joined missing: dropped: refused
 """
 
 _UNDECODED: Final = """

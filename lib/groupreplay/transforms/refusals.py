@@ -14,14 +14,18 @@ from groupreplay.transforms.departures import evidence_column
 
 def refusal_runs(evidence: DataFrame) -> DataFrame:
     """Rows of `evidence` that are refusals, each told once: where the request log has a run of the same refusal, the broker's own lines of it are
-    the same attempts again.
+    the same attempts again. An answer without a text gets that of the lines, where all of them say the same.
 
     evidence: the rows that the night wrote.
     """
     runs = evidence.where(sf.col("kind") == Refusal.KIND)
     asker = Window.partitionBy("group_id", "api", "error_code", "subject")
-    in_requests = sf.max(sf.col("source") == "request_log").over(asker)
-    return runs.withColumn("_in_requests", in_requests).where((sf.col("source") == "request_log") | ~sf.col("_in_requests")).drop("_in_requests")
+    is_request = sf.col("source") == "request_log"
+    in_requests = sf.max(is_request).over(asker)
+    of_lines = sf.when(~is_request, sf.col("message"))
+    said = sf.when(sf.min(of_lines).over(asker) == sf.max(of_lines).over(asker), sf.min(of_lines).over(asker))
+    told = runs.withColumns({"_in_requests": in_requests, "message": sf.coalesce("message", said)})
+    return told.where(is_request | ~sf.col("_in_requests")).drop("_in_requests")
 
 
 def error_name(code: Column) -> Column:

@@ -8,7 +8,7 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import HandOver
 from groupreplay.transforms.columns import fact_columns, instants, integer, sane_ms
 from groupreplay.transforms.context import ReportContext
-from groupreplay.transforms.departures import LEFT_OR_FENCED, end_columns, sharpened, with_departure
+from groupreplay.transforms.departures import FENCED, LEFT_OR_FENCED, end_columns, sharpened, with_departure
 from groupreplay.transforms.topics import with_topic_names
 
 
@@ -22,7 +22,7 @@ def _revoke_ms(context: ReportContext) -> Column:
 def revocation_latencies(staged: DataFrame, context: ReportContext) -> DataFrame:
     """staged: the night's rows of `replayed`."""
     hand_overs = with_topic_names(staged.where(sf.col("kind") == HandOver.KIND), context.topics)
-    is_removed = sf.col("outcome").isin(LEFT_OR_FENCED, "FENCED")
+    is_removed = sf.col("outcome").isin(LEFT_OR_FENCED, FENCED)
     known = with_departure(hand_overs, context.evidence, is_removed, sf.col("requested_at"), sf.col("ended_at"), None)
     return known.select(
         *fact_columns(context),

@@ -38,7 +38,7 @@ _GAPS = {
     "w": r"\S*",
     "*": ".*",
     "not streams": r"(?!\[GroupId .*\]\[MemberId )",
-    "not of a heartbeat": r"(?!.*GroupHeartbeatRequestData\()",
+    "of no member": r"(?!.*(?:GroupHeartbeatRequestData|JoinGroupRequestData)\()",
     "not temporarily": "(?<! temporarily)",
 }
 _TOKEN = re.compile(r"<([^<>]+)>|\{([^{}]*)\}")

@@ -69,7 +69,7 @@ SHARD_NOT_MOVED = "SHARD_NOT_MOVED"  # an order to load or unload that had no ef
 SHARD_OUT_OF_SYNC = "SHARD_OUT_OF_SYNC"  # CoordinatorRuntime
 WRITE_FAILED = "WRITE_FAILED"  # CoordinatorRuntime
 REPLAY_FAILED = "REPLAY_FAILED"  # CoordinatorRuntime
-OPERATION_FAILED = "OPERATION_FAILED"  # CoordinatorRuntime, GroupCoordinatorService: an unexpected exception
+OPERATION_FAILED = "OPERATION_FAILED"  # CoordinatorRuntime, GroupCoordinatorService: an unexpected exception; with a group: of a heartbeat or a join
 TIMER_RESCHEDULED = (
     "TIMER_RESCHEDULED"  # EventBasedCoordinatorTimer; detail: its key, session-timeout-<group>-<member>, which only a known group splits
 )
@@ -346,12 +346,17 @@ _TIMER: tuple[Template, ...] = (
     template(TIMER_DROPPED, "The write event Timeout(tp=<P>, key=<D>) for the timer <*> failed due to <*>. Ignoring it.<*>"),
 )
 _HEARTBEAT = "(groupId='<G>', memberId='<quoted>', memberEpoch=<#>, <*>) hit an unexpected exception: <D>"
+_JOIN = (
+    "JoinGroupRequestData(groupId='<G>', sessionTimeoutMs=<#>, rebalanceTimeoutMs=<#>, memberId='<quoted>', groupInstanceId=<*>) hit an unexpected"
+    " exception: <D>"
+)
 _SERVICE: tuple[Template, ...] = (
     *_STARTS,
     template(OPERATION_FAILED, "Operation consumer-group-heartbeat with ConsumerGroupHeartbeatRequestData" + _HEARTBEAT, protocol="consumer"),
     template(OPERATION_FAILED, "Operation share-group-heartbeat with ShareGroupHeartbeatRequestData" + _HEARTBEAT, protocol="share"),
     template(OPERATION_FAILED, "Operation streams-group-heartbeat with StreamsGroupHeartbeatRequestData" + _HEARTBEAT, protocol="streams"),
-    template(OPERATION_FAILED, "<not of a heartbeat>Operation <*> hit an unexpected exception: <D>"),
+    template(OPERATION_FAILED, "Operation classic-group-join with " + _JOIN, protocol="classic"),
+    template(OPERATION_FAILED, "<of no member>Operation <*> hit an unexpected exception: <D>"),
 )
 
 _RUNTIME_CLASS = "CoordinatorRuntime"

@@ -1,6 +1,6 @@
 package simulator;
 
-/** Who asked the coordinator for an operation and what for: a member's request, an administrator, a change of topics. */
+/** Who asked the coordinator for an operation, and what for: a member, an administrator, changed topics. */
 final class Asked {
     final String kind;
     final String group;

@@ -67,13 +67,15 @@ final class Batches {
         return records;
     }
 
-    private static void replay(RecordBatch batch, Record record, CoordinatorPlayback<CoordinatorRecord> into) {
+    private static void replay(RecordBatch batch, Record record,
+                               CoordinatorPlayback<CoordinatorRecord> into) {
         if (batch.isControlBatch()) {
             boolean commit = ControlRecordType.parse(record.key()) == ControlRecordType.COMMIT;
             TransactionResult result = commit ? TransactionResult.COMMIT : TransactionResult.ABORT;
             into.replayEndTransactionMarker(batch.producerId(), batch.producerEpoch(), result);
         } else {
-            CoordinatorRecord read = new GroupCoordinatorRecordSerde().deserialize(record.key(), record.value());
+            CoordinatorRecord read =
+                new GroupCoordinatorRecordSerde().deserialize(record.key(), record.value());
             into.replay(record.offset(), batch.producerId(), batch.producerEpoch(), read);
         }
     }

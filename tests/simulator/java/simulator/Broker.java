@@ -47,12 +47,13 @@ final class Broker {
         GroupCoordinatorMetrics metrics = new GroupCoordinatorMetrics();
         String prefix = "GroupCoordinator id=" + id;
         LogContext logContext = new LogContext("[" + prefix + "] ");
+        var unmeasured = (CoordinatorRuntimeMetrics) standIn(CoordinatorRuntimeMetrics.class);
         var builder = new CoordinatorRuntime.Builder<GroupCoordinatorShard, CoordinatorRecord>()
             .withTime(clock).withTimer(timer).withLogPrefix(prefix).withLogContext(logContext)
             .withEventProcessor(events).withPartitionWriter(LogWriter.of(simulation, this))
             .withLoader(new Loader(simulation, this))
             .withCoordinatorShardBuilderSupplier(() -> Versions.shards(config, groupConfigs))
-            .withCoordinatorRuntimeMetrics((CoordinatorRuntimeMetrics) standIn(CoordinatorRuntimeMetrics.class))
+            .withCoordinatorRuntimeMetrics(unmeasured)
             .withCoordinatorMetrics(metrics).withSerializer(serializer())
             .withCompression(Compression.of(config.offsetTopicCompressionType()).build())
             .withExecutorService(new Background(simulation.scheduler, this, random));
@@ -119,7 +120,7 @@ final class Broker {
         };
     }
 
-    /** The service by its only constructor, whose parts differ by version; what share groups want is stood in for. */
+    /** The service by its only constructor, whose parts differ by version. */
     private static GroupCoordinatorService service(List<Object> parts) {
         try {
             Constructor<?> constructor = GroupCoordinatorService.class.getDeclaredConstructors()[0];
@@ -138,11 +139,13 @@ final class Broker {
     private static Object standIn(Class<?> kind) {
         try {
             String name = kind.getPackageName() + ".NoOpStatePersister";
-            if (kind.getSimpleName().equals("Persister")) return Class.forName(name).getConstructor().newInstance();
+            boolean persister = kind.getSimpleName().equals("Persister");
+            if (persister) return Class.forName(name).getConstructor().newInstance();
         } catch (ReflectiveOperationException none) {
             throw new IllegalStateException("no stand-in for " + kind, none);
         }
-        return Proxy.newProxyInstance(Broker.class.getClassLoader(), new Class<?>[]{kind}, (proxy, method, given) -> {
+        return Proxy.newProxyInstance(Broker.class.getClassLoader(), new Class<?>[]{kind},
+            (proxy, method, given) -> {
             Class<?> answer = method.getReturnType();
             if (answer == boolean.class) return false;
             if (answer == int.class) return 0;

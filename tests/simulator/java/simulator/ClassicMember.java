@@ -15,7 +15,7 @@ import org.apache.kafka.common.message.SyncGroupRequestData.SyncGroupRequestAssi
 import org.apache.kafka.common.message.SyncGroupResponseData;
 import org.apache.kafka.common.protocol.Errors;
 
-/** A member of the classic protocol as a real client behaves: joins, syncs (assigns, as the leader) and heartbeats. */
+/** A member of the classic protocol as a real client behaves: joins, assigns as the leader, heartbeats. */
 final class ClassicMember extends Member {
     private static final int BEAT_MS = 3000;
     private final Embedded embedded;
@@ -29,7 +29,7 @@ final class ClassicMember extends Member {
     private Map<String, Integer> assignedFrom;
 
     ClassicMember(Group group, String clientId, String instance, Embedded embedded) {
-        super(group, clientId, instance);
+        super(group, clientId, instance, true);
         this.embedded = embedded;
         if (simulation.settings.isLong()) sessionMs = Group.QUIET_SESSION_MS;
     }
@@ -61,7 +61,8 @@ final class ClassicMember extends Member {
         note("close", "");
         commitBefore(owned);
         if (instance == null && !id.isEmpty()) {
-            MemberIdentity self = new MemberIdentity().setMemberId(id).setReason("the consumer is being closed");
+            MemberIdentity self =
+                new MemberIdentity().setMemberId(id).setReason("the consumer is being closed");
             send(Requests.leave(asked("leave", "classic"), group.id, self), null);
         }
         dead = true;
@@ -144,7 +145,8 @@ final class ClassicMember extends Member {
         if (leads && !joined.skipAssignment() && !joined.members().isEmpty()) {
             try {
                 embedded.assign(joined).forEach((member, bytes) ->
-                    assignments.add(new SyncGroupRequestAssignment().setMemberId(member).setAssignment(bytes)));
+                    assignments.add(new SyncGroupRequestAssignment().setMemberId(member)
+                        .setAssignment(bytes)));
             } catch (RuntimeException thrown) {
                 // As poll() would throw it at the application, which closes.
                 simulation.count("assignor threw " + thrown);

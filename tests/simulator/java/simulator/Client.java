@@ -16,7 +16,7 @@ import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 
-/** Who sends requests about one group over a network that takes some ms, to the broker that leads the group then. */
+/** Who sends requests about one group, over a network that takes some ms, to the broker that leads it. */
 class Client {
     private static final ListenerName LISTENER = new ListenerName("PLAINTEXT");
     final Simulation simulation;
@@ -38,10 +38,11 @@ class Client {
         String host = "10.0." + number / 200 + "." + (1 + number % 200);
         address = address(host);
         int port = 32_768 + random.nextInt(28_000);
-        connection = "10.1.0.1:9092-" + host + ":" + port + "-" + random.nextInt(3) + "-" + random.nextInt(10_000);
+        connection = "10.1.0.1:9092-" + host + ":" + port + "-" + random.nextInt(3) + "-"
+            + random.nextInt(10_000);
     }
 
-    /** The error is null, or what the answer, which is null then, was instead. Nobody may wait for the answer: null. */
+    /** then: gets the answer, or null and what it was instead; null where nobody waits for it. */
     <R> void send(Request<R> request, BiConsumer<R, Errors> then) {
         simulation.scheduler.after(latency(), () -> {
             simulation.requests++;
@@ -54,7 +55,8 @@ class Client {
                 Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
                 answered(broker, context, request, received, given, cause);
                 Errors error = cause == null ? null : Errors.forException(cause);
-                if (then != null) simulation.scheduler.after(latency(), () -> deliver(() -> then.accept(given, error)));
+                if (then == null) return;
+                simulation.scheduler.after(latency(), () -> deliver(() -> then.accept(given, error)));
             });
         });
     }
@@ -68,10 +70,12 @@ class Client {
         return 1 + random.nextInt(8);
     }
 
-    private <R> void answered(Broker broker, RequestContext context, Request<R> request, long received, R given,
+    private <R> void answered(Broker broker, RequestContext context, Request<R> request, long received,
+                              R given,
                               Throwable cause) {
         Asked asked = request.asked();
-        asked.answer = cause == null ? request.told().apply(given) : Json.quote("" + Errors.forException(cause));
+        asked.answer = cause == null ? request.told().apply(given)
+            : Json.quote("" + Errors.forException(cause));
         if (cause != null) simulation.count("exception " + asked.kind + " " + cause);
         AbstractResponse response =
             cause == null ? request.response().apply(given) : request.body().getErrorResponse(0, cause);

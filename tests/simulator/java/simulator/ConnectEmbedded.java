@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.kafka.common.message.JoinGroupResponseData;
 
-/** Workers of Kafka Connect: their protocol of incremental rebalances, version 2 where it is sessioned, else 1. */
+/** Workers of Kafka Connect: the protocol of its incremental rebalances, sessioned (version 2) or not (1). */
 final class ConnectEmbedded implements Embedded {
     private static final int SESSIONED = 2;
     private static final int COMPATIBLE = 1;
@@ -51,7 +51,8 @@ final class ConnectEmbedded implements Embedded {
 
     @Override
     public Map<String, byte[]> assign(JoinGroupResponseData joined) {
-        List<String> members = new ArrayList<>(joined.members().stream().map(one -> one.memberId()).sorted().toList());
+        List<String> members =
+            new ArrayList<>(joined.members().stream().map(one -> one.memberId()).sorted().toList());
         Map<String, byte[]> assignments = new TreeMap<>();
         for (int number = 0; number < members.size(); number++) {
             int own = number;
@@ -76,7 +77,7 @@ final class ConnectEmbedded implements Embedded {
         if (allocation != null) out.write(allocation);
     }
 
-    /** Version, error, leader, its url, offset of the config, connectors with their tasks, nothing revoked, no delay. */
+    /** Version, error, leader, url, config offset, connectors with tasks, nothing revoked, no delay. */
     private void assignment(DataOutputStream out, String leader, int own, int members) throws IOException {
         out.writeShort(SESSIONED);
         out.writeShort(0);

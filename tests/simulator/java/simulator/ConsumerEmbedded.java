@@ -48,7 +48,8 @@ final class ConsumerEmbedded implements Embedded {
         LinkedHashMap<String, byte[]> metadata = new LinkedHashMap<>();
         assignors.forEach((name, assignor) -> {
             ByteBuffer user = assignor.subscriptionUserData(new TreeSet<>(member.topics));
-            Subscription subscription = new Subscription(new ArrayList<>(member.topics), user, listed(member.owned),
+            Subscription subscription =
+                new Subscription(new ArrayList<>(member.topics), user, listed(member.owned),
                 member.epoch(), Optional.empty());
             metadata.put(name, bytes(ConsumerProtocol.serializeSubscription(subscription)));
         });
@@ -68,7 +69,8 @@ final class ConsumerEmbedded implements Embedded {
         ConsumerPartitionAssignor assignor = assignors.get(joined.protocolName());
         Map<String, byte[]> assignments = new TreeMap<>();
         assignor.assign(topics.cluster(subscribed), new GroupSubscription(subscriptions)).groupAssignment()
-            .forEach((member, one) -> assignments.put(member, bytes(ConsumerProtocol.serializeAssignment(one))));
+            .forEach((member, one) ->
+                assignments.put(member, bytes(ConsumerProtocol.serializeAssignment(one))));
         return assignments;
     }
 
@@ -76,7 +78,8 @@ final class ConsumerEmbedded implements Embedded {
     public TreeSet<String> assigned(ClassicMember member, String protocol, byte[] assignment) {
         Assignment read = assignment.length == 0
             ? new Assignment(List.of()) : ConsumerProtocol.deserializeAssignment(ByteBuffer.wrap(assignment));
-        assignors.get(protocol).onAssignment(read, new ConsumerGroupMetadata(member.group.id, member.epoch(), member.id,
+        assignors.get(protocol)
+            .onAssignment(read, new ConsumerGroupMetadata(member.group.id, member.epoch(), member.id,
             Optional.ofNullable(member.instance)));
         TreeSet<String> owned = new TreeSet<>();
         for (TopicPartition one : read.partitions()) owned.add(one.topic() + "/" + one.partition());

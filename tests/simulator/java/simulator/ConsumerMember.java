@@ -13,7 +13,7 @@ import org.apache.kafka.common.message.ConsumerGroupHeartbeatRequestData.TopicPa
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatResponseData;
 import org.apache.kafka.common.protocol.Errors;
 
-/** A member of the consumer protocol as a real client behaves: heartbeats, and reconciles what it is assigned. */
+/** A member of the consumer protocol as a real client behaves: heartbeats, reconciles what it is assigned. */
 final class ConsumerMember extends Member {
     String regex;
     String assignor;
@@ -28,12 +28,12 @@ final class ConsumerMember extends Member {
     private boolean again;
     private boolean mustAcknowledge;
     private boolean reconciling;
-    /** Numbers of the reconciliation and of the heartbeat that count: what an older one planned is dropped. */
+    /** Numbers of the reconciliation and the heartbeat that count: what older ones planned is dropped. */
     private int round;
     private int beat;
 
     ConsumerMember(Group group, String clientId, String instance) {
-        super(group, clientId, instance);
+        super(group, clientId, instance, false);
         id = Topics.uuid(random).toString();
     }
 
@@ -69,6 +69,10 @@ final class ConsumerMember extends Member {
         commitBefore(owned);
         leave(leaveEpoch, "close");
         dead = true;
+    }
+
+    void toggleAssignor() {
+        assignor = "range".equals(assignor) ? "uniform" : "range";
     }
 
     /** Its application polls too late: the client leaves, and joins again under the same id when it polls. */
@@ -116,7 +120,8 @@ final class ConsumerMember extends Member {
             says.add("owned");
         }
         Asked asked = asked(joins ? "join" : "heartbeat", says.isEmpty() ? null : String.join(" ", says));
-        send(Requests.consumerHeartbeat(asked, data), (answer, thrown) -> answered(answer, thrown, joins, acknowledges));
+        send(Requests.consumerHeartbeat(asked, data),
+            (answer, thrown) -> answered(answer, thrown, joins, acknowledges));
     }
 
     /** Of what a member subscribes to only what changed is sent; all of it when it joins. */
@@ -140,7 +145,8 @@ final class ConsumerMember extends Member {
         sentAssignor = assignor;
     }
 
-    private void answered(ConsumerGroupHeartbeatResponseData answer, Errors thrown, boolean joins, boolean acknowledged) {
+    private void answered(ConsumerGroupHeartbeatResponseData answer, Errors thrown, boolean joins,
+                          boolean acknowledged) {
         inFlight = false;
         Errors error = thrown != null ? thrown : Errors.forCode(answer.errorCode());
         boolean wasAgain = again;

@@ -21,7 +21,8 @@ public final class Dump implements CoordinatorPlayback<CoordinatorRecord> {
     }
 
     public static void main(String[] given) throws Exception {
-        Dump dump = new Dump(Long.parseLong(given[1]), Long.parseLong(given[2]), given.length > 3 ? given[3] : null);
+        Dump dump =
+            new Dump(Long.parseLong(given[1]), Long.parseLong(given[2]), given.length > 3 ? given[3] : null);
         List<Path> segments;
         try (Stream<Path> files = Files.list(Path.of(given[0]))) {
             segments = files.filter(one -> one.toString().endsWith(".log")).sorted().toList();

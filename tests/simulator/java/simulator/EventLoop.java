@@ -102,9 +102,15 @@ final class EventLoop implements CoordinatorEventProcessor {
         } else if (!written.isEmpty()) {
             boolean lost = !log.ledBy(broker) || grownBy != written.size() && !marker;
             Asked who = asked != null ? asked : Asked.internal(Memory.nameOf(event));
-            if (lost) simulation.operationsLost++;
-            else simulation.truth.operation(broker, log, who, end(log) - written.size(), List.copyOf(written));
+            long first = end(log) - written.size();
+            if (lost) lost(log, who);
+            else simulation.truth.operation(broker, log, who, first, List.copyOf(written));
         }
+    }
+
+    private void lost(OffsetsLog log, Asked who) {
+        simulation.operationsLost++;
+        if (log.ledBy(broker)) simulation.count("not written: " + who.kind + " " + who.group);
     }
 
     /** Where the log will end with the batch that this broker's coordinator holds open. */

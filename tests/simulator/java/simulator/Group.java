@@ -12,7 +12,8 @@ final class Group {
     static final int QUIET_SESSION_MS = 1_800_000;
     static final int SLOW_HEARTBEAT_MS = 20_000;
     private static final int SLOW_SESSION_MS = 90_000;
-    private static final String[] SOFTWARE = {"3.9.1", "4.0.0", "4.1.1", "4.3.1"};
+    private static final String[] SOFTWARE = {"4.0.0", "4.1.1", "4.2.0", "4.3.1"};
+    private static final String OLD_SOFTWARE = "3.7.2";
     final Simulation simulation;
     final String kind;
     final String id;
@@ -68,8 +69,10 @@ final class Group {
         return List.of(kinds).contains(kind);
     }
 
-    String software() {
-        return SOFTWARE[random.nextInt(SOFTWARE.length)];
+    /** Of a new client; the newer protocols need a newer one. */
+    String software(boolean classic) {
+        boolean old = random.nextInt(3) == 0 && classic;
+        return old ? OLD_SOFTWARE : SOFTWARE[random.nextInt(SOFTWARE.length)];
     }
 
     List<Member> alive() {
@@ -165,8 +168,9 @@ final class Group {
         Properties config = new Properties();
         String prefix = kind.equals("share") ? "share" : "consumer";
         if (quiet || slowHeartbeats) {
+            int heartbeatMs = quiet ? QUIET_HEARTBEAT_MS : SLOW_HEARTBEAT_MS;
             config.put(prefix + ".session.timeout.ms", "" + (quiet ? QUIET_SESSION_MS : SLOW_SESSION_MS));
-            config.put(prefix + ".heartbeat.interval.ms", "" + (quiet ? QUIET_HEARTBEAT_MS : SLOW_HEARTBEAT_MS));
+            config.put(prefix + ".heartbeat.interval.ms", "" + heartbeatMs);
         }
         for (Broker broker : simulation.brokers) broker.groupConfigs.updateGroupConfig(id, config);
     }
@@ -191,9 +195,8 @@ final class Group {
     private Member make(boolean classic, String clientId, String instance) {
         if (kind.equals("share")) return new ShareMember(this, clientId);
         if (classic) {
-            boolean connect = kind.equals("connect");
-            Embedded embedded =
-                connect ? new ConnectEmbedded(connectors) : new ConsumerEmbedded(simulation.topics, protocols);
+            Embedded embedded = kind.equals("connect")
+                ? new ConnectEmbedded(connectors) : new ConsumerEmbedded(simulation.topics, protocols);
             return new ClassicMember(this, clientId, instance, embedded);
         }
         ConsumerMember member = new ConsumerMember(this, clientId, instance);

@@ -8,6 +8,7 @@ import java.util.Random;
 /** What happens to a group, one thing after the other, at the group's own pace. */
 final class GroupLife {
     private static final long HOUR_MS = 3600_000;
+    private static final int MIXES_WITHIN_MS = 30_000;
 
     /** weight: how often it happens, against the others. */
     private record Happening(int weight, Runnable what) { }
@@ -21,6 +22,8 @@ final class GroupLife {
     private final long paceMs;
     /** Of a long history: a mixed group stays so for more than a day, once. */
     private boolean staysMixed;
+    /** It is being made so, and nothing else happens. */
+    private boolean mixing;
 
     GroupLife(Group group) {
         this.group = group;
@@ -35,7 +38,9 @@ final class GroupLife {
 
     void begin() {
         int count = 1 + random.nextInt(Math.min(4, group.maxMembers));
-        for (int number = 0; number < count; number++) simulation.scheduler.after(random.nextInt(30_000), this::addOne);
+        for (int number = 0; number < count; number++) {
+            simulation.scheduler.after(random.nextInt(30_000), this::addOne);
+        }
         next();
         if (simulation.settings.isLong()) simulation.scheduler.after(1_200_000, this::rest);
     }
@@ -88,7 +93,7 @@ final class GroupLife {
         may(4, this::duplicateInstance);
         may(3, () -> flap(one().classic(), 3 + random.nextInt(4)));
         may(2, this::changeSharedTopic);
-        may(3, this::leaderFalls);
+        may(simulation.settings.profile.equals("failover") ? 10 : 3, this::leaderFalls);
         may(3, stories::fenceLoop);
         may(3, stories::epochStorm);
         may(3, stories::unreconciled);
@@ -104,7 +109,7 @@ final class GroupLife {
         long wait = 100 + (long) (-Math.log(1 - random.nextDouble()) * paceMs);
         simulation.scheduler.after(wait, () -> {
             if (simulation.over()) return;
-            if (!group.quiet()) act();
+            if (!group.quiet() && !mixing) act();
             next();
         });
     }
@@ -114,6 +119,7 @@ final class GroupLife {
             beginAgain();
             return;
         }
+        if (free().isEmpty()) return;
         int drawn = random.nextInt(weights);
         for (Happening one : happenings) {
             drawn -= one.weight;
@@ -138,8 +144,14 @@ final class GroupLife {
         }
     }
 
+    /** Rather one that is in no story. */
     private Member one() {
-        return group.pick(member -> true);
+        Member free = group.pick(member -> !member.isSpared());
+        return free != null ? free : group.pick(member -> true);
+    }
+
+    private List<Member> free() {
+        return group.alive().stream().filter(member -> !member.isSpared()).toList();
     }
 
     private void grow() {
@@ -150,7 +162,8 @@ final class GroupLife {
 
     private void leave() {
         Member member = one();
-        boolean forGood = member instanceof ConsumerMember && member.instance != null && random.nextInt(4) == 0;
+        boolean forGood = member instanceof ConsumerMember && member.instance != null
+            && random.nextInt(4) == 0;
         if (forGood) ((ConsumerMember) member).close(-1);
         else member.close();
         if (member.instance == null || random.nextInt(4) == 0) return;
@@ -163,7 +176,8 @@ final class GroupLife {
         if (!topic.startsWith(group.id)) return;
         simulation.topics.delete(topic);
         simulation.topics.publish();
-        if (random.nextInt(3) > 0) simulation.scheduler.after(500 + random.nextInt(60_000), () -> create(topic, 6));
+        if (random.nextInt(3) == 0) return;
+        simulation.scheduler.after(500 + random.nextInt(60_000), () -> create(topic, 6));
     }
 
     private void newTopic() {
@@ -185,13 +199,13 @@ final class GroupLife {
     }
 
     private void waveGoes() {
-        for (Member member : group.alive()) {
+        for (Member member : free()) {
             if (random.nextBoolean()) member.close();
         }
     }
 
     private void allGo() {
-        for (Member member : group.alive()) {
+        for (Member member : free()) {
             if (random.nextBoolean()) member.crash();
             else member.close();
         }
@@ -227,10 +241,22 @@ final class GroupLife {
         simulation.topics.publish();
     }
 
+    /** Mostly while the group is busy: then records of two leaders, with two clocks, are neighbours. */
     private void leaderFalls() {
         if (!simulation.settings.leadersFall()) return;
-        int downMs = 50 + random.nextInt(random.nextInt(4) == 0 ? 60_000 : 3000);
-        simulation.leaders.failover(simulation.leaders.logOf(group.id), downMs);
+        boolean busy = random.nextInt(4) > 0;
+        if (busy) {
+            resubscribe(one());
+            grow();
+        }
+        OffsetsLog log = simulation.leaders.logOf(group.id);
+        int downMs = simulation.settings.downMs(random);
+        simulation.scheduler.after(random.nextInt(600), () -> simulation.leaders.failover(log, downMs));
+        if (!busy) return;
+        simulation.scheduler.after(random.nextInt(1500), () -> {
+            if (group.alive().isEmpty()) addOne();
+            else resubscribe(one());
+        });
     }
 
     /** One more member rolled the way that newcomers go, a change of direction, all at once, or offline. */
@@ -243,7 +269,7 @@ final class GroupLife {
     }
 
     private void rollOne() {
-        Member member = group.pick(one -> one.classic() == group.speaksConsumer);
+        Member member = group.pick(one -> one.classic() == group.speaksConsumer && !one.isSpared());
         if (member == null) {
             if (random.nextInt(3) == 0) group.speaksConsumer = !group.speaksConsumer;
             return;
@@ -255,17 +281,18 @@ final class GroupLife {
 
     private void rollAll() {
         boolean classic = !group.speaksConsumer;
-        for (Member member : group.alive()) {
+        for (Member member : free()) {
             if (member.classic() == classic) continue;
             simulation.scheduler.after(random.nextInt(20_000), () -> {
                 member.close();
-                simulation.scheduler.after(50 + random.nextInt(2000), () -> group.add(classic, member.instance));
+                int away = 50 + random.nextInt(2000);
+                simulation.scheduler.after(away, () -> group.add(classic, member.instance));
             });
         }
     }
 
     private void convertOffline() {
-        group.alive().forEach(Member::close);
+        free().forEach(Member::close);
         group.speaksConsumer = !group.speaksConsumer;
         boolean classic = !group.speaksConsumer;
         simulation.scheduler.after(1000 + random.nextInt(60_000), () -> {
@@ -278,12 +305,18 @@ final class GroupLife {
     /** Of long histories: nothing happens for hours, between busy stretches of minutes. */
     private void rest() {
         if (simulation.over()) return;
-        boolean mixed = staysMixed && group.isMixed();
-        if (mixed) {
-            staysMixed = false;
-            simulation.truth.note("stays mixed", group.id, group.id, null, null);
+        mixing = staysMixed && !group.isMixed();
+        if (mixing) {
+            group.add(group.pick(Member::classic) == null, null);
+            simulation.scheduler.after(MIXES_WITHIN_MS, this::rest);
+            return;
         }
-        long restMs = mixed ? 25 * HOUR_MS + random.nextInt((int) (3 * HOUR_MS)) : HOUR_MS + random.nextInt((int) (7 * HOUR_MS));
+        long restMs = HOUR_MS + random.nextInt((int) (7 * HOUR_MS));
+        if (staysMixed) {
+            staysMixed = false;
+            restMs += 24 * HOUR_MS;
+            simulation.truth.note("stays mixed", group.id + " " + restMs, group.id, null, null);
+        }
         group.setQuiet(true);
         simulation.scheduler.after(restMs, () -> {
             group.setQuiet(false);

@@ -15,7 +15,7 @@ final class GroupState {
         return this;
     }
 
-    /** The whole header, and those members that changed since `before`, a map that becomes the state of now. */
+    /** The whole header, and the members that changed since `before`, which becomes the state of now. */
     String changesSince(Map<String, String> before) {
         Json json = new Json();
         header.forEach(json::raw);

@@ -33,7 +33,7 @@ final class Leaders {
         }
     }
 
-    /** Leads the partition no more; another leader, or the same again, is elected after a while and loads it. */
+    /** Nobody leads the partition, until another broker, or the same again, is elected and loads it. */
     void failover(OffsetsLog log, long downMs) {
         if (!log.led || log.unsettled) return;
         Broker former = log.leader;
@@ -43,7 +43,7 @@ final class Leaders {
         log.unsettled = true;
         log.forgetUnwritten();
         failovers++;
-        // A former leader may learn late of it, even after the next one loaded: what it writes fails meanwhile.
+        // A former leader may learn of it even after the next one loaded: what it writes meanwhile fails.
         int unaware = random.nextInt(3) == 0 ? random.nextInt(ZOMBIE_MS) : 0;
         long told = next == former ? Math.min(unaware, Math.max(0, downMs - 1)) : unaware;
         int epoch = log.leaderEpoch + 1 + random.nextInt(2);

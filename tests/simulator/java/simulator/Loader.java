@@ -19,7 +19,8 @@ final class Loader implements CoordinatorLoader<CoordinatorRecord> {
     }
 
     @Override
-    public CompletableFuture<LoadSummary> load(TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> into) {
+    public CompletableFuture<LoadSummary> load(TopicPartition partition,
+                                               CoordinatorPlayback<CoordinatorRecord> into) {
         OffsetsLog log = simulation.logs[partition.partition()];
         CompletableFuture<LoadSummary> loaded = new CompletableFuture<>();
         long asked = broker.clock.milliseconds();
@@ -29,8 +30,8 @@ final class Loader implements CoordinatorLoader<CoordinatorRecord> {
         return loaded;
     }
 
-    private void replay(OffsetsLog log, Replica replica, CoordinatorPlayback<CoordinatorRecord> into, long asked,
-                        CompletableFuture<LoadSummary> loaded) {
+    private void replay(OffsetsLog log, Replica replica, CoordinatorPlayback<CoordinatorRecord> into,
+                        long asked, CompletableFuture<LoadSummary> loaded) {
         try {
             long records = 0;
             for (Path segment : replica.segments()) records += Batches.replay(segment, into);

@@ -35,7 +35,8 @@ final class LogWriter implements InvocationHandler {
                 yield null;
             }
             case "config" -> config;
-            case "maybeStartTransactionVerification" -> CompletableFuture.completedFuture(new VerificationGuard());
+            case "maybeStartTransactionVerification" ->
+                CompletableFuture.completedFuture(new VerificationGuard());
             case "deleteRecords" -> CompletableFuture.completedFuture(null);
             case "append" -> log(given[0]).append(broker, given[2]);
             default -> throw new IllegalStateException("not known: " + method);

@@ -11,7 +11,8 @@ public final class Main {
         long seed = Long.parseLong(given[1]);
         // Kafka takes member ids of the classic protocol from here.
         Security.insertProviderAt(new SeededIds(seed), 1);
-        Settings settings = new Settings(seed, Integer.parseInt(given[2]), Double.parseDouble(given[3]), given[4],
+        Settings settings =
+            new Settings(seed, Integer.parseInt(given[2]), Double.parseDouble(given[3]), given[4],
             given[5], Double.parseDouble(given[6]));
         Simulation simulation = new Simulation(Path.of(given[0]), settings);
         simulation.run();

@@ -31,9 +31,10 @@ abstract class Member extends Client {
     private boolean frozen;
     private long thawsAt;
     private long commitsNothingUntil;
+    private long sparedUntil;
 
-    Member(Group group, String clientId, String instance) {
-        super(group.simulation, group.id, clientId, group.random, group.software());
+    Member(Group group, String clientId, String instance, boolean classic) {
+        super(group.simulation, group.id, clientId, group.random, group.software(classic));
         this.group = group;
         this.instance = instance;
     }
@@ -78,9 +79,19 @@ abstract class Member extends Client {
         simulation.scheduler.after(ms, () -> frozen = simulation.scheduler.now() < thawsAt);
     }
 
+    /** It is in a story that takes so long: nothing else is done to it. */
+    void spare(long ms) {
+        sparedUntil = Math.max(sparedUntil, simulation.scheduler.now() + ms);
+    }
+
+    boolean isSpared() {
+        return simulation.scheduler.now() < sparedUntil;
+    }
+
     /** Goes on as a member, but gets no work done. */
     void commitNothing(long ms) {
         note("commits nothing", " " + ms);
+        spare(ms);
         commitsNothingUntil = simulation.scheduler.now() + ms;
     }
 
@@ -129,7 +140,8 @@ abstract class Member extends Client {
             OffsetCommitRequestTopic topic = new OffsetCommitRequestTopic().setName(name);
             for (int number : numbers) {
                 topic.partitions().add(new OffsetCommitRequestPartition().setPartitionIndex(number)
-                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0).setCommittedMetadata(""));
+                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0)
+                    .setCommittedMetadata(""));
             }
             boolean known = simulation.settings.commitsById && simulation.topics.exists(name);
             if (known) Versions.nameById(topic, simulation.topics.ids.get(name));
@@ -137,7 +149,8 @@ abstract class Member extends Client {
         });
         OffsetCommitRequestData data = new OffsetCommitRequestData().setGroupId(group.id).setMemberId(id)
             .setGroupInstanceId(instance).setGenerationIdOrMemberEpoch(epoch()).setTopics(list);
-        int version = classic() || !simulation.settings.commitsById ? CLASSIC_COMMIT : Versions.newestCommit();
+        boolean byName = classic() || !simulation.settings.commitsById;
+        int version = byName ? CLASSIC_COMMIT : Versions.newestCommit();
         send(Requests.commit(asked("commit", null), data, version), null);
     }
 
@@ -149,7 +162,8 @@ abstract class Member extends Client {
             TxnOffsetCommitRequestTopic topic = new TxnOffsetCommitRequestTopic().setName(name);
             for (int number : numbers) {
                 topic.partitions().add(new TxnOffsetCommitRequestPartition().setPartitionIndex(number)
-                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0).setCommittedMetadata(""));
+                    .setCommittedOffset(position(number)).setCommittedLeaderEpoch(0)
+                    .setCommittedMetadata(""));
             }
             list.add(topic);
         });
@@ -169,7 +183,8 @@ abstract class Member extends Client {
             int slash = one.lastIndexOf('/');
             String topic = one.substring(0, slash);
             String name = classic() ? topic : simulation.topics.nameById.get(topic);
-            byName.computeIfAbsent(name, unused -> new TreeSet<>()).add(Integer.parseInt(one.substring(slash + 1)));
+            int number = Integer.parseInt(one.substring(slash + 1));
+            byName.computeIfAbsent(name, unused -> new TreeSet<>()).add(number);
         }
         return byName;
     }

@@ -13,9 +13,12 @@ import org.apache.kafka.coordinator.group.GroupMetadataManager;
 final class Memory {
     private static final String RUNTIME = "org.apache.kafka.coordinator.common.runtime.";
     private static final Field COORDINATORS = field(CoordinatorRuntime.class, "coordinators");
-    private static final Field BATCH = field(named(RUNTIME + "CoordinatorRuntime$CoordinatorContext"), "currentBatch");
-    private static final Field NEXT_OFFSET = field(named(RUNTIME + "CoordinatorRuntime$CoordinatorBatch"), "nextOffset");
-    private static final Field SNAPSHOTS = field(named(RUNTIME + "CoordinatorRuntime$CoordinatorContext"), "coordinator");
+    private static final Field BATCH =
+        field(named(RUNTIME + "CoordinatorRuntime$CoordinatorContext"), "currentBatch");
+    private static final Field NEXT_OFFSET =
+        field(named(RUNTIME + "CoordinatorRuntime$CoordinatorBatch"), "nextOffset");
+    private static final Field SNAPSHOTS =
+        field(named(RUNTIME + "CoordinatorRuntime$CoordinatorContext"), "coordinator");
     private static final Field SHARD = field(named(RUNTIME + "SnapshottableCoordinator"), "coordinator");
     private static final Field MANAGER = field(GroupCoordinatorShard.class, "groupMetadataManager");
     private static final Field GROUPS = field(GroupMetadataManager.class, "groups");
@@ -30,7 +33,8 @@ final class Memory {
     Map<String, Group> groups(TopicPartition partition) {
         Object context = context(partition);
         Object snapshots = context == null ? null : get(SNAPSHOTS, context);
-        return snapshots == null ? Map.of() : (Map<String, Group>) get(GROUPS, get(MANAGER, get(SHARD, snapshots)));
+        return snapshots == null ? Map.of()
+            : (Map<String, Group>) get(GROUPS, get(MANAGER, get(SHARD, snapshots)));
     }
 
     /** The offset after the batch that the coordinator still holds open, or null: it holds none. */

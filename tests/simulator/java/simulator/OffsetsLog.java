@@ -13,7 +13,7 @@ import org.apache.kafka.coordinator.common.runtime.PartitionWriter;
 final class OffsetsLog {
     final TopicPartition name;
     final List<Replica> replicas = new ArrayList<>();
-    /** Operations seen, and not yet told as truth: their records may still be in a batch that is never written. */
+    /** Operations not yet told as truth: their records may still be in a batch that is never written. */
     final Deque<Operation> untold = new ArrayDeque<>();
     private final Simulation simulation;
     private final List<PartitionWriter.Listener> listeners = new ArrayList<>();
@@ -76,7 +76,7 @@ final class OffsetsLog {
             if (!led || leaderEpoch != epoch || offset <= highWatermark) return;
             highWatermark = offset;
             leader.run(() -> {
-                for (PartitionWriter.Listener one : List.copyOf(listeners)) one.onHighWatermarkUpdated(name, offset);
+                List.copyOf(listeners).forEach(one -> one.onHighWatermarkUpdated(name, offset));
             });
         });
     }

@@ -35,7 +35,8 @@ final class RecordText {
             return "K1 " + commit.group() + " " + commit.topic() + "-" + commit.partition() + " " + what;
         }
         String who = field(key, "memberId", "regularExpression", "topic");
-        return "K" + Versions.type(record) + (who == null ? "" : " " + who) + (value == null ? " gone" : said(value));
+        return "K" + Versions.type(record) + (who == null ? "" : " " + who)
+            + (value == null ? " gone" : said(value));
     }
 
     private static String said(ApiMessage value) {
@@ -57,7 +58,8 @@ final class RecordText {
     /** The first of the named text fields that the message has; keys have no interface in common. */
     private static String field(Object message, String... names) {
         Class<?> kind = message.getClass();
-        return READERS.computeIfAbsent(kind.getName() + names[0], unused -> reader(kind, names)).apply(message);
+        return READERS.computeIfAbsent(kind.getName() + names[0], unused -> reader(kind, names))
+            .apply(message);
     }
 
     private static Function<Object, String> reader(Class<?> kind, String[] names) {

@@ -10,7 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One broker's copy of a partition's log: segments named by their first offset, rolled when they are full. */
+/** A broker's copy of a partition's log: segments named by their first offset, rolled when they are full. */
 final class Replica {
     private final Path folder;
     private final long segmentBytes;

@@ -11,7 +11,7 @@ import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.network.RequestConvertToJson;
 import org.apache.kafka.network.Session;
 
-/** A broker's request log at DEBUG, group APIs only: Kafka's own JSON of requests and responses, when they are answered. */
+/** A broker's request log at DEBUG, group APIs only: Kafka's own JSON of requests that were answered. */
 final class RequestLog {
     private final PrintStream out;
     private final BrokerClock clock;
@@ -23,8 +23,9 @@ final class RequestLog {
         this.random = random;
     }
 
-    /** receivedAt: by this broker's clock; what passed since then is the remote time, as of a join that was parked. */
-    void answered(RequestContext context, AbstractRequest request, AbstractResponse response, long receivedAt) {
+    /** receivedAt: by this broker's clock. What passed since, as of a parked join, is remote time. */
+    void answered(RequestContext context, AbstractRequest request, AbstractResponse response,
+                  long receivedAt) {
         double queued = part(8), local = part(10), answerQueued = part(10), sent = part(20);
         double remote = Math.max(clock.milliseconds() - receivedAt, 0) + part(30);
         double total = Math.round((queued + local + remote + answerQueued + sent) * 1000) / 1000.0;
@@ -33,7 +34,8 @@ final class RequestLog {
             Optional.of(RequestConvertToJson.request(request)),
             Optional.of(RequestConvertToJson.response(response, request.version())),
             context, session, false, total, queued, local, remote, 0, answerQueued, sent, 0, 0);
-        out.println("[" + ServerLog.time(clock) + "] DEBUG Completed request:" + document + " (kafka.request.logger)");
+        out.println("[" + ServerLog.time(clock) + "] DEBUG Completed request:" + document
+            + " (kafka.request.logger)");
     }
 
     void close() {

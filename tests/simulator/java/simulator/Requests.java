@@ -1,6 +1,7 @@
 package simulator;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatRequestData;
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatResponseData;
 import org.apache.kafka.common.message.DeleteGroupsRequestData;
@@ -60,40 +61,42 @@ final class Requests {
         return new Request<>(asked, new ConsumerGroupHeartbeatRequest(data, (short) 1),
             (service, context) -> service.consumerGroupHeartbeat(context, data),
             ConsumerGroupHeartbeatResponse::new,
-            given -> "[" + given.errorCode() + "," + given.memberEpoch() + "," + (given.assignment() != null) + "]");
+            given -> told(given.errorCode(), given.memberEpoch(), given.assignment() != null));
     }
 
-    static Request<ShareGroupHeartbeatResponseData> shareHeartbeat(Asked asked, ShareGroupHeartbeatRequestData data) {
+    static Request<ShareGroupHeartbeatResponseData> shareHeartbeat(
+            Asked asked, ShareGroupHeartbeatRequestData data) {
         return new Request<>(asked, new ShareGroupHeartbeatRequest(data, (short) Versions.shareHeartbeat()),
             (service, context) -> service.shareGroupHeartbeat(context, data),
             ShareGroupHeartbeatResponse::new,
-            given -> "[" + given.errorCode() + "," + given.memberEpoch() + "," + (given.assignment() != null) + "]");
+            given -> told(given.errorCode(), given.memberEpoch(), given.assignment() != null));
     }
 
     static Request<JoinGroupResponseData> join(Asked asked, JoinGroupRequestData data) {
         return new Request<>(asked, new JoinGroupRequest(data, JOIN),
             (service, context) -> service.joinGroup(context, data, NO_CACHE),
             given -> new JoinGroupResponse(given, JOIN),
-            given -> "[" + given.errorCode() + "," + given.generationId() + "," + Json.quote(given.memberId()) + "]");
+            given -> told(given.errorCode(), given.generationId(), Json.quote(given.memberId())));
     }
 
     static Request<SyncGroupResponseData> sync(Asked asked, SyncGroupRequestData data) {
         return new Request<>(asked, new SyncGroupRequest.Builder(data).build(SYNC),
             (service, context) -> service.syncGroup(context, data, NO_CACHE),
-            SyncGroupResponse::new, given -> "[" + given.errorCode() + "]");
+            SyncGroupResponse::new, given -> told(given.errorCode()));
     }
 
     static Request<HeartbeatResponseData> heartbeat(Asked asked, HeartbeatRequestData data) {
         return new Request<>(asked, new HeartbeatRequest.Builder(data).build(HEARTBEAT),
             (service, context) -> service.heartbeat(context, data),
-            HeartbeatResponse::new, given -> "[" + given.errorCode() + "]");
+            HeartbeatResponse::new, given -> told(given.errorCode()));
     }
 
     static Request<LeaveGroupResponseData> leave(Asked asked, String group, MemberIdentity member) {
-        LeaveGroupRequestData data = new LeaveGroupRequestData().setGroupId(group).setMembers(List.of(member));
+        LeaveGroupRequestData data =
+            new LeaveGroupRequestData().setGroupId(group).setMembers(List.of(member));
         return new Request<>(asked, new LeaveGroupRequest.Builder(group, List.of(member)).build(LEAVE),
             (service, context) -> service.leaveGroup(context, data),
-            given -> new LeaveGroupResponse(given, LEAVE), given -> "[" + given.errorCode() + "]");
+            given -> new LeaveGroupResponse(given, LEAVE), given -> told(given.errorCode()));
     }
 
     static Request<OffsetCommitResponseData> commit(Asked asked, OffsetCommitRequestData data, int version) {
@@ -102,7 +105,8 @@ final class Requests {
             OffsetCommitResponse::new, given -> null);
     }
 
-    static Request<TxnOffsetCommitResponseData> commitInTransaction(Asked asked, TxnOffsetCommitRequestData data) {
+    static Request<TxnOffsetCommitResponseData> commitInTransaction(
+            Asked asked, TxnOffsetCommitRequestData data) {
         return new Request<>(asked, new TxnOffsetCommitRequest(data, (short) 3),
             (service, context) -> service.commitTransactionalOffsets(context, data, NO_CACHE),
             TxnOffsetCommitResponse::new, given -> null);
@@ -118,6 +122,11 @@ final class Requests {
         DeleteGroupsRequestData data = new DeleteGroupsRequestData().setGroupsNames(List.of(group));
         return new Request<>(asked, new DeleteGroupsRequest(data, (short) 2),
             (service, context) -> service.deleteGroups(context, List.of(group), NO_CACHE),
-            given -> new DeleteGroupsResponse(new DeleteGroupsResponseData().setResults(given)), given -> null);
+            given -> new DeleteGroupsResponse(new DeleteGroupsResponseData().setResults(given)),
+            given -> null);
+    }
+
+    private static String told(Object... values) {
+        return "[" + String.join(",", Stream.of(values).map(String::valueOf).toList()) + "]";
     }
 }

@@ -3,7 +3,7 @@ package simulator;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
-/** Simulated time and what is yet to happen in it, on one thread: the true time, which no broker's clock need show. */
+/** The true time, which no broker's clock need show, and what is yet to happen in it, on one thread. */
 final class Scheduler {
     private record Due(long at, long order, Runnable work) { }
 

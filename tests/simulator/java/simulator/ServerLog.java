@@ -9,16 +9,19 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.regex.Pattern;
 import org.slf4j.event.Level;
 import org.slf4j.helpers.FormattingTuple;
 import org.slf4j.helpers.MessageFormatter;
 
-/** A broker's server.log: what Kafka's coordinator logs at INFO and above, laid out as a broker ships, in UTC. */
+/** A broker's server.log: what the coordinator logs at INFO and above, laid out as a broker ships, in UTC. */
 final class ServerLog {
     private static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss,SSS").withZone(ZoneOffset.UTC);
     private static final String KAFKA = "org.apache.kafka.";
     private static final String COORDINATORS = KAFKA + "coordinator.";
+    /** An object's address, which Kafka logs of a share group's assignor, is no seed's. */
+    private static final Pattern ADDRESS = Pattern.compile("(?<=Assignor)@[0-9a-f]+");
     private final PrintStream out;
     private final BrokerClock clock;
 
@@ -48,7 +51,8 @@ final class ServerLog {
     }
 
     private void line(Level level, String logger, String message, Throwable thrown) {
-        out.println("[" + time(clock) + "] " + level + " " + message + " (" + logger + ")");
+        String told = message.indexOf('@') < 0 ? message : ADDRESS.matcher(message).replaceAll("@1640c151");
+        out.println("[" + time(clock) + "] " + level + " " + told + " (" + logger + ")");
         for (Throwable one = thrown; one != null; one = one.getCause()) {
             out.println((one == thrown ? "" : "Caused by: ") + one);
             frames(one);

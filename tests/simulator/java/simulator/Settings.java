@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
-/** What the caller asked for, and what a seed chooses: brokers and their clocks, how they write, the broker's config. */
+/** What the caller asked for, and what a seed chooses: brokers, their clocks and config, how they write. */
 final class Settings {
     private static final String[] MIXED =
         {"consumer", "consumer", "classic", "migration", "migration", "static", "connect", "share"};
@@ -62,6 +62,21 @@ final class Settings {
         return profile.equals("failover") || profile.equals("all");
     }
 
+    /** ms without a leader: mostly few, sometimes a minute. */
+    int downMs(Random random) {
+        int most = switch (random.nextInt(8)) {
+            case 0 -> 60_000;
+            case 1, 2 -> 3000;
+            default -> 300;
+        };
+        return 20 + random.nextInt(most);
+    }
+
+    /** On average; a broker's fall takes many partitions with it. */
+    int brokerFallsEveryMs() {
+        return profile.equals("failover") ? 600_000 : 2_000_000;
+    }
+
     /** What a group is made of. */
     String kind(Random random) {
         return switch (profile) {
@@ -79,7 +94,8 @@ final class Settings {
     String recording(long endsAt) {
         Json clocks = new Json();
         for (int id = 1; id <= clocksMs.length; id++) clocks.raw("" + id, clocksMs[id - 1]);
-        Json simulated = new Json().raw("seed", seed).raw("groups", groups).raw("hours", hours).text("profile", profile)
+        Json simulated =
+            new Json().raw("seed", seed).raw("groups", groups).raw("hours", hours).text("profile", profile)
             .raw("linger", lingerMs).raw("replication_ms", replicationMs).raw("ends_at", endsAt)
             .raw("clocks_ms", clocks).raw("segment_bytes", Arrays.toString(segmentBytes));
         Json config = new Json();
@@ -99,19 +115,26 @@ final class Settings {
     }
 
     private static int linger(Random random) {
-        int[] known = Versions.adaptiveLinger() ? new int[]{-1, -1, 5, 5, 0, 50, 200} : new int[]{5, 5, 0, 50, 200};
-        return known[random.nextInt(known.length)];
+        int[] fixed = {5, 5, 0, 50, 200};
+        int chosen = fixed[random.nextInt(fixed.length)];
+        return random.nextInt(7) < 2 && Versions.adaptiveLinger() ? -1 : chosen;
     }
 
-    /** Mostly right or some ms wrong, sometimes seconds. */
-    private static long[] clocks(Random random) {
-        long[] clocks = new long[1 + random.nextInt(3)];
+    /** Mostly right or some ms wrong, sometimes seconds; one of them always so where leaders fall often. */
+    private long[] clocks(Random random) {
+        boolean often = profile.equals("failover");
+        long[] clocks = new long[often ? 2 + random.nextInt(2) : 1 + random.nextInt(3)];
         Arrays.setAll(clocks, unused -> switch (random.nextInt(5)) {
             case 0, 1 -> 0;
             case 2, 3 -> random.nextInt(101) - 50;
-            default -> random.nextInt(10_001) - 5000;
+            default -> secondsWrong(random);
         });
+        if (often) clocks[random.nextInt(clocks.length)] = secondsWrong(random);
         return clocks;
+    }
+
+    private static long secondsWrong(Random random) {
+        return random.nextInt(10_001) - 5000;
     }
 
     /** 0.1 to 20 MB, often small. */

@@ -6,14 +6,14 @@ import org.apache.kafka.common.message.ShareGroupHeartbeatRequestData;
 import org.apache.kafka.common.message.ShareGroupHeartbeatResponseData;
 import org.apache.kafka.common.protocol.Errors;
 
-/** A member of a share group: it heartbeats, and takes what it is assigned at once. It commits nothing here. */
+/** A member of a share group: it heartbeats, and takes what it is assigned at once. */
 final class ShareMember extends Member {
     private int epoch;
     private List<String> sentTopics;
     private int beat;
 
     ShareMember(Group group, String clientId) {
-        super(group, clientId, null);
+        super(group, clientId, null, false);
         id = Topics.uuid(random).toString();
     }
 
@@ -64,7 +64,8 @@ final class ShareMember extends Member {
         Asked asked = asked(joins ? "join" : "heartbeat", subscribes ? "subscription" : null);
         int number = beat;
         send(Requests.shareHeartbeat(asked, data), (answer, thrown) -> {
-            if (number == beat) answered(answer, thrown != null ? thrown : Errors.forCode(answer.errorCode()), joins);
+            Errors error = thrown != null ? thrown : Errors.forCode(answer.errorCode());
+            if (number == beat) answered(answer, error, joins);
         });
     }
 

@@ -58,11 +58,15 @@ final class Simulation {
             topics.create("shared-" + number, 1 + random.nextInt(6));
         }
         List<Group> groups = new ArrayList<>();
-        for (int number = 0; number < settings.groups; number++) groups.add(new Group(this, number, settings.kind(random)));
+        for (int number = 0; number < settings.groups; number++) {
+            groups.add(new Group(this, number, settings.kind(random)));
+        }
         topics.publish();
         int beginWithin = (int) Math.min(600_000, settings.hours * 3600_000 / 4);
         for (Group group : groups) scheduler.after(random.nextInt(beginWithin), group.life::begin);
-        if (settings.leadersFall()) scheduler.after(random.nextInt(600_000), this::brokerFalls);
+        if (settings.leadersFall()) {
+            scheduler.after(random.nextInt(settings.brokerFallsEveryMs()), this::brokerFalls);
+        }
         for (long until = settings.start; until < settings.stop; until += TOLD_EVERY_MS) {
             scheduler.runUntil(until);
             truth.tell(false);
@@ -99,8 +103,8 @@ final class Simulation {
     private void brokerFalls() {
         if (over()) return;
         Broker broker = brokers.get(random.nextInt(brokers.size()));
-        leaders.brokerFalls(broker, 100 + random.nextInt(random.nextInt(4) == 0 ? 40_000 : 4000));
-        scheduler.after(600_000 + random.nextInt(3_000_000), this::brokerFalls);
+        leaders.brokerFalls(broker, settings.downMs(random));
+        scheduler.after(60_000 + random.nextInt(2 * settings.brokerFallsEveryMs()), this::brokerFalls);
     }
 
     private void close() throws IOException {

@@ -47,12 +47,14 @@ final class StateReader {
 
     private static String consumerMember(ConsumerGroup group, ConsumerGroupMember member) {
         Json json = modernMember(member);
-        json.given("i", member.instanceId()).text("cl", member.clientId()).raw("rt", member.rebalanceTimeoutMs());
+        json.given("i", member.instanceId()).text("cl", member.clientId())
+            .raw("rt", member.rebalanceTimeoutMs());
         if (member.useClassicProtocol()) json.raw("classic", 1);
         String regex = member.subscribedTopicRegex();
         if (regex != null && !regex.isEmpty()) json.text("re", regex);
         json.raw("sub", Json.array(new TreeSet<>(member.subscribedTopicNames())));
-        json.raw("a", byId(member.assignedPartitions())).raw("pr", byId(member.partitionsPendingRevocation()));
+        json.raw("a", byId(member.assignedPartitions()))
+            .raw("pr", byId(member.partitionsPendingRevocation()));
         return json.raw("ta", byId(group.targetAssignment(member.memberId()).partitions())).toString();
     }
 

@@ -5,6 +5,7 @@ import java.util.Random;
 /** Troubles that take minutes: what the tables of stuck members and groups are for. */
 final class Stories {
     private static final int MINUTE_MS = 60_000;
+    private static final int LOOP_MS = 50_000;
     private final Group group;
     private final GroupLife life;
     private final Simulation simulation;
@@ -17,18 +18,19 @@ final class Stories {
         this.random = group.random;
     }
 
-    /** A member is removed and comes back, under the same id where its protocol lets it, several times in 10 minutes. */
+    /** A member is removed and comes back several times in 10 minutes, under its id where it can. */
     void fenceLoop() {
-        Member member = group.pick(one -> !one.id.isEmpty());
+        Member member = group.pick(one -> !one.id.isEmpty() && !one.isSpared());
         boolean takesLong = member == null || member.classic() && simulation.settings.isLong();
         if (takesLong) return;
         int times = 3 + random.nextInt(3);
         boolean polls = member instanceof ConsumerMember && random.nextBoolean();
+        member.spare(times * (LOOP_MS + group.sessionMs()));
         member.note("fence loop", " " + times + (polls ? " polls too late" : " freezes"));
         fence(member, polls, times);
     }
 
-    /** Subscriptions, topics and assignors change every few seconds: many epochs of which no member comes or goes. */
+    /** Subscriptions, topics and assignors change every few seconds: epochs with nobody's coming or going. */
     void epochStorm() {
         int times = 10 + random.nextInt(10);
         simulation.truth.note("epoch storm", group.id + " " + times, group.id, null, null);
@@ -58,7 +60,8 @@ final class Stories {
 
     private void fence(Member member, boolean polls, int times) {
         if (times == 0 || member.dead) return;
-        int awayMs = polls ? 3000 + random.nextInt(20_000) : group.sessionMs() + 2000 + random.nextInt(10_000);
+        int silentMs = group.sessionMs() + 2000 + random.nextInt(10_000);
+        int awayMs = polls ? 3000 + random.nextInt(20_000) : silentMs;
         if (polls) ((ConsumerMember) member).pollTooLate(awayMs);
         else member.freeze(awayMs);
         long again = awayMs + 10_000 + random.nextInt(30_000);
@@ -72,7 +75,7 @@ final class Stories {
         switch (random.nextInt(4)) {
             case 0 -> life.expandTopic();
             case 1 -> {
-                if (member instanceof ConsumerMember one) one.assignor = "range".equals(one.assignor) ? "uniform" : "range";
+                if (member instanceof ConsumerMember one) one.toggleAssignor();
                 member.resubscribed();
             }
             default -> life.resubscribe(member);

@@ -148,7 +148,8 @@ final class Topics {
 
     private void add(Uuid topic, int partition) {
         changes.add(new PartitionRecord().setTopicId(topic).setPartitionId(partition)
-            .setReplicas(List.of(1)).setIsr(List.of(1)).setRemovingReplicas(List.of()).setAddingReplicas(List.of())
+            .setReplicas(List.of(1)).setIsr(List.of(1))
+            .setRemovingReplicas(List.of()).setAddingReplicas(List.of())
             .setLeader(1).setLeaderEpoch(0).setPartitionEpoch(0).setDirectories(FOLDERS));
     }
 }

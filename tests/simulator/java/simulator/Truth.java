@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 
-/** What happened, for checkers: each operation with the coordinator's memory after it, and what was injected. */
+/** What happened: each operation with the coordinator's memory after it, and what was injected. */
 final class Truth {
     /** An answer comes later than the records: an operation is told when it must have come. */
     private static final long ANSWERED_WITHIN_MS = 120_000;
@@ -53,7 +53,9 @@ final class Truth {
         }
         if (!onlyCommit) {
             var memory = broker.memory.groups(log.name);
-            for (String group : groups) operation.states.put(group, StateReader.of(group, memory.get(group), written));
+            for (String group : groups) {
+                operation.states.put(group, StateReader.of(group, memory.get(group), written));
+            }
         }
         add(log, operation, onlyCommit);
     }
@@ -64,7 +66,7 @@ final class Truth {
         add(log, new Operation(log.name.partition(), log.end - 1, log.end - 1, broker, now, asked), true);
     }
 
-    /** Tells the operations whose records are in the log; unless `all`, only those that must have been answered. */
+    /** Tells the operations whose records are in the log, and that were answered; at the end `all`. */
     void tell(boolean all) {
         for (OffsetsLog log : simulation.logs) {
             while (!log.untold.isEmpty()) {
@@ -82,7 +84,8 @@ final class Truth {
     /** Something that was injected, or that a client saw; group and member may be null. */
     void note(String what, String detail, String group, String client, String member) {
         Json json = new Json().raw("t", simulation.scheduler.now()).text("what", what).text("detail", detail);
-        json.given("g", group).given("cl", client).given("m", member == null || member.isEmpty() ? null : member);
+        String known = member == null || member.isEmpty() ? null : member;
+        json.given("g", group).given("cl", client).given("m", known);
         if (group != null) place(json, simulation.leaders.logOf(group));
         timeline.println(json);
     }
@@ -109,7 +112,8 @@ final class Truth {
     }
 
     private static void place(Json json, OffsetsLog log) {
-        json.raw("p", log.name.partition()).raw("br", log.leader.id).raw("bt", log.leader.clock.milliseconds());
+        json.raw("p", log.name.partition()).raw("br", log.leader.id)
+            .raw("bt", log.leader.clock.milliseconds());
     }
 
     private void add(OffsetsLog log, Operation operation, boolean onlyCommit) {
@@ -121,8 +125,9 @@ final class Truth {
     private void line(Operation operation) {
         Json json = new Json().raw("t", operation.recordTime).raw("p", operation.partition);
         json.raw("b", operation.firstOffset).raw("e", operation.lastOffset).text("op", operation.asked.kind);
-        json.text("g", operation.asked.group).text("m", operation.asked.member).given("why", operation.asked.detail);
-        if (operation.asked.answer != null) json.raw("ans", operation.asked.answer);
+        Asked asked = operation.asked;
+        json.text("g", asked.group).text("m", asked.member).given("why", asked.detail);
+        if (asked.answer != null) json.raw("ans", asked.answer);
         if (operation.states.isEmpty()) {
             json.raw("n", operation.records.size()).raw("c", Json.array(operation.records));
         } else {

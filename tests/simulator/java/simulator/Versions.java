@@ -109,9 +109,9 @@ final class Versions {
 //#endif
     }
 
-    /** Tells a broker of new topics, as its service does it, but without the thread that waits for the end. */
-    static void metadataChanged(Broker broker, MetadataImage image, MetadataDelta delta, Map<Uuid, String> deleted,
-                                List<TopicPartition> deletedPartitions) {
+    /** Tells a broker of new topics as its service does it, but without the thread that waits for the end. */
+    static void metadataChanged(Broker broker, MetadataImage image, MetadataDelta delta,
+                                Map<Uuid, String> deleted, List<TopicPartition> deletedPartitions) {
 //#if >= 4.3
         CoordinatorMetadataImage seen = new KRaftCoordinatorMetadataImage(image);
         try {
@@ -139,13 +139,15 @@ final class Versions {
 //#endif
     }
 
-    static CompletableFuture<Void> endTransaction(Broker broker, TopicPartition partition, long producer, boolean commit) {
+    static CompletableFuture<Void> endTransaction(Broker broker, TopicPartition partition, long producer,
+                                                  boolean commit) {
         TransactionResult result = commit ? TransactionResult.COMMIT : TransactionResult.ABORT;
         GroupCoordinatorService service = broker.service;
 //#if >= 4.3
         return service.completeTransaction(partition, producer, (short) 0, 0, result, (short) 1);
 //#elif >= 4.2
-        return service.completeTransaction(partition, producer, (short) 0, 0, result, (short) 1, WRITE_TIMEOUT);
+        return service.completeTransaction(partition, producer, (short) 0, 0, result, (short) 1,
+            WRITE_TIMEOUT);
 //#else
         return service.completeTransaction(partition, producer, (short) 0, 0, result, WRITE_TIMEOUT);
 //#endif
@@ -167,7 +169,7 @@ final class Versions {
 //#endif
     }
 
-    /** Whether brokers know the ids of the topics of a commit: none, all, or only if its request named them. */
+    /** Whether brokers know the ids of a commit's topics: of none, all, or where its request has them. */
     static boolean commitsById(boolean named) {
 //#if >= 4.3
         return true;
