@@ -10,6 +10,7 @@ from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import is_new_generation, named
+from tests.simulator.expected.untold import TO_TWO_AT_ONCE
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation, Partition
@@ -47,6 +48,7 @@ class _Epochs:
         self._deleted = deleted
         self._begins_by_conversion = begins_by_conversion
         self._target: Owners | None = None
+        self._was_contested = False
         for before, operation in life.steps():
             self._step(before, operation)
         if life.converted_by is not None:
@@ -113,16 +115,19 @@ class _Epochs:
 
     def _note_generation(self, operation: Operation, is_new: bool, converts: bool) -> None:
         """A generation has its target, and converges, at its K2; one without members does not."""
-        target: Owners = {
-            partition: member_id
+        assigned = [
+            (partition, member_id)
             for member_id, member in operation.members.items()
             for partition in member.assigned
-        }
+        ]
+        target: Owners = dict(assigned)
+        is_contested = len(target) < len(assigned)
         if is_new:
-            self.found[-1].target_at = operation.at
-            self.found[-1].moved = self._moved(target, converts)
-            self.found[-1].converged_at = operation.at if operation.members else None
-        self._target = target
+            row, is_told = self.found[-1], not is_contested and not self._was_contested
+            row.target_at = operation.at
+            row.moved = self._moved(target, converts) if is_told else TO_TWO_AT_ONCE
+            row.converged_at = operation.at if operation.members else None
+        self._target, self._was_contested = target, is_contested
 
     def _moved(self, target: Owners, converts: bool) -> Any:
         """Partitions that went from one member to another; a first assignment does not count.
