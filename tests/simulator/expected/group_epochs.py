@@ -10,7 +10,7 @@ from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import is_new_generation, named
-from tests.simulator.expected.untold import TO_TWO_AT_ONCE
+from tests.simulator.expected.untold import NOTHING_BEFORE, TO_TWO_AT_ONCE
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation, Partition
@@ -196,7 +196,10 @@ def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
 def epochs_of(history: History, life: Life) -> list[Epoch]:
     """The epochs of a life, in order."""
     converts = history.begins_by_conversion(life)
-    return _Epochs(life, converts, history.truth.deleted).found
+    found = _Epochs(life, converts, history.truth.deleted).found
+    if history.begins_unwritten(life) and found:
+        found[0].moved = NOTHING_BEFORE
+    return found
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
