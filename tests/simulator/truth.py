@@ -156,18 +156,19 @@ class Truth:
     """One recording's truth.
 
     operations: group -> its operations in the order of the log. commits: in the order in which they
-    came to count. names: topic id -> name, of all that ever were. commit_offsets: group -> records
-    of commits, tombstones too. deleted: name -> (deleted at, topic id). elected: partition of the
-    offsets topic -> when a new leader took it over. as_of_ms: time of the newest record. lines:
-    operations of all groups, those that commit alone included. logs: by partition. other_groups:
-    share and streams groups that live, and of which kind they are. ended_at: true time of the
-    newest record.
+    came to count. names: topic id -> name, of all that ever were. tombstones: of commits, by
+    offset. commit_offsets: group -> records of commits, tombstones too. deleted: name -> (deleted
+    at, topic id). elected: partition of the offsets topic -> when a new leader took it over.
+    as_of_ms: time of the newest record. lines: operations of all groups, those that commit alone
+    included. logs: by partition. other_groups: share and streams groups that live, and of which
+    kind they are. ended_at: true time of the newest record.
     """
 
     names: Mapping[str, str]
     injected: Sequence[Injected]
     operations: dict[str, list[Operation]] = field(default_factory=lambda: defaultdict(list))
     commits: dict[CommitKey, list[Commit]] = field(default_factory=lambda: defaultdict(list))
+    tombstones: dict[CommitKey, list[int]] = field(default_factory=lambda: defaultdict(list))
     live_offsets: dict[str, set[CommitKey]] = field(default_factory=lambda: defaultdict(set))
     commit_offsets: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
@@ -189,10 +190,13 @@ class Truth:
         return found.at if found is not None and (before is None or found.offset < before) else None
 
     def commit_before(self, key: CommitKey, offset: int) -> int | None:
-        """Time of the last commit below an offset; None without one."""
-        commits = self.commits.get(key, [])
+        """Time of the last commit below an offset; None without one, or where it was deleted."""
+        commits, tombstones = self.commits.get(key, []), self.tombstones.get(key, [])
         place = bisect_right(commits, offset - 1, key=lambda each: each.offset)
-        return commits[place - 1].at if place else None
+        deleted = bisect_right(tombstones, offset - 1)
+        if not place or (deleted and tombstones[deleted - 1] > commits[place - 1].offset):
+            return None
+        return commits[place - 1].at
 
     def near(self, group_id: str, offset: int, before: int = 2, after: int = 3) -> list[Operation]:
         """The operations of a group around an offset of its log."""
@@ -273,17 +277,21 @@ class _Reader:
                 continue
             if told.endswith(" gone"):
                 self._truth.commit_offsets[key.group_id].append(line["b"] + place)
-                self._truth.live_offsets[key.group_id].discard(key)
+                self._delete_offset(key, line["b"] + place)
             elif line["op"] == "txn commit":
                 self._in_transactions[line["p"], line["why"]].append(key)
             else:
                 self._add_commit(key, line["b"] + place, line["t"])
 
+    def _delete_offset(self, key: CommitKey, offset: int) -> None:
+        self._truth.live_offsets[key.group_id].discard(key)
+        self._truth.tombstones[key].append(offset)
+
     def _read_states(self, line: dict[str, Any]) -> None:
         states: dict[str, dict[str, Any]] = line["s"]
-        for told in line["recs"]:
+        for place, told in enumerate(line["recs"]):
             if (key := commit_key(told)) is not None and told.endswith(" gone"):
-                self._truth.live_offsets[key.group_id].discard(key)
+                self._delete_offset(key, line["b"] + place)
         records = (
             tuple(record for record in line["recs"] if not record.startswith("K1 "))
             if len(states) == 1

@@ -9,12 +9,13 @@ from typing import Any, Final
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.history import Check, History, elapsed_ms
-from tests.simulator.expected.holdings import Named, is_new_generation, named
+from tests.simulator.expected.holdings import is_new_generation, named
+from tests.simulator.expected.untold import NOTHING_BEFORE, TO_TWO_AT_ONCE
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation
+from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation, Partition
 
-Owners = dict[Named, str]
+Owners = dict[Partition, str]
 """Partition -> the member that a target gives it to."""
 
 
@@ -47,6 +48,7 @@ class _Epochs:
         self._deleted = deleted
         self._begins_by_conversion = begins_by_conversion
         self._target: Owners | None = None
+        self._was_contested = False
         for before, operation in life.steps():
             self._step(before, operation)
         if life.converted_by is not None:
@@ -91,7 +93,7 @@ class _Epochs:
         if not made:
             return
         target: Owners = {
-            named(partition): member_id
+            partition: member_id
             for member_id, member in operation.members.items()
             for partition in member.target
         }
@@ -113,16 +115,19 @@ class _Epochs:
 
     def _note_generation(self, operation: Operation, is_new: bool, converts: bool) -> None:
         """A generation has its target, and converges, at its K2; one without members does not."""
-        target: Owners = {
-            named(partition): member_id
+        assigned = [
+            (partition, member_id)
             for member_id, member in operation.members.items()
             for partition in member.assigned
-        }
+        ]
+        target: Owners = dict(assigned)
+        is_contested = len(target) < len(assigned)
         if is_new:
-            self.found[-1].target_at = operation.at
-            self.found[-1].moved = self._moved(target, converts)
-            self.found[-1].converged_at = operation.at if operation.members else None
-        self._target = target
+            row, is_told = self.found[-1], not is_contested and not self._was_contested
+            row.target_at = operation.at
+            row.moved = self._moved(target, converts) if is_told else TO_TWO_AT_ONCE
+            row.converged_at = operation.at if operation.members else None
+        self._target, self._was_contested = target, is_contested
 
     def _moved(self, target: Owners, converts: bool) -> Any:
         """Partitions that went from one member to another; a first assignment does not count.
@@ -130,10 +135,15 @@ class _Epochs:
         Over a conversion the names of deleted topics need not be known.
         """
         before = self._target or {}
-        moved = [each for each, owner in target.items() if before.get(each, owner) != owner]
         if not converts:
-            return len(moved)
-        return Between(sum(1 for topic, _ in moved if topic not in self._deleted), len(moved))
+            return sum(1 for each, owner in target.items() if before.get(each, owner) != owner)
+        by_name = {named(partition): owner for partition, owner in before.items()}
+        moved = [
+            partition.topic
+            for partition, owner in target.items()
+            if by_name.get(named(partition), owner) != owner
+        ]
+        return Between(sum(1 for topic in moved if topic not in self._deleted), len(moved))
 
 
 def _born(before: Operation | None, operation: Operation) -> list[int]:
@@ -186,7 +196,10 @@ def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
 def epochs_of(history: History, life: Life) -> list[Epoch]:
     """The epochs of a life, in order."""
     converts = history.begins_by_conversion(life)
-    return _Epochs(life, converts, history.truth.deleted).found
+    found = _Epochs(life, converts, history.truth.deleted).found
+    if history.begins_unwritten(life) and found:
+        found[0].moved = NOTHING_BEFORE
+    return found
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
-from tests.simulator.lives import Life, is_conversion, lives_of
+from tests.simulator.lives import Life, is_conversion, is_unwritten, lives_of
 from tests.simulator.tables import Row
 from tests.simulator.truth import Operation, Partition, Truth
 from tests.simulator.truth_log import CommitKey
@@ -77,8 +77,19 @@ class History:
         return found
 
     def begins_by_conversion(self, life: Life) -> bool:
-        """Whether an offline conversion began a life."""
-        return any(each.converted_by is life.operations[0] for each in self.lives)
+        """Whether an offline conversion began a life, and the log says so."""
+        before = self._before(life)
+        return before is not None and is_conversion(before, life.operations[0])
+
+    def begins_unwritten(self, life: Life) -> bool:
+        """Whether a life began because the coordinator had forgotten the group."""
+        before = self._before(life)
+        return before is not None and is_unwritten(before, life.operations[0])
+
+    def _before(self, life: Life) -> Operation | None:
+        """The last operation of the life that went over into this one; None of any other life."""
+        ended = (each for each in self.lives if each.converted_by is life.operations[0])
+        return next((each.operations[-1] for each in ended), None)
 
     def first_commit(self, life: Life, span: Span, granted: int) -> int | None:
         """When the holder of a span committed the partition for the first time after an operation
@@ -96,7 +107,7 @@ class History:
         place = next(place for place, each in enumerate(operations) if each is first)
         since = operations[place - 1].last_offset if place else -1
         offsets: list[int] = []
-        if not self.begins_by_conversion(life):
+        if self._before(life) is None:
             offsets = self.truth.commit_offsets.get(life.group_id, [])
         before = bisect_right(offsets, since)
         if before < len(offsets) and offsets[before] < first.first_offset:

@@ -8,7 +8,7 @@ place in the life.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -63,6 +63,7 @@ class Holdings:
     spans: list[Span] = field(default_factory=list)
     _by_partition: dict[Named, list[Span]] = field(default_factory=lambda: defaultdict(list))
     _targets: list[_Target] = field(default_factory=list)
+    _contested: set[Named] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         is_open: dict[tuple[str, Partition], Span] = {}
@@ -96,9 +97,18 @@ class Holdings:
             given = (each for member in members for each in member.target)
         else:
             return
-        partitions = frozenset(given)
+        told = list(given)
+        partitions = frozenset(told)
+        if operation.protocol == CLASSIC and len(told) > len(partitions):
+            counted = Counter(map(named, told))
+            self._contested |= {each for each, times in counted.items() if times > 1}
         by_name = frozenset(named(each) for each in partitions)
         self._targets.append(_Target(place, partitions, by_name))
+
+    def is_contested(self, partition: Partition) -> bool:
+        """Whether a classic generation gave a partition to two members at once: a leader's assignor
+        can, where members claim the same."""
+        return named(partition) in self._contested
 
     def left_out(self, partition: Partition, first: int, before: int) -> bool:
         """Whether a target made at the places from first, and before another, gives the partition

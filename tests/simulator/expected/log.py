@@ -31,7 +31,17 @@ def _excuse(history: History, row: Row) -> str:
         return "clocks of two brokers that differ"
     if row["rule"] == "I22_REACHES_TARGET" and truth.longest_session_ms > SESSION_MS:
         return "sessions that may be longer than usual"
+    if row["rule"] == "I18_ONE_KIND" and _is_forgotten(history, row):
+        return "groups that the coordinator forgot, and wrote nothing"
     return ""
+
+
+def _is_forgotten(history: History, row: Row) -> bool:
+    """Whether the rule was broken by the operation that began a life unwritten."""
+    operation = history.operation_at(row["group_id"], row["evidence_offset"])
+    return any(
+        life.operations[0] is operation and history.begins_unwritten(life) for life in history.lives
+    )
 
 
 def _goes_back(operations: Sequence[Operation]) -> bool:

@@ -9,12 +9,12 @@ from typing import Any, Final
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import Holdings, Span, named
+from tests.simulator.expected.untold import COMMITS_OF_DELETED, TO_TWO_AT_ONCE
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, Member, Operation
 from tests.simulator.truth_log import CommitKey
 
-COMMITS_OF_DELETED: Final = Untold("commits of a topic that was deleted")
 DELETED_OVER_CONVERSION: Final = "a deleted topic's name need not be known over a conversion"
 
 
@@ -58,12 +58,16 @@ class _Life:
         member = closed.members.get(span.member_id)
         following = self.holdings.next_after(span)
         granted = self.operation(following.opened) if following else None
-        return {
-            "is_final": self._is_final(span, following),
+        end = {
             "to_offset": Between(closed.first_offset, closed.last_offset),
             "released_at": closed.at,
             "released_epoch": _released_epoch(closed, member),
             "end_reason": self._end_reason(span, closed, member),
+        }
+        if self.holdings.is_contested(span.partition):
+            return end | dict.fromkeys(_AFTER, TO_TWO_AT_ONCE)
+        return end | {
+            "is_final": self._is_final(span, following),
             "next_member_id": following.member_id if following else None,
             "next_assigned_at": granted.at if granted else None,
             "unowned_ms": _unowned_ms(closed, granted),
@@ -126,6 +130,8 @@ class _Life:
             self.life.group_id, self.operation(span.opened).first_offset, until
         )
 
+
+_AFTER: Final = ("is_final", "next_member_id", "next_assigned_at", "unowned_ms", "idle_ms")
 
 _OPEN: Final[Mapping[str, Any]] = {
     "to_offset": None,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, Untold, Wanted
 from tests.simulator.expected.history import Check, History
-from tests.simulator.lives import Life, is_conversion
+from tests.simulator.lives import Life, is_conversion, is_unwritten
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation, OtherGroup
 
@@ -99,9 +99,9 @@ def _course(operations: Sequence[Operation]) -> _Course:
     course = _Course()
     before: Operation | None = None
     for operation in operations:
-        if operation.protocol is None:
+        if operation.protocol is None or is_unwritten(before, operation):
             course = _Course()
-        else:
+        if operation.protocol is not None:
             course.step(before, operation)
         before = operation
     return course
@@ -126,7 +126,7 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
         "protocol": last.protocol,
         "phase": course.phase,
         "last_phase": course.before_empty if course.phase == "EMPTY" else None,
-        "history_complete": True,
+        "history_complete": not history.begins_unwritten(life),
         "members_total": total,
         "members_consumer": consumers,
         "members_classic": len(classic),

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.hand_overs import HandOver, hand_overs_of
 from tests.simulator.expected.history import Check, History, elapsed_ms
+from tests.simulator.expected.untold import COMMITS_OF_DELETED, END_IS_HIDDEN, NAME_OF_DELETED
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER, Operation, Partition
 
-COMMITS_OF_DELETED: Final = Untold("commits of a topic that was deleted")
-NAME_OF_DELETED: Final = Untold("the name of a deleted topic, over a conversion")
+TIMER_SLACK_MS: Final = 50
+"""A timer is armed some ms before its K8 is stamped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,6 @@ class _Life:
         until_at = self.history.truth.as_of_ms if ended is None else ended.at
         is_unseen = asked.outcome == "UNOBSERVED"
         fallen = self.history.has_other_leader(requested, ended)
-        outcome: Any = asked.outcome
-        if outcome == "FENCED" and (fallen or asked.member.is_classic):
-            outcome = OneOf(("FENCED", "LEFT_OR_FENCED"))
         return {
             "to_offset": Between(ended.first_offset, ended.last_offset) if ended else None,
             # Of an end that is hidden the time of the operation may be told or not.
@@ -77,7 +75,7 @@ class _Life:
             "acked_at": ended.at if ended and asked.outcome == "ACKED" else None,
             "revoke_ms": None if is_unseen else elapsed_ms(requested.at, until_at),
             "timeout_ms": _timeout_ms(asked, fallen),
-            "outcome": outcome,
+            "outcome": _outcome(asked, until_at - requested.at, fallen),
             "is_censored": ended is None,
         }
 
@@ -102,6 +100,8 @@ class _Life:
             "first_commit_at": first,
             "resume_ms": elapsed_ms(granted.at, first),
         }
+        if asked.outcome == "UNOBSERVED":
+            return dict.fromkeys(values, END_IS_HIDDEN)
         if is_deleted and self.has_conversions:
             return dict.fromkeys(values, NAME_OF_DELETED)
         if is_deleted:
@@ -147,6 +147,20 @@ def _owner(operation: Operation, partition: Partition) -> str | None:
         wanted = Partition(None, partition.topic, partition.number)
     owners = (name for name, member in operation.members.items() if wanted in member.assigned)
     return next(owners, None)
+
+
+def _outcome(asked: HandOver, lasted_ms: int, fallen: bool) -> Any:
+    """The topic tells FENCED by the time that the request was open.
+
+    Not of classic members, nor once a new leader armed the timers anew; and who leaves in the very
+    moment looks fenced.
+    """
+    timeout_ms = asked.member.rebalance_timeout_ms
+    hides = asked.outcome == "FENCED" and (fallen or asked.member.is_classic)
+    is_due = timeout_ms is not None and lasted_ms >= timeout_ms - TIMER_SLACK_MS
+    if hides or (asked.outcome == "LEFT_OR_FENCED" and is_due):
+        return OneOf(("FENCED", "LEFT_OR_FENCED"))
+    return asked.outcome
 
 
 def _timeout_ms(asked: HandOver, fallen: bool) -> Any:

@@ -146,8 +146,11 @@ class _Limbo(_Watcher):
 
 
 class _Waits(_Watcher):
-    """From the member's K8 in UNRELEASED_PARTITIONS until the last of the holders let go; judged
-    anew whenever its target changes."""
+    """From its first K8 in an epoch and UNRELEASED_PARTITIONS until nobody has anything of its
+    target.
+
+    A new target counts at once, but begins no other wait.
+    """
 
     reason = "WAITING_ON_HOLDER"
 
@@ -161,7 +164,7 @@ class _Waits(_Watcher):
             blocked_by = waits_on(member_id, member, held_by)
             if not blocked_by:
                 continue
-            if member_id not in self.open and self._is_judged(was.get(member_id), member):
+            if member_id not in self.open and _is_new_wait(was.get(member_id), member):
                 self.begin(member_id, member, operation)
             if member_id in self.open:
                 stretch = self.open[member_id]
@@ -169,10 +172,9 @@ class _Waits(_Watcher):
                 stretch.held.add(len(member.assigned))
                 stretch.waiting.add(_waited_for(member_id, member, held_by))
 
-    def _is_judged(self, was: Member | None, member: Member) -> bool:
-        if was is None or not _waits(was):
-            return True
-        return (was.epoch, was.target) != (member.epoch, member.target)
+
+def _is_new_wait(was: Member | None, member: Member) -> bool:
+    return was is None or not _waits(was) or was.epoch != member.epoch
 
 
 def _waits(member: Member) -> bool:
