@@ -275,8 +275,10 @@ class Stalls:
         if None in names.values():
             return True
         commits = self._life.commits
-        held = ((name, partition) for topic, partition in member.spans if (name := names[topic]) is not None)
-        return any(commits.get(tp, (-1, -1))[1] > since_offset for tp in held)
+        return any(
+            commits.get((names[topic] or "", partition), (-1, -1))[1] > max(since_offset, span.from_offset)
+            for (topic, partition), span in member.spans.items()
+        )
 
     def is_quiet(self, member: Member, last_hole: int) -> tuple[int, int] | None:
         """`quiet_since` of a member that holds something, where others committed for MIN_QUIET_MS after it; else None."""
