@@ -17,12 +17,27 @@ from tests.simulator.tables import FactTables
 from tests.simulator.truth import read_truth
 
 HISTORIES: Final = tuple(
-    Played(seed, 12, 0.15, "all", version)
-    for seed, version in ((11, "4.0.2"), (12, "4.1.2"), (13, "4.2.1"), (14, "4.3.1"))
+    Played(seed, 12, 0.2, "all", version)
+    for seed, version in ((11, "4.0.2"), (11, "4.1.2"), (10, "4.2.1"), (11, "4.3.1"))
 )
 
-SEEDS_THAT_FAILED: Final[tuple[Played, ...]] = ()
-"""Histories in which the product was wrong once. They stay."""
+SEEDS_THAT_FAILED: Final = (
+    # The first target of an upgrade, in the operation that makes another, leaves partitions out.
+    Played(17, 8, 0.2, "migration", "4.3.1"),
+    # An upgrade without a K3: the first consumer waits for its regular expression.
+    Played(26, 8, 0.2, "migration", "4.3.1"),
+    # A classic group that began with offsets set by hand, and whose first K2 is of generation 2.
+    Played(5, 8, 0.2, "migration", "4.0.2"),
+    # A static member under a new id in a new generation: nothing moved.
+    Played(20, 8, 0.2, "classic", "4.2.1"),
+    # A static member that left for a while and came back under its own id.
+    Played(25, 8, 0.2, "static", "4.3.1"),
+)
+"""Histories in which the product was wrong once, or the checker. They stay, each with what it
+shows.
+
+A change of the simulator makes other histories of the same seeds.
+"""
 
 
 @pytest.mark.parametrize(

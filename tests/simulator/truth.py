@@ -198,6 +198,13 @@ class Truth:
             return None
         return commits[place - 1].at
 
+    def has_tombstone(self, group_id: str, after: int, before: int) -> bool:
+        """Whether a committed offset of a group was deleted between two offsets of the log."""
+        return any(
+            key.group_id == group_id and any(after < each < before for each in offsets)
+            for key, offsets in self.tombstones.items()
+        )
+
     def near(self, group_id: str, offset: int, before: int = 2, after: int = 3) -> list[Operation]:
         """The operations of a group around an offset of its log."""
         operations = self.operations.get(group_id, [])

@@ -111,7 +111,9 @@ class History:
             offsets = self.truth.commit_offsets.get(life.group_id, [])
         before = bisect_right(offsets, since)
         if before < len(offsets) and offsets[before] < first.first_offset:
-            return Between(offsets[before], offsets[before])
+            # Where these offsets were deleted again, their life may have ended with them.
+            is_deleted = self.truth.has_tombstone(life.group_id, since, first.first_offset)
+            return Between(offsets[before], first.last_offset if is_deleted else offsets[before])
         return Between(first.first_offset, first.last_offset)
 
     def is_converted(self, group_id: str, since: int, until: int | None) -> bool:

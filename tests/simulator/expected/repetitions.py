@@ -3,6 +3,7 @@ life (measures.md, stuck)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -104,21 +105,12 @@ def _departure_of(
 
 
 def shared_clients(life: Life) -> set[str | None]:
-    """Client ids that several members had at once: only hosts, which are not told, differ."""
-    shared: set[str | None] = set()
-    gone: dict[str | None, str] = {}
-    for before, operation in life.steps():
-        was = before.members if before is not None else {}
-        clients = [each.client_id for each in operation.members.values()]
-        shared |= {each for each in clients if clients.count(each) > 1}
-        for member_id in was.keys() - operation.members.keys():
-            client_id = was[member_id].client_id
-            if client_id in gone and gone[client_id] != member_id:
-                shared.add(client_id)
-            gone[client_id] = member_id
-        for member_id in operation.members.keys() - was.keys():
-            gone.pop(operation.members[member_id].client_id, None)
-    return shared
+    """Client ids of more than one member: only hosts, which are not told, say who is one client."""
+    members: dict[str | None, set[str]] = defaultdict(set)
+    for operation in life.operations:
+        for member_id, member in operation.members.items():
+            members[member.client_id].add(member_id)
+    return {client_id for client_id, ids in members.items() if len(ids) > 1}
 
 
 def _is_over(chain: Chain, turn: Turn) -> bool:
