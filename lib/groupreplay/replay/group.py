@@ -41,7 +41,7 @@ class GroupReplay:
 
     @classmethod
     def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], data: bytes) -> GroupReplay:
-        """The machine as it was when `state` gave those bytes. Raises StateError for bytes of another layout."""
+        """The machine as it was when `state` gave those bytes. Raises StateError for bytes that cannot be read."""
         replay = cls(group_id, offsets_partition, names)
         replay._machine = Machine(state.from_bytes(data), names, replay._output)
         return replay
