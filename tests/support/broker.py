@@ -5,26 +5,27 @@ Offline, put the jars of `org.apache.kafka:kafka_2.13` of this version, and of i
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pyspark
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
+from tests.support.kafka_jars import CACHE, resolved
 from tests.support.proxy import Proxy
 
-ROOT = Path(__file__).parent.parent.parent
 KAFKA_VERSION = "4.3.1"
 PACKAGES = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION},org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"
-BROKER_JARS = ROOT / ".cache" / f"broker-{KAFKA_VERSION}"
+BROKER_JARS = CACHE / f"broker-{KAFKA_VERSION}"
 OFFSETS_PARTITIONS = 5
 STARTS_WITHIN_S = 240
+ANSWERS_WITHIN_S = 10.0
+"""One question to a broker; a loaded machine may need several."""
 
 _PROPERTIES = """
 process.roles=broker,controller
@@ -54,27 +55,22 @@ log.cleaner.min.compaction.lag.ms=172800000
 
 def broker_jars() -> Path:
     """The folder of Kafka's jars, filled where it is empty."""
-    if not any(BROKER_JARS.glob("*kafka_2.13-*.jar")):
-        ivy = BROKER_JARS.parent / "broker-ivy"
-        BROKER_JARS.mkdir(parents=True, exist_ok=True)
-        nothing = BROKER_JARS / "nothing.py"
-        nothing.write_text("pass\n")
-        settings = ["--conf", f"spark.jars.ivySettings={ROOT / 'conf/ivysettings.xml'}", "--conf", f"spark.jars.ivy={ivy}"]
-        submit = str(Path(sys.executable).parent / "spark-submit")
-        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        done = subprocess.run([submit, *settings, "--packages", PACKAGES, str(nothing)], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"Kafka's jars could not be fetched: {done.stderr[-2000:]}"
-        for jar in (ivy / "jars").glob("*.jar"):
-            shutil.move(str(jar), BROKER_JARS / jar.name)
-        shutil.rmtree(ivy)
-        nothing.unlink()
-    return BROKER_JARS
+    return resolved(PACKAGES, BROKER_JARS)
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _is_ready(address: str) -> bool:
+    """Whether a client is told of a broker, and of a leader for every partition there is."""
+    try:
+        told = AdminClient({"bootstrap.servers": address, "log_level": 0}).list_topics(timeout=ANSWERS_WITHIN_S)
+    except KafkaException:
+        return False
+    return bool(told.brokers) and all(partition.leader >= 0 for topic in told.topics.values() for partition in topic.partitions.values())
 
 
 class Broker:
@@ -106,16 +102,14 @@ class Broker:
         return f"127.0.0.1:{self.proxy.port}"
 
     def start(self) -> Broker:
+        """Until it answers through both of its listeners: its ports are open before it knows what it leads."""
         self.process = self._java("kafka.Kafka", str(self.home / "server.properties"))
         deadline = time.monotonic() + STARTS_WITHIN_S
-        while time.monotonic() < deadline:
+        while not all(map(_is_ready, (self.address, self.proxied))):
             assert self.process.poll() is None, f"the broker did not start: {(self.home / 'out.txt').read_text()[-2000:]}"
-            with socket.socket() as probe:
-                probe.settimeout(1)
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return self
+            assert time.monotonic() < deadline, "the broker did not answer"
             time.sleep(0.2)
-        raise AssertionError("the broker did not answer")
+        return self
 
     def stop(self, signal_number: int = signal.SIGTERM) -> None:
         if self.process is not None and self.process.poll() is None:

@@ -157,10 +157,11 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
     life = machine.life
     before = member.target or frozenset()
     after = wanted or frozenset()
+    if 0 <= member.target_offset < entry.last_hole:
+        before |= member.held  # what it was given back in the hole, the target takes again
     lost = before - after
     if lost and wanted is not None:
-        subscribed = {topic: _subscribes(machine, change, member, topic) for topic in {topic for topic, _ in lost}}
-        change.dropped += [(tp, subscribed[tp[0]]) for tp in lost]
+        change.dropped.append((member, lost))
     for tp in lost:
         if life.target_owner.get(tp) == member.member_id:  # else whoever has it now was told when it came
             life.moved_from.setdefault(tp, member.member_id)
@@ -185,11 +186,16 @@ def _note_dropped(machine: Machine, change: Change) -> None:
     While a regular expression is not resolved yet, some assignors give nobody anything, and nothing follows from that.
     """
     life = machine.life
-    ownerless = {tp[0] for tp, is_subscribed in change.dropped if is_subscribed and tp not in life.target_owner}
+    dropped, change.dropped = change.dropped, []
+    ownerless = {
+        topic_id
+        for member, lost in dropped
+        for topic_id in {tp[0] for tp in lost if tp not in life.target_owner}
+        if _subscribes(machine, change, member, topic_id)
+    }
     if ownerless and all(not m.regex or m.regex in life.resolved_topics for m in life.members.values()):
         for topic_id in sorted(ownerless):
             _delete_topic(machine, topic_id)
-    change.dropped.clear()
 
 
 def _delete_topic(machine: Machine, topic_id: str) -> None:
@@ -204,26 +210,30 @@ def _subscribes(machine: Machine, change: Change, member: Member, topic_id: str)
     """Whether a member subscribed to a topic when a target was made that takes it away.
 
     Then the target gives it to nobody because the topic is gone: assignors give out every partition of what is subscribed to.
-    Where its name is not known, a member that changed nothing of its subscription since the target before subscribes to what it had.
+    Where its name is not known, a member that changed nothing of its subscription since the target before subscribes to what it had;
+    one with a regular expression, where nothing but topics changed since.
     """
     life = machine.life
     if machine.names.name(topic_id) is not None:
         return machine.ownership.subscribes(member, topic_id)
-    if member.regex or life.target_epoch is None:
+    row = life.epoch_row
+    if life.target_epoch is None or row is None:
+        return False
+    if member.regex and (row.cause != cause_names.TOPIC_METADATA or row.epoch != life.target_epoch + 1):
         return False
     return member.subscription_epoch <= life.target_epoch and not any(changed is member for changed in change.resubscribed)
 
 
 def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) -> None:
     life = machine.life
+    if not change.converts:  # an upgrade's first target is a copy, which no assignor made
+        _note_dropped(machine, change)
     machine.rules.target_epoch(entry, epoch)
     knows_target = life.birth_seen or life.target_epoch is not None
     life.target_epoch = epoch
     machine.epochs.target(epoch, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
     life.moved_from.clear()
     machine.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
-    if not change.converts:  # an upgrade's first target is a copy, which no assignor made
-        _note_dropped(machine, change)
     machine.ownership.drop_untargeted(change.offset)
     if life.unnamed_topics:
         life.unnamed_topics = False
@@ -296,6 +306,7 @@ def _members_in(
     A classic member's K5 with unchanged names is no change: its owned partitions ride in it.
     """
     members = machine.life.members
+    joiners = _joiners(operation)
     gone: list[str] = []
     came: list[tuple[str, ConsumerGroupMemberMetadataValue]] = []
     changed: list[tuple[str, set[str]]] = []
@@ -305,13 +316,22 @@ def _members_in(
             known = members.get(record.member_id)
             if record.value is None:
                 gone.append(record.member_id)
-            elif known is None:
+            elif known is None and record.member_id in joiners:
                 came.append((record.member_id, record.value))
+            elif known is None:
+                changed.append((record.member_id, set()))  # of a member whose first K5 was not seen: what it changed is not known
             elif known.client_id is not None:
                 changed.append((record.member_id, _changes(known, record.value)))
         elif isinstance(record, ConsumerGroupRegularExpression):
             changed.append(("", {cause_names.REGEX}))
     return gone, came, changed
+
+
+def _joiners(operation: Operation) -> set[str]:
+    """Members of an operation that may have joined in it: those without a K8 there that counts on from an epoch before."""
+    described = {e.record.member_id for e in operation.entries if isinstance(e.record, ConsumerGroupMemberMetadata) and e.record.value is not None}
+    current = [(e.record.member_id, e.record.value) for e in operation.entries if isinstance(e.record, ConsumerGroupCurrentMemberAssignment)]
+    return described - {member_id for member_id, value in current if value is not None and value.previous_member_epoch > 0}
 
 
 def _changes(known: Member, value: ConsumerGroupMemberMetadataValue) -> set[str]:

@@ -25,7 +25,7 @@ class Change:
     before: members touched, as they were. removed: members gone by its end. replaced: old member id -> the id that took its instance over.
     offsets: member id -> offset of the record that shows its last change. hidden: members whose earlier state lies behind a hole.
     by_k2: a classic group's K2 is the evidence. claims: (partition, whose target it was in, whose it came into).
-    dropped: partitions taken from a target since the last K6, and whether the member subscribes to them all the same.
+    dropped: members and the partitions that left their targets since the last K6.
     resubscribed: members whose subscription changed.
     last_change_offset: of the group's record before. hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
@@ -43,7 +43,7 @@ class Change:
     replaced: dict[str, str] = field(default_factory=dict)
     offsets: dict[str, int] = field(default_factory=dict)
     claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
-    dropped: list[tuple[TopicPartition, bool]] = field(default_factory=list)
+    dropped: list[tuple[Member, frozenset[TopicPartition]]] = field(default_factory=list)
     resubscribed: list[Member] = field(default_factory=list)
     last_change_offset: int = -1
     hides_ends: bool = False
@@ -61,7 +61,7 @@ class Machine:
         self.ownership = Ownership(life, self.names, output)
         self.epochs = Epochs(life, output)
         self.rules = Rules(life, output)
-        self.stalls = Stalls(life, output, self.rules)
+        self.stalls = Stalls(life, self.names, output, self.rules)
         self.blockers_changed = True
 
     def see_topic(self, topic_id: str) -> None:
@@ -159,7 +159,7 @@ class Machine:
                 self._watch(change, member, before, moment, observed)
         self.stalls.judge_waits(change.at)
         self.epochs.converge(change.at, change.last_hole)
-        self.epochs.watch_assigning(change.at, change.last_offset)
+        self.epochs.watch_assigning(change.at, change.last_offset, change.last_hole, change.last_change_offset)
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
@@ -336,11 +336,12 @@ class Machine:
     def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
         """Whether what the member has now began with this operation: its state before is known and no hole lies between, or it joined here.
 
-        A consumer group's member joined where its K8 has previous epoch 0. A K2 tells of a newcomer only where the K2 before it is known.
+        A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a while: that K8 keeps the previous epoch of the one
+        before. A K2 tells of a newcomer only where the K2 before it is known.
         """
         if before.current_offset >= 0:
             return change.last_hole <= before.current_offset
-        if member.previous_epoch == 0 and not change.by_k2:
+        if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
             return True
         known = self.life.birth_seen or self.life.last_change_offset >= 0
         return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset

@@ -50,7 +50,10 @@ RULES: dict[str, Rule] = {
         ),
         Rule("I10_SETTLED_AT_TARGET", ERROR, "STABLE and UNRELEASED have nothing pending and stand at the target epoch", "-2, 0; conversion"),
         Rule(
-            "I11_STABLE_HAS_TARGET", ERROR, "STABLE at the target epoch holds exactly its target", "4.2+: not partitions of topics unsubscribed since"
+            "I11_STABLE_HAS_TARGET",
+            ERROR,
+            "STABLE at the target epoch holds exactly its target",
+            "4.2+: not partitions of topics unsubscribed or deleted since, nor of a regular expression that is not resolved yet",
         ),
         Rule(
             "I12_UNRELEASED_WAITS",
@@ -71,7 +74,7 @@ RULES: dict[str, Rule] = {
             "I17_ASSIGNMENT_EPOCHS",
             WARN,
             "4.3+: a partition's assignment epoch is at most its member's and stays while held",
-            "-2 and 0; a pending partition given back",
+            "-2 and 0; a pending partition given back; a static member that returned",
         ),
         Rule("I18_ONE_KIND", ERROR, "a group is classic or consumer, never both"),
         Rule("I19_GENERATION_RISES", ERROR, "a K2's generation rises", "the same one: a static member replaced"),

@@ -1,0 +1,37 @@
+package simulator;
+
+import org.apache.kafka.server.util.timer.Timer;
+import org.apache.kafka.server.util.timer.TimerTask;
+import org.apache.kafka.server.util.timer.TimerTaskEntry;
+
+/** A broker's timer: delays are true ones, whatever its clock says. */
+final class BrokerTimer implements Timer {
+    private final Scheduler scheduler;
+    private final Broker broker;
+
+    BrokerTimer(Scheduler scheduler, Broker broker) {
+        this.scheduler = scheduler;
+        this.broker = broker;
+    }
+
+    @Override
+    public void add(TimerTask task) {
+        TimerTaskEntry entry = new TimerTaskEntry(task, scheduler.now() + task.delayMs);
+        scheduler.after(task.delayMs, () -> {
+            if (!entry.cancelled()) broker.run(task);
+        });
+    }
+
+    @Override
+    public boolean advanceClock(long timeoutMs) {
+        return false;
+    }
+
+    @Override
+    public int size() {
+        return 0;
+    }
+
+    @Override
+    public void close() { }
+}

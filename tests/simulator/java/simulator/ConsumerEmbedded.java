@@ -1,0 +1,103 @@
+package simulator;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupSubscription;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Subscription;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.clients.consumer.RangeAssignor;
+import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.message.JoinGroupResponseData;
+
+/** Consumers, with the assignors of the Java client. */
+final class ConsumerEmbedded implements Embedded {
+    private final Topics topics;
+    private final Map<String, ConsumerPartitionAssignor> assignors = new LinkedHashMap<>();
+
+    ConsumerEmbedded(Topics topics, List<String> names) {
+        this.topics = topics;
+        for (String name : names) {
+            assignors.put(name, name.equals("range") ? new RangeAssignor() : new CooperativeStickyAssignor());
+        }
+    }
+
+    @Override
+    public String type() {
+        return "consumer";
+    }
+
+    @Override
+    public boolean cooperative() {
+        return !assignors.containsKey("range");
+    }
+
+    @Override
+    public LinkedHashMap<String, byte[]> metadata(ClassicMember member) {
+        LinkedHashMap<String, byte[]> metadata = new LinkedHashMap<>();
+        assignors.forEach((name, assignor) -> {
+            ByteBuffer user = assignor.subscriptionUserData(new TreeSet<>(member.topics));
+            Subscription subscription =
+                new Subscription(new ArrayList<>(member.topics), user, listed(member.owned),
+                member.epoch(), Optional.empty());
+            metadata.put(name, bytes(ConsumerProtocol.serializeSubscription(subscription)));
+        });
+        return metadata;
+    }
+
+    @Override
+    public Map<String, byte[]> assign(JoinGroupResponseData joined) {
+        Map<String, Subscription> subscriptions = new TreeMap<>();
+        Set<String> subscribed = new TreeSet<>();
+        for (var member : joined.members()) {
+            Subscription one = ConsumerProtocol.deserializeSubscription(ByteBuffer.wrap(member.metadata()));
+            one.setGroupInstanceId(Optional.ofNullable(member.groupInstanceId()));
+            subscriptions.put(member.memberId(), one);
+            subscribed.addAll(one.topics());
+        }
+        ConsumerPartitionAssignor assignor = assignors.get(joined.protocolName());
+        Map<String, byte[]> assignments = new TreeMap<>();
+        assignor.assign(topics.cluster(subscribed), new GroupSubscription(subscriptions)).groupAssignment()
+            .forEach((member, one) ->
+                assignments.put(member, bytes(ConsumerProtocol.serializeAssignment(one))));
+        return assignments;
+    }
+
+    @Override
+    public TreeSet<String> assigned(ClassicMember member, String protocol, byte[] assignment) {
+        Assignment read = assignment.length == 0
+            ? new Assignment(List.of()) : ConsumerProtocol.deserializeAssignment(ByteBuffer.wrap(assignment));
+        assignors.get(protocol)
+            .onAssignment(read, new ConsumerGroupMetadata(member.group.id, member.epoch(), member.id,
+            Optional.ofNullable(member.instance)));
+        TreeSet<String> owned = new TreeSet<>();
+        for (TopicPartition one : read.partitions()) owned.add(one.topic() + "/" + one.partition());
+        return owned;
+    }
+
+    static byte[] bytes(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+
+    private static List<TopicPartition> listed(Collection<String> partitions) {
+        List<TopicPartition> all = new ArrayList<>();
+        for (String one : partitions) {
+            int slash = one.lastIndexOf('/');
+            all.add(new TopicPartition(one.substring(0, slash), Integer.parseInt(one.substring(slash + 1))));
+        }
+        return all;
+    }
+}

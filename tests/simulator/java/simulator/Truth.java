@@ -1,0 +1,141 @@
+package simulator;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.zip.GZIPOutputStream;
+import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
+
+/** What happened: each operation with the coordinator's memory after it, and what was injected. */
+final class Truth {
+    /** An answer comes later than the records: an operation is told when it must have come. */
+    private static final long ANSWERED_WITHIN_MS = 120_000;
+    private final Simulation simulation;
+    private final PrintStream operations;
+    private final PrintStream timeline;
+    /** Group to its members as they were told last. */
+    private final Map<String, Map<String, String>> told = new HashMap<>();
+    long seen;
+    long onlyCommits;
+
+    Truth(Simulation simulation) throws IOException {
+        this.simulation = simulation;
+        Path folder = Files.createDirectories(simulation.root.resolve("truth"));
+        operations = packed(folder.resolve("operations.jsonl.gz"));
+        timeline = packed(folder.resolve("timeline.jsonl.gz"));
+    }
+
+    static PrintStream packed(Path file) throws IOException {
+        GZIPOutputStream packed = new GZIPOutputStream(Files.newOutputStream(file), 1 << 16);
+        return new PrintStream(new BufferedOutputStream(packed, 1 << 18), false, StandardCharsets.UTF_8);
+    }
+
+    /** Records at the end of the log, or of its open batch, from `first` on. */
+    void operation(Broker broker, OffsetsLog log, Asked asked, long first, List<CoordinatorRecord> written) {
+        Operation operation = new Operation(log.name.partition(), first, first + written.size() - 1, broker,
+            simulation.scheduler.now(), asked);
+        Set<String> groups = new LinkedHashSet<>();
+        boolean onlyCommit = true;
+        for (CoordinatorRecord record : written) {
+            String group = RecordText.groupOf(record);
+            if (group != null) groups.add(group);
+            operation.records.add(RecordText.of(record));
+            onlyCommit &= RecordText.isCommit(record);
+        }
+        if (!onlyCommit) {
+            var memory = broker.memory.groups(log.name);
+            for (String group : groups) {
+                operation.states.put(group, StateReader.of(group, memory.get(group), written));
+            }
+        }
+        add(log, operation, onlyCommit);
+    }
+
+    /** The end of a transaction, which is the last record of the log. */
+    void marker(Broker broker, OffsetsLog log, Asked asked) {
+        long now = simulation.scheduler.now();
+        add(log, new Operation(log.name.partition(), log.end - 1, log.end - 1, broker, now, asked), true);
+    }
+
+    /** Tells the operations whose records are in the log, and that were answered; at the end `all`. */
+    void tell(boolean all) {
+        for (OffsetsLog log : simulation.logs) {
+            while (!log.untold.isEmpty()) {
+                Operation next = log.untold.peek();
+                boolean inLog = next.lastOffset < log.end;
+                boolean answered = next.trueTime <= simulation.scheduler.now() - ANSWERED_WITHIN_MS;
+                if (!all && !(inLog && answered)) break;
+                log.untold.poll();
+                if (inLog) line(next);
+                else simulation.operationsLost++;
+            }
+        }
+    }
+
+    /** Something that was injected, or that a client saw; group and member may be null. */
+    void note(String what, String detail, String group, String client, String member) {
+        Json json = new Json().raw("t", simulation.scheduler.now()).text("what", what).text("detail", detail);
+        String known = member == null || member.isEmpty() ? null : member;
+        json.given("g", group).given("cl", client).given("m", known);
+        if (group != null) place(json, simulation.leaders.logOf(group));
+        timeline.println(json);
+    }
+
+    /** A partition has a new leader, or loses the one it had. */
+    void leaderNote(String what, String detail, OffsetsLog log) {
+        Json json = new Json().raw("t", simulation.scheduler.now()).text("what", what).text("detail", detail);
+        place(json, log);
+        timeline.println(json);
+    }
+
+    void note(String what, String detail) {
+        note(what, detail, null, null, null);
+    }
+
+    void close(Map<String, String> topicNames) throws IOException {
+        tell(true);
+        operations.close();
+        timeline.close();
+        StringBuilder names = new StringBuilder();
+        topicNames.forEach((id, name) -> names.append(names.isEmpty() ? "{" : ",\n")
+            .append(Json.quote(id)).append(":").append(Json.quote(name)));
+        Files.writeString(simulation.root.resolve("truth/topic_names.json"), names + "}\n");
+    }
+
+    private static void place(Json json, OffsetsLog log) {
+        json.raw("p", log.name.partition()).raw("br", log.leader.id)
+            .raw("bt", log.leader.clock.milliseconds());
+    }
+
+    private void add(OffsetsLog log, Operation operation, boolean onlyCommit) {
+        log.untold.add(operation);
+        seen++;
+        if (onlyCommit) onlyCommits++;
+    }
+
+    private void line(Operation operation) {
+        Json json = new Json().raw("t", operation.recordTime).raw("p", operation.partition);
+        json.raw("b", operation.firstOffset).raw("e", operation.lastOffset).text("op", operation.asked.kind);
+        Asked asked = operation.asked;
+        json.text("g", asked.group).text("m", asked.member).given("why", asked.detail);
+        if (asked.answer != null) json.raw("ans", asked.answer);
+        if (operation.states.isEmpty()) {
+            json.raw("n", operation.records.size()).raw("c", Json.array(operation.records));
+        } else {
+            Json states = new Json();
+            operation.states.forEach((group, state) -> states.raw(group,
+                state.changesSince(told.computeIfAbsent(group, unused -> new LinkedHashMap<>()))));
+            json.raw("recs", Json.array(operation.records)).raw("s", states);
+        }
+        operations.println(json.raw("tt", operation.trueTime).raw("br", operation.broker));
+    }
+}

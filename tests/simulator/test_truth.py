@@ -1,0 +1,104 @@
+"""Reading a truth: what its lines mean, and that what a later simulator adds to them is passed
+over."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.simulator.lives import lives_of
+from tests.simulator.truth import Partition, Truth, read_truth
+from tests.simulator.truth_log import CommitKey
+
+ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+KEY = CommitKey("g", "t", 0)
+
+
+def _truth(folder: Path, *lines: dict[str, Any], timeline: Sequence[dict[str, Any]] = ()) -> Truth:
+    home = folder / "truth"
+    home.mkdir()
+    for name, told in (("operations", lines), ("timeline", timeline)):
+        with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
+            text.writelines(json.dumps({**line, "later": "addition"}) + "\n" for line in told)
+    (home / "topic_names.json").write_text(json.dumps({ID: "t"}))
+    (folder / "recording.json").write_text(json.dumps({"brokers": 1, "broker_config": {}}))
+    return read_truth(folder)
+
+
+def _line(first: int, last: int, op: str, **more: Any) -> dict[str, Any]:
+    return {"t": 1_000 + first, "p": 3, "b": first, "e": last, "op": op, "g": "g", "m": "a"} | more
+
+
+def _joined(member_id: str, epoch: int) -> dict[str, Any]:
+    held = {"a": {ID: [0]}, "pr": {}, "ta": {ID: [0]}, "later": 1}
+    return {
+        member_id: {"e": epoch, "pe": 0, "st": "STABLE", "cl": "c", "rt": 1, "sub": ["t"], **held}
+    }
+
+
+def test_each_operation_has_the_whole_state(tmp_path: Path) -> None:
+    state = {"type": "consumer", "ge": 2, "te": 2}
+    truth = _truth(
+        tmp_path,
+        _line(3, 4, "join", recs=["K3 epoch 3 hash 1"], s={"g": {**state, "ms": _joined("b", 3)}}),
+        _line(0, 2, "join", recs=["K3 epoch 2 hash 1"], s={"g": {**state, "ms": _joined("a", 2)}}),
+        _line(5, 5, "leave", recs=[], s={"g": {**state, "ms": {}, "gone": ["a"]}}),
+        _line(6, 6, "delete group", recs=[], s={"g": {"type": None, "gone": ["b"]}}),
+    )
+    members = [sorted(each.members) for each in truth.operations["g"]]
+    assert members == [["a"], ["a", "b"], ["b"], []]
+    assert truth.operations["g"][0].members["a"].held == {Partition(ID, "t", 0)}
+    assert [each.group_epochs for each in truth.operations["g"]] == [[2], [3], [], []]
+    (life,) = lives_of(truth)
+    assert life.is_removed
+    assert truth.as_of_ms == 1_006
+
+
+def test_an_offline_conversion_begins_another_life(tmp_path: Path) -> None:
+    consumer = {"type": "consumer", "ge": 2, "te": 2}
+    truth = _truth(
+        tmp_path,
+        _line(0, 2, "join", recs=[], s={"g": {**consumer, "ms": _joined("a", 2)}}),
+        _line(3, 3, "leave", recs=[], s={"g": {**consumer, "ms": {}, "gone": ["a"]}}),
+        _line(4, 5, "join", recs=[], s={"g": {"type": "classic", "ge": 0, "ms": {}}}),
+    )
+    first, second = lives_of(truth)
+    assert first.converted_by is second.operations[0]
+
+
+def test_a_commit_counts_where_its_marker_stands(tmp_path: Path) -> None:
+    truth = _truth(
+        tmp_path,
+        _line(0, 0, "txn commit", why="7", c=["K1 g t-0 5"]),
+        _line(1, 1, "marker", why="ABORT 7"),
+        _line(2, 2, "txn commit", why="7", c=["K1 g t-0 6"]),
+        _line(3, 3, "marker", why="COMMIT 7"),
+        _line(4, 4, "commit", c=["K1 g t-0 7"]),
+        _line(5, 5, "delete offsets", c=["K1 g t-0 gone"]),
+    )
+    assert [each.offset for each in truth.commits[KEY]] == [3, 4]
+    assert truth.commit_after(KEY, 0, None) == 1_003
+    assert truth.commit_after(KEY, 0, before=3) is None
+    assert truth.commit_before(KEY, 4) == 1_003
+    assert truth.commit_before(KEY, 9) is None
+    log = truth.logs[3]
+    assert (log.markers, log.aborted, log.landed, log.reduced) == (2, 1, 3, 0)
+
+
+def test_only_the_first_and_the_last_commit_of_a_stretch_land(tmp_path: Path) -> None:
+    lines = [_line(place, place, "commit", c=["K1 g t-0 5"]) for place in range(5)]
+    log = _truth(tmp_path, *lines).logs[3]
+    assert (log.next_offset, log.landed, log.reduced) == (5, 2, 3)
+
+
+def test_what_was_done_is_told_by_topic_and_partition(tmp_path: Path) -> None:
+    timeline = (
+        {"t": 9, "what": "delete", "detail": f"t {ID}"},
+        {"t": 10, "what": "elect", "detail": "3 1"},
+    )
+    truth = _truth(tmp_path, timeline=timeline)
+    assert truth.deleted == {"t": [(9, ID)]}
+    assert truth.elected == {3: [10]}
