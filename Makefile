@@ -93,8 +93,9 @@ bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=20000
 	@$(IN_VENV) .venv/bin/python -m tests.bench.text_logs
 	@$(IN_VENV) .venv/bin/python -m tests.bench.nights $(if $(NIGHTS),--nights $(NIGHTS)) $(if $(RECORDS),--records $(RECORDS)) $(if $(KIND),--kind $(KIND))
 
-soak: setup kafka-jars  ## what takes longer than the suite may
+soak: setup kafka-jars  ## what takes longer than the suite may, and new seeds of simulated coordinators
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak
+	@$(IN_VENV) .venv/bin/python -m tests.simulator.soak
 
 rebuild: setup  ## replay all nights of CONFIG=file anew, from the rows that they landed
 	@./spark-submit.sh rebuild_nights --config "$(CONFIG)"

@@ -127,9 +127,10 @@ def _compile(sources: dict[Path, str], version: str, libraries: Path, classes: P
 
 
 def for_version(text: str, version: str) -> str:
-    """The lines of a source that a version takes: `//#if >= 4.2`, `//#elif < 4.1`, `//#else`, `//#endif`.
+    """The lines of a source that a version takes.
 
-    Lines left out stay as empty ones, so that errors name the right line.
+    Told by lines `//#if >= 4.2`, `//#elif < 4.1`, `//#else`, `//#endif`. Lines left out stay as
+    empty ones, so that errors name the right line.
     """
     lines: list[str] = []
     taken: list[bool] = []

@@ -7,22 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from groupreplay.config import Thresholds
 from groupreplay.replay.facts import Anomaly, Chain, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, Stall, TopicSeen
 from tests.support.recordings import groups, topic_names
 from tests.support.replaying import replayed
+from tests.support.stuck_rows import episodes, stuck_ms
 from tests.truth.truth import Partition
 
 F = TypeVar("F", bound=Fact)
-
-THRESHOLDS = Thresholds()
-STALL_THRESHOLDS_MS = {
-    "SLOW_REVOCATION": THRESHOLDS.slow_revocation_ms,
-    "WAITING_ON_HOLDER": THRESHOLDS.waiting_on_holder_ms,
-    "NOT_RECONCILING": THRESHOLDS.not_reconciling_ms,
-    "STATIC_LIMBO": THRESHOLDS.static_limbo_ms,
-    "ASSIGNED_NOT_CONSUMING": THRESHOLDS.assigned_not_consuming_ms,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +84,10 @@ class Tables:
     def stuck_members(self, group: str) -> list[Stuck]:
         found: list[Stuck] = []
         for stall in self._of(group, self._all(Stall)):
-            stuck_ms = (self.as_of_ms if stall.until_at is None else stall.until_at) - stall.since_at
-            if stall.member_id is not None and stall.start_observed and stuck_ms >= STALL_THRESHOLDS_MS[stall.reason]:
-                found.append(Stuck(group, stall.member_id, stall.reason, stuck_ms, stall.until_at is None, stall.blocked_by))
+            lasted_ms = stuck_ms(stall, self.as_of_ms)
+            if stall.member_id is not None and lasted_ms is not None:
+                found.append(Stuck(group, stall.member_id, stall.reason, lasted_ms, stall.until_at is None, stall.blocked_by))
         for chain in self._of(group, self._all(Chain)):
-            times, count = chain.times_at, THRESHOLDS.fence_loop_count
-            is_stuck = any(last - first <= THRESHOLDS.fence_loop_window_ms for first, last in zip(times, times[count - 1 :], strict=False))
-            if chain.reason == "FENCE_LOOP" and chain.member_id is not None and is_stuck:
-                found.append(Stuck(group, chain.member_id, chain.reason, chain.ends_at[-1] - times[0], False, []))
+            if chain.reason == "FENCE_LOOP" and chain.member_id is not None and episodes(chain, self.as_of_ms):
+                found.append(Stuck(group, chain.member_id, chain.reason, chain.ends_at[-1] - chain.times_at[0], False, []))
         return found

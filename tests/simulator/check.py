@@ -1,0 +1,120 @@
+"""Every row of the product's tables against what the coordinator's own memory held after each
+operation.
+
+    python -m tests.simulator.check RECORDING [--warehouse DIR] [-n DIFFERENCES] [--table NAME]
+
+Without a warehouse the rows are those of the replay in pure Python. Says for each table and column
+how many values agree, and shows the first differences with the operations around them. Exit status
+1 on any difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from tests.simulator.compare import ROWS, Comparison, Key, Wanted, compare
+from tests.simulator.expected import (
+    group_conversions,
+    group_epochs,
+    log,
+    member_assignments,
+    member_states,
+    members,
+    migration_progress,
+    revocation_latencies,
+    stuck,
+)
+from tests.simulator.expected.history import Check, History
+from tests.simulator.tables import DeltaTables, FactTables, Row, Tables
+from tests.simulator.truth import Truth, read_truth
+
+CHECKS: Final[tuple[Check, ...]] = (
+    member_states.CHECK,
+    member_assignments.CHECK,
+    group_epochs.CHECK,
+    revocation_latencies.CHECK,
+    group_conversions.CHECK,
+    migration_progress.CHECK,
+    members.CHECK,
+    stuck.MEMBERS,
+    stuck.GROUPS,
+    log.ANOMALIES,
+    log.UNDECODED,
+    log.COVERAGE,
+)
+
+
+def check_tables(truth: Truth, tables: Tables, only: str = "") -> list[Comparison]:
+    """What each check says. only: a part of the names of the tables to look at, "" for all."""
+    history = History(truth)
+    return [
+        compared(check, history, check.wanted(history), tables.rows(check.table))
+        for check in CHECKS
+        if only in check.table
+    ]
+
+
+def compared(
+    check: Check, history: History, wanted: Mapping[Key, Wanted], rows: Sequence[Row]
+) -> Comparison:
+    """What one check says of these rows. wanted: of the check, for this history."""
+    key_of, excuse = partial(check.key_of, history), partial(check.excuse, history)
+    return compare(check.table, wanted, rows, key_of, excuse)
+
+
+def differences(comparison: Comparison, truth: Truth, most: int) -> Iterable[str]:
+    """The first differences of each column, as lines to be read."""
+    shown: Counter[str] = Counter()
+    for each in comparison.differences:
+        if shown[each.column] >= most:
+            continue
+        shown[each.column] += 1
+        yield f"-- {each.table}.{each.column} of {each.key}: truth {each.wanted}; got {each.got}"
+        group_id = str(each.key[0])
+        near = {
+            operation.first_offset: operation
+            for offset in each.offsets
+            for operation in truth.near(group_id, offset)
+        }
+        yield from (f"      {near[offset]}" for offset in sorted(near))
+
+
+def counts(comparison: Comparison) -> Iterable[str]:
+    """One line a column: how many values agree and differ."""
+    table = comparison.table
+    for column in sorted(
+        comparison.agree | comparison.differ, key=lambda name: (name != ROWS, name)
+    ):
+        good, bad = comparison.agree[column], comparison.differ[column]
+        yield f"{'BAD' if bad else 'ok '} {table}.{column}: {good} agree, {bad} differ"
+    for why, rows in sorted(comparison.left_out.items()):
+        yield f"    {table}: {rows} rows left out: {why}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("recording", type=Path)
+    parser.add_argument(
+        "--warehouse", type=Path, help="check Delta tables, not the replay in Python"
+    )
+    parser.add_argument("-n", type=int, default=3, help="differences to show of each column")
+    parser.add_argument("--table", default="", help="only tables whose names have this in them")
+    told = parser.parse_args(arguments)
+    truth = read_truth(told.recording)
+    tables = DeltaTables(told.warehouse) if told.warehouse else FactTables(told.recording)
+    comparisons = check_tables(truth, tables, told.table)
+    for each in comparisons:
+        print(*differences(each, truth, told.n), sep="\n")
+    for each in comparisons:
+        print(*counts(each), sep="\n")
+    return int(any(each.differ for each in comparisons))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Why an epoch began, by what the members of the group were before and after (measures.md, epochs:
+`cause`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import OneOf, Untold
+from tests.simulator.lives import is_conversion
+from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation
+
+EXACT, INFERRED = "EXACT", "INFERRED"
+_NOT_IN_A_K2: Final = Untold("a K2 of the same members: what they subscribed to is not told")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """cause, member_id, confidence: values, or what they may be."""
+
+    cause: Any
+    member_id: Any
+    confidence: Any
+
+
+def cause_of(before: Operation | None, operation: Operation, begins_by_conversion: bool) -> Cause:
+    """The first cause that applies to the epoch that an operation began.
+
+    begins_by_conversion: the operation is the first of a life that an offline conversion began.
+    """
+    if begins_by_conversion or is_conversion(before, operation):
+        direction = "UPGRADE" if operation.protocol == CONSUMER else "DOWNGRADE"
+        return Cause(direction, _trigger(before, operation), EXACT)
+    was = before.members if before is not None else {}
+    gone, come = was.keys() - operation.members.keys(), operation.members.keys() - was.keys()
+    confidence = INFERRED if operation.protocol == CLASSIC else EXACT
+    returned = _returned(was, gone, operation.members, come)
+    if returned:
+        return _replaced(operation, returned, confidence)
+    if gone:
+        return Cause("LEFT_OR_FENCED", _the_one(gone), confidence)
+    if come:
+        return Cause("JOIN", _the_one(come), confidence)
+    if operation.protocol == CLASSIC:
+        return Cause(_NOT_IN_A_K2, _NOT_IN_A_K2, _NOT_IN_A_K2)
+    if any(operation.has(f"K5 {member_id} gone") for member_id in operation.members):
+        return _returned_under_its_id(operation, was)
+    return _cause_of_members(operation, was)
+
+
+def _cause_of_members(operation: Operation, was: Mapping[str, Member]) -> Cause:
+    """Of an epoch that began while no member came or went."""
+    changed = [
+        member_id
+        for member_id, member in operation.members.items()
+        if _wants(member) != _wants(was[member_id])
+    ]
+    if changed:
+        return Cause("SUBSCRIPTION", _the_one(changed), EXACT)
+    return Cause("REGEX" if operation.has("K16") else "TOPIC_METADATA", None, EXACT)
+
+
+def _trigger(before: Operation | None, operation: Operation) -> Any:
+    """Who joined or was removed."""
+    was = before.members.keys() if before is not None else set()
+    changed = operation.members.keys() ^ was
+    return OneOf((None, *changed))
+
+
+def _returned(
+    was: Mapping[str, Member],
+    gone: Collection[str],
+    now: Mapping[str, Member],
+    come: Collection[str],
+) -> list[str]:
+    """New ids of instances that were there under another id before."""
+    instances = {was[member_id].instance_id for member_id in gone} - {None}
+    return [member_id for member_id in come if now[member_id].instance_id in instances]
+
+
+def _replaced(operation: Operation, returned: Collection[str], confidence: str) -> Cause:
+    """Between two K2s others may have come or gone besides."""
+    member_id = OneOf((None, *returned))
+    if operation.protocol == CONSUMER:
+        return Cause("STATIC_REPLACED", member_id, confidence)
+    causes = OneOf(("STATIC_REPLACED", "LEFT_OR_FENCED", "JOIN"))
+    return Cause(causes, Untold("several may have changed between two K2s"), confidence)
+
+
+def _returned_under_its_id(operation: Operation, was: Mapping[str, Member]) -> Cause:
+    """A static member that left for a while can return under its id: it replaces itself."""
+    other = _cause_of_members(operation, was)
+    return Cause(OneOf(("STATIC_REPLACED", other.cause)), OneOf((None, *operation.members)), EXACT)
+
+
+def _the_one(member_ids: Collection[str]) -> str | None:
+    """The member behind it; None where there are several."""
+    return next(iter(member_ids)) if len(member_ids) == 1 else None
+
+
+def _wants(member: Member) -> tuple[frozenset[str], str | None]:
+    return member.subscription, member.regex

@@ -1,0 +1,204 @@
+"""`group_epochs`: every epoch or generation of a group (measures.md, epochs)."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.expected.causes import Cause, cause_of
+from tests.simulator.expected.history import Check, History, elapsed_ms
+from tests.simulator.expected.holdings import Named, is_new_generation, named
+from tests.simulator.lives import Life, is_conversion
+from tests.simulator.tables import Row
+from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation
+
+Owners = dict[Named, str]
+"""Partition -> the member that a target gives it to."""
+
+
+@dataclass(slots=True)
+class Epoch:
+    """closed: the operation that superseded it or removed the group. moved: None: no target."""
+
+    epoch: int
+    opened: Operation
+    cause: Cause
+    closed: Operation | None = None
+    target_at: int | None = None
+    converged_at: int | None = None
+    moved: Any = None
+
+    @property
+    def outcome(self) -> str:
+        if self.converged_at is not None:
+            return "CONVERGED"
+        if self.closed is None:
+            return "OPEN"
+        return "SUPERSEDED" if self.closed.protocol is not None else "GROUP_REMOVED"
+
+
+class _Epochs:
+    """Follows one life and gathers its epochs."""
+
+    def __init__(self, life: Life, begins_by_conversion: bool, deleted: Container[str]) -> None:
+        self.found: list[Epoch] = []
+        self._deleted = deleted
+        self._begins_by_conversion = begins_by_conversion
+        self._target: Owners | None = None
+        for before, operation in life.steps():
+            self._step(before, operation)
+        if life.converted_by is not None:
+            self._supersede(life.converted_by)
+
+    def _step(self, before: Operation | None, operation: Operation) -> None:
+        born = _born(before, operation)
+        if born or operation.protocol is None or is_conversion(before, operation):
+            self._supersede(operation)
+        converts = self._begins_by_conversion and before is None
+        for epoch in born:
+            self._supersede(operation)
+            cause = cause_of(before, operation, converts)
+            self.found.append(Epoch(epoch, operation, cause))
+        self._follow_replacements(before, operation)
+        if operation.protocol == CONSUMER:
+            self._note_targets(operation, is_conversion(before, operation))
+            self._note_convergence(operation)
+        elif operation.protocol == CLASSIC:
+            self._note_generation(operation, bool(born), is_conversion(before, operation))
+
+    def _supersede(self, operation: Operation) -> None:
+        if self.found and self.found[-1].closed is None:
+            self.found[-1].closed = operation
+
+    def _follow_replacements(self, before: Operation | None, operation: Operation) -> None:
+        """A static member that returns under another id has what it had: nothing moved."""
+        if before is None or self._target is None:
+            return
+        new = {
+            member.instance_id: member_id
+            for member_id, member in operation.members.items()
+            if member.instance_id and member_id not in before.members
+        }
+        for partition, owner in self._target.items():
+            was = before.members.get(owner)
+            if was is not None and owner not in operation.members and was.instance_id in new:
+                self._target[partition] = new[was.instance_id]
+
+    def _note_targets(self, operation: Operation, converts: bool) -> None:
+        made = operation.target_epochs
+        if not made:
+            return
+        target: Owners = {
+            named(partition): member_id
+            for member_id, member in operation.members.items()
+            for partition in member.target
+        }
+        for epoch in made:
+            row = next((each for each in reversed(self.found) if each.epoch == epoch), None)
+            if row is not None and row.target_at is None and row.opened.protocol == CONSUMER:
+                row.target_at = operation.at
+                # A converted group's first target is what its members had.
+                row.moved = self._moved(target, converts) if epoch == made[-1] else 0
+        self._target = target
+
+    def _note_convergence(self, operation: Operation) -> None:
+        row = self.found[-1] if self.found else None
+        members = operation.members.values()
+        if row is None or row.converged_at is not None or row.closed is not None or not members:
+            return
+        if all((each.epoch, each.state) == (row.epoch, STABLE) for each in members):
+            row.converged_at = operation.at
+
+    def _note_generation(self, operation: Operation, is_new: bool, converts: bool) -> None:
+        """A generation has its target, and converges, at its K2; one without members does not."""
+        target: Owners = {
+            named(partition): member_id
+            for member_id, member in operation.members.items()
+            for partition in member.assigned
+        }
+        if is_new:
+            self.found[-1].target_at = operation.at
+            self.found[-1].moved = self._moved(target, converts)
+            self.found[-1].converged_at = operation.at if operation.members else None
+        self._target = target
+
+    def _moved(self, target: Owners, converts: bool) -> Any:
+        """Partitions that went from one member to another; a first assignment does not count.
+
+        Over a conversion the names of deleted topics need not be known.
+        """
+        before = self._target or {}
+        moved = [each for each, owner in target.items() if before.get(each, owner) != owner]
+        if not converts:
+            return len(moved)
+        return Between(sum(1 for topic, _ in moved if topic not in self._deleted), len(moved))
+
+
+def _born(before: Operation | None, operation: Operation) -> list[int]:
+    """Epochs that an operation began, in order."""
+    if operation.protocol == CLASSIC:
+        is_new = operation.epoch > 0 and is_new_generation(before, operation)
+        return [operation.epoch] if is_new else []
+    if operation.protocol != CONSUMER:
+        return []
+    born = operation.group_epochs
+    # A group of 4.3 is at epoch 1 before its first K3, where a member shows it.
+    is_untold = not operation.records and (before is None or before.epoch != operation.epoch)
+    if not born and (before is None or is_untold):
+        born = [operation.epoch]
+    if before is not None and before.protocol == CONSUMER:
+        born = [epoch for epoch in born if epoch > before.epoch]
+    return born
+
+
+def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
+    opened, closed = epoch.opened, epoch.closed
+    is_superseded = closed is not None and closed.protocol is not None
+    values: dict[str, Any] = {
+        "incarnation": incarnation,
+        "offsets_partition": life.offsets_partition,
+        "from_offset": Between(opened.first_offset, opened.last_offset),
+        "to_offset": Between(closed.first_offset, closed.last_offset) if closed else None,
+        "start_observed": True,
+        "is_final": closed is not None,
+        "epoch": epoch.epoch,
+        "protocol": opened.protocol,
+        "started_at": opened.at,
+        "cause": epoch.cause.cause,
+        "cause_member_id": epoch.cause.member_id,
+        "confidence": epoch.cause.confidence,
+        "target_at": epoch.target_at,
+        "converged_at": epoch.converged_at,
+        "superseded_at": closed.at if closed is not None and is_superseded else None,
+        "members": len(opened.members),
+        "members_classic": sum(each.is_classic for each in opened.members.values()),
+        "partitions_moved": epoch.moved,
+        "assign_ms": elapsed_ms(opened.at, epoch.target_at),
+        "converge_ms": elapsed_ms(opened.at, epoch.converged_at),
+        "outcome": epoch.outcome,
+    }
+    key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)
+    return key, Wanted(values, (opened.first_offset,))
+
+
+def epochs_of(history: History, life: Life) -> list[Epoch]:
+    """The epochs of a life, in order."""
+    converts = history.begins_by_conversion(life)
+    return _Epochs(life, converts, history.truth.deleted).found
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    wanted: dict[Key, Wanted] = {}
+    for life in history.lives:
+        incarnation = history.incarnation(life)
+        wanted.update(_row(life, incarnation, epoch) for epoch in epochs_of(history, life))
+    return wanted
+
+
+def _key_of(history: History, row: Row) -> Key:
+    return row["group_id"], row["epoch"], row["protocol"], history.opened_by(row)
+
+
+CHECK: Final = Check("group_epochs", _wanted, _key_of)

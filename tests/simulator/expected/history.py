@@ -1,0 +1,148 @@
+"""What the checks of all tables begin with: the truth, its lives, and where a row begins."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from tests.simulator.compare import Between, Key, OneOf, Wanted
+from tests.simulator.expected.holdings import Holdings, Span, named
+from tests.simulator.lives import Life, is_conversion, lives_of
+from tests.simulator.tables import Row
+from tests.simulator.truth import Operation, Partition, Truth
+from tests.simulator.truth_log import CommitKey
+
+
+@dataclass
+class History:
+    """One recording, as all checks see it."""
+
+    truth: Truth
+    lives: list[Life] = field(default_factory=list)
+    _holdings: dict[int, Holdings] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.lives = lives_of(self.truth)
+
+    @cached_property
+    def _first_offsets(self) -> dict[str, list[int]]:
+        return {
+            group_id: [each.first_offset for each in operations]
+            for group_id, operations in self.truth.operations.items()
+        }
+
+    def opened_by(self, row: Row) -> int:
+        """Which operation of its group a row begins in, by the first offset of it; a row that
+        begins in none has its own offset, negative."""
+        operation = self.operation_at(row["group_id"], row["from_offset"])
+        return -1 - row["from_offset"] if operation is None else operation.first_offset
+
+    def operation_at(self, group_id: str, offset: int) -> Operation | None:
+        """The operation of a group that a record at this offset is of."""
+        place = bisect_right(self._first_offsets.get(group_id, []), offset) - 1
+        operation = self.truth.operations[group_id][place] if place >= 0 else None
+        return operation if operation is not None and offset <= operation.last_offset else None
+
+    def partition_of(self, row: Row) -> Partition:
+        """The partition that a row tells of, by the topic's true name, though the product may know
+        the id alone."""
+        topic_id = row["topic_id"]
+        return Partition(topic_id, self.truth.names.get(topic_id, row["topic"]), row["partition"])
+
+    def topic_of(self, partition: Partition) -> Any:
+        """What `topic` says: the name, or the id's text where the name need not be known."""
+        if partition.topic_id is None or partition.topic not in self.truth.deleted:
+            return partition.topic
+        return OneOf((partition.topic, partition.topic_id))
+
+    def partition_key(self, partition: Partition) -> Key:
+        """What tells partitions apart: the name, and the id of a name that several topics had."""
+        is_one = self._ids_of_name[partition.topic] < 2
+        return partition.topic, None if is_one else partition.topic_id, partition.number
+
+    @cached_property
+    def _ids_of_name(self) -> Counter[str]:
+        return Counter(self.truth.names.values())
+
+    def holdings(self, life: Life) -> Holdings:
+        """Who held what in a life; made once."""
+        found = self._holdings.get(id(life))
+        if found is None:
+            found = self._holdings[id(life)] = Holdings(life)
+        return found
+
+    def begins_by_conversion(self, life: Life) -> bool:
+        """Whether an offline conversion began a life."""
+        return any(each.converted_by is life.operations[0] for each in self.lives)
+
+    def first_commit(self, life: Life, span: Span, granted: int) -> int | None:
+        """When the holder of a span committed the partition for the first time after an operation
+        of the life; None where it did not."""
+        key = CommitKey(life.group_id, *named(span.partition))
+        after = life.operations[granted].last_offset
+        before = None if span.closed is None else life.operations[span.closed].first_offset
+        return self.truth.commit_after(key, after, before)
+
+    def incarnation(self, life: Life) -> Between:
+        """A life is named by its first record. Commits of a group that only commits begin the life
+        that follows."""
+        first = life.operations[0]
+        operations = self.truth.operations[life.group_id]
+        place = next(place for place, each in enumerate(operations) if each is first)
+        since = operations[place - 1].last_offset if place else -1
+        offsets: list[int] = []
+        if not self.begins_by_conversion(life):
+            offsets = self.truth.commit_offsets.get(life.group_id, [])
+        before = bisect_right(offsets, since)
+        if before < len(offsets) and offsets[before] < first.first_offset:
+            return Between(offsets[before], offsets[before])
+        return Between(first.first_offset, first.last_offset)
+
+    def is_converted(self, group_id: str, since: int, until: int | None) -> bool:
+        """Whether a group went over to another protocol between two offsets, None: to the end."""
+        return any(
+            since <= each.last_offset and (until is None or each.first_offset <= until)
+            for each in self._conversions.get(group_id, ())
+        )
+
+    @cached_property
+    def _conversions(self) -> dict[str, list[Operation]]:
+        return {
+            group_id: [later for before, later in pairwise(each) if is_conversion(before, later)]
+            for group_id, each in self.truth.operations.items()
+        }
+
+    def has_other_leader(self, since: Operation, until: Operation | None) -> bool:
+        """Whether the partition got another leader between two operations, None: to the end."""
+        last = self.truth.ended_at if until is None else until.true_at
+        elected = self.truth.elected.get(since.offsets_partition, ())
+        return any(since.true_at <= at <= last for at in elected)
+
+    def lasted_ms(self, since: Operation, until: Operation | None) -> int:
+        """How long a stretch lasted by the times of its records, None: to as-of."""
+        return (self.truth.as_of_ms if until is None else until.at) - since.at
+
+
+def elapsed_ms(since_at: int | None, until_at: int | None) -> int | None:
+    """None without both, and where clocks of two brokers would make it negative."""
+    if since_at is None or until_at is None or until_at < since_at:
+        return None
+    return until_at - since_at
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The check of one table: which rows must be, and what tells its rows apart.
+
+    excuse: why a row that must not be is not judged, "" where it is.
+    """
+
+    table: str
+    wanted: Callable[[History], Mapping[Key, Wanted]]
+    key_of: Callable[[History, Row], Key]
+    excuse: Callable[[History, Row], str] = lambda history, row: ""

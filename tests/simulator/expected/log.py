@@ -1,0 +1,76 @@
+"""`anomalies`, `undecoded` and `coverage`: it was Kafka itself that wrote the log, and nothing of
+it is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from tests.simulator.compare import Key, Wanted
+from tests.simulator.expected.history import Check, History
+from tests.simulator.tables import Row
+from tests.simulator.truth import Operation
+
+SESSION_MS: Final = 60_000
+"""The longest session that Kafka allows by default."""
+
+
+def _nothing(history: History) -> dict[Key, Wanted]:
+    return {}
+
+
+def _anomaly_key(history: History, row: Row) -> Key:
+    return row["group_id"], row["rule"], row["evidence_offset"], row["detail"]
+
+
+def _excuse(history: History, row: Row) -> str:
+    """Rules that can be broken by brokers that are well: docs/rules.md says when."""
+    truth = history.truth
+    if row["rule"] == "NEGATIVE_DURATION" and _goes_back(truth.operations.get(row["group_id"], ())):
+        return "clocks of two brokers that differ"
+    if row["rule"] == "I22_REACHES_TARGET" and truth.longest_session_ms > SESSION_MS:
+        return "sessions that may be longer than usual"
+    return ""
+
+
+def _goes_back(operations: Sequence[Operation]) -> bool:
+    return any(later.at < before.at for before, later in pairwise(operations))
+
+
+def _undecoded_key(history: History, row: Row) -> Key:
+    return row["group_id"], row["offsets_partition"], row["offset"]
+
+
+def _coverage(history: History) -> dict[Key, Wanted]:
+    """One row a partition: everything from its first offset to its last was read and understood."""
+    wanted: dict[Key, Wanted] = {}
+    for partition, log in history.truth.logs.items():
+        values: dict[str, Any] = {
+            "first_offset": 0,
+            "next_offset": log.next_offset,
+            "first_at": log.first_at,
+            "last_at": log.last_at,
+            "landed": log.landed,
+            "decoded": log.landed,
+            "unknown": 0,
+            "undecoded": 0,
+            "reduced": log.reduced,
+            "control": log.markers,
+            "aborted": log.aborted,
+            "open_commits": log.unsettled,
+            "duplicates": log.next_offset * (history.truth.brokers - 1),
+            "holes": 0,
+            "late": 0,
+        }
+        wanted[f"__consumer_offsets-{partition}",] = Wanted(values, ())
+    return wanted
+
+
+def _coverage_key(history: History, row: Row) -> Key:
+    return (row["input"],)
+
+
+ANOMALIES: Final = Check("anomalies", _nothing, _anomaly_key, _excuse)
+UNDECODED: Final = Check("undecoded", _nothing, _undecoded_key)
+COVERAGE: Final = Check("coverage", _coverage, _coverage_key)

@@ -1,0 +1,181 @@
+"""`member_assignments`: who held which partition (measures.md, who holds what)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
+from tests.simulator.expected.history import Check, History, elapsed_ms
+from tests.simulator.expected.holdings import Holdings, Span, named
+from tests.simulator.lives import Life
+from tests.simulator.tables import Row
+from tests.simulator.truth import CLASSIC, Member, Operation
+from tests.simulator.truth_log import CommitKey
+
+COMMITS_OF_DELETED: Final = Untold("commits of a topic that was deleted")
+DELETED_OVER_CONVERSION: Final = "a deleted topic's name need not be known over a conversion"
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """One life and what its spans are judged by."""
+
+    history: History
+    life: Life
+    holdings: Holdings
+
+    def operation(self, place: int) -> Operation:
+        return self.life.operations[place]
+
+    def row(self, span: Span) -> tuple[Key, Wanted]:
+        opened = self.operation(span.opened)
+        partition = span.partition
+        member = opened.members[span.member_id]
+        values: dict[str, Any] = {
+            "incarnation": self.history.incarnation(self.life),
+            "offsets_partition": self.life.offsets_partition,
+            "from_offset": Between(opened.first_offset, opened.last_offset),
+            "start_observed": True,
+            "instance_id": member.instance_id,
+            "topic": self.history.topic_of(partition),
+            "topic_id": partition.topic_id or Untold("told by name alone"),
+            "assigned_at": opened.at,
+            "assigned_epoch": span.epoch,
+        }
+        values |= self._end(span) if span.closed is not None else _OPEN
+        places = [span.opened, *([] if span.closed is None else [span.closed])]
+        of_partition = self.history.partition_key(partition)
+        key = (self.life.group_id, span.member_id, *of_partition, opened.first_offset)
+        left_out = DELETED_OVER_CONVERSION if self._is_blurred(span) else ""
+        offsets = tuple(self.operation(place).first_offset for place in places)
+        return key, Wanted(values, offsets, left_out)
+
+    def _end(self, span: Span) -> dict[str, Any]:
+        assert span.closed is not None
+        closed = self.operation(span.closed)
+        member = closed.members.get(span.member_id)
+        following = self.holdings.next_after(span)
+        granted = self.operation(following.opened) if following else None
+        return {
+            "is_final": self._is_final(span, following),
+            "to_offset": Between(closed.first_offset, closed.last_offset),
+            "released_at": closed.at,
+            "released_epoch": _released_epoch(closed, member),
+            "end_reason": self._end_reason(span, closed, member),
+            "next_member_id": following.member_id if following else None,
+            "next_assigned_at": granted.at if granted else None,
+            "unowned_ms": _unowned_ms(closed, granted),
+            "idle_ms": self._idle_ms(span, following),
+        }
+
+    def _end_reason(self, span: Span, closed: Operation, member: Member | None) -> Any:
+        if closed.protocol is None:
+            return "GROUP_REMOVED"
+        if member is not None:
+            return self._reason_of_loss(span, closed, member)
+        assert span.closed is not None
+        before = self.operation(span.closed - 1).members[span.member_id]
+        returned = any(each.instance_id == before.instance_id for each in closed.members.values())
+        return "REPLACED" if before.instance_id and returned else "LEFT_OR_FENCED"
+
+    def _reason_of_loss(self, span: Span, closed: Operation, member: Member) -> Any:
+        partition = span.partition
+        is_deleted = any(
+            at <= closed.true_at and partition.topic_id in (None, topic_id)
+            for at, topic_id in self.history.truth.deleted.get(partition.topic, ())
+        )
+        if not is_deleted:
+            return "REVOKED"
+        if partition.topic in member.subscription:
+            return "TOPIC_REMOVED"
+        return OneOf(("REVOKED", "TOPIC_REMOVED"))
+
+    def _idle_ms(self, span: Span, following: Span | None) -> Any:
+        """From the last commit before the release to the first of the next holder."""
+        if following is None or span.closed is None:
+            return None
+        if span.partition.topic in self.history.truth.deleted:
+            return COMMITS_OF_DELETED
+        key = CommitKey(self.life.group_id, *named(span.partition))
+        released = self.operation(span.closed).first_offset
+        last = self.history.truth.commit_before(key, released)
+        first = self.history.first_commit(self.life, following, following.opened)
+        return elapsed_ms(last, first)
+
+    def _is_final(self, span: Span, following: Span | None) -> Any:
+        """At the next holder's first commit, or when there can be none any more."""
+        assert span.closed is not None
+        if self.life.end is not None:
+            return True
+        if following is None:
+            places = len(self.life.operations)
+            return self.holdings.left_out(span.partition, span.closed + 1, places)
+        if following.closed is not None:
+            return True
+        if span.partition.topic in self.history.truth.deleted:
+            return COMMITS_OF_DELETED
+        return self.history.first_commit(self.life, following, following.opened) is not None
+
+    def _is_blurred(self, span: Span) -> bool:
+        """Whether the row hangs on the name of a deleted topic: a conversion lies in it."""
+        following = self.holdings.next_after(span)
+        until = None if following is None else self.operation(following.opened).first_offset
+        return span.partition.topic in self.history.truth.deleted and self.history.is_converted(
+            self.life.group_id, self.operation(span.opened).first_offset, until
+        )
+
+
+_OPEN: Final[Mapping[str, Any]] = {
+    "to_offset": None,
+    "is_final": False,
+    "released_at": None,
+    "released_epoch": None,
+    "end_reason": "OPEN",
+    "next_member_id": None,
+    "next_assigned_at": None,
+    "unowned_ms": None,
+    "idle_ms": None,
+}
+
+
+def _released_epoch(closed: Operation, member: Member | None) -> Any:
+    """The member's epoch then, or the group's where the member is gone: an upgrade begins two."""
+    if member is not None:
+        return member.epoch
+    if closed.protocol is None:
+        return None
+    return OneOf((closed.epoch, *closed.group_epochs))
+
+
+def _unowned_ms(closed: Operation, granted: Operation | None) -> int | None:
+    """None where either end is a classic generation: a give-up in a join phase is not recorded."""
+    if granted is None or CLASSIC in (closed.protocol, granted.protocol):
+        return None
+    return elapsed_ms(closed.at, granted.at)
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    wanted: dict[Key, Wanted] = {}
+    for life in history.lives:
+        holdings = history.holdings(life)
+        of_life = _Life(history, life, holdings)
+        wanted.update(of_life.row(span) for span in holdings.spans)
+    return wanted
+
+
+def _key_of(history: History, row: Row) -> Key:
+    of_partition = history.partition_key(history.partition_of(row))
+    return row["group_id"], row["member_id"], *of_partition, history.opened_by(row)
+
+
+def _excuse(history: History, row: Row) -> str:
+    is_deleted = history.partition_of(row).topic in history.truth.deleted
+    is_blurred = is_deleted and history.is_converted(
+        row["group_id"], row["from_offset"], row["to_offset"]
+    )
+    return DELETED_OVER_CONVERSION if is_blurred else ""
+
+
+CHECK: Final = Check("member_assignments", _wanted, _key_of, _excuse)

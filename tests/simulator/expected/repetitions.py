@@ -1,0 +1,140 @@
+"""What was repeated so often that a member or a group is stuck: FENCE_LOOP and EPOCH_STORM of one
+life (measures.md, stuck)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.simulator.expected.group_epochs import Epoch
+from tests.simulator.lives import Life
+from tests.simulator.truth import CLASSIC, Member, Operation
+from tests.support.stuck_rows import runs
+
+FENCE_LOOP, EPOCH_STORM = "FENCE_LOOP", "EPOCH_STORM"
+COUNT: Final = {FENCE_LOOP: 3, EPOCH_STORM: 10}
+WINDOW_MS: Final = 600_000
+"""design.md section 9: so often within 10 min."""
+LONGEST_GAP_MS: Final = 3_600_000
+"""What follows after more than an hour is another chain."""
+STORMY: Final = ("SUBSCRIPTION", "REGEX", "ASSIGNOR", "TOPIC_METADATA")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One repetition. began, ended: operations; of a member its removal and its return, of a group
+    the epoch."""
+
+    began: Operation
+    ended: Operation
+    member_id: str | None = None
+
+
+@dataclass(slots=True)
+class Chain:
+    """Repetitions of one client or group. client_id: None of a group. is_certain: the truth tells
+    all that decides."""
+
+    reason: str
+    client_id: str | None
+    is_certain: bool
+    turns: list[Turn] = field(default_factory=list)
+
+    def episodes(self) -> Iterable[tuple[int, int]]:
+        """(first, last) places of turns that are a row together."""
+        return runs([each.began.at for each in self.turns], COUNT[self.reason], WINDOW_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Departure:
+    removed: Operation
+    member_id: str
+    client_id: str | None
+
+
+def fence_loops(life: Life) -> list[Chain]:
+    """Members that were removed and came back: under their id, or as the one client of their client
+    id."""
+    chains: dict[str, Chain] = {}
+    found: list[Chain] = []
+    departed: list[_Departure] = []
+    for before, operation in life.steps():
+        was = before.members if before is not None else {}
+        departed += _departures(was, operation)
+        for member_id in operation.members.keys() - was.keys():
+            member = operation.members[member_id]
+            match = _departure_of(member_id, member, departed, operation)
+            if match is None:
+                continue
+            departed.remove(match)
+            turn = Turn(match.removed, operation, member_id)
+            key = member.client_id or member_id
+            chain = chains.get(key)
+            if chain is None or _is_over(chain, turn):
+                chain = chains[key] = Chain(FENCE_LOOP, member.client_id, True)
+                found.append(chain)
+            chain.turns.append(turn)
+    shared = shared_clients(life)
+    for chain in found:
+        chain.is_certain = chain.client_id not in shared
+    return found
+
+
+def _departures(was: Mapping[str, Member], operation: Operation) -> list[_Departure]:
+    """Members that were removed: not replaced by the same instance, and not away before."""
+    instances = {each.instance_id for each in operation.members.values()} - {None}
+    return [
+        _Departure(operation, member_id, member.client_id)
+        for member_id, member in was.items()
+        if member_id not in operation.members
+        and member.instance_id not in instances
+        and not member.is_away
+    ]
+
+
+def _departure_of(
+    member_id: str, member: Member, departed: list[_Departure], operation: Operation
+) -> _Departure | None:
+    same_id = [each for each in departed if each.member_id == member_id]
+    same_client = [each for each in departed if each.client_id == member.client_id]
+    candidates = same_id[-1:] or same_client[-1:]
+    recent = [each for each in candidates if operation.at - each.removed.at <= LONGEST_GAP_MS]
+    return recent[0] if recent else None
+
+
+def shared_clients(life: Life) -> set[str | None]:
+    """Client ids that several members had at once: only hosts, which are not told, differ."""
+    shared: set[str | None] = set()
+    gone: dict[str | None, str] = {}
+    for before, operation in life.steps():
+        was = before.members if before is not None else {}
+        clients = [each.client_id for each in operation.members.values()]
+        shared |= {each for each in clients if clients.count(each) > 1}
+        for member_id in was.keys() - operation.members.keys():
+            client_id = was[member_id].client_id
+            if client_id in gone and gone[client_id] != member_id:
+                shared.add(client_id)
+            gone[client_id] = member_id
+        for member_id in operation.members.keys() - was.keys():
+            gone.pop(operation.members[member_id].client_id, None)
+    return shared
+
+
+def _is_over(chain: Chain, turn: Turn) -> bool:
+    return turn.began.at - chain.turns[-1].ended.at > LONGEST_GAP_MS
+
+
+def epoch_storms(life: Life, epochs: Iterable[Epoch]) -> list[Chain]:
+    """Epochs that nobody's coming or going caused; a K2 does not tell what its members subscribe
+    to."""
+    found: list[Chain] = []
+    is_certain = all(each.protocol != CLASSIC for each in life.operations)
+    for epoch in epochs:
+        if epoch.cause.cause not in STORMY:
+            continue
+        turn = Turn(epoch.opened, epoch.opened)
+        if not found or _is_over(found[-1], turn):
+            found.append(Chain(EPOCH_STORM, None, is_certain))
+        found[-1].turns.append(turn)
+    return found

@@ -1,0 +1,82 @@
+"""The operations of each group, cut into its lives: the incarnations of measures.md section 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.simulator.truth import Operation, Truth
+
+
+@dataclass(slots=True)
+class Life:
+    """One life of a group id. operations: in order; one that removed the group is the last of them.
+
+    converted_by: the operation that turned the group, when it was empty, over to the other
+    protocol: it begins the next life. None otherwise.
+    """
+
+    group_id: str
+    operations: list[Operation]
+    converted_by: Operation | None = None
+
+    @property
+    def offsets_partition(self) -> int:
+        return self.operations[0].offsets_partition
+
+    @property
+    def is_removed(self) -> bool:
+        return self.operations[-1].protocol is None
+
+    @property
+    def end(self) -> Operation | None:
+        """The operation that ended it, None while it lasts."""
+        return self.operations[-1] if self.is_removed else self.converted_by
+
+    def steps(self) -> Iterator[tuple[Operation | None, Operation]]:
+        """(the operation before, the operation), in order."""
+        before: Operation | None = None
+        for operation in self.operations:
+            yield before, operation
+            before = operation
+
+
+def lives_of(truth: Truth) -> list[Life]:
+    """Every life of every group: a removal ends one, and so does a conversion of a group without
+    members (offline)."""
+    return [
+        life for group_id, each in truth.operations.items() for life in _group_lives(group_id, each)
+    ]
+
+
+def _group_lives(group_id: str, operations: Sequence[Operation]) -> list[Life]:
+    lives: list[Life] = []
+    current: Life | None = None
+    for operation in operations:
+        if operation.protocol is None:
+            if current is not None:
+                current.operations.append(operation)
+            current = None
+            continue
+        if current is not None and _is_offline_conversion(current.operations[-1], operation):
+            current.converted_by = operation
+            current = None
+        if current is None:
+            current = Life(group_id, [])
+            lives.append(current)
+        current.operations.append(operation)
+    return lives
+
+
+def _is_offline_conversion(before: Operation, operation: Operation) -> bool:
+    return before.protocol != operation.protocol and not before.members
+
+
+def is_conversion(before: Operation | None, operation: Operation) -> bool:
+    """Whether the group went over to the other protocol between the two."""
+    return (
+        before is not None
+        and before.protocol is not None
+        and operation.protocol is not None
+        and before.protocol != operation.protocol
+    )

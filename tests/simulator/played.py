@@ -1,0 +1,27 @@
+"""Which history was played: what the simulator is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The same values give the same recording. hours: of simulated time."""
+
+    seed: int
+    groups: int
+    hours: float
+    profile: str
+    version: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.profile}-{self.version}-{self.seed}"
+
+    def command(self, with_job: bool = False) -> str:
+        """What plays and checks it again. with_job: through the real job too."""
+        options = f"--profile {self.profile} --version {self.version}"
+        sizes = f"--groups {self.groups} --hours {self.hours}"
+        only = "" if with_job else " --no-job"
+        return f"python -m tests.simulator.soak --seed {self.seed} {options} {sizes}{only}"

@@ -1,0 +1,142 @@
+"""Histories that nobody has seen: a new seed of each profile and version of Kafka, checked row by
+row.
+
+    make soak python -m tests.simulator.soak [--seed N] [--profile P] [--version V] [--groups 60]
+    [--hours 1] [--no-job]
+
+Rows are those of the replay in pure Python. One of the histories goes through the real job too,
+into Delta tables, and these are checked. Of a history that fails the command that repeats it is
+printed. Exit status 1 if any did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.simulator.check import check_tables, differences
+from tests.simulator.compare import ROWS, Comparison
+from tests.simulator.played import Played
+from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
+from tests.simulator.tables import DeltaTables, FactTables, Tables
+from tests.simulator.truth import read_truth
+
+ROOT: Final = Path(__file__).parents[2]
+GROUPS: Final = 60
+HOURS: Final = 1.0
+SHOWN: Final = 2
+"""Differences shown of each table and column."""
+
+
+class JobFailed(RuntimeError):
+    """The real job did not end well; the message is the end of what it said."""
+
+
+def play(history: Played, folder: Path) -> Path:
+    """The recording of a history. Raises NotSimulated."""
+    return simulate(
+        folder, history.seed, history.groups, history.hours, history.profile, history.version
+    )
+
+
+def run_job(recording: Path, warehouse: Path) -> DeltaTables:
+    """What the real job makes of a recording. Raises JobFailed."""
+    config = warehouse.parent / "simulated.yaml"
+    config.write_text(
+        f"cluster: simulated\nwarehouse: {warehouse}\nsources:\n"
+        f"  - {{kind: segments, path: {recording / 'segments'}}}\n"
+        f"  - {{kind: topics, path: {recording / 'topics.json'}}}\n"
+    )
+    command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", str(config)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise JobFailed((done.stdout + done.stderr)[-2_000:])
+    return DeltaTables(warehouse)
+
+
+def check(history: Played, recording: Path, tables: Tables, with_job: bool) -> bool:
+    """Whether all rows agree; says so, and shows what does not. with_job: the tables are its."""
+    began = time.monotonic()
+    truth = read_truth(recording)
+    compared = check_tables(truth, tables)
+    wrong = [each for each in compared if each.differ]
+    said, through = "FAILED" if wrong else "ok", "through the job" if with_job else "in Python"
+    print(
+        f"{said}: {history.name} {through}: {_counted(compared)}, {time.monotonic() - began:.0f} s"
+    )
+    for each in wrong:
+        print(*differences(each, truth, SHOWN), sep="\n")
+    if wrong:
+        print(f"to repeat: {history.command(with_job)}")
+    sys.stdout.flush()
+    return not wrong
+
+
+def _counted(compared: Sequence[Comparison]) -> str:
+    rows = sum(each.agree[ROWS] for each in compared)
+    agree = sum(each.agree.total() for each in compared)
+    differ = sum(each.differ.total() for each in compared)
+    left_out = sum(each.left_out.total() for each in compared)
+    return f"{rows} rows, {agree} values agree, {differ} differ, {left_out} rows left out"
+
+
+def soak(history: Played, with_job: bool) -> bool:
+    """Plays and checks one history; whether all was right."""
+    with tempfile.TemporaryDirectory(prefix="simulated-") as scratch:
+        try:
+            recording = play(history, Path(scratch) / "recording")
+        except NotSimulated as error:
+            print(f"FAILED: {history.name} could not be played: {error}")
+            return False
+        is_right = check(history, recording, FactTables(recording), with_job=False)
+        if with_job:
+            try:
+                tables = run_job(recording, Path(scratch) / "warehouse")
+            except JobFailed as error:
+                print(f"FAILED: {history.name}, the job: {error}")
+                print(f"to repeat: {history.command(with_job=True)}")
+                return False
+            is_right &= check(history, recording, tables, with_job=True)
+        return is_right
+
+
+def _histories(told: argparse.Namespace) -> list[Played]:
+    """Each profile and version that was asked for, each with a seed of its own unless one was
+    given."""
+    seed = secrets.randbelow(1_000_000) * 1_000 if told.seed is None else told.seed
+    step = 1 if told.seed is None else 0
+    chosen = [(profile, version) for profile in told.profile for version in told.version]
+    return [
+        Played(seed + step * place, told.groups, told.hours, profile, version)
+        for place, (profile, version) in enumerate(chosen)
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--seed", type=int, help="default: new ones")
+    parser.add_argument("--profile", action="append", choices=PROFILES, help="default: each")
+    parser.add_argument("--version", action="append", choices=VERSIONS, help="default: each")
+    parser.add_argument("--groups", type=int, default=GROUPS)
+    parser.add_argument("--hours", type=float, default=HOURS, help="of simulated time")
+    parser.add_argument("--no-job", action="store_true", help="in pure Python alone")
+    told = parser.parse_args(arguments)
+    told.profile, told.version = told.profile or PROFILES, told.version or VERSIONS
+    histories = _histories(told)
+    through_job = None if told.no_job else secrets.choice(histories)
+    print(f"{len(histories)} histories, seeds from {histories[0].seed}", flush=True)
+    failed = [each for each in histories if not soak(each, each is through_job)]
+    for each in failed:
+        print(f"failed: {each.command(each is through_job)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""The checker itself: a row that is gone, a row too many, and a wrong value in any column are
+noticed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+from tests.simulator.check import CHECKS, compared
+from tests.simulator.compare import MISSING, NEVER_WAS, TWICE, Comparison, Key, Untold, Wanted
+from tests.simulator.conftest import Play
+from tests.simulator.expected.history import Check, History
+from tests.simulator.played import Played
+from tests.simulator.tables import COLUMNS, FactTables, Row
+from tests.simulator.truth import read_truth
+
+HISTORY: Final = Played(14, 12, 0.15, "all", "4.3.1")
+TRIES: Final = 3
+"""Rows that are broken of each table and column."""
+
+NOT_CHECKED: Final[Mapping[str, frozenset[str]]] = {
+    "member_states": frozenset({"client_host"}),
+    "members": frozenset({"client_host"}),
+    "revocation_latencies": frozenset({"client_host"}),
+    "stuck_members": frozenset({"client_host"}),
+}
+"""Columns that the truth does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One table of a history: what must be, and what is."""
+
+    check: Check
+    history: History
+    wanted: Mapping[Key, Wanted]
+    rows: Sequence[Row]
+
+    def compare(self, rows: Sequence[Row]) -> Comparison:
+        return compared(self.check, self.history, self.wanted, rows)
+
+    def judged(self, column: str | None = None) -> list[int]:
+        """Places of some rows that are right, and looked at, in this column if one is given."""
+        wrong = {each.key for each in self.compare(self.rows).differences}
+        found = []
+        for place, row in enumerate(self.rows):
+            key = self.check.key_of(self.history, row)
+            must = self.wanted.get(key)
+            if must is None or must.left_out or key in wrong:
+                continue
+            if column is None or not isinstance(must.values.get(column), Untold):
+                found.append(place)
+        return random.Random(column).sample(found, min(TRIES, len(found)))
+
+
+@pytest.fixture(scope="module")
+def cases(play: Play) -> Mapping[str, Case]:
+    recording = play(HISTORY)
+    history, tables = History(read_truth(recording)), FactTables(recording)
+    return {
+        check.table: Case(check, history, check.wanted(history), tables.rows(check.table))
+        for check in CHECKS
+    }
+
+
+def _columns() -> Iterator[tuple[str, str]]:
+    for check in CHECKS:
+        if check.table in ("anomalies", "undecoded"):
+            continue
+        for column in COLUMNS[check.table]:
+            if column not in NOT_CHECKED.get(check.table, ()):
+                yield check.table, column
+
+
+TABLES: Final = tuple(check.table for check in CHECKS)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_row_that_is_gone_is_noticed(table: str, cases: Mapping[str, Case]) -> None:
+    case = cases[table]
+    usual = case.compare(case.rows).differ[MISSING]
+    for place in case.judged():
+        rows = [*case.rows[:place], *case.rows[place + 1 :]]
+        assert case.compare(rows).differ[MISSING] == usual + 1, case.rows[place]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_row_too_many_is_noticed(table: str, cases: Mapping[str, Case]) -> None:
+    case = cases[table]
+    usual = case.compare(case.rows).differ
+    for place in case.judged():
+        twice = case.compare([*case.rows, case.rows[place]]).differ
+        assert twice[TWICE] == usual[TWICE] + 1, case.rows[place]
+
+
+SOME_FAULTS: Final = (
+    ("anomalies", {"rule": "I1", "severity": "WARN", "evidence_offset": 1, "detail": ""}),
+    ("undecoded", {"offsets_partition": 0, "offset": 1}),
+)
+
+
+@pytest.mark.parametrize(("table", "row"), SOME_FAULTS)
+def test_a_fault_of_the_log_is_noticed(table: str, row: Row, cases: Mapping[str, Case]) -> None:
+    case = cases[table]
+    usual = case.compare(case.rows).differ[NEVER_WAS]
+    assert case.compare([*case.rows, {"group_id": "some", **row}]).differ[NEVER_WAS] == usual + 1
+
+
+@pytest.mark.parametrize(("table", "column"), _columns())
+def test_a_wrong_value_is_noticed(table: str, column: str, cases: Mapping[str, Case]) -> None:
+    case = cases[table]
+    usual = case.compare(case.rows).differ.total()
+    for place in case.judged(column):
+        rows = list(case.rows)
+        rows[place] = {**rows[place], column: _other(rows[place][column])}
+        assert case.compare(rows).differ.total() > usual, (column, case.rows[place])
+
+
+def _other(value: Any) -> Any:
+    """Another value, far from this one."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 10**9
+    if isinstance(value, list):
+        return [*value, "another"]
+    return "another"

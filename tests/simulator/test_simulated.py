@@ -1,0 +1,37 @@
+"""Small histories of Kafka's own coordinator, of each version: every row of every table is what the
+coordinator's memory says.
+
+Longer ones, of seeds that nobody has seen, are for `make soak`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from tests.simulator.check import check_tables, differences
+from tests.simulator.conftest import Play
+from tests.simulator.played import Played
+from tests.simulator.tables import FactTables
+from tests.simulator.truth import read_truth
+
+HISTORIES: Final = tuple(
+    Played(seed, 12, 0.15, "all", version)
+    for seed, version in ((11, "4.0.2"), (12, "4.1.2"), (13, "4.2.1"), (14, "4.3.1"))
+)
+
+SEEDS_THAT_FAILED: Final[tuple[Played, ...]] = ()
+"""Histories in which the product was wrong once. They stay."""
+
+
+@pytest.mark.parametrize(
+    "history", [*HISTORIES, *SEEDS_THAT_FAILED], ids=lambda history: str(history.name)
+)
+def test_every_row_is_what_the_coordinator_held(history: Played, play: Play) -> None:
+    recording = play(history)
+    truth = read_truth(recording)
+    compared = check_tables(truth, FactTables(recording))
+    told = [line for each in compared for line in differences(each, truth, 2)]
+    assert not told, "\n".join((history.command(), *told[:60]))
+    assert sum(each.agree.total() for each in compared) > 1_000

@@ -1,0 +1,378 @@
+"""What a simulated coordinator's own memory held after each operation, as a recording's `truth/`
+tells it.
+
+Nothing here reads a segment or knows the product. Times are ms since the epoch, UTC, of simulated
+time. Fields that a later simulator adds to the files are passed over. The README beside this file
+says what the files hold.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.simulator.truth_log import CommitKey, Log, commit_key
+
+CONSUMER, CLASSIC = "consumer", "classic"
+STABLE, UNREVOKED, UNRELEASED = "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"
+AWAY_EPOCH = -2
+"""Epoch of a static member that left for a while (KIP-848)."""
+
+
+class Partition(NamedTuple):
+    """One partition of a topic. topic_id: None where a classic group names the topic alone."""
+
+    topic_id: str | None
+    topic: str
+    number: int
+
+
+class Commit(NamedTuple):
+    """A committed offset. offset: of its record in the log; of one in a transaction, of the marker
+    that made it count."""
+
+    offset: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member as the coordinator held it after an operation.
+
+    epoch: member epoch, or the generation of a classic group. previous_epoch, rebalance_timeout_ms:
+    None where the truth does not tell. is_classic: speaks the classic protocol, whatever its
+    group's is. subscription: names of topics; regex: the pattern, None without one. held: assigned
+    or pending revocation (measures.md section 4).
+    """
+
+    epoch: int
+    previous_epoch: int | None
+    state: str
+    instance_id: str | None
+    client_id: str | None
+    rebalance_timeout_ms: int | None
+    is_classic: bool
+    subscription: frozenset[str]
+    regex: str | None
+    assigned: frozenset[Partition]
+    pending: frozenset[Partition]
+    target: frozenset[Partition]
+    held: frozenset[Partition]
+
+    @property
+    def protocol(self) -> str:
+        return CLASSIC if self.is_classic else CONSUMER
+
+    @property
+    def is_away(self) -> bool:
+        return self.epoch == AWAY_EPOCH
+
+
+@dataclass(slots=True)
+class Operation:
+    """What one action of the coordinator wrote of one group, and the group as it was then.
+
+    at: time of its records, by the clock of the broker that led; true_at: by the one true clock.
+    first_offset, last_offset: of the action's records. kind: what was asked (join, heartbeat, sync,
+    leave, commit, delete group, ..), or `internal`: then reason names the timer or task. asked_by:
+    member that asked. records: each in short, in order; empty where other groups' are among them.
+    protocol: None where the group is gone. epoch: group epoch or generation. target_epoch: of the
+    assignment; None for classic groups. protocol_type, protocol_name: of classic groups.
+    """
+
+    at: int
+    true_at: int
+    offsets_partition: int
+    first_offset: int
+    last_offset: int
+    kind: str
+    asked_by: str | None
+    reason: str
+    answer: Sequence[Any]
+    records: tuple[str, ...]
+    group_id: str
+    protocol: str | None
+    epoch: int
+    target_epoch: int | None
+    protocol_type: str | None
+    protocol_name: str | None
+    members: Mapping[str, Member]
+
+    def has(self, record: str) -> bool:
+        """Whether one of its records begins so."""
+        return any(each.startswith(record) for each in self.records)
+
+    @property
+    def target_epochs(self) -> list[int]:
+        """Epochs of the targets that it completed (K6), in order."""
+        return [int(each.split()[3]) for each in self.records if each.startswith("K6 target epoch")]
+
+    @property
+    def group_epochs(self) -> list[int]:
+        """Group epochs that it began (K3), in order."""
+        return [int(each.split()[2]) for each in self.records if each.startswith("K3 epoch")]
+
+    def __str__(self) -> str:
+        told = [
+            each if len(each) < 48 else f"{each[:20]}..{each[-22:]}" for each in self.records[:14]
+        ]
+        more = f" ..{len(self.records)}" if len(self.records) > 14 else ""
+        place = f"{self.at} p{self.offsets_partition}:{self.first_offset}-{self.last_offset}"
+        asked = f"{self.kind} {self.asked_by or ''} {self.reason} answer={list(self.answer)}"
+        group = f"{self.protocol} epoch={self.epoch} target={self.target_epoch}"
+        return f"{place} {asked} {group} {' | '.join(told)}{more}"
+
+
+@dataclass(slots=True)
+class OtherGroup:
+    """A share or streams group that lives. first_offset, last_offset: of its first operation."""
+
+    protocol: str
+    offsets_partition: int
+    first_offset: int
+    last_offset: int
+    epoch: int = 0
+    members: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """One thing that was done to the groups or the cluster. what: start, crash, freeze, close,
+    subscribe, delete, elect, .."""
+
+    at: int
+    what: str
+    detail: str
+
+
+@dataclass(slots=True)
+class Truth:
+    """One recording's truth.
+
+    operations: group -> its operations in the order of the log. commits: in the order in which they
+    came to count. names: topic id -> name, of all that ever were. commit_offsets: group -> records
+    of commits, tombstones too. deleted: name -> (deleted at, topic id). elected: partition of the
+    offsets topic -> when a new leader took it over. as_of_ms: time of the newest record. lines:
+    operations of all groups, those that commit alone included. logs: by partition. other_groups:
+    share and streams groups that live, and of which kind they are. ended_at: true time of the
+    newest record.
+    """
+
+    names: Mapping[str, str]
+    injected: Sequence[Injected]
+    operations: dict[str, list[Operation]] = field(default_factory=lambda: defaultdict(list))
+    commits: dict[CommitKey, list[Commit]] = field(default_factory=lambda: defaultdict(list))
+    live_offsets: dict[str, set[CommitKey]] = field(default_factory=lambda: defaultdict(set))
+    commit_offsets: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
+    elected: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    logs: dict[int, Log] = field(default_factory=lambda: defaultdict(Log))
+    other_groups: dict[str, OtherGroup] = field(default_factory=dict)
+    brokers: int = 1
+    longest_session_ms: int = 60_000
+    as_of_ms: int = 0
+    ended_at: int = 0
+    lines: int = 0
+
+    def commit_after(self, key: CommitKey, offset: int, before: int | None) -> int | None:
+        """Time of the first commit above an offset, and below another if there is one; None without
+        one."""
+        commits = self.commits.get(key, [])
+        place = bisect_right(commits, offset, key=lambda each: each.offset)
+        found = commits[place] if place < len(commits) else None
+        return found.at if found is not None and (before is None or found.offset < before) else None
+
+    def commit_before(self, key: CommitKey, offset: int) -> int | None:
+        """Time of the last commit below an offset; None without one."""
+        commits = self.commits.get(key, [])
+        place = bisect_right(commits, offset - 1, key=lambda each: each.offset)
+        return commits[place - 1].at if place else None
+
+    def near(self, group_id: str, offset: int, before: int = 2, after: int = 3) -> list[Operation]:
+        """The operations of a group around an offset of its log."""
+        operations = self.operations.get(group_id, [])
+        place = bisect_right(operations, offset, key=lambda each: each.first_offset)
+        return operations[max(0, place - 1 - before) : place + after]
+
+
+def read_truth(recording: Path) -> Truth:
+    """The truth of a recording. Raises what json and KeyError raise where a file is damaged."""
+    home = recording / "truth"
+    injected = [
+        Injected(line["t"], line["what"], line["detail"])
+        for line in _lines(home / "timeline.jsonl.gz")
+    ]
+    truth = Truth(json.loads((home / "topic_names.json").read_text()), injected)
+    told = json.loads((recording / "recording.json").read_text())
+    truth.brokers = told["brokers"]
+    longest = told["broker_config"].get("group.consumer.max.session.timeout.ms")
+    truth.longest_session_ms = int(longest or truth.longest_session_ms)
+    for event in injected:
+        if event.what == "delete":
+            name, topic_id = event.detail.rsplit(" ", 1)
+            truth.deleted[name].append((event.at, topic_id))
+        elif event.what == "elect":
+            truth.elected[int(event.detail.split()[0])].append(event.at)
+    lines = sorted(_lines(home / "operations.jsonl.gz"), key=lambda line: (line["p"], line["b"]))
+    _Reader(truth).read(lines)
+    return truth
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as text:
+        for line in text:
+            yield json.loads(line)
+
+
+class _Reader:
+    """Turns lines, which tell what changed, into operations, which tell the whole state."""
+
+    def __init__(self, truth: Truth) -> None:
+        self._truth = truth
+        self._members: dict[str, dict[str, Member]] = {}
+        self._in_transactions: dict[tuple[int, str], list[CommitKey]] = defaultdict(list)
+        self._sets: dict[str, frozenset[Partition]] = {}
+
+    def read(self, lines: Sequence[dict[str, Any]]) -> None:
+        truth = self._truth
+        truth.lines = len(lines)
+        for line in lines:
+            truth.as_of_ms = max(truth.as_of_ms, line["t"])
+            truth.ended_at = max(truth.ended_at, line.get("tt", line["t"]))
+            truth.logs[line["p"]].feed(line)
+            if line["op"] == "marker":
+                self._end_transaction(line)
+            elif "s" in line:
+                self._read_states(line)
+            else:
+                self._read_commits(line)
+        for log in truth.logs.values():
+            log.finish()
+
+    def _end_transaction(self, line: dict[str, Any]) -> None:
+        outcome, producer = line["why"].split()
+        for key in self._in_transactions.pop((line["p"], producer), []):
+            if outcome == "COMMIT":
+                self._add_commit(key, line["b"], line["t"])
+
+    def _add_commit(self, key: CommitKey, offset: int, at: int) -> None:
+        self._truth.commits[key].append(Commit(offset, at))
+        self._truth.commit_offsets[key.group_id].append(offset)
+        self._truth.live_offsets[key.group_id].add(key)
+
+    def _read_commits(self, line: dict[str, Any]) -> None:
+        for place, told in enumerate(line.get("c", ())):
+            key = commit_key(told)
+            if key is None:
+                continue
+            if told.endswith(" gone"):
+                self._truth.commit_offsets[key.group_id].append(line["b"] + place)
+                self._truth.live_offsets[key.group_id].discard(key)
+            elif line["op"] == "txn commit":
+                self._in_transactions[line["p"], line["why"]].append(key)
+            else:
+                self._add_commit(key, line["b"] + place, line["t"])
+
+    def _read_states(self, line: dict[str, Any]) -> None:
+        states: dict[str, dict[str, Any]] = line["s"]
+        for told in line["recs"]:
+            if (key := commit_key(told)) is not None and told.endswith(" gone"):
+                self._truth.live_offsets[key.group_id].discard(key)
+        records = (
+            tuple(record for record in line["recs"] if not record.startswith("K1 "))
+            if len(states) == 1
+            else ()
+        )
+        for group_id, state in states.items():
+            members = {
+                name: each
+                for name, each in self._members.get(group_id, {}).items()
+                if name not in state.get("gone", ())
+            }
+            members |= {name: self._member(told) for name, told in state.get("ms", {}).items()}
+            self._members[group_id] = members
+            # A classic group of which the action wrote no K2 is not told: its memory runs ahead.
+            self._note_other(group_id, line, state, len(members))
+            if "nok2" not in state and state["type"] in (CONSUMER, CLASSIC, None):
+                self._truth.operations[group_id].append(
+                    _operation(line, group_id, state, records, members)
+                )
+
+    def _note_other(
+        self, group_id: str, line: dict[str, Any], state: dict[str, Any], members: int
+    ) -> None:
+        others, kind = self._truth.other_groups, state["type"]
+        if kind in (CONSUMER, CLASSIC, None):
+            others.pop(group_id, None)
+            return
+        if group_id not in others:
+            others[group_id] = OtherGroup(kind.lower(), line["p"], line["b"], line["e"])
+        others[group_id].epoch, others[group_id].members = state["ge"], members
+
+    def _member(self, told: dict[str, Any]) -> Member:
+        by_name = "an" in told
+        assigned = self._partitions(told["an" if by_name else "a"], by_name)
+        pending = self._partitions(told.get("pr", {}), False)
+        return Member(
+            epoch=told["e"],
+            previous_epoch=told.get("pe"),
+            state=told["st"],
+            instance_id=told.get("i"),
+            client_id=told.get("cl"),
+            rebalance_timeout_ms=told.get("rt"),
+            is_classic=bool(told.get("classic")),
+            subscription=frozenset(told.get("sub", ())),
+            regex=told.get("re"),
+            assigned=assigned,
+            pending=pending,
+            target=self._partitions(told.get("ta", {}), False),
+            held=assigned | pending,
+        )
+
+    def _partitions(self, told: dict[str, list[int]], by_name: bool) -> frozenset[Partition]:
+        names = self._truth.names
+        if by_name:
+            return frozenset(
+                Partition(None, topic, number)
+                for topic, numbers in told.items()
+                for number in numbers
+            )
+        return frozenset(
+            Partition(topic_id, names.get(topic_id, topic_id), number)
+            for topic_id, numbers in told.items()
+            for number in numbers
+        )
+
+
+def _operation(
+    line: dict[str, Any],
+    group_id: str,
+    state: dict[str, Any],
+    records: tuple[str, ...],
+    members: Mapping[str, Member],
+) -> Operation:
+    return Operation(
+        at=line["t"],
+        true_at=line.get("tt", line["t"]),
+        offsets_partition=line["p"],
+        first_offset=line["b"],
+        last_offset=line["e"],
+        kind=line["op"],
+        asked_by=line["m"],
+        reason=line.get("why") or "",
+        answer=line.get("ans") or (),
+        records=records,
+        group_id=group_id,
+        protocol=state["type"],
+        epoch=state.get("ge", 0),
+        target_epoch=state.get("te"),
+        protocol_type=state.get("ptype"),
+        protocol_name=state.get("proto"),
+        members=members if state["type"] is not None else {},
+    )

@@ -1,0 +1,97 @@
+"""What each partition's log holds, by the truth: how many records of what kind, and how many
+commits no measure needs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class CommitKey(NamedTuple):
+    """Whose committed offset it is."""
+
+    group_id: str
+    topic: str
+    number: int
+
+
+def commit_key(told: str) -> CommitKey | None:
+    """Whose offset a record in short is; None for any other record."""
+    words = told.split(" ")
+    if words[0] != "K1":
+        return None
+    topic, number = words[2].rsplit("-", 1)
+    return CommitKey(words[1], topic, int(number))
+
+
+@dataclass(slots=True)
+class Log:
+    """One partition of the offsets topic, from offset 0.
+
+    first_at, last_at: time of its first record, and the greatest of any. markers: ends of
+    transactions. aborted, unsettled: commits of transactions that were aborted, or have not ended.
+    landed: the records that are kept; reduced: commits that are left out. A commit is kept if it is
+    the first or the last of its key between two other records of its group (measures.md, commits).
+    """
+
+    next_offset: int = 0
+    first_at: int | None = None
+    last_at: int = -1
+    markers: int = 0
+    aborted: int = 0
+    unsettled: int = 0
+    landed: int = 0
+    reduced: int = 0
+    _in_transactions: dict[str, list[CommitKey]] = field(default_factory=lambda: defaultdict(list))
+    _stretches: dict[str, Counter[CommitKey]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def feed(self, line: dict[str, Any]) -> None:
+        """Takes the next operation of the partition."""
+        self.next_offset = line["e"] + 1
+        self.first_at = line["t"] if self.first_at is None else self.first_at
+        self.last_at = max(self.last_at, line["t"])
+        if line["op"] == "marker":
+            self._settle(line)
+        elif line["op"] == "txn commit":
+            keys = [key for told in line["c"] if (key := commit_key(told)) is not None]
+            self._in_transactions[line["why"]] += keys
+            self.unsettled += len(keys)
+        else:
+            self._count(line.get("recs") or line.get("c") or ())
+            for group_id in line.get("s", ()):
+                self._end_stretch(group_id)
+
+    def finish(self) -> None:
+        """The end of the log ends every stretch."""
+        for group_id in list(self._stretches):
+            self._end_stretch(group_id)
+
+    def _settle(self, line: dict[str, Any]) -> None:
+        outcome, producer = line["why"].split()
+        keys = self._in_transactions.pop(producer, [])
+        self.markers += 1
+        self.unsettled -= len(keys)
+        if outcome != "COMMIT":
+            self.aborted += len(keys)
+            return
+        # Of several commits of one key in a transaction only the last was ever visible.
+        self.reduced += len(keys) - len(set(keys))
+        for key in set(keys):
+            self._stretches[key.group_id][key] += 1
+
+    def _count(self, records: Sequence[str]) -> None:
+        for told in records:
+            key = commit_key(told)
+            if key is not None and not told.endswith(" gone"):
+                self._stretches[key.group_id][key] += 1
+                continue
+            self.landed += 1
+            if key is not None:
+                self._end_stretch(key.group_id)
+
+    def _end_stretch(self, group_id: str) -> None:
+        for commits in self._stretches.pop(group_id, Counter[CommitKey]()).values():
+            self.landed += min(commits, 2)
+            self.reduced += max(commits - 2, 0)
