@@ -47,8 +47,8 @@ class Member:
 
     epoch: member epoch, or the generation of a classic group. previous_epoch, rebalance_timeout_ms:
     None where the truth does not tell. is_classic: speaks the classic protocol, whatever its
-    group's is. subscription: names of topics; regex: the pattern, None without one. held: assigned
-    or pending revocation (measures.md section 4).
+    group's is. subscription: names of topics; regex: the pattern, assignor: of the server that it
+    asks for, None without one. held: assigned or pending revocation (measures.md section 4).
     """
 
     epoch: int
@@ -60,6 +60,7 @@ class Member:
     is_classic: bool
     subscription: frozenset[str]
     regex: str | None
+    assignor: str | None
     assigned: frozenset[Partition]
     pending: frozenset[Partition]
     target: frozenset[Partition]
@@ -112,6 +113,12 @@ class Operation:
     def target_epochs(self) -> list[int]:
         """Epochs of the targets that it completed (K6), in order."""
         return [int(each.split()[3]) for each in self.records if each.startswith("K6 target epoch")]
+
+    @property
+    def topics_hash(self) -> str | None:
+        """Of the subscribed topics, in its last K3 (4.1 and later); None without one."""
+        hashes = [each.split(" hash ")[1] for each in self.records if " hash " in each]
+        return hashes[-1] if hashes else None
 
     @property
     def group_epochs(self) -> list[int]:
@@ -329,6 +336,7 @@ class _Reader:
             is_classic=bool(told.get("classic")),
             subscription=frozenset(told.get("sub", ())),
             regex=told.get("re"),
+            assignor=told.get("sa"),
             assigned=assigned,
             pending=pending,
             target=self._partitions(told.get("ta", {}), False),

@@ -5,6 +5,9 @@ Source: GroupMetadataManager.replay for what a record does; measures.md section 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from groupreplay.records import (
     UNREVOKED_PARTITIONS,
     ConsumerGroupCurrentMemberAssignment,
@@ -276,7 +279,18 @@ def find_cause(machine: Machine, operation: Operation) -> Cause:
         return cause_names.TOPIC_METADATA, None, confidence
     if found := _first_change(changed, (cause_names.ASSIGNOR,)):
         return *found, confidence
+    if not hidden and _assignors_tie(life.members.values()):
+        return cause_names.ASSIGNOR, None, INFERRED
     return cause_names.UNKNOWN_CAUSE, None, NONE
+
+
+def _assignors_tie(members: Iterable[Member]) -> bool:
+    """Whether no server assignor is named by more members than any other. Brokers of 4.4.0 then take the one, then the other, as heartbeats come.
+
+    Source: ConsumerGroup.computePreferredServerAssignor, whose copy of the counts is in another order than the counts.
+    """
+    most = Counter(member.assignor for member in members if member.assignor is not None).most_common(2)
+    return len(most) == 2 and most[0][1] == most[1][1]
 
 
 def _first_change(changed: list[tuple[str, set[str]]], kinds: tuple[str, ...]) -> tuple[str, str | None] | None:
