@@ -43,6 +43,7 @@ def partitions_of(topics: tuple[TopicPartitions, ...]) -> frozenset[TopicPartiti
 
 def apply_consumer(machine: Machine, change: Change, operation: Operation, cause: Cause | None = None) -> None:
     """Applies an operation's records in order. cause: of its epochs where the caller knows it (a conversion), else found here."""
+    known = cause
     if cause is None:
         cause = find_cause(machine, operation) if ConsumerGroupMetadata in operation.kinds else (cause_names.UNKNOWN_CAUSE, None, NONE)
     for entry in operation.entries:
@@ -66,7 +67,7 @@ def apply_consumer(machine: Machine, change: Change, operation: Operation, cause
                     learn_topic(machine, entry, topic.topic_id, topic.topic, topic.partitions, "K4")
             case ConsumerGroupRegularExpression(regular_expression=regex, value=resolved):
                 _resolved_regex(machine.life.resolved_topics, regex, resolved)
-    _imply_epoch(machine, operation)
+    _imply_epoch(machine, operation, known)
     for member in change.resubscribed:
         member.subscription_epoch = machine.life.epoch or 0
 
@@ -233,8 +234,11 @@ def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) ->
         deduce_topic(machine, entry)
 
 
-def _imply_epoch(machine: Machine, operation: Operation) -> None:
-    """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3."""
+def _imply_epoch(machine: Machine, operation: Operation, known: Cause | None) -> None:
+    """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3.
+
+    known: the cause, where the group was converted.
+    """
     life = machine.life
     has_k3 = ConsumerGroupMetadata in operation.kinds
     if has_k3 and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None for e in operation.entries):
@@ -250,7 +254,7 @@ def _imply_epoch(machine: Machine, operation: Operation) -> None:
     if (highest := max(reached, life.target_epoch or 0)) > (life.epoch or 0):
         joined = next((e.record.member_id for e in operation.entries if isinstance(e.record, ConsumerGroupMemberMetadata)), None)
         observed = highest == 1 and life.birth_seen
-        cause = (cause_names.JOIN, joined, EXACT) if observed and joined else (cause_names.UNKNOWN_CAUSE, None, NONE)
+        cause = known or ((cause_names.JOIN, joined, EXACT) if observed and joined else (cause_names.UNKNOWN_CAUSE, None, NONE))
         machine.epochs.open(highest, operation.ts_ms, operation.offset, cause, observed)
     if life.target_epoch is None and life.epoch == 1 and reached == 1:
         life.target_epoch = 1
