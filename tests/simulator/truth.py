@@ -150,12 +150,21 @@ class OtherGroup:
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """One thing that was done to the groups or the cluster. what: start, crash, freeze, close,
-    subscribe, delete, elect, .."""
+    """One thing that was done to the groups or the cluster, or what a client saw. what: start,
+    crash, freeze, close, subscribe, delete, elect, refused, ..
+
+    The rest is None, or -1, where it is about none. broker: that led the partition; broker_at: by
+    its clock.
+    """
 
     at: int
     what: str
     detail: str
+    group_id: str | None = None
+    member_id: str | None = None
+    offsets_partition: int = -1
+    broker: int = -1
+    broker_at: int = -1
 
 
 @dataclass(slots=True)
@@ -211,10 +220,7 @@ class Truth:
 def read_truth(recording: Path) -> Truth:
     """The truth of a recording. Raises what json and KeyError raise where a file is damaged."""
     home = recording / "truth"
-    injected = [
-        Injected(line["t"], line["what"], line["detail"])
-        for line in _lines(home / "timeline.jsonl.gz")
-    ]
+    injected = [_injected(line) for line in _lines(home / "timeline.jsonl.gz")]
     truth = Truth(json.loads((home / "topic_names.json").read_text()), injected)
     told = json.loads((recording / "recording.json").read_text())
     truth.brokers = told["brokers"]
@@ -229,6 +235,11 @@ def read_truth(recording: Path) -> Truth:
     lines = sorted(_lines(home / "operations.jsonl.gz"), key=lambda line: (line["p"], line["b"]))
     _Reader(truth).read(lines)
     return truth
+
+
+def _injected(line: dict[str, Any]) -> Injected:
+    where = (line.get(name, -1) for name in ("p", "br", "bt"))
+    return Injected(line["t"], line["what"], line["detail"], line.get("g"), line.get("m"), *where)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
