@@ -1,4 +1,4 @@
-"""Replays and publishes all nights anew, from the raw rows that they landed: after a change of the states' layout, or for a better decoder.
+"""Replays and publishes all nights anew, from the raw rows that they landed: for a better decoder, or where states cannot be read.
 
 Let no other job of the cluster run meanwhile. Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration,
 or raw rows were deleted; 3 a source of topics cannot be read; 4 another run holds a night; 5 the warehouse is damaged.

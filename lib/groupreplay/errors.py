@@ -8,7 +8,7 @@
     ├── NoSpace                 exit 1   a disk is full
     └── WarehouseDamaged        exit 5   a table cannot be read as it is
         ├── SchemaDrift         exit 5   a table is not what schemas/ says
-        └── StatesOutdated      exit 5   states of groups were written by another version, or are damaged
+        └── StatesOutdated      exit 5   states of groups were written by a newer version, or are damaged
 
 Arguments are structured; `str()` is the one sentence that a person reads as the last line of output.
 """
@@ -122,7 +122,7 @@ class StatesOutdated(WarehouseDamaged):
     """table: the one that holds the states. They are never misread: nothing of the night was published."""
 
     def __init__(self, table: str) -> None:
-        why = "this version cannot read the states in it, which another one wrote"
+        why = "this version cannot read the states in it, which a newer one wrote or which are damaged"
         super().__init__(table, why, "run rebuild_nights, which makes every night anew from the raw rows")
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,7 +39,10 @@ pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)
 PASSWORD = "a-secret-of-nobody"
-OPTIONS = {"request.timeout.ms": "3000", "default.api.timeout.ms": "5000", "ssl.key.password": PASSWORD}
+OPTIONS = {"request.timeout.ms": "10000", "default.api.timeout.ms": "30000", "ssl.key.password": PASSWORD}
+HASTY = {"request.timeout.ms": "3000", "default.api.timeout.ms": "5000"}
+"""Where a broker is dead on purpose, and nobody should have to wait for it."""
+TRIES, PAUSE_S = 4, 5.0
 SMALL_FETCHES = {"max.partition.fetch.bytes": "1000", "fetch.max.bytes": "1000", "max.poll.records": "20"}
 
 
@@ -55,8 +59,17 @@ class Cluster:
 
     def run(self, night: date, name: str = "live", options: dict[str, str] | None = None, *, dry_run: bool = False) -> NightResult:
         live = KafkaSource(kind="kafka", bootstrap_servers=self.broker.proxied, options={**OPTIONS, **(options or {})})
-        topics = KafkaTopicsSource(kind="topics", bootstrap_servers=self.broker.proxied, options=OPTIONS)
+        topics = KafkaTopicsSource(kind="topics", bootstrap_servers=live.bootstrap_servers, options=live.options)
         return run_night(self.spark, Config(cluster="c", warehouse=str(self.root / name), sources=(live, topics)), night, dry_run=dry_run)
+
+    def run_as_scheduled(self, night: date, name: str = "live", options: dict[str, str] | None = None, *, dry_run: bool = False) -> NightResult:
+        """As a scheduler does it: again, some seconds later, where a run ended with status 3. A loaded machine's broker may not answer in time."""
+        for _ in range(TRIES - 1):
+            try:
+                return self.run(night, name, options, dry_run=dry_run)
+            except SourceUnreadable:
+                time.sleep(PAUSE_S)
+        return self.run(night, name, options, dry_run=dry_run)
 
     def table(self, name: str, warehouse: str = "live") -> DataFrame:
         return self.spark.read.format("delta").load(str(self.root / warehouse / name))
@@ -105,7 +118,7 @@ def cluster(spark: SparkSession, broker: Broker, tmp_path_factory: pytest.TempPa
 
 def _run(cluster: Cluster, night: date) -> None:
     cluster.told.append(described(cluster.broker.address, list(cluster.groups)))
-    cluster.results.append(cluster.run(night))
+    cluster.results.append(cluster.run_as_scheduled(night))
 
 
 def test_members_states_and_topic_ids_are_what_a_client_is_told(cluster: Cluster) -> None:
@@ -188,14 +201,14 @@ def test_no_secret_is_in_any_row_of_runs(cluster: Cluster) -> None:
 
 def test_a_dry_run_says_what_is_new_and_writes_nothing(cluster: Cluster) -> None:
     cluster.groups["new"].commit(8)
-    lines = "\n".join(cluster.run(SECOND, "dry", dry_run=True).summary_lines)
+    lines = "\n".join(cluster.run_as_scheduled(SECOND, "dry", dry_run=True).summary_lines)
     assert "offsets of the live topic __consumer_offsets" in lines
     assert not list((cluster.root / "dry").glob("*/_delta_log/*.json"))
 
 
 def test_an_option_that_kafka_refuses_is_named(cluster: Cluster) -> None:
     with pytest.raises(ConfigError, match=r"options: The specified value of default\.api\.timeout\.ms must be no smaller"):
-        cluster.run(SECOND, "refused", {"request.timeout.ms": "6000"})
+        cluster.run(SECOND, "refused", {**HASTY, "request.timeout.ms": "6000"})
 
 
 def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lands_all(
@@ -211,20 +224,23 @@ def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lan
 
     with monkeypatch.context() as patched:
         patched.setattr(land, "live_rows", dying)
-        with pytest.raises(SourceUnreadable) as caught:
-            cluster.run(FIRST, "died", SMALL_FETCHES)
+        for _ in range(TRIES):
+            with pytest.raises(SourceUnreadable) as caught:
+                cluster.run(FIRST, "died", HASTY | SMALL_FETCHES)
+            assert "\n" not in str(caught.value)
+            if broker.proxy.is_broken:
+                break
     assert broker.proxy.is_broken
-    assert "\n" not in str(caught.value)
     assert cluster.rows("raw_records", "offset", warehouse="died") == []
-    assert cluster.rows("runs", "state", warehouse="died") == [("FAILED",)]
+    assert set(cluster.rows("runs", "state", warehouse="died")) == {("FAILED",)}
     with pytest.raises(SourceUnreadable, match=f"the source kafka {broker.proxied} cannot be read: "):
-        cluster.run(FIRST, "died")
+        cluster.run(FIRST, "died", HASTY)
 
     broker.proxy.mend()
     broker.start()
     with monkeypatch.context() as patched:
         patched.setattr(live_planning, "UNIT_OFFSETS", 40)
-        landed_run = cluster.run(FIRST, "died", SMALL_FETCHES).run
+        landed_run = cluster.run_as_scheduled(FIRST, "died", SMALL_FETCHES).run
     assert landed_run is not None
     units = [unit["offsets_partition"] for unit in json.loads(landed_run.plan or "")["units"]]
     assert len(units) > len(set(units)), "a big partition is read by several tasks"
@@ -234,7 +250,7 @@ def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lan
     assert {row for row in wanted if row[2] == "record"} - set(records) <= _reducible(cluster, wanted), "an edge of a night is kept besides"
 
     broker.stop(signal.SIGKILL)
-    again = cluster.run(FIRST, "died")
+    again = cluster.run(FIRST, "died", HASTY)
     assert again.run is not None
     assert again.run.state == "DONE"
     assert "runs again from what it had landed" in caplog.text

@@ -198,7 +198,7 @@ def test_steps_as_jobs_give_what_one_job_gives(
 def test_nights_are_rebuilt_from_their_raw_rows(
     spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], stepped: tuple[NightResult, Path]
 ) -> None:
-    """States that another version wrote are refused by a night and not read by a rebuild."""
+    """States that cannot be read are refused by a night and not read by a rebuild."""
     _, warehouse = stepped
     gone = ("segments", Path("/nowhere"))
     spark.sql(f"UPDATE delta.`{warehouse / 'group_state'}` SET state_bytes = unhex('02') WHERE state_bytes IS NOT NULL")

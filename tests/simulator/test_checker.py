@@ -18,7 +18,7 @@ from tests.simulator.played import Played
 from tests.simulator.tables import COLUMNS, FactTables, Row
 from tests.simulator.truth import read_truth
 
-HISTORY: Final = Played(11, 12, 0.2, "all", "4.3.1")
+HISTORY: Final = Played(16, 16, 0.25, "all", "4.3.1")
 TRIES: Final = 3
 """Rows that are broken of each table and column."""
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from tests.support.kafka_jars import CACHE, resolved
 from tests.support.proxy import Proxy
@@ -22,6 +24,8 @@ PACKAGES = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION},org.apache.logging.log4
 BROKER_JARS = CACHE / f"broker-{KAFKA_VERSION}"
 OFFSETS_PARTITIONS = 5
 STARTS_WITHIN_S = 240
+ANSWERS_WITHIN_S = 10.0
+"""One question to a broker; a loaded machine may need several."""
 
 _PROPERTIES = """
 process.roles=broker,controller
@@ -60,6 +64,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _is_ready(address: str) -> bool:
+    """Whether a client is told of a broker, and of a leader for every partition there is."""
+    try:
+        told = AdminClient({"bootstrap.servers": address, "log_level": 0}).list_topics(timeout=ANSWERS_WITHIN_S)
+    except KafkaException:
+        return False
+    return bool(told.brokers) and all(partition.leader >= 0 for topic in told.topics.values() for partition in topic.partitions.values())
+
+
 class Broker:
     """A broker below `home`; the same one again after `stop` and `start`. address: for clients; proxied: through `proxy`."""
 
@@ -89,16 +102,14 @@ class Broker:
         return f"127.0.0.1:{self.proxy.port}"
 
     def start(self) -> Broker:
+        """Until it answers through both of its listeners: its ports are open before it knows what it leads."""
         self.process = self._java("kafka.Kafka", str(self.home / "server.properties"))
         deadline = time.monotonic() + STARTS_WITHIN_S
-        while time.monotonic() < deadline:
+        while not all(map(_is_ready, (self.address, self.proxied))):
             assert self.process.poll() is None, f"the broker did not start: {(self.home / 'out.txt').read_text()[-2000:]}"
-            with socket.socket() as probe:
-                probe.settimeout(1)
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return self
+            assert time.monotonic() < deadline, "the broker did not answer"
             time.sleep(0.2)
-        raise AssertionError("the broker did not answer")
+        return self
 
     def stop(self, signal_number: int = signal.SIGTERM) -> None:
         if self.process is not None and self.process.poll() is None:

@@ -29,7 +29,7 @@ class EvidenceReplay:
 
     @classmethod
     def restore(cls, group_id: str, data: bytes) -> EvidenceReplay:
-        """The machine as it was when `state` gave those bytes. Raises StateError for bytes of another layout."""
+        """The machine as it was when `state` gave those bytes. Raises StateError for bytes that cannot be read."""
         replay = cls(group_id)
         replay._evidence = state.from_bytes(data)
         return replay

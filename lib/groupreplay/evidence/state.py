@@ -1,35 +1,39 @@
-"""Evidence of a group to bytes and back, so that the next night goes on where this one ended: zlib over JSON, as `replay.state` lays it out."""
+"""Evidence of a group to bytes and back, so that the next night goes on where this one ended."""
 
 from __future__ import annotations
 
 import json
-import typing
-import zlib
+from typing import Final
 
-from groupreplay.evidence import facts, life
 from groupreplay.evidence.life import Evidence
-from groupreplay.replay.state import Convert, StateError, converters, layout
+from groupreplay.evidence.version_1 import FIRST
+from groupreplay.replay.codec import Codec, Converter
 
-KEPT: tuple[type[typing.Any], ...] = (life.Evidence, *facts.EVIDENCE_FACTS)
-"""Every class that a state can hold."""
+RENAMED: Final[dict[str, str]] = {}
+"""Class as earlier code called it -> as it is called now."""
 
-FINGERPRINT = layout(KEPT)
+CONVERTERS: Final[dict[tuple[str, str, int], Converter]] = {}
+"""(class, field, version that was written) -> to what the field means now."""
 
-_ENCODE, _DECODE = typing.cast("tuple[Convert, Convert]", converters(Evidence))
+_FAILURE: Final = '"epoch","reason","first_at","last_at","attempts","until_at"'
+_FIRST_NAMES: Final = json.dumps(FIRST.names, separators=(",", ":"))
+_NAMES: Final = (_FAILURE + _FIRST_NAMES.replace('"outage"', '"outage","failure"')).encode()
+"""What states name: never to change, for every state is read with it."""
+
+_WORDS: Final = (
+    b'"LEAVE_GROUP","LEFT","JOIN","NEW_MEMBER","PreparingRebalance","confluent-kafka-python",'
+    b'"server_log","classic","User:ANONYMOUS","apache-kafka-java","consumer","request_log"'
+)
+"""What states are likely to have: never to change either."""
+
+_CODEC: Final = Codec(Evidence, FIRST, _NAMES, _WORDS, RENAMED, CONVERTERS)
 
 
 def to_bytes(evidence: Evidence) -> bytes:
     """Equal evidence gives equal bytes."""
-    return zlib.compress(json.dumps([FINGERPRINT, _ENCODE(evidence)], separators=(",", ":"), ensure_ascii=True).encode(), 1)
+    return _CODEC.to_bytes(evidence)
 
 
 def from_bytes(data: bytes) -> Evidence:
-    """The evidence that `to_bytes` wrote. Raises StateError."""
-    try:
-        fingerprint, encoded = json.loads(zlib.decompress(data))
-        if fingerprint == FINGERPRINT:
-            restored: Evidence = _DECODE(encoded)
-            return restored
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error) as e:
-        raise StateError(f"damaged state of evidence: {e}") from e
-    raise StateError(f"state of evidence of layout {fingerprint}, expected {FINGERPRINT}")
+    """The evidence that `to_bytes` wrote, of this version or of one before. Raises StateError."""
+    return _CODEC.from_bytes(data)

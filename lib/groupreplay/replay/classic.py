@@ -8,7 +8,7 @@ from __future__ import annotations
 from groupreplay.records import Entry, GroupMember, GroupMetadataValue
 from groupreplay.replay import epochs as cause_names
 from groupreplay.replay.epochs import INFERRED, NONE, only, partitions_moved
-from groupreplay.replay.life import CLASSIC, Member, TopicPartition
+from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition
 from groupreplay.replay.machine import Change, Machine
 
 Cause = tuple[str, str | None, str]
@@ -39,13 +39,26 @@ def apply_classic(machine: Machine, change: Change, entry: Entry, value: GroupMe
         machine.remove(change, member_id, entry.offset)
     for listed_member in value.members:
         _set_member(machine, change, entry, listed_member, value.generation)
+    _inherit_targets(life, change)
     if raises:
         knows_target = life.birth_seen or life.target_epoch is not None
-        machine.epochs.open(value.generation, entry.ts_ms, entry.offset, found)
+        # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static member does.
+        observed = change.converts or (change.last_hole <= life.last_change_offset if life.last_change_offset >= 0 else life.birth_seen)
+        machine.epochs.open(value.generation, entry.ts_ms, entry.offset, found, observed)
         life.target_epoch = value.generation
         machine.epochs.target(value.generation, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
         machine.ownership.drop_untargeted(change.offset)
     life.moved_from.clear()
+
+
+def _inherit_targets(life: Life, change: Change) -> None:
+    """Static members that came back under new ids take their own partitions over: they do not move."""
+    old = {m.instance_id: i for i, m in change.removed.items() if m.instance_id is not None}
+    new = {old[m.instance_id]: i for i, m in life.members.items() if m.instance_id in old} if old else {}
+    if new:
+        for tp, owner in life.moved_from.items():
+            if owner in new:
+                life.moved_from[tp] = new[owner]
 
 
 def _set_member(machine: Machine, change: Change, entry: Entry, listed: GroupMember, generation: int) -> None:

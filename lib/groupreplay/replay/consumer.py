@@ -157,6 +157,8 @@ def set_target(machine: Machine, change: Change, entry: Entry, member: Member, w
     life = machine.life
     before = member.target or frozenset()
     after = wanted or frozenset()
+    if 0 <= member.target_offset < entry.last_hole:
+        before |= member.held  # what it was given back in the hole, the target takes again
     lost = before - after
     if lost and wanted is not None:
         change.dropped.append((member, lost))
@@ -304,6 +306,7 @@ def _members_in(
     A classic member's K5 with unchanged names is no change: its owned partitions ride in it.
     """
     members = machine.life.members
+    joiners = _joiners(operation)
     gone: list[str] = []
     came: list[tuple[str, ConsumerGroupMemberMetadataValue]] = []
     changed: list[tuple[str, set[str]]] = []
@@ -313,13 +316,22 @@ def _members_in(
             known = members.get(record.member_id)
             if record.value is None:
                 gone.append(record.member_id)
-            elif known is None:
+            elif known is None and record.member_id in joiners:
                 came.append((record.member_id, record.value))
+            elif known is None:
+                changed.append((record.member_id, set()))  # of a member whose first K5 was not seen: what it changed is not known
             elif known.client_id is not None:
                 changed.append((record.member_id, _changes(known, record.value)))
         elif isinstance(record, ConsumerGroupRegularExpression):
             changed.append(("", {cause_names.REGEX}))
     return gone, came, changed
+
+
+def _joiners(operation: Operation) -> set[str]:
+    """Members of an operation that may have joined in it: those without a K8 there that counts on from an epoch before."""
+    described = {e.record.member_id for e in operation.entries if isinstance(e.record, ConsumerGroupMemberMetadata) and e.record.value is not None}
+    current = [(e.record.member_id, e.record.value) for e in operation.entries if isinstance(e.record, ConsumerGroupCurrentMemberAssignment)]
+    return described - {member_id for member_id, value in current if value is not None and value.previous_member_epoch > 0}
 
 
 def _changes(known: Member, value: ConsumerGroupMemberMetadataValue) -> set[str]:

@@ -70,7 +70,7 @@ def is_online(operation: Operation, direction: str, is_whole: bool) -> bool:
 def upgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
     """K2's tombstone, the classic members as K5 to K8 at the generation, then the joiner (sequence 12 of the reference)."""
     life = machine.life
-    epoch_before = life.epoch
+    epoch_before = known_epoch(life, operation)
     for member_id in list(life.members):
         machine.touch(change, member_id)
     change.converts = True
@@ -94,7 +94,7 @@ def upgrade_online(machine: Machine, change: Change, operation: Operation) -> No
 def downgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
     """Every K3 to K8 goes and a K2 of the remaining members comes, with their target assignment (sequence 13 of the reference)."""
     life = machine.life
-    epoch_before = life.epoch
+    epoch_before = known_epoch(life, operation)
     entry, value = k2_of(operation)
     listed = {m.member_id for m in value.members}
     gone = [m for m in life.members.values() if m.member_id not in listed]
@@ -133,6 +133,11 @@ def converted(machine: Machine, operation: Operation, direction: str, mode: str,
             epoch_after=life.epoch,
         )
     )
+
+
+def known_epoch(life: Life, operation: Operation) -> int | None:
+    """The group's epoch right before an operation; None where a hole before it may hide others."""
+    return life.epoch if operation.entries[0].last_hole <= life.last_change_offset else None
 
 
 def joiner_of(operation: Operation) -> str | None:

@@ -102,9 +102,14 @@ class Epochs:
             is_measurable = row.start_observed and at >= row.started_at and last_hole <= row.from_offset
             row.converge_ms = at - row.started_at if is_measurable else None
 
-    def watch_assigning(self, at: int, offset: int) -> None:
-        """ASSIGNING: the group epoch is past the target's while members live (6.1 of the reference; an empty group may stay so from 4.4 on)."""
+    def watch_assigning(self, at: int, offset: int, last_hole: int, last_change_offset: int) -> None:
+        """ASSIGNING: the group epoch is past the target's while members live (6.1 of the reference; an empty group may stay so from 4.4 on).
+
+        last_change_offset: of the operation before. A target may lie in a hole, so what was so before one is not known to have lasted.
+        """
         life = self._life
+        if life.assigning is not None and last_hole > life.assigning.from_offset:
+            life.assigning = None
         lags = (
             life.epoch is not None
             and life.target_epoch is not None
@@ -118,6 +123,7 @@ class Epochs:
                 incarnation=life.incarnation,
                 offsets_partition=life.offsets_partition,
                 from_offset=offset,
+                start_observed=last_hole <= last_change_offset,
                 reason="ASSIGNING_STALLED",
                 member_id=None,
                 since_at=at,

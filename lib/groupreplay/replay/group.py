@@ -41,7 +41,7 @@ class GroupReplay:
 
     @classmethod
     def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], data: bytes) -> GroupReplay:
-        """The machine as it was when `state` gave those bytes. Raises StateError for bytes of another layout."""
+        """The machine as it was when `state` gave those bytes. Raises StateError for bytes that cannot be read."""
         replay = cls(group_id, offsets_partition, names)
         replay._machine = Machine(state.from_bytes(data), names, replay._output)
         return replay
@@ -218,7 +218,7 @@ class GroupReplay:
                 machine.life.targets.clear()
             return machine
         known = machine.life if machine is not None and goes_over else None
-        epoch_before = known.epoch if known is not None else None
+        epoch_before = conversion.known_epoch(known, operation) if known is not None else None
         self._end_life(operation, removed=False)
         machine = self._begin_life(to, operation.offset, birth_seen=not online, inherits=known)
         change = _change(operation)
@@ -325,7 +325,11 @@ def is_consumer_birth(operation: Operation) -> bool:
     a 4.3 member at epoch 1.
 
     Where a K2 goes in it and the log has a hole before, a classic group may have been there.
+    Not where the record before it in its batch is lost: the tombstone of a K2 would make it an upgrade.
     """
+    opening = operation.entries[0]
+    if opening.offset != opening.batch_base_offset and 0 <= opening.last_hole == opening.offset - 1:
+        return False
     epoch = stamped = 0
     joined = first = False
     for entry in operation.entries:

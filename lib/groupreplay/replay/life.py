@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from groupreplay.replay.codec import DERIVED, version_of
 from groupreplay.replay.facts import Chain, Epoch, Fact, HandOver, HeldPartition, MemberState, Stall
 
 TopicPartition = tuple[str, int]
@@ -19,9 +20,6 @@ STREAMS = "streams"
 SHARE = "share"
 SIMPLE = "simple"
 UNKNOWN = "unknown"
-
-DERIVED = {"derived": True}
-"""Marks a field that is made anew from the others when a state is read back."""
 
 
 @dataclass(slots=True)
@@ -79,7 +77,7 @@ class Member:
     revocation: Stall | None = None
     state_row: MemberState | None = None
     wait: Stall | None = None
-    waiting: set[TopicPartition] = field(default_factory=set)
+    waiting: set[TopicPartition] = field(default_factory=set, metadata=version_of(2))
     limbo: Stall | None = None
     last_commit_at: int = -1
     last_commit_offset: int = -1

@@ -61,7 +61,7 @@ class Machine:
         self.ownership = Ownership(life, self.names, output)
         self.epochs = Epochs(life, output)
         self.rules = Rules(life, output)
-        self.stalls = Stalls(life, output, self.rules)
+        self.stalls = Stalls(life, self.names, output, self.rules)
         self.blockers_changed = True
 
     def see_topic(self, topic_id: str) -> None:
@@ -159,7 +159,7 @@ class Machine:
                 self._watch(change, member, before, moment, observed)
         self.stalls.judge_waits(change.at)
         self.epochs.converge(change.at, change.last_hole)
-        self.epochs.watch_assigning(change.at, change.last_offset)
+        self.epochs.watch_assigning(change.at, change.last_offset, change.last_hole, change.last_change_offset)
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
@@ -336,11 +336,12 @@ class Machine:
     def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
         """Whether what the member has now began with this operation: its state before is known and no hole lies between, or it joined here.
 
-        A consumer group's member joined where its K8 has previous epoch 0. A K2 tells of a newcomer only where the K2 before it is known.
+        A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a while: that K8 keeps the previous epoch of the one
+        before. A K2 tells of a newcomer only where the K2 before it is known.
         """
         if before.current_offset >= 0:
             return change.last_hole <= before.current_offset
-        if member.previous_epoch == 0 and not change.by_k2:
+        if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
             return True
         known = self.life.birth_seen or self.life.last_change_offset >= 0
         return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset

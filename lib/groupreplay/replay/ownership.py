@@ -250,7 +250,8 @@ class Ownership:
         for row in trail.granted:
             if last_hole <= trail.granted_offset:
                 row.first_commit_at = at
-            if trail.grant_observed and self._is_measurable(row, last_hole, trail.granted_offset):
+            # Of a hole before the grant too: the owner that was seen is not known to be the next one.
+            if trail.grant_observed and self._is_measurable(row, last_hole, row.to_offset):
                 row.resume_ms = self._duration(at, row.granted_at, moment, "resume_ms")
             self._output.emit(row)
         for span in trail.granted_spans:

@@ -11,7 +11,6 @@ from groupreplay.records import STATIC_LEAVE_EPOCH
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
 from groupreplay.replay.machine import Machine
-from groupreplay.replay.stalls import MIN_QUIET_MS
 
 NOT_APPLICABLE = "NOT_APPLICABLE"
 EMPTY = "EMPTY"
@@ -101,9 +100,7 @@ def _silence(machine: Machine, member: Member) -> Stall | None:
 
 def _quiet(machine: Machine, member: Member) -> Stall | None:
     """A member that holds partitions and commits none of them while others commit theirs."""
-    quiet = machine.stalls.quiet_since(member, machine.life.last_hole)
-    if quiet is None or not member.spans or member.epoch == STATIC_LEAVE_EPOCH:
-        return None
-    if not machine.stalls.others_committed_after(member.member_id, quiet[0] + MIN_QUIET_MS):
+    quiet = machine.stalls.is_quiet(member, machine.life.last_hole)
+    if quiet is None or member.epoch == STATIC_LEAVE_EPOCH:
         return None
     return machine.stalls.new("ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans))

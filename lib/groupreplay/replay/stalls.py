@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from groupreplay.records import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS
 from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
 from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Stall
-from groupreplay.replay.life import CONSUMER, Before, Departure, Life, Member, Output, TopicPartition, client_key
+from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Departure, Life, Member, Names, Output, TopicPartition, client_key
 from groupreplay.replay.rules import Rules
 
 MIN_QUIET_MS = 60_000
@@ -34,8 +34,9 @@ class _Doubt:
 class Stalls:
     """Waits, silences, limbo and fence loops of one life's members."""
 
-    def __init__(self, life: Life, output: Output, rules: Rules) -> None:
+    def __init__(self, life: Life, names: Names, output: Output, rules: Rules) -> None:
         self._life = life
+        self._names = names
         self._output = output
         self._rules = rules
         self._unjudged: dict[str, _Doubt] = {}
@@ -252,7 +253,9 @@ class Stalls:
 
     def _tell_quiet(self, member: Member, at: int, offset: int, last_hole: int) -> None:
         quiet = self.quiet_since(member, last_hole)
-        if quiet is not None and at - quiet[0] >= MIN_QUIET_MS and self.others_committed_after(member.member_id, quiet[0]):
+        if quiet is None or at - quiet[0] < MIN_QUIET_MS or self._hides_commits(member, quiet[1]):
+            return
+        if self.others_committed_after(member.member_id, quiet[0]):
             stall = self.new("ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans))
             emit_stall(self._output, stall, at, offset)
 
@@ -263,6 +266,26 @@ class Stalls:
         """
         since = max((member.last_commit_at, member.last_commit_offset), (member.owns_since_at, member.owns_since_offset))
         return since if since[0] >= 0 and last_hole <= since[1] else None
+
+    def _hides_commits(self, member: Member, since_offset: int) -> bool:
+        """Whether the member may have committed since, unseen: commits that name a topic whose id is not known to be one it holds are nobody's."""
+        if self._life.protocol == CLASSIC:
+            return False
+        names = {topic: self._names.name(topic) for topic in {topic for topic, _ in member.spans}}
+        if None in names.values():
+            return True
+        commits = self._life.commits
+        return any(
+            commits.get((names[topic] or "", partition), (-1, -1))[1] > max(since_offset, span.from_offset)
+            for (topic, partition), span in member.spans.items()
+        )
+
+    def is_quiet(self, member: Member, last_hole: int) -> tuple[int, int] | None:
+        """`quiet_since` of a member that holds something, where others committed for MIN_QUIET_MS after it; else None."""
+        quiet = self.quiet_since(member, last_hole)
+        if quiet is None or not member.spans or not self.others_committed_after(member.member_id, quiet[0] + MIN_QUIET_MS):
+            return None
+        return None if self._hides_commits(member, quiet[1]) else quiet
 
     def others_committed_after(self, member_id: str, since: int) -> bool:
         return any(m != member_id and at >= since for m, at in self._life.committers)

@@ -6,11 +6,16 @@ import java.util.Random;
 
 /** A provider of "secure" random numbers that repeat, so that ids made by Kafka do. */
 public final class SeededIds extends Provider {
-    private static Random random = new Random(1);
+    private static final int UUID_BYTES = 16;
+
+    private static Random ids = new Random(1);
+    /** For who else asks: names of temporary files, and how many there are differs from run to run. */
+    private static Random others = new Random(2);
 
     SeededIds(long seed) {
         super("SeededIds", "1", "ids that repeat");
-        random = new Random(seed * 31 + 7);
+        ids = new Random(seed * 31 + 7);
+        others = new Random(seed * 31 + 8);
         put("SecureRandom.SeededIds", Numbers.class.getName());
     }
 
@@ -21,13 +26,13 @@ public final class SeededIds extends Provider {
 
         @Override
         protected void engineNextBytes(byte[] bytes) {
-            random.nextBytes(bytes);
+            (bytes.length == UUID_BYTES ? ids : others).nextBytes(bytes);
         }
 
         @Override
         protected byte[] engineGenerateSeed(int length) {
             byte[] bytes = new byte[length];
-            random.nextBytes(bytes);
+            others.nextBytes(bytes);
             return bytes;
         }
     }
