@@ -9,7 +9,7 @@ from typing import Any, Final
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.history import Check, History, elapsed_ms
-from tests.simulator.expected.holdings import is_new_generation, named
+from tests.simulator.expected.holdings import Named, is_new_generation, named
 from tests.simulator.expected.untold import NOTHING_BEFORE, TO_TWO_AT_ONCE
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
@@ -50,6 +50,7 @@ class _Epochs:
         self._target: Owners | None = None
         self._was_contested = False
         self._topics_hash: str | None = None
+        self._left_out: dict[Named, str] = {}
         for before, operation in life.steps():
             self._step(before, operation)
         if life.converted_by is not None:
@@ -132,19 +133,25 @@ class _Epochs:
         self._target, self._was_contested = target, is_contested
 
     def _moved(self, target: Owners, converts: bool) -> Any:
-        """Partitions that went from one member to another; a first assignment does not count.
-
-        Over a conversion the names of deleted topics need not be known.
-        """
+        """Partitions that went from one member to another; a first assignment does not count."""
         before = self._target or {}
-        if not converts:
-            return sum(1 for each, owner in target.items() if before.get(each, owner) != owner)
-        by_name = {named(partition): owner for partition, owner in before.items()}
-        moved = [
-            partition.topic
-            for partition, owner in target.items()
-            if by_name.get(named(partition), owner) != owner
-        ]
+        if converts:
+            return self._moved_over_conversion(before, target)
+        moved = sum(1 for each, owner in target.items() if before.get(each, owner) != owner)
+        # Whether a conversion's target, which left a partition out, is the target before is open.
+        left = sum(
+            1
+            for each, owner in target.items()
+            if each not in before and self._left_out.pop(named(each), owner) != owner
+        )
+        return Between(moved, moved + left) if left else moved
+
+    def _moved_over_conversion(self, before: Owners, target: Owners) -> Between:
+        """The names of deleted topics need not be known over it."""
+        now = {named(partition): owner for partition, owner in target.items()}
+        was = {named(partition): owner for partition, owner in before.items()}
+        self._left_out = {each: owner for each, owner in was.items() if each not in now}
+        moved = [each[0] for each, owner in now.items() if was.get(each, owner) != owner]
         return Between(sum(1 for topic in moved if topic not in self._deleted), len(moved))
 
 
