@@ -32,6 +32,16 @@ def test_a_former_coordinator_ends_no_rebalance_of_the_new_one() -> None:
     ) == [(NEW, "COMPLETED", 4_010), (FORMER, "OPEN", None)]
 
 
+def test_a_clock_that_is_ahead_ends_no_rebalance() -> None:
+    """The former coordinator's last lines come after the new one's first."""
+    assert told(
+        line(FORMER, 1_000, "JOIN_PHASE_STARTED"),
+        line(FORMER, 1_010, "JOIN_PHASE_ENDED"),
+        line(NEW, 1_500, "GROUP_LOADED"),
+        line(FORMER, 2_000, "ASSIGNMENT_RECEIVED"),
+    ) == [(FORMER, "COMPLETED", 2_000)]
+
+
 def test_a_new_coordinator_ends_what_the_former_one_began() -> None:
     assert told(
         line(FORMER, 1_000, "JOIN_PHASE_STARTED"),
@@ -39,4 +49,4 @@ def test_a_new_coordinator_ends_what_the_former_one_began() -> None:
         line(NEW, 3_000, "JOIN_PHASE_STARTED"),
         line(NEW, 3_010, "JOIN_PHASE_ENDED"),
         line(NEW, 3_020, "ASSIGNMENT_RECEIVED"),
-    ) == [(FORMER, "INTERRUPTED", None), (NEW, "COMPLETED", 3_020)]
+    ) == [(NEW, "COMPLETED", 3_020), (FORMER, "INTERRUPTED", None)]

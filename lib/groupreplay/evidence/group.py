@@ -10,7 +10,7 @@ from groupreplay.evidence.contacts import forget_contacts, hear_refused, replay_
 from groupreplay.evidence.departures import learn_instance, replay_departure, settle_departures
 from groupreplay.evidence.facts import EvidenceFact
 from groupreplay.evidence.life import Evidence, Line, Output
-from groupreplay.evidence.rebalances import replay_rebalance
+from groupreplay.evidence.rebalances import forget_rebalances, replay_rebalance
 from groupreplay.evidence.refusals import forget_refusals, replay_refusal
 from groupreplay.evidence.shards import replay_shard
 
@@ -59,6 +59,7 @@ class EvidenceReplay:
         settle_departures(evidence, newest_ms, self._output)
         forget_refusals(evidence, self._output)
         forget_failure(evidence, self._output)
+        forget_rebalances(evidence, self._output)
         forget_contacts(evidence, self._output)
 
     def take_facts(self) -> list[EvidenceFact]:

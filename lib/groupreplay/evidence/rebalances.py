@@ -18,6 +18,12 @@ EMPTY: Final = "EMPTY"
 RESTARTED: Final = "RESTARTED"
 CONVERTED: Final = "CONVERTED"
 INTERRUPTED: Final = "INTERRUPTED"
+OPEN: Final = "OPEN"
+
+CLOCKS_DIFFER_MS: Final = 60_000
+"""Clocks of two brokers differ by less."""
+
+_GOES_ON: Final = frozenset({"JOIN_PHASE_ENDED", "ASSIGNMENT_RECEIVED"})
 
 _ENDS: Final = {"GROUP_EMPTY": EMPTY, "CONVERTED_TO_CONSUMER": CONVERTED, "GROUP_UNLOADED": INTERRUPTED}
 
@@ -42,13 +48,16 @@ _CAUSES: Final = {
 def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
     """Takes a line of a classic group's rebalance."""
     event, current = line.event, evidence.rebalances.get(line.broker)
-    if event.event == "JOIN_PHASE_STARTED":
-        _end(evidence, line.broker, RESTARTED, event, output)
-        evidence.rebalances[line.broker] = _begin(evidence, line)
-    elif event.event == "GROUP_LOADED":
-        for broker in list(evidence.rebalances):
-            _end(evidence, broker, INTERRUPTED, event, output)
-    elif current is None:
+    if event.event in ("JOIN_PHASE_STARTED", "GROUP_LOADED"):
+        _interrupt_others(evidence, line)
+        starts = event.event == "JOIN_PHASE_STARTED"
+        _end(evidence, line.broker, RESTARTED if starts else INTERRUPTED, event, output)
+        if starts:
+            evidence.rebalances[line.broker] = _begin(evidence, line)
+        return
+    if current is not None and event.event in _GOES_ON:
+        current.outcome, current.ended_at = OPEN, None
+    if current is None:
         return
     elif event.event == "JOIN_PHASE_ENDED":
         current.joined_at, current.members_joined = event.at_ms, event.count
@@ -64,6 +73,20 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
         current.nobody_joined = True
     elif event.event in _ENDS:
         _end(evidence, line.broker, _ENDS[event.event], event, output)
+
+
+def _interrupt_others(evidence: Evidence, line: Line) -> None:
+    """The group has another coordinator: rebalances of the others are over, unless their own lines, by a clock that is ahead, go on."""
+    for broker, rebalance in evidence.rebalances.items():
+        if broker != line.broker and rebalance.outcome == OPEN:
+            rebalance.outcome, rebalance.ended_at = INTERRUPTED, line.event.at_ms
+
+
+def forget_rebalances(evidence: Evidence, output: Output) -> None:
+    """Tells of those that another coordinator interrupted, once no clock is so far ahead that they could go on."""
+    for broker, rebalance in list(evidence.rebalances.items()):
+        if rebalance.outcome == INTERRUPTED and evidence.last_at - (rebalance.ended_at or 0) > CLOCKS_DIFFER_MS:
+            output.emit(evidence.rebalances.pop(broker))
 
 
 def _begin(evidence: Evidence, line: Line) -> Rebalance:
@@ -86,5 +109,6 @@ def _begin(evidence: Evidence, line: Line) -> Rebalance:
 def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output: Output) -> None:
     ended = evidence.rebalances.pop(broker, None)
     if ended is not None:
-        ended.outcome, ended.ended_at = outcome, event.at_ms
+        if ended.outcome == OPEN:
+            ended.outcome, ended.ended_at = outcome, event.at_ms
         output.emit(ended)

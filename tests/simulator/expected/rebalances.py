@@ -16,6 +16,9 @@ from tests.simulator.truth import CLASSIC
 
 NO_GENERATION: Final = "rebalances that wrote no generation"
 
+LATE_LEADER: Final = "rebalances of a leader that did not know yet that it was none"
+LATE_MS: Final = 10_000
+
 
 def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
@@ -44,7 +47,18 @@ def _key_of(history: History, row: Row) -> Key:
 
 
 def _excuse(history: History, row: Row) -> str:
-    return "" if row["outcome"] == "COMPLETED" else NO_GENERATION
+    if row["outcome"] != "COMPLETED":
+        return NO_GENERATION
+    operations = history.truth.operations.get(row["group_id"])
+    partition = operations[0].offsets_partition if operations else -1
+    resigned = (
+        event.broker_at
+        for (what, place, _), events in history.led.items()
+        if (what, place) == ("resign", partition)
+        for event in events
+    )
+    is_late = any(0 <= row["synced_at"] - at <= LATE_MS for at in resigned)
+    return LATE_LEADER if is_late else ""
 
 
 CHECK: Final = Check("rebalances", _wanted, _key_of, _excuse)
