@@ -335,10 +335,7 @@ def _members_in(
             known = members.get(record.member_id)
             if record.value is None:
                 gone.append(record.member_id)
-            elif known is not None and record.member_id in gone:
-                gone.remove(record.member_id)  # a static member that left for a while is back under its own id
-                changed.append((record.member_id, _changes(known, record.value)))
-            elif known is None and record.member_id in joiners:
+            elif (known is None or record.member_id in gone) and record.member_id in joiners:
                 came.append((record.member_id, record.value))
             elif known is None:
                 changed.append((record.member_id, set()))  # of a member whose first K5 was not seen: what it changed is not known
