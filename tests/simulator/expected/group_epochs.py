@@ -75,8 +75,9 @@ class _Epochs:
             self.found[-1].closed = operation
 
     def _follow_replacements(self, before: Operation | None, operation: Operation) -> None:
-        """A static member that returns under another id has what it had: nothing moved."""
-        if before is None or self._target is None:
+        """A static member that returns under another id has what it had, by a K7 of its own. In a
+        classic group a target names member ids: there it counts."""
+        if before is None or self._target is None or operation.protocol == CLASSIC:
             return
         new = {
             member.instance_id: member_id
