@@ -28,6 +28,13 @@ class Life:
     def is_removed(self) -> bool:
         return self.operations[-1].protocol is None
 
+    def is_seen_to_begin(self, operation: Operation) -> bool:
+        """Whether the log shows what an operation begins. A classic group whose first K2 is past
+        generation 1 may have had others, which no log that began later would have (measures.md,
+        history_complete)."""
+        first = self.operations[0]
+        return operation is not first or first.protocol == CONSUMER or first.epoch <= 1
+
     @property
     def end(self) -> Operation | None:
         """The operation that ended it, None while it lasts."""

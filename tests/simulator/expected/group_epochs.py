@@ -10,7 +10,12 @@ from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import Named, is_new_generation, named
-from tests.simulator.expected.untold import NOTHING_BEFORE, TO_TWO_AT_ONCE
+from tests.simulator.expected.untold import (
+    BIRTH_IS_HIDDEN,
+    NOTHING_BEFORE,
+    TO_TWO_AT_ONCE,
+    start_observed,
+)
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation, Partition
@@ -175,27 +180,28 @@ def _born(before: Operation | None, operation: Operation) -> list[int]:
 def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
     opened, closed = epoch.opened, epoch.closed
     is_superseded = closed is not None and closed.protocol is not None
+    is_seen = life.is_seen_to_begin(opened)
     values: dict[str, Any] = {
         "incarnation": incarnation,
         "offsets_partition": life.offsets_partition,
         "from_offset": Between(opened.first_offset, opened.last_offset),
         "to_offset": Between(closed.first_offset, closed.last_offset) if closed else None,
-        "start_observed": True,
+        "start_observed": start_observed(life, opened),
         "is_final": closed is not None,
         "epoch": epoch.epoch,
         "protocol": opened.protocol,
         "started_at": opened.at,
-        "cause": epoch.cause.cause,
-        "cause_member_id": epoch.cause.member_id,
-        "confidence": epoch.cause.confidence,
+        "cause": epoch.cause.cause if is_seen else BIRTH_IS_HIDDEN,
+        "cause_member_id": epoch.cause.member_id if is_seen else BIRTH_IS_HIDDEN,
+        "confidence": epoch.cause.confidence if is_seen else BIRTH_IS_HIDDEN,
         "target_at": epoch.target_at,
         "converged_at": epoch.converged_at,
         "superseded_at": closed.at if closed is not None and is_superseded else None,
         "members": len(opened.members),
         "members_classic": sum(each.is_classic for each in opened.members.values()),
-        "partitions_moved": epoch.moved,
-        "assign_ms": elapsed_ms(opened.at, epoch.target_at),
-        "converge_ms": elapsed_ms(opened.at, epoch.converged_at),
+        "partitions_moved": epoch.moved if is_seen else BIRTH_IS_HIDDEN,
+        "assign_ms": elapsed_ms(opened.at, epoch.target_at) if is_seen else BIRTH_IS_HIDDEN,
+        "converge_ms": elapsed_ms(opened.at, epoch.converged_at) if is_seen else BIRTH_IS_HIDDEN,
         "outcome": epoch.outcome,
     }
     key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.history import Check, History, elapsed_ms
 from tests.simulator.expected.holdings import Holdings, Span, named
-from tests.simulator.expected.untold import COMMITS_OF_DELETED, TO_TWO_AT_ONCE
+from tests.simulator.expected.untold import COMMITS_OF_DELETED, TO_TWO_AT_ONCE, start_observed
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, Member, Operation
@@ -37,7 +37,7 @@ class _Life:
             "incarnation": self.history.incarnation(self.life),
             "offsets_partition": self.life.offsets_partition,
             "from_offset": Between(opened.first_offset, opened.last_offset),
-            "start_observed": True,
+            "start_observed": start_observed(self.life, opened),
             "instance_id": member.instance_id,
             "topic": self.history.topic_of(partition),
             "topic_id": partition.topic_id or Untold("told by name alone"),

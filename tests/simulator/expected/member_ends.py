@@ -89,8 +89,7 @@ class _Ends:
             was = before.members if before is not None else {}
             for member_id in was.keys() - operation.members.keys():
                 opened = joined.pop(member_id)
-                is_static = was[member_id].instance_id is not None
-                self._add(life, member_id, opened, operation, is_static)
+                self._add(life, member_id, opened, operation, was[member_id].instance_id)
             for member_id in operation.members.keys() - was.keys():
                 joined[member_id] = operation
             instances = {each.instance_id for each in operation.members.values()} - {None}
@@ -104,12 +103,12 @@ class _Ends:
         member_id: str,
         opened: Operation,
         removed: Operation,
-        is_static: bool,
+        instance_id: str | None,
     ) -> None:
         key = life.group_id, member_id, opened.first_offset
         ending = ending_of(removed, member_id)
         if ending is None:
-            ending = self._by_process(opened, removed, member_id, is_static)
+            ending = self._by_process(opened, removed, member_id, instance_id)
         values: dict[str, Any] = {"ended_at": removed.at}
         if removed.protocol is None:
             ending = Ending("GROUP_REMOVED", None)
@@ -121,7 +120,7 @@ class _Ends:
         self.wanted[key] = Wanted(values, offsets, left_out)
 
     def _by_process(
-        self, opened: Operation, removed: Operation, member_id: str, is_static: bool
+        self, opened: Operation, removed: Operation, member_id: str, instance_id: str | None
     ) -> Ending | None:
         """Of a member of a classic group, whose generation without it comes later."""
         if removed.protocol != "classic" or removed.has("K8"):
@@ -133,7 +132,20 @@ class _Ends:
         ]
         if len(done) != 1 or self._has_other_leader(removed.offsets_partition, done[0], removed):
             return None
-        return _GONE if is_static and done[0].what == "close" else _OF_PROCESSES.get(done[0].what)
+        if instance_id is not None and self._has_heir(instance_id, done[0], removed):
+            return None
+        is_static_close = instance_id is not None and done[0].what == "close"
+        return _GONE if is_static_close else _OF_PROCESSES.get(done[0].what)
+
+    def _has_heir(self, instance_id: str, event: Injected, removed: Operation) -> bool:
+        """Whether another process took the instance over, in a join phase that wrote nothing."""
+        starts = self._done[removed.group_id, None]
+        return any(
+            each.what == "start"
+            and each.detail.split()[-1:] == [instance_id]
+            and event.at <= each.at <= removed.true_at
+            for each in starts
+        )
 
     def _has_other_leader(self, partition: int, event: Injected, removed: Operation) -> bool:
         """What one leader did, and did not write, the next one does not know of."""

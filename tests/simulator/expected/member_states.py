@@ -9,6 +9,7 @@ from typing import Final
 
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.untold import start_observed
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import UNRELEASED, Member, Operation, Partition
@@ -72,7 +73,7 @@ def _row(life: Life, incarnation: Between, span: _Span, closed: Operation | None
         "offsets_partition": life.offsets_partition,
         "from_offset": Between(opened.first_offset, opened.last_offset),
         "to_offset": Between(closed.first_offset, closed.last_offset) if closed else None,
-        "start_observed": True,
+        "start_observed": start_observed(life, opened),
         "is_final": closed is not None,
         "instance_id": member.instance_id,
         "client_id": member.client_id,

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.untold import start_observed
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import Member, Operation
@@ -67,7 +68,7 @@ def _row(
         "incarnation": history.incarnation(life),
         "offsets_partition": life.offsets_partition,
         "from_offset": Between(opened.first_offset, opened.last_offset),
-        "start_observed": True,
+        "start_observed": start_observed(life, opened),
         "instance_id": member.instance_id,
         "client_id": member.client_id,
         "member_protocol": member.protocol,

@@ -19,6 +19,8 @@ WINDOW_MS: Final = 600_000
 """design.md section 9: so often within 10 min."""
 LONGEST_GAP_MS: Final = 3_600_000
 """What follows after more than an hour is another chain."""
+LONGEST: Final = 256
+"""Repetitions of one chain; what follows is told as another."""
 STORMY: Final = ("SUBSCRIPTION", "REGEX", "ASSIGNOR", "TOPIC_METADATA")
 
 
@@ -35,11 +37,12 @@ class Turn:
 @dataclass(slots=True)
 class Chain:
     """Repetitions of one client or group. client_id: None of a group. is_certain: the truth tells
-    all that decides."""
+    all that decides. is_full: another one goes on where it ends."""
 
     reason: str
     client_id: str | None
     is_certain: bool
+    is_full: bool = False
     turns: list[Turn] = field(default_factory=list)
 
     def episodes(self) -> Iterable[tuple[int, int]]:
@@ -114,7 +117,8 @@ def shared_clients(life: Life) -> set[str | None]:
 
 
 def _is_over(chain: Chain, turn: Turn) -> bool:
-    return turn.began.at - chain.turns[-1].ended.at > LONGEST_GAP_MS
+    chain.is_full = len(chain.turns) >= LONGEST
+    return chain.is_full or turn.began.at - chain.turns[-1].ended.at > LONGEST_GAP_MS
 
 
 def epoch_storms(life: Life, epochs: Iterable[Epoch]) -> list[Chain]:

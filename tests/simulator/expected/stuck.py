@@ -89,7 +89,7 @@ def _repeated(history: History, life: Life, chain: Chain) -> Iterator[tuple[Key,
     opened = chain.turns[0].ended
     for first, last in chain.episodes():
         since, until = chain.turns[first].began, chain.turns[last].ended
-        is_last = last == len(chain.turns) - 1 and life.end is None
+        is_last = last == len(chain.turns) - 1 and life.end is None and not chain.is_full
         is_open = is_last and history.truth.as_of_ms - until.at <= WINDOW_MS
         until_at = None if is_open else until.at
         values: dict[str, Any] = {
