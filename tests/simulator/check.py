@@ -1,9 +1,11 @@
 """Every row of the product's tables against what the coordinator's own memory held after each
 operation.
 
-    python -m tests.simulator.check RECORDING [--warehouse DIR] [-n DIFFERENCES] [--table NAME]
+    python -m tests.simulator.check RECORDING [--warehouse DIR] [--logs] [-n DIFFERENCES]
+    [--table NAME]
 
-Without a warehouse the rows are those of the replay in pure Python. Says for each table and column
+Without a warehouse the rows are those of the replay in pure Python. With --logs they are what lines
+of broker logs prove, of a warehouse that was made with the logs too. Says for each table and column
 how many values agree, and shows the first differences with the operations around them. Exit status
 1 on any difference.
 """
@@ -20,17 +22,22 @@ from typing import Final
 
 from tests.simulator.compare import ROWS, Comparison, Key, Wanted, compare
 from tests.simulator.expected import (
+    coordinator_events,
     group_conversions,
     group_epochs,
     log,
     member_assignments,
+    member_ends,
     member_states,
     members,
     migration_progress,
+    rebalances,
+    refusals,
     revocation_latencies,
     stuck,
 )
 from tests.simulator.expected.history import Check, History
+from tests.simulator.proved import ProvedTables
 from tests.simulator.tables import DeltaTables, FactTables, Row, Tables
 from tests.simulator.truth import Truth, read_truth
 
@@ -49,13 +56,23 @@ CHECKS: Final[tuple[Check, ...]] = (
     log.COVERAGE,
 )
 
+LOG_CHECKS: Final[tuple[Check, ...]] = (
+    member_ends.CHECK,
+    rebalances.CHECK,
+    refusals.CHECK,
+    coordinator_events.CHECK,
+)
+"""What lines of broker logs prove."""
 
-def check_tables(truth: Truth, tables: Tables, only: str = "") -> list[Comparison]:
+
+def check_tables(
+    truth: Truth, tables: Tables, only: str = "", checks: Sequence[Check] = CHECKS
+) -> list[Comparison]:
     """What each check says. only: a part of the names of the tables to look at, "" for all."""
     history = History(truth)
     return [
         compared(check, history, check.wanted(history), tables.rows(check.table))
-        for check in CHECKS
+        for check in checks
         if only in check.table
     ]
 
@@ -65,7 +82,7 @@ def compared(
 ) -> Comparison:
     """What one check says of these rows. wanted: of the check, for this history."""
     key_of, excuse = partial(check.key_of, history), partial(check.excuse, history)
-    return compare(check.table, wanted, rows, key_of, excuse)
+    return compare(check.table, wanted, check.gathered(rows), key_of, excuse)
 
 
 def differences(comparison: Comparison, truth: Truth, most: int) -> Iterable[str]:
@@ -103,12 +120,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--warehouse", type=Path, help="check Delta tables, not the replay in Python"
     )
+    parser.add_argument("--logs", action="store_true", help="what broker logs prove")
     parser.add_argument("-n", type=int, default=3, help="differences to show of each column")
     parser.add_argument("--table", default="", help="only tables whose names have this in them")
     told = parser.parse_args(arguments)
     truth = read_truth(told.recording)
-    tables = DeltaTables(told.warehouse) if told.warehouse else FactTables(told.recording)
-    comparisons = check_tables(truth, tables, told.table)
+    tables: Tables
+    if told.warehouse:
+        tables = DeltaTables(told.warehouse)
+    else:
+        tables = FactTables(told.recording)
+        tables = ProvedTables(told.recording, tables) if told.logs else tables
+    checks = LOG_CHECKS if told.logs else CHECKS
+    comparisons = check_tables(truth, tables, told.table, checks)
     for each in comparisons:
         print(*differences(each, truth, told.n), sep="\n")
     for each in comparisons:

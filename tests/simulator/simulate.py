@@ -21,7 +21,7 @@ if str(ROOT) not in sys.path:
 
 from tests.support.kafka_jars import CACHE, only_one, resolved  # noqa: E402
 
-VERSIONS = ("4.0.2", "4.1.2", "4.2.1", "4.3.1")
+VERSIONS = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 PROFILES = ("consumer", "classic", "migration", "static", "failover", "all")
 SOURCES = Path(__file__).parent / "java"
 MEMORY = "2g"

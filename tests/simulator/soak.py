@@ -21,9 +21,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.simulator.check import check_tables, differences
+from tests.simulator.check import LOG_CHECKS, check_tables, differences
 from tests.simulator.compare import ROWS, Comparison
 from tests.simulator.played import Played
+from tests.simulator.proved import ProvedTables
 from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
 from tests.simulator.tables import DeltaTables, FactTables, Tables
 from tests.simulator.truth import read_truth
@@ -66,6 +67,8 @@ def check(history: Played, recording: Path, tables: Tables, with_job: bool) -> b
     began = time.monotonic()
     truth = read_truth(recording)
     compared = check_tables(truth, tables)
+    if not with_job:
+        compared += check_tables(truth, ProvedTables(recording, tables), checks=LOG_CHECKS)
     wrong = [each for each in compared if each.differ]
     said, through = "FAILED" if wrong else "ok", "through the job" if with_job else "in Python"
     print(

@@ -87,8 +87,24 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "anomalies": (*_fields(Anomaly), "evidence_partition"),
     "undecoded": _fields(Undecoded),
     "coverage": _fields(Coverage),
+    "member_ends": (
+        *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
+        *("end_reason", "end_detail", "end_confidence"),
+    ),
+    "rebalances": (
+        *("group_id", "generation", "started_at", "joined_at", "synced_at"),
+        *("members_joined", "outcome"),
+    ),
+    "refusals": (
+        *("group_id", "subject", "api", "error_code", "error", "refusal"),
+        *("first_at", "last_at", "attempts"),
+    ),
+    "coordinator_events": ("offsets_partition", "broker", "event", "occurred_at", "moved_from"),
 }
-"""Table -> its columns here."""
+"""Table -> its columns here. Those of the last four are what lines of broker logs prove."""
+
+STORED: Final = {"member_ends": "members"}
+"""Tables here that are part of another one's rows."""
 
 
 class FactTables:
@@ -221,7 +237,7 @@ class DeltaTables:
 
     def rows(self, table: str) -> Sequence[Row]:
         columns = COLUMNS[table]
-        stored = DeltaTable(str(self._warehouse / table)).to_pyarrow_table()
+        stored = DeltaTable(str(self._warehouse / STORED.get(table, table))).to_pyarrow_table()
         if table in ("migration_progress", "coverage") and stored.num_rows:
             nights = stored.column("logical_date")
             stored = stored.filter(pc.equal(nights, pc.max(nights)))

@@ -47,8 +47,8 @@ class Member:
 
     epoch: member epoch, or the generation of a classic group. previous_epoch, rebalance_timeout_ms:
     None where the truth does not tell. is_classic: speaks the classic protocol, whatever its
-    group's is. subscription: names of topics; regex: the pattern, None without one. held: assigned
-    or pending revocation (measures.md section 4).
+    group's is. subscription: names of topics; regex: the pattern, assignor: of the server that it
+    asks for, None without one. held: assigned or pending revocation (measures.md section 4).
     """
 
     epoch: int
@@ -60,6 +60,7 @@ class Member:
     is_classic: bool
     subscription: frozenset[str]
     regex: str | None
+    assignor: str | None
     assigned: frozenset[Partition]
     pending: frozenset[Partition]
     target: frozenset[Partition]
@@ -114,6 +115,12 @@ class Operation:
         return [int(each.split()[3]) for each in self.records if each.startswith("K6 target epoch")]
 
     @property
+    def topics_hash(self) -> str | None:
+        """Of the subscribed topics, in its last K3 (4.1 and later); None without one."""
+        hashes = [each.split(" hash ")[1] for each in self.records if " hash " in each]
+        return hashes[-1] if hashes else None
+
+    @property
     def group_epochs(self) -> list[int]:
         """Group epochs that it began (K3), in order."""
         return [int(each.split()[2]) for each in self.records if each.startswith("K3 epoch")]
@@ -143,12 +150,21 @@ class OtherGroup:
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """One thing that was done to the groups or the cluster. what: start, crash, freeze, close,
-    subscribe, delete, elect, .."""
+    """One thing that was done to the groups or the cluster, or what a client saw. what: start,
+    crash, freeze, close, subscribe, delete, elect, refused, ..
+
+    The rest is None, or -1, where it is about none. broker: that led the partition; broker_at: by
+    its clock.
+    """
 
     at: int
     what: str
     detail: str
+    group_id: str | None = None
+    member_id: str | None = None
+    offsets_partition: int = -1
+    broker: int = -1
+    broker_at: int = -1
 
 
 @dataclass(slots=True)
@@ -215,10 +231,7 @@ class Truth:
 def read_truth(recording: Path) -> Truth:
     """The truth of a recording. Raises what json and KeyError raise where a file is damaged."""
     home = recording / "truth"
-    injected = [
-        Injected(line["t"], line["what"], line["detail"])
-        for line in _lines(home / "timeline.jsonl.gz")
-    ]
+    injected = [_injected(line) for line in _lines(home / "timeline.jsonl.gz")]
     truth = Truth(json.loads((home / "topic_names.json").read_text()), injected)
     told = json.loads((recording / "recording.json").read_text())
     truth.brokers = told["brokers"]
@@ -233,6 +246,11 @@ def read_truth(recording: Path) -> Truth:
     lines = sorted(_lines(home / "operations.jsonl.gz"), key=lambda line: (line["p"], line["b"]))
     _Reader(truth).read(lines)
     return truth
+
+
+def _injected(line: dict[str, Any]) -> Injected:
+    where = (line.get(name, -1) for name in ("p", "br", "bt"))
+    return Injected(line["t"], line["what"], line["detail"], line.get("g"), line.get("m"), *where)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -344,6 +362,7 @@ class _Reader:
             is_classic=bool(told.get("classic")),
             subscription=frozenset(told.get("sub", ())),
             regex=told.get("re"),
+            assignor=told.get("sa"),
             assigned=assigned,
             pending=pending,
             target=self._partitions(told.get("ta", {}), False),

@@ -24,7 +24,11 @@ Subject = tuple[str | None, int | None]
 
 def logs(recording: str) -> list[tuple[str, Path]]:
     """(kind, path) of each log of the recording."""
-    folder = recordings()[recording]
+    return logs_in(recordings()[recording])
+
+
+def logs_in(folder: Path) -> list[tuple[str, Path]]:
+    """(kind, path) of each log of a folder."""
     found = [(SERVER_LOG, path) for path in sorted(folder.glob("broker-*.server.log*"))]
     return found + [(REQUEST_LOG, path) for path in sorted(folder.glob("broker-*.request.log.gz"))]
 
@@ -32,8 +36,13 @@ def logs(recording: str) -> list[tuple[str, Path]]:
 @cache
 def recorded_lines(recording: str, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)) -> dict[Subject, list[Line]]:
     """Lines of each subject, in the order in which the grouped map hands them over."""
+    return lines_in(recordings()[recording], kinds)
+
+
+def lines_in(folder: Path, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)) -> dict[Subject, list[Line]]:
+    """As recorded_lines, of the logs of any folder."""
     found: dict[Subject, list[Line]] = defaultdict(list)
-    for kind, path in logs(recording):
+    for kind, path in logs_in(folder):
         if kind not in kinds:
             continue
         broker = int(path.name.split(".")[0].removeprefix("broker-"))
@@ -63,8 +72,13 @@ def newest_ms(recording: str) -> int:
 @cache
 def recorded_evidence(recording: str) -> tuple[EvidenceFact, ...]:
     """All that the recording's lines prove."""
-    newest = newest_ms(recording)
-    return tuple(fact for (group_id, _), lines in recorded_lines(recording).items() for fact in proved(group_id or "", lines, newest))
+    return tuple(evidence_of(recorded_lines(recording)))
+
+
+def evidence_of(lines_by_subject: dict[Subject, list[Line]]) -> list[EvidenceFact]:
+    """All that these lines prove."""
+    newest = max((line.last_ms for lines in lines_by_subject.values() for line in lines), default=-1)
+    return [fact for (group_id, _), lines in lines_by_subject.items() for fact in proved(group_id or "", lines, newest)]
 
 
 def proved(group_id: str, lines: list[Line], newest: int, cuts: tuple[int, ...] = ()) -> list[EvidenceFact]:

@@ -38,7 +38,10 @@ def replay_departure(evidence: Evidence, line: Line, output: Output) -> list[Dep
             departure.epoch = departure.epoch or event.epoch
         _emit_all(evidence, output)
         return []
-    told = [_departure(evidence, line, *each) for each in _told(line)]
+    told = [_departure(evidence, line, *each) for each in _told(evidence, line)]
+    gone = {departure.member_id for departure in told}
+    for instance_id in [instance_id for instance_id, member_id in evidence.instances.items() if member_id in gone]:
+        del evidence.instances[instance_id]
     if line.source == "server_log":
         evidence.departures += told
     else:
@@ -59,10 +62,22 @@ def _emit_all(evidence: Evidence, output: Output) -> None:
     evidence.departures = []
 
 
-def _told(line: Line) -> list[tuple[str, str, str]]:
+_JOINED: Final = frozenset({"MEMBER_JOINED", "STATIC_MEMBER_RETURNED", "JOIN_GROUP", "CONSUMER_GROUP_HEARTBEAT"})
+
+
+def learn_instance(evidence: Evidence, line: Line) -> None:
+    """Who a static member is: an admin removes it by its instance alone."""
+    event = line.event
+    member_id = event.member_id or event.other_member_id
+    if event.event in _JOINED and event.instance_id and member_id and not event.error_code:
+        evidence.instances[event.instance_id] = member_id
+
+
+def _told(evidence: Evidence, line: Line) -> list[tuple[str, str, str]]:
     """(member id, outcome, detail) of each member that the line says is gone."""
     event = line.event
-    members = [event.member_id] if event.member_id else []
+    member_id = event.member_id or evidence.instances.get(event.instance_id or "")
+    members = [member_id] if member_id else []
     if event.event == "MEMBER_LEFT":
         # Members of the classic protocol send LeaveGroup, in a consumer group too; the lines of classic groups name no protocol.
         detail = _leave_detail(event.client_reason) if event.protocol in (None, "classic") else LEAVE_HEARTBEAT
@@ -74,6 +89,9 @@ def _told(line: Line) -> list[tuple[str, str, str]]:
     if event.event in ("MEMBERS_MISSED_JOIN", "MEMBERS_MISSED_SYNC"):
         detail = JOIN_TIMEOUT if event.event == "MEMBERS_MISSED_JOIN" else SYNC_TIMEOUT
         return [(member, FENCED, detail) for member in event.member_ids]
+    if event.event == "JOIN_PHASE_STARTED" and event.detail == SYNC_TIMEOUT:
+        # The line of their own is at DEBUG since 4.0: the reason of the rebalance that it begins names them too.
+        return [(member, FENCED, SYNC_TIMEOUT) for member in event.member_ids]
     if event.error_code == 0 and event.event == "LEAVE_GROUP":
         return [(member, LEFT, _leave_detail(event.client_reason)) for member in members]
     if event.error_code == 0 and event.event == "CONSUMER_GROUP_HEARTBEAT" and event.epoch == _LEAVE_EPOCH:

@@ -7,10 +7,10 @@ import copy
 from groupreplay.evidence import state
 from groupreplay.evidence.assignors import forget_failure, replay_assignor
 from groupreplay.evidence.contacts import forget_contacts, hear_refused, replay_request, see_departure
-from groupreplay.evidence.departures import replay_departure, settle_departures
+from groupreplay.evidence.departures import learn_instance, replay_departure, settle_departures
 from groupreplay.evidence.facts import EvidenceFact
 from groupreplay.evidence.life import Evidence, Line, Output
-from groupreplay.evidence.rebalances import replay_rebalance
+from groupreplay.evidence.rebalances import forget_rebalances, replay_rebalance
 from groupreplay.evidence.refusals import forget_refusals, replay_refusal
 from groupreplay.evidence.shards import replay_shard
 
@@ -41,6 +41,7 @@ class EvidenceReplay:
         if line.event.group_id is None:
             replay_shard(evidence, line, output)
             return
+        learn_instance(evidence, line)
         replay_refusal(evidence, line, output)
         if line.source == _REQUEST_LOG:
             hear_refused(evidence, line, output)
@@ -58,6 +59,7 @@ class EvidenceReplay:
         settle_departures(evidence, newest_ms, self._output)
         forget_refusals(evidence, self._output)
         forget_failure(evidence, self._output)
+        forget_rebalances(evidence, self._output)
         forget_contacts(evidence, self._output)
 
     def take_facts(self) -> list[EvidenceFact]:
@@ -69,12 +71,13 @@ class EvidenceReplay:
         """What a later line can still change, as it stands. Changes nothing."""
         evidence = self._evidence
         rows: list[EvidenceFact] = [*evidence.departures, *evidence.contacts.values(), *evidence.silences.values(), *evidence.refusals.values()]
-        rows += [row for row in (evidence.rebalance, evidence.outage, evidence.failure) if row is not None]
+        rows += evidence.rebalances.values()
+        rows += [row for row in (evidence.outage, evidence.failure) if row is not None]
         return [copy.copy(row) for row in rows]
 
     def state(self) -> bytes | None:
         """The group as bytes; None where nothing of it needs to be kept."""
         evidence = self._evidence
         runs = evidence.departures or evidence.contacts or evidence.silences or evidence.refusals
-        kept = runs or evidence.rebalance or evidence.outage or evidence.failure
+        kept = runs or evidence.instances or evidence.rebalances or evidence.outage or evidence.failure
         return state.to_bytes(evidence) if kept or evidence.owner >= 0 else None

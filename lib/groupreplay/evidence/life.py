@@ -30,7 +30,9 @@ class Evidence:
     """A group, or with group_id "" a partition of the offsets topic.
 
     departures: those that no line gave an epoch yet. contacts, silences: by member id; a silence is kept until it is known how it ended.
-    refusals: by (api, error code, subject). owner: broker that last loaded the partition, -1 none. last_at: newest line.
+    refusals: by (api, error code, subject). rebalances: by broker, since a former coordinator may not know yet that it is one. instances: static
+    members by instance id. rebalance: as states up to 0.2.0 have it, moved into rebalances when they are read.
+    owner: broker that last loaded the partition, -1 none. last_at: newest line.
     """
 
     group_id: str
@@ -38,9 +40,11 @@ class Evidence:
     contacts: dict[str, Contact] = field(default_factory=dict)
     silences: dict[str, Silence] = field(default_factory=dict)
     refusals: dict[tuple[str, str, str], Refusal] = field(default_factory=dict)
+    rebalances: dict[int, Rebalance] = field(default_factory=dict)
     rebalance: Rebalance | None = None
     outage: Outage | None = None
     failure: AssignorFailure | None = None
+    instances: dict[str, str] = field(default_factory=dict)
     owner: int = -1
     last_at: int = -1
 

@@ -36,4 +36,8 @@ def to_bytes(evidence: Evidence) -> bytes:
 
 def from_bytes(data: bytes) -> Evidence:
     """The evidence that `to_bytes` wrote, of this version or of one before. Raises StateError."""
-    return _CODEC.from_bytes(data)
+    evidence = _CODEC.from_bytes(data)
+    if evidence.rebalance is not None:
+        evidence.rebalances.setdefault(evidence.rebalance.broker, evidence.rebalance)
+        evidence.rebalance = None
+    return evidence

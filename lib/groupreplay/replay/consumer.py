@@ -5,6 +5,9 @@ Source: GroupMetadataManager.replay for what a record does; measures.md section 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from groupreplay.records import (
     UNREVOKED_PARTITIONS,
     ConsumerGroupCurrentMemberAssignment,
@@ -40,6 +43,7 @@ def partitions_of(topics: tuple[TopicPartitions, ...]) -> frozenset[TopicPartiti
 
 def apply_consumer(machine: Machine, change: Change, operation: Operation, cause: Cause | None = None) -> None:
     """Applies an operation's records in order. cause: of its epochs where the caller knows it (a conversion), else found here."""
+    known = cause
     if cause is None:
         cause = find_cause(machine, operation) if ConsumerGroupMetadata in operation.kinds else (cause_names.UNKNOWN_CAUSE, None, NONE)
     for entry in operation.entries:
@@ -63,7 +67,9 @@ def apply_consumer(machine: Machine, change: Change, operation: Operation, cause
                     learn_topic(machine, entry, topic.topic_id, topic.topic, topic.partitions, "K4")
             case ConsumerGroupRegularExpression(regular_expression=regex, value=resolved):
                 _resolved_regex(machine.life.resolved_topics, regex, resolved)
-    _imply_epoch(machine, operation)
+    if ConsumerGroupTargetAssignmentMetadata in operation.kinds:
+        machine.ownership.drop_untargeted(change.offset)
+    _imply_epoch(machine, operation, known)
     for member in change.resubscribed:
         member.subscription_epoch = machine.life.epoch or 0
 
@@ -234,14 +240,16 @@ def _target_epoch(machine: Machine, change: Change, entry: Entry, epoch: int) ->
     machine.epochs.target(epoch, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
     life.moved_from.clear()
     machine.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
-    machine.ownership.drop_untargeted(change.offset)
     if life.unnamed_topics:
         life.unnamed_topics = False
         deduce_topic(machine, entry)
 
 
-def _imply_epoch(machine: Machine, operation: Operation) -> None:
-    """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3."""
+def _imply_epoch(machine: Machine, operation: Operation, known: Cause | None) -> None:
+    """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has. K6 and K8 never run ahead of K3.
+
+    known: the cause, where the group was converted.
+    """
     life = machine.life
     has_k3 = ConsumerGroupMetadata in operation.kinds
     if has_k3 and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None for e in operation.entries):
@@ -257,7 +265,7 @@ def _imply_epoch(machine: Machine, operation: Operation) -> None:
     if (highest := max(reached, life.target_epoch or 0)) > (life.epoch or 0):
         joined = next((e.record.member_id for e in operation.entries if isinstance(e.record, ConsumerGroupMemberMetadata)), None)
         observed = highest == 1 and life.birth_seen
-        cause = (cause_names.JOIN, joined, EXACT) if observed and joined else (cause_names.UNKNOWN_CAUSE, None, NONE)
+        cause = known or ((cause_names.JOIN, joined, EXACT) if observed and joined else (cause_names.UNKNOWN_CAUSE, None, NONE))
         machine.epochs.open(highest, operation.ts_ms, operation.offset, cause, observed)
     if life.target_epoch is None and life.epoch == 1 and reached == 1:
         life.target_epoch = 1
@@ -286,7 +294,18 @@ def find_cause(machine: Machine, operation: Operation) -> Cause:
         return cause_names.TOPIC_METADATA, None, confidence
     if found := _first_change(changed, (cause_names.ASSIGNOR,)):
         return *found, confidence
+    if not hidden and _assignors_tie(life.members.values()):
+        return cause_names.ASSIGNOR, None, INFERRED
     return cause_names.UNKNOWN_CAUSE, None, NONE
+
+
+def _assignors_tie(members: Iterable[Member]) -> bool:
+    """Whether no server assignor is named by more members than any other. Brokers of 4.4.0 then take the one, then the other, as heartbeats come.
+
+    Source: ConsumerGroup.computePreferredServerAssignor, whose copy of the counts is in another order than the counts.
+    """
+    most = Counter(member.assignor for member in members if member.assignor is not None).most_common(2)
+    return len(most) == 2 and most[0][1] == most[1][1]
 
 
 def _first_change(changed: list[tuple[str, set[str]]], kinds: tuple[str, ...]) -> tuple[str, str | None] | None:
@@ -316,7 +335,7 @@ def _members_in(
             known = members.get(record.member_id)
             if record.value is None:
                 gone.append(record.member_id)
-            elif known is None and record.member_id in joiners:
+            elif (known is None or record.member_id in gone) and record.member_id in joiners:
                 came.append((record.member_id, record.value))
             elif known is None:
                 changed.append((record.member_id, set()))  # of a member whose first K5 was not seen: what it changed is not known

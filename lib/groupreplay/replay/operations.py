@@ -112,7 +112,7 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
     match before:
         case ConsumerGroupCurrentMemberAssignment(value=value) if value is not None:
             if value.member_epoch == 0:
-                return not _of_member_or_group(after, before.member_id)
+                return not (_of_member_or_group(after, before.member_id) or _is_target(after))
             return not (value.member_epoch == value.previous_member_epoch and _copies_classic_members(operation) and _may_follow_copied(after))
         case ConsumerGroupMetadata(value=v3) if v3 is not None:
             return not _may_follow_epoch(after)
@@ -131,6 +131,11 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
 def _of_member_or_group(record: Record, member_id: str) -> bool:
     """A static return goes on after its K8 of epoch 0: with records of the new member, or of the group alone."""
     return not isinstance(record, OffsetCommit) and getattr(record, "member_id", member_id) == member_id
+
+
+def _is_target(record: Record) -> bool:
+    """Where the target was behind the group's epoch (4.3+), a static return computes it anew: others' targets come before the last K8."""
+    return isinstance(record, ConsumerGroupTargetAssignmentMember) and record.value is not None
 
 
 def _copies_classic_members(operation: Sequence[Entry]) -> bool:

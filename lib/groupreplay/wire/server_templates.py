@@ -121,6 +121,7 @@ _MODERN: tuple[Template, ...] = (
     ),
     template(MEMBER_LEFT, _G + "Dynamic member <M> " + _LEFT_BY_REQUEST, protocol="classic"),
     template(MEMBER_LEFT, _G + "Static member <M> with instance id <I> " + _LEFT_BY_REQUEST, protocol="classic"),
+    template(MEMBER_LEFT, _G + "Static member  with instance id <I> " + _LEFT_BY_REQUEST, protocol="classic"),  # an admin names no member
     template(MEMBER_LEFT, "[Group <G>] Dynamic Member <M> " + _LEFT_BY_REQUEST, protocol="classic"),
     template(MEMBER_LEFT, "[Group <G>] Static Member <M> with instance id <I> " + _LEFT_BY_REQUEST, protocol="classic"),
     template(MEMBER_FENCED, _G + "Member <M> fenced from the group because {the member|its} session expired.", detail=_SESSION),

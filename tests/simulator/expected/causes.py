@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,11 +25,18 @@ class Cause:
     confidence: Any
 
 
-def cause_of(before: Operation | None, operation: Operation, begins_by_conversion: bool) -> Cause:
+def cause_of(
+    before: Operation | None,
+    operation: Operation,
+    begins_by_conversion: bool,
+    hash_before: str | None,
+) -> Cause:
     """The first cause that applies to the epoch that an operation began.
 
     begins_by_conversion: the operation is the first of a life that an offline conversion began.
+    hash_before: of the subscribed topics, in the K3 before; None without one.
     """
+    topics_changed = operation.has("K4") or operation.topics_hash != hash_before
     if begins_by_conversion or is_conversion(before, operation):
         direction = "UPGRADE" if operation.protocol == CONSUMER else "DOWNGRADE"
         return Cause(direction, _trigger(before, operation), EXACT)
@@ -45,11 +53,13 @@ def cause_of(before: Operation | None, operation: Operation, begins_by_conversio
     if operation.protocol == CLASSIC:
         return Cause(_NOT_IN_A_K2, _NOT_IN_A_K2, _NOT_IN_A_K2)
     if any(operation.has(f"K5 {member_id} gone") for member_id in operation.members):
-        return _returned_under_its_id(operation, was)
-    return _cause_of_members(operation, was)
+        return _returned_under_its_id(operation, was, topics_changed)
+    return _cause_of_members(operation, was, topics_changed)
 
 
-def _cause_of_members(operation: Operation, was: Mapping[str, Member]) -> Cause:
+def _cause_of_members(
+    operation: Operation, was: Mapping[str, Member], topics_changed: bool
+) -> Cause:
     """Of an epoch that began while no member came or went."""
     changed = [
         member_id
@@ -58,7 +68,24 @@ def _cause_of_members(operation: Operation, was: Mapping[str, Member]) -> Cause:
     ]
     if changed:
         return Cause("SUBSCRIPTION", _the_one(changed), EXACT)
-    return Cause("REGEX" if operation.has("K16") else "TOPIC_METADATA", None, EXACT)
+    if operation.has("K16"):
+        return Cause("REGEX", None, EXACT)
+    if topics_changed:
+        return Cause("TOPIC_METADATA", None, EXACT)
+    return _cause_of_assignors(operation.members, was)
+
+
+def _cause_of_assignors(now: Mapping[str, Member], was: Mapping[str, Member]) -> Cause:
+    """Assignors count from 4.4 on. While as many members ask for one as for another, brokers of
+    4.4.0 take now the one, now the other, and nothing in the log names who made them."""
+    changed = [name for name, member in now.items() if member.assignor != was[name].assignor]
+    if changed:
+        return Cause("ASSIGNOR", _the_one(changed), EXACT)
+    asked = Counter(each.assignor for each in now.values() if each.assignor is not None)
+    counts = sorted(asked.values())
+    if counts[-2:-1] == counts[-1:] and counts:
+        return Cause("ASSIGNOR", None, INFERRED)
+    return Cause("UNKNOWN", None, "NONE")
 
 
 def _trigger(before: Operation | None, operation: Operation) -> Any:
@@ -88,9 +115,11 @@ def _replaced(operation: Operation, returned: Collection[str], confidence: str) 
     return Cause(causes, Untold("several may have changed between two K2s"), confidence)
 
 
-def _returned_under_its_id(operation: Operation, was: Mapping[str, Member]) -> Cause:
+def _returned_under_its_id(
+    operation: Operation, was: Mapping[str, Member], topics_changed: bool
+) -> Cause:
     """A static member that left for a while can return under its id: it replaces itself."""
-    other = _cause_of_members(operation, was)
+    other = _cause_of_members(operation, was, topics_changed)
     return Cause(OneOf(("STATIC_REPLACED", other.cause)), OneOf((None, *operation.members)), EXACT)
 
 

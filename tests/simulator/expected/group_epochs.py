@@ -49,6 +49,7 @@ class _Epochs:
         self._begins_by_conversion = begins_by_conversion
         self._target: Owners | None = None
         self._was_contested = False
+        self._topics_hash: str | None = None
         self._left_out: dict[Named, str] = {}
         for before, operation in life.steps():
             self._step(before, operation)
@@ -62,8 +63,9 @@ class _Epochs:
         converts = self._begins_by_conversion and before is None
         for epoch in born:
             self._supersede(operation)
-            cause = cause_of(before, operation, converts)
+            cause = cause_of(before, operation, converts, self._topics_hash)
             self.found.append(Epoch(epoch, operation, cause))
+        self._topics_hash = operation.topics_hash or self._topics_hash
         self._follow_replacements(before, operation)
         if operation.protocol == CONSUMER:
             self._note_targets(operation, is_conversion(before, operation))

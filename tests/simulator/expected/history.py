@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,7 @@ from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.lives import Life, is_conversion, is_unwritten, lives_of
 from tests.simulator.tables import Row
-from tests.simulator.truth import Operation, Partition, Truth
+from tests.simulator.truth import Injected, Operation, Partition, Truth
 from tests.simulator.truth_log import CommitKey
 
 
@@ -130,6 +130,18 @@ class History:
             for group_id, each in self.truth.operations.items()
         }
 
+    @cached_property
+    def led(self) -> dict[tuple[str, int, int], list[Injected]]:
+        """Elections and resignations of each broker in each partition of the offsets topic:
+        (`elect` or `resign`, partition, broker) -> in the order of the broker's clock."""
+        found: dict[tuple[str, int, int], list[Injected]] = defaultdict(list)
+        for event in self.truth.injected:
+            if event.what in ("elect", "resign"):
+                found[event.what, event.offsets_partition, event.broker].append(event)
+        for events in found.values():
+            events.sort(key=lambda event: event.broker_at)
+        return found
+
     def has_other_leader(self, since: Operation, until: Operation | None) -> bool:
         """Whether the partition got another leader between two operations, None: to the end."""
         last = self.truth.ended_at if until is None else until.true_at
@@ -152,10 +164,12 @@ def elapsed_ms(since_at: int | None, until_at: int | None) -> int | None:
 class Check:
     """The check of one table: which rows must be, and what tells its rows apart.
 
-    excuse: why a row that must not be is not judged, "" where it is.
+    excuse: why a row that must not be is not judged, "" where it is. gathered: a table's rows as
+    the check takes them.
     """
 
     table: str
     wanted: Callable[[History], Mapping[Key, Wanted]]
     key_of: Callable[[History, Row], Key]
     excuse: Callable[[History, Row], str] = lambda history, row: ""
+    gathered: Callable[[Sequence[Row]], Sequence[Row]] = lambda rows: rows

@@ -68,7 +68,8 @@ final class Admin extends Client {
         if (member == null) member = group.pick(one -> !one.id.isEmpty());
         if (member == null) return;
         member.note("admin removal", "");
-        MemberIdentity identity = new MemberIdentity().setGroupInstanceId(member.instance).setReason("admin")
+        MemberIdentity identity = new MemberIdentity().setGroupInstanceId(member.instance)
+            .setReason("member was removed by an admin")
             .setMemberId(member.instance == null ? member.id : "");
         send(Requests.leave(new Asked("leave", group.id, member.id, "admin"), group.id, identity), null);
     }

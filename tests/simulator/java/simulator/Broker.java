@@ -5,10 +5,15 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.function.Supplier;
 import org.apache.kafka.common.compress.Compression;
+//#if >= 4.4
+import org.apache.kafka.common.utils.internals.LogContext;
+//#else
 import org.apache.kafka.common.utils.LogContext;
+//#endif
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntimeMetrics;
@@ -60,7 +65,7 @@ final class Broker {
         Versions.writing(builder, simulation.settings.lingerMs);
         runtime = builder.build();
         memory = new Memory(runtime);
-        service = service(List.of(logContext, config, runtime, metrics, groupConfigs, timer));
+        service = service(List.of(logContext, config, runtime, metrics, groupConfigs, timer, clock));
         run(() -> service.startup(() -> Simulation.PARTITIONS));
     }
 
@@ -137,6 +142,7 @@ final class Broker {
 
     /** Kafka's own stand-in for what keeps the state of share groups, else one that answers nothing. */
     private static Object standIn(Class<?> kind) {
+        if (kind == Optional.class) return Optional.empty();
         try {
             String name = kind.getPackageName() + ".NoOpStatePersister";
             boolean persister = kind.getSimpleName().equals("Persister");

@@ -170,7 +170,8 @@ abstract class Member extends Client {
         long producer = simulation.nextProducer();
         TxnOffsetCommitRequestData data = new TxnOffsetCommitRequestData().setTransactionalId(clientId)
             .setGroupId(group.id).setProducerId(producer).setProducerEpoch((short) 0).setMemberId(id)
-            .setGenerationId(epoch()).setGroupInstanceId(instance).setTopics(list);
+            .setGroupInstanceId(instance).setTopics(list);
+        Versions.epochOf(data, epoch());
         boolean commit = random.nextInt(4) > 0;
         send(Requests.commitInTransaction(asked("txn commit", "" + producer), data), null);
         int takes = 20 + random.nextInt(random.nextInt(4) == 0 ? 30_000 : 1500);

@@ -44,7 +44,11 @@ import org.apache.kafka.common.requests.SyncGroupRequest;
 import org.apache.kafka.common.requests.SyncGroupResponse;
 import org.apache.kafka.common.requests.TxnOffsetCommitRequest;
 import org.apache.kafka.common.requests.TxnOffsetCommitResponse;
+//#if >= 4.4
+import org.apache.kafka.common.utils.internals.BufferSupplier;
+//#else
 import org.apache.kafka.common.utils.BufferSupplier;
+//#endif
 
 /** Each kind of request in the version that clients of today send, and the call of the service that it is. */
 final class Requests {

@@ -50,6 +50,7 @@ final class StateReader {
         json.given("i", member.instanceId()).text("cl", member.clientId())
             .raw("rt", member.rebalanceTimeoutMs());
         if (member.useClassicProtocol()) json.raw("classic", 1);
+        json.given("sa", member.serverAssignorName().orElse(null));
         String regex = member.subscribedTopicRegex();
         if (regex != null && !regex.isEmpty()) json.text("re", regex);
         json.raw("sub", Json.array(new TreeSet<>(member.subscribedTopicNames())));

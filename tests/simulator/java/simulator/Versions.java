@@ -13,6 +13,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestTopic;
+import org.apache.kafka.common.message.TxnOffsetCommitRequestData;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.requests.TransactionResult;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
@@ -72,7 +73,12 @@ final class Versions {
             }
         }
         AbstractConfig read = new AbstractConfig(both, brokerConfig, false);
-        return new GroupConfigManager(Map.of(), config, new ShareGroupConfig(read));
+        ShareGroupConfig share = new ShareGroupConfig(read);
+//#endif
+//#if >= 4.4
+        return new GroupConfigManager(config, share);
+//#elif >= 4.3
+        return new GroupConfigManager(Map.of(), config, share);
 //#else
         return new GroupConfigManager(config.extractConsumerGroupConfigMap());
 //#endif
@@ -186,6 +192,15 @@ final class Versions {
         return 10;
 //#else
         return 9;
+//#endif
+    }
+
+    /** epoch: generation or member epoch. */
+    static void epochOf(TxnOffsetCommitRequestData commit, int epoch) {
+//#if >= 4.4
+        commit.setGenerationIdOrMemberEpoch(epoch);
+//#else
+        commit.setGenerationId(epoch);
 //#endif
     }
 

@@ -1,0 +1,161 @@
+"""`members`, of which lines of broker logs say how each ended (evidence.md, ends of members).
+
+The truth names the request or the timer that removed a member. Of a classic group's members it
+does so where the removal wrote a K2 at once; else what was done to the process decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import Key, OneOf, Wanted
+from tests.simulator.expected.history import Check, History
+from tests.simulator.lives import Life
+from tests.simulator.tables import Row
+from tests.simulator.truth import Injected, Operation
+
+NOT_TOLD: Final = "members that no operation of their own removed"
+
+_TIMERS: Final = {
+    "session-timeout": "SESSION_EXPIRED",
+    "heartbeat": "SESSION_EXPIRED",
+    "rebalance-timeout": "REBALANCE_TIMEOUT",
+    "consumer-group-join": "JOIN_TIMEOUT",
+    "consumer-group-sync": "SYNC_TIMEOUT",
+}
+"""Kafka's name of a timer -> the detail of the fence that it ends in."""
+
+_SURE: Final = OneOf(("EXACT", "INFERRED"))
+"""INFERRED where another line about the same member lies near."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    reason: Any
+    detail: Any
+
+
+_GONE: Final = Ending("FENCED", OneOf(("SESSION_EXPIRED", "JOIN_TIMEOUT", "SYNC_TIMEOUT")))
+"""A process that is not there any more; a static member of the classic protocol never leaves."""
+
+_OF_PROCESSES: Final = {
+    "close": Ending("LEFT", "LEAVE_GROUP"),
+    "admin removal": Ending("LEFT", "ADMIN_REMOVAL"),
+    "crash": _GONE,
+}
+"""What was done to a classic member last -> how it ended."""
+
+
+def ending_of(operation: Operation, member_id: str) -> Ending | None:
+    """How an operation that removed a member did it; None where it does not say."""
+    if operation.kind == "leave" and operation.asked_by == member_id:
+        if operation.reason == "admin":
+            return Ending("LEFT", "ADMIN_REMOVAL")
+        is_heartbeat = operation.reason.startswith("-1")
+        return Ending("LEFT", "LEAVE_HEARTBEAT" if is_heartbeat else "LEAVE_GROUP")
+    named = re.fullmatch(
+        r"Timeout\(key=([a-z-]+?)-" + _subject(operation, member_id), _of(operation)
+    )
+    detail = _TIMERS.get(named[1]) if named is not None else None
+    return Ending("FENCED", detail) if detail is not None else None
+
+
+def _subject(operation: Operation, member_id: str) -> str:
+    return re.escape(f"{operation.group_id}-{member_id})")
+
+
+def _of(operation: Operation) -> str:
+    return operation.reason if operation.kind == "internal" else ""
+
+
+class _Ends:
+    """Of one history. done: to each member, in order."""
+
+    def __init__(self, history: History) -> None:
+        self.wanted: dict[Key, Wanted] = {}
+        self._elected = history.truth.elected
+        self._done: dict[tuple[str | None, str | None], list[Injected]] = defaultdict(list)
+        for event in history.truth.injected:
+            self._done[event.group_id, event.member_id].append(event)
+        for life in history.lives:
+            self._of_life(life)
+
+    def _of_life(self, life: Life) -> None:
+        joined: dict[str, Operation] = {}
+        for before, operation in life.steps():
+            was = before.members if before is not None else {}
+            for member_id in was.keys() - operation.members.keys():
+                opened = joined.pop(member_id)
+                is_static = was[member_id].instance_id is not None
+                self._add(life, member_id, opened, operation, is_static)
+            for member_id in operation.members.keys() - was.keys():
+                joined[member_id] = operation
+            instances = {each.instance_id for each in operation.members.values()} - {None}
+            for member_id in was.keys() - operation.members.keys():
+                if was[member_id].instance_id in instances:
+                    self._replace(life, member_id)
+
+    def _add(
+        self,
+        life: Life,
+        member_id: str,
+        opened: Operation,
+        removed: Operation,
+        is_static: bool,
+    ) -> None:
+        key = life.group_id, member_id, opened.first_offset
+        ending = ending_of(removed, member_id)
+        if ending is None:
+            ending = self._by_process(opened, removed, member_id, is_static)
+        values: dict[str, Any] = {"ended_at": removed.at}
+        if removed.protocol is None:
+            ending = Ending("GROUP_REMOVED", None)
+        if ending is not None:
+            values |= {"end_reason": ending.reason, "end_detail": ending.detail}
+        values["end_confidence"] = "EXACT" if removed.protocol is None else _SURE
+        left_out = NOT_TOLD if ending is None else ""
+        offsets = (opened.first_offset, removed.first_offset)
+        self.wanted[key] = Wanted(values, offsets, left_out)
+
+    def _by_process(
+        self, opened: Operation, removed: Operation, member_id: str, is_static: bool
+    ) -> Ending | None:
+        """Of a member of a classic group, whose generation without it comes later."""
+        if removed.protocol != "classic" or removed.has("K8"):
+            return None
+        done = [
+            event
+            for event in self._done[removed.group_id, member_id]
+            if opened.true_at <= event.at <= removed.true_at
+        ]
+        if len(done) != 1 or self._has_other_leader(removed.offsets_partition, done[0], removed):
+            return None
+        return _GONE if is_static and done[0].what == "close" else _OF_PROCESSES.get(done[0].what)
+
+    def _has_other_leader(self, partition: int, event: Injected, removed: Operation) -> bool:
+        """What one leader did, and did not write, the next one does not know of."""
+        elected = self._elected.get(partition, ())
+        return any(event.at <= at <= removed.true_at for at in elected)
+
+    def _replace(self, life: Life, member_id: str) -> None:
+        for key in [each for each in self.wanted if each[:2] == (life.group_id, member_id)][-1:]:
+            values = {"end_reason": "REPLACED", "end_detail": None, "end_confidence": "EXACT"}
+            self.wanted[key] = Wanted(values, self.wanted[key].offsets)
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    return _Ends(history).wanted
+
+
+def _key_of(history: History, row: Row) -> Key:
+    return row["group_id"], row["member_id"], history.opened_by(row)
+
+
+def _excuse(history: History, row: Row) -> str:
+    return "members that are still there" if row["end_reason"] == "OPEN" else ""
+
+
+CHECK: Final = Check("member_ends", _wanted, _key_of, _excuse)

@@ -1,0 +1,93 @@
+"""Rows of what lines of broker logs prove, from a recording's logs in pure Python: as the job makes
+its tables when it is given the logs too.
+
+Rows have the columns and types of `tables.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from groupreplay.evidence.facts import Departure, EvidenceFact, Rebalance, Refusal, ShardEvent
+from groupreplay.evidence.refusals import error_name
+from tests.simulator.tables import COLUMNS, Row, Tables
+from tests.support.log_lines import evidence_of, lines_in
+
+SLACK_MS: Final = 5_000
+"""A line more than 5 s outside of the row's life never counts (evidence.md)."""
+
+_OPEN_QUESTION: Final = "LEFT_OR_FENCED"
+
+
+class ProvedTables:
+    """Rows of the logs; those of the topic come from `of_topic`."""
+
+    def __init__(self, recording: Path, of_topic: Tables) -> None:
+        self._of_topic = of_topic
+        self._facts: dict[type[EvidenceFact], list[Any]] = defaultdict(list)
+        for fact in evidence_of(lines_in(recording)):
+            self._facts[type(fact)].append(fact)
+
+    def rows(self, table: str) -> Sequence[Row]:
+        if table == "member_ends":
+            return self._member_ends()
+        if table == "refusals":
+            return self._refusals()
+        kind = {"rebalances": Rebalance, "coordinator_events": ShardEvent}[table]
+        return [_row(fact, COLUMNS[table]) for fact in self._facts[kind]]
+
+    def _member_ends(self) -> list[Row]:
+        told: dict[tuple[str, str], list[Departure]] = defaultdict(list)
+        for fact in self._facts[Departure]:
+            told[fact.group_id, fact.member_id].append(fact)
+        rows = []
+        for life in self._of_topic.rows("members"):
+            row = {name: life.get(name) for name in COLUMNS["member_ends"]}
+            row["end_confidence"] = "EXACT"
+            if row["end_reason"] == _OPEN_QUESTION:
+                row |= _sharpened(row, told[life["group_id"], life["member_id"]])
+            rows.append(row)
+        return rows
+
+    def _refusals(self) -> list[Row]:
+        """Each told once: where the request log has it, the broker's own lines do not count."""
+        by_requests = {
+            _asker(each) for each in self._facts[Refusal] if each.source == "request_log"
+        }
+        return [
+            {**_row(each, COLUMNS["refusals"]), "error": error_name(each.error_code)}
+            for each in self._facts[Refusal]
+            if each.source == "request_log" or _asker(each) not in by_requests
+        ]
+
+
+def _row(fact: EvidenceFact, columns: Sequence[str]) -> Row:
+    names = {each.name for each in dataclasses.fields(fact)}
+    return {name: getattr(fact, name) for name in columns if name in names}
+
+
+def _asker(fact: Refusal) -> tuple[str, str, int, str]:
+    return fact.group_id, fact.api, fact.error_code, fact.subject
+
+
+def _sharpened(row: Row, told: Sequence[Departure]) -> Row:
+    """The line nearest to the removal names the end; a broker's before a request's."""
+    since, until = row["joined_at"] - SLACK_MS, row["ended_at"] + SLACK_MS
+    near = [each for each in told if since <= each.ended_at <= until]
+    if not near:
+        return {"end_confidence": "NONE"}
+    best = min(near, key=lambda each: _distance(each, row["ended_at"]))
+    agree = len({each.outcome for each in near}) == 1
+    return {
+        "end_reason": best.outcome,
+        "end_detail": best.end_detail,
+        "end_confidence": "EXACT" if agree else "INFERRED",
+    }
+
+
+def _distance(departure: Departure, ended_at: int) -> tuple[int, bool]:
+    return abs(departure.ended_at - ended_at), departure.source != "server_log"
