@@ -32,10 +32,12 @@ SEEDS_THAT_FAILED: Final = (
     Played(26, 8, 0.2, "migration", "4.3.1"),
     # A classic group that began with offsets set by hand, and whose first K2 is of generation 2.
     Played(5, 8, 0.2, "migration", "4.0.2"),
-    # A static member under a new id in a new generation: nothing moved.
-    Played(20, 8, 0.2, "classic", "4.2.1"),
-    # A static member that left for a while and came back under its own id.
+    # A generation that failed, and an upgrade to what its members had before it.
+    Played(32, 8, 0.2, "migration", "4.1.2"),
+    # A static member that left for a while came back under its own id: why the epoch began,
     Played(25, 8, 0.2, "static", "4.3.1"),
+    # and where its operation ends.
+    Played(32, 8, 0.2, "static", "4.3.1"),
 )
 """Histories in which the product was wrong once, or the checker. They stay, each with what it
 shows.

@@ -64,7 +64,8 @@ def episodes(chain: Chain, as_of_ms: int) -> list[Episode]:
         ended_at = chain.ends_at[last]
         is_last = last == len(chain.times_at) - 1 and not chain.is_final
         is_open = is_last and as_of_ms - ended_at <= window_ms
-        found.append(Episode(chain.times_at[first], None if is_open else ended_at, last - first + 1))
+        until_at = None if is_open else ended_at
+        found.append(Episode(chain.times_at[first], until_at, last - first + 1))
     return found
 
 

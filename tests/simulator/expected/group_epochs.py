@@ -98,19 +98,26 @@ class _Epochs:
 
     def _note_targets(self, operation: Operation, converts: bool) -> None:
         made = operation.target_epochs
-        if not made:
-            return
-        target: Owners = {
-            partition: member_id
-            for member_id, member in operation.members.items()
-            for partition in member.target
-        }
+        if converts and len(made) > 1:
+            # A converted group's first target is what the members that it kept had.
+            self._note_target(operation, made.pop(0), _kept(operation), True)
+            converts = False
         for epoch in made:
-            row = next((each for each in reversed(self.found) if each.epoch == epoch), None)
-            if row is not None and row.target_at is None and row.opened.protocol == CONSUMER:
-                row.target_at = operation.at
-                # A converted group's first target is what its members had.
-                row.moved = self._moved(target, converts) if epoch == made[-1] else 0
+            target = {
+                partition: member_id
+                for member_id, member in operation.members.items()
+                for partition in member.target
+            }
+            self._note_target(operation, epoch, target, converts)
+
+    def _note_target(
+        self, operation: Operation, epoch: int, target: Owners, converts: bool
+    ) -> None:
+        row = next((each for each in reversed(self.found) if each.epoch == epoch), None)
+        moved = self._moved(target, converts)
+        if row is not None and row.target_at is None and row.opened.protocol == CONSUMER:
+            row.target_at = operation.at
+            row.moved = moved
         self._target = target
 
     def _note_convergence(self, operation: Operation) -> None:
@@ -158,6 +165,15 @@ class _Epochs:
         self._left_out = {each: owner for each, owner in was.items() if each not in now}
         moved = [each[0] for each, owner in now.items() if was.get(each, owner) != owner]
         return Between(sum(1 for topic in moved if topic not in self._deleted), len(moved))
+
+
+def _kept(operation: Operation) -> Owners:
+    return {
+        partition: member_id
+        for member_id, member in operation.members.items()
+        if member.is_classic
+        for partition in member.assigned
+    }
 
 
 def _born(before: Operation | None, operation: Operation) -> list[int]:
