@@ -166,9 +166,12 @@ def _end_left_behind(machine: Machine, change: Change, operation: Operation, mem
     """Ends what they held while it still goes by its topic's name: the upgrade need not tell the id."""
     epochs = [e.record.value.epoch for e in operation.entries if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None]
     moment = Moment(change.at, change.offset, max(epochs, default=machine.life.epoch), change.leader_epoch, last_hole=change.last_hole)
+    described = [e.record.value for e in operation.entries if isinstance(e.record, ConsumerGroupMemberMetadata)]
+    instances = {value.instance_id for value in described if value is not None and value.instance_id is not None}
     for member_id in member_ids:
         member = machine.life.members[member_id]
-        ending = Ending("LEFT_OR_FENCED", "LEFT_OR_FENCED", hidden=0 <= member.current_offset < change.last_hole)
+        reason = "REPLACED" if member.instance_id in instances else "LEFT_OR_FENCED"
+        ending = Ending(reason, reason, hidden=0 <= member.current_offset < change.last_hole)
         machine.end_partitions(change, member, set(member.spans), ending, moment)
 
 

@@ -157,7 +157,7 @@ class Machine:
         for member, before, moment, observed in staying:
             if member.current_offset != before.current_offset or member.epoch != before.epoch:
                 self._watch(change, member, before, moment, observed)
-        self.stalls.judge_waits(change.at)
+        self.stalls.judge_waits(change.at, change.last_hole)
         self.epochs.converge(change.at, change.last_hole)
         self.epochs.watch_assigning(change.at, change.last_offset, change.last_hole, change.last_change_offset)
 

@@ -88,14 +88,19 @@ class Stalls:
                 for member_id in waiters.get(tp, ()):
                     self._unjudged.setdefault(member_id, _Doubt(offset))
 
-    def judge_waits(self, at: int) -> None:
-        """At operation end: who waits for whom, of the members for which that may have changed."""
+    def judge_waits(self, at: int, last_hole: int) -> None:
+        """At operation end: who waits for whom, of the members for which that may have changed.
+
+        A hole after a member's last K8 may hide that its wait was over, so such a wait is not told.
+        """
         if not self._unjudged:
             return
         unjudged, self._unjudged = self._unjudged, {}
         for member_id in sorted(unjudged):
             member = self._life.members.get(member_id)
             if member is not None:
+                if last_hole > member.current_offset:
+                    member.wait = None
                 self._judge_wait(member, at, unjudged[member_id])
 
     def _judge_wait(self, member: Member, at: int, doubt: _Doubt) -> None:
