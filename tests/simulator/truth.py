@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.simulator.truth_log import CommitKey, Log, commit_key
+from tests.simulator.truth_log import CommitKey, Log, OtherGroup, commit_key
 
 CONSUMER, CLASSIC = "consumer", "classic"
 STABLE, UNREVOKED, UNRELEASED = "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"
@@ -134,18 +134,6 @@ class Operation:
         asked = f"{self.kind} {self.asked_by or ''} {self.reason} answer={list(self.answer)}"
         group = f"{self.protocol} epoch={self.epoch} target={self.target_epoch}"
         return f"{place} {asked} {group} {' | '.join(told)}{more}"
-
-
-@dataclass(slots=True)
-class OtherGroup:
-    """A share or streams group that lives. first_offset, last_offset: of its first operation."""
-
-    protocol: str
-    offsets_partition: int
-    first_offset: int
-    last_offset: int
-    epoch: int = 0
-    members: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,18 @@ class CommitKey(NamedTuple):
     number: int
 
 
+@dataclass(slots=True)
+class OtherGroup:
+    """A share or streams group that lives. first_offset, last_offset: of its first operation."""
+
+    protocol: str
+    offsets_partition: int
+    first_offset: int
+    last_offset: int
+    epoch: int = 0
+    members: int = 0
+
+
 def commit_key(told: str) -> CommitKey | None:
     """Whose offset a record in short is; None for any other record."""
     words = told.split(" ")

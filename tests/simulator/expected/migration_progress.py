@@ -11,7 +11,8 @@ from tests.simulator.compare import Between, Key, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.lives import Life, is_conversion, is_unwritten
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation, OtherGroup
+from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation
+from tests.simulator.truth_log import OtherGroup
 
 
 @dataclass(frozen=True, slots=True)

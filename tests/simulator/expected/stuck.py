@@ -33,6 +33,9 @@ _DEADLINE_OF_HOLDERS: Final = Untold("timers of holders")
 
 def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
     opened, closed = stretch.opened, stretch.closed
+    # By a new leader's clock it can begin before the record that opens it.
+    later = max(stretch.since, opened, key=lambda each: each.at)
+    starts = {each.at: each for each in (stretch.since, later)}
     values: dict[str, Any] = {
         "incarnation": history.incarnation(life),
         "offsets_partition": life.offsets_partition,
@@ -41,9 +44,9 @@ def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
         "start_observed": True,
         "is_final": closed is not None,
         "reason": stretch.reason,
-        "since_at": stretch.since.at,
+        "since_at": OneOf(tuple(starts)),
         "until_at": closed.at if closed else None,
-        "stuck_ms": history.lasted_ms(stretch.since, closed),
+        "stuck_ms": OneOf(tuple(history.lasted_ms(each, closed) for each in starts.values())),
         "is_open": closed is None,
         "detail": stretch.detail,
         "repetitions": None,
