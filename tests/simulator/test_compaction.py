@@ -32,8 +32,17 @@ BY_WHAT_IS_SEEN: Final = {
 }
 """Columns that have no word for what a hole hides (measures.md, holes and compaction)."""
 
-FAULTS: Final[dict[str, str]] = {}
-"""What is still wrong. Each goes when its rule holds."""
+FAULTS: Final = {
+    "anomaly: none of severity ERROR": "I5, a group made anew in a hole",
+    "span: UNOBSERVED ended by then": "the same",
+    "state: to_at is not before the end": "the same",
+    "conversion: was one": "of an operation that the cleaner took a part of",
+    "epoch: EXACT cause": "of a member whose first K5 is lost",
+    "epoch: converged by then": "members that are lost do not count",
+    "epoch: no more members": "the same",
+    "span: start_observed": "a topic whose name is learnt after an upgrade",
+}
+"""What is still wrong, by longer histories and other seeds. Each goes when its rule holds."""
 
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: str(history.name))
