@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from groupreplay.job_options import job_parser
-from groupreplay.job_session import job_session
-from groupreplay.outcome import end_job, tell
+from groupreplay.cli.job_session import job_session
+from groupreplay.cli.options import job_parser
+from groupreplay.cli.outcome import end_job, tell
 
 if TYPE_CHECKING:
-    from groupreplay.steps.maintain import Maintained
+    from groupreplay.night.maintain import Maintained
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _load() -> Callable[..., Maintained]:
-    from groupreplay.steps.maintain import maintain
+    from groupreplay.night.maintain import maintain
 
     return maintain
 

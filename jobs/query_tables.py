@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from groupreplay.job_session import job_session
-from groupreplay.outcome import end_job
-from groupreplay.queries import queries
+from groupreplay.cli.job_session import job_session
+from groupreplay.cli.outcome import end_job
+from groupreplay.cli.queries import queries
 from groupreplay.tables.schemas import PUBLIC
 
 if TYPE_CHECKING:

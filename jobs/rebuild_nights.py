@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from groupreplay.job_options import night_parser
-from groupreplay.job_session import job_session
-from groupreplay.outcome import end_job, tell
+from groupreplay.cli.job_session import job_session
+from groupreplay.cli.options import night_parser
+from groupreplay.cli.outcome import end_job, tell
 
 if TYPE_CHECKING:
-    from groupreplay.steps.night import NightResult
+    from groupreplay.night.run import NightResult
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _load() -> Callable[..., NightResult]:
-    from groupreplay.steps.night import rebuild_nights
+    from groupreplay.night.run import rebuild_nights
 
     return rebuild_nights
 

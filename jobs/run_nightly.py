@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from groupreplay.job_options import add_dry_run, night_parser
-from groupreplay.job_session import job_session
-from groupreplay.outcome import end_job, tell
+from groupreplay.cli.job_session import job_session
+from groupreplay.cli.options import add_dry_run, night_parser
+from groupreplay.cli.outcome import end_job, tell
 
 if TYPE_CHECKING:
-    from groupreplay.steps.night import NightResult
+    from groupreplay.night.run import NightResult
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _load() -> Callable[..., NightResult]:
-    from groupreplay.steps.night import run_night
+    from groupreplay.night.run import run_night
 
     return run_night
 

@@ -24,7 +24,7 @@ time.tzset()
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    from groupreplay.session import start_session
+    from groupreplay.cli.session import start_session
 
     jars = sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_JARS", JARS)).glob("*.jar"))
     assert jars, "the Delta jars are missing: run make setup"

@@ -17,9 +17,11 @@ from typing import Any, Final
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config import MAX_WINDOW_MS, MIN_THRESHOLD_MS, SOURCE_KINDS, Source
-from groupreplay.config_file import load_base
-from groupreplay.records import (
+from groupreplay.config.model import SOURCE_KINDS, Source
+from groupreplay.config.reader import load_base
+from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
+from groupreplay.records.classic import GroupMember, GroupMetadata
+from groupreplay.records.consumer import (
     MEMBER_STATES,
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
@@ -27,26 +29,24 @@ from groupreplay.records import (
     ConsumerGroupRegularExpression,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
-    Entry,
-    GroupMember,
-    GroupMetadata,
-    OffsetCommit,
-    Record,
     TopicPartitions,
 )
+from groupreplay.records.entries import Entry, Record
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import facts
 from groupreplay.replay.group import GroupReplay
 from groupreplay.replay.rule_table import RULES
-from groupreplay.sources.codecs import Codecs
-from groupreplay.sources.files import find_files, open_file
+from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
+from groupreplay.report.tables.anomalies import CLOCK_JUMP, LATE_RECORDS, REPLICA_CONFLICT, TOPIC_RECREATED
+from groupreplay.sources.files import find_files
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
 from groupreplay.tables.schemas import table_schema
-from groupreplay.transforms.anomalies import CLOCK_JUMP, LATE_RECORDS, REPLICA_CONFLICT, TOPIC_RECREATED
-from groupreplay.transforms.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
-from groupreplay.wire.consumer_offsets import decode
-from groupreplay.wire.read_unit import read_unit
-from groupreplay.wire.results import Undecodable, UnknownType
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.segments.read_unit import read_unit
+from groupreplay.workers.codecs import Codecs
+from groupreplay.workers.files import open_file
 
 ROOT: Final = Path(__file__).parent.parent
 RECORDINGS: Final = ROOT / "tests" / "recordings"
@@ -132,8 +132,8 @@ def test_every_key_has_its_default_beside_it() -> None:
 
 def test_limits_of_keys_are_those_of_the_code() -> None:
     document = text("docs/configuration.md")
-    assert f"at least {MIN_THRESHOLD_MS:,} ms" in document
-    assert f"at most {MAX_WINDOW_MS:,} ms" in document
+    assert f"at least {MIN_STALL_MS:,} ms" in document
+    assert f"at most {MAX_CHAIN_GAP_MS:,} ms" in document
     assert [kind for kind in SOURCE_KINDS if f"`{kind}`" not in document] == []
 
 

@@ -20,15 +20,15 @@ from typing import Any
 
 import pandas as pd
 
-from groupreplay.grouped.slices import INPUT, slice_replay
-from groupreplay.records import Entry
+from groupreplay.records.entries import Entry
 from groupreplay.replay.group import GroupReplay
-from groupreplay.sources.codecs import Codecs
-from groupreplay.sources.files import open_file
-from groupreplay.wire.consumer_offsets import decode
-from groupreplay.wire.read_unit import read_unit
-from groupreplay.wire.results import Undecodable, UnknownType
-from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.segments.read_unit import read_unit
+from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
+from groupreplay.workers.codecs import Codecs
+from groupreplay.workers.files import open_file
+from groupreplay.workers.slices import INPUT, slice_replay
 
 ENTRY_COLUMNS = ("offset", "ts_ms", "leader_epoch", "batch_base_offset", "last_hole")
 TOP = 25

@@ -47,7 +47,7 @@ LARGE = ("churn", "steady", "small", "one-group")
 """Cases of millions of records: they run with Java's second compiler, as docs/cluster.md says of large nights on one machine."""
 
 SECOND_COMPILER = "-XX:TieredStopAtLevel=4"
-_NOTHING = "from groupreplay.session import start_session\nstart_session('bench').stop()\n"
+_NOTHING = "from groupreplay.cli.session import start_session\nstart_session('bench').stop()\n"
 
 
 @dataclass(slots=True)

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from groupreplay.sources.codecs import Codecs
-from groupreplay.sources.files import open_file
-from groupreplay.wire.batches import CONTROL, TRANSACTIONAL, Batch, LogRecord
 from groupreplay.wire.byte_stream import ByteStream
-from groupreplay.wire.record_batch import SegmentReader, parse_records
+from groupreplay.wire.segments.batches import CONTROL, TRANSACTIONAL, Batch, LogRecord
+from groupreplay.wire.segments.record_batch import SegmentReader, parse_records
+from groupreplay.workers.codecs import Codecs
+from groupreplay.workers.files import open_file
 
 DIGITS = 7
 """Of the number that ends a copy's group id."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.wire.record_batch import parse_records
+from groupreplay.wire.segments.record_batch import parse_records
 from tests.bench.generate import PARTITIONS, generate, partition_of
 from tests.bench.nights import Logs
 from tests.bench.parse import decode_all, read, replay_all, rows_by_group

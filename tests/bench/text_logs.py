@@ -19,10 +19,11 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import cycle, islice
 from pathlib import Path
 
-from groupreplay.config import DEFAULT_LAYOUT, REQUEST_LOG, SERVER_LOG
-from groupreplay.sources.files import open_file
-from groupreplay.wire.read_text_unit import read_text_unit
-from groupreplay.wire.text_units import OPEN, TextUnit
+from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN
+from groupreplay.wire.text.read_text_unit import read_text_unit
+from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.workers.files import open_file
 
 HOME = Path(__file__).resolve().parents[2]
 CACHE = HOME / ".cache" / "bench" / "text"
@@ -69,7 +70,7 @@ def units(kind: str, path: Path) -> list[TextUnit]:
     """A plain request log in splits, as the plan cuts it; else one unit."""
     size = path.stat().st_size
     starts = [0] if path.suffix == ".gz" or kind == SERVER_LOG else list(range(0, size, SPLIT_BYTES))
-    whole = TextUnit(kind, str(path), size, 1, "UTC", DEFAULT_LAYOUT, None, None, "i")
+    whole = TextUnit(kind, str(path), size, 1, "UTC", DEFAULT_PATTERN, None, None, "i")
     ends = [*starts[1:], OPEN]
     return [
         TextUnit.from_json(json.dumps({**json.loads(whole.to_json()), "start_position": s, "end_position": e}))

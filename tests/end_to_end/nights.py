@@ -10,8 +10,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config import Config, Source
-from groupreplay.steps.night import NightResult, run_night
+from groupreplay.config.model import Config, Source
+from groupreplay.night.run import NightResult, run_night
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config import REQUEST_LOG, SERVER_LOG, Config, GroupsConfig, Owner, RequestLogSource, ServerLogSource, Source
-from groupreplay.steps.night import NightResult, build_reports, run_night
+from groupreplay.config.model import Config, GroupsConfig, Owner, RequestLogSource, ServerLogSource, Source
+from groupreplay.night.run import NightResult, build_reports, run_night
+from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 from tests.end_to_end.logs import RECORDINGS
 
 pytestmark = pytest.mark.spark

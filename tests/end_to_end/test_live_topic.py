@@ -16,21 +16,22 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config import Config, KafkaSource, KafkaTopicsSource, Source
+from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource, Source
 from groupreplay.errors import ConfigError, SourceUnreadable
-from groupreplay.records import Entry
+from groupreplay.night import land_records as land
+from groupreplay.night.run import NightResult, run_night
+from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition
 from groupreplay.sources import live_planning
-from groupreplay.sources.codecs import Codecs
-from groupreplay.sources.files import find_files, open_file
+from groupreplay.sources.files import find_files
 from groupreplay.sources.live_rows import live_rows
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
-from groupreplay.steps import land
-from groupreplay.steps.night import NightResult, run_night
-from groupreplay.wire.consumer_offsets import decode
-from groupreplay.wire.read_unit import read_unit
-from groupreplay.wire.results import Undecodable, UnknownType
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.segments.read_unit import read_unit
+from groupreplay.workers.codecs import Codecs
+from groupreplay.workers.files import open_file
 from tests.support.broker import OFFSETS_PARTITIONS, Broker
 from tests.support.group_life import Group, commit_in_transaction, described, make_topics, topic_ids
 from tests.support.replaying import FactKey, difference, fact_keys, replayed

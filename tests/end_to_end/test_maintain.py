@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config import Config, RetentionConfig, Source
+from groupreplay.config.model import Config, RetentionConfig, Source
 from groupreplay.errors import ConfigError, RunHeld
-from groupreplay.steps.maintain import maintain, undecided_commits
-from groupreplay.steps.night import NightResult, run_night
+from groupreplay.night.maintain import maintain, undecided_commits
+from groupreplay.night.run import NightResult, run_night
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import before_first_marker, copy_log
@@ -97,7 +97,7 @@ def _never_together(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
         refused.append(caught.value)
         raise ZeroDivisionError
 
-    monkeypatch.setattr("groupreplay.steps.maintain._delete", night)
+    monkeypatch.setattr("groupreplay.night.maintain._delete", night)
     with pytest.raises(ZeroDivisionError):
         maintain(kept.spark, kept.config())
     assert len(refused) == 1

@@ -12,13 +12,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config import Config, ReplayConfig, Source
+from groupreplay.config.model import Config, ReplayConfig, Source
 from groupreplay.errors import ConfigError, NotReady, RunHeld, StatesOutdated
-from groupreplay.steps.night import NightResult, build_reports, land_logs, rebuild_nights, replay_groups, run_night
+from groupreplay.night.run import NightResult, build_reports, land_logs, rebuild_nights, replay_groups, run_night
+from groupreplay.report.joins.digest import DIGESTED
 from groupreplay.tables import runs
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
-from groupreplay.transforms.digest import DIGESTED
 from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half, split_log
 
 pytestmark = pytest.mark.spark
@@ -293,7 +293,7 @@ def test_failed_run_says_why_and_what_it_landed_is_not_lost(
     """The night that failed is published before the next one, which builds on it."""
     logs, warehouse = copy_log(RECORDING, tmp_path / "logs", half), tmp_path / "warehouse"
     with monkeypatch.context() as patched:
-        patched.setattr("groupreplay.steps.night_replay.slices_for", lambda rows, cores: 1 // 0)
+        patched.setattr("groupreplay.night.replay.slices_for", lambda rows, cores: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             run(("segments", logs), warehouse=warehouse)
     (row,) = table(spark, warehouse, "runs").collect()

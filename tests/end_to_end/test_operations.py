@@ -13,9 +13,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config import Config, GroupsConfig, GroupThresholds, Owner, Source
-from groupreplay.steps.night import NightResult, run_night
-from groupreplay.transforms.owners import OWNED
+from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner, Source
+from groupreplay.night.run import NightResult, run_night
+from groupreplay.report.joins.owners import OWNED
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
 
 pytestmark = [pytest.mark.spark, pytest.mark.soak]

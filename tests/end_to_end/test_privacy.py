@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config import Config, PrivacyConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config.model import Config, PrivacyConfig, RequestLogSource, ServerLogSource, Source
 from groupreplay.errors import ConfigError
-from groupreplay.steps.night import NightResult, run_night
+from groupreplay.night.run import NightResult, run_night
+from groupreplay.report.joins.privacy import hash_keys
 from groupreplay.tables.schemas import INTERNAL, PUBLIC
 from groupreplay.tables.warehouse import Warehouse
-from groupreplay.transforms.privacy import hash_keys
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
 from tests.support.log_lines import recorded_lines
 
@@ -75,7 +75,7 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
     logger.setLevel(logging.DEBUG)
     try:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("groupreplay.steps.night_replay.slices_for", lambda *_: [][len("classic-eager-m0")])
+            patched.setattr("groupreplay.night.replay.slices_for", lambda *_: [][len("classic-eager-m0")])
             with pytest.raises(IndexError):
                 run_night(spark, config, NIGHT)
         first = run_night(spark, config, NIGHT)

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.steps.night import NightResult, rebuild_nights
+from groupreplay.night.run import NightResult, rebuild_nights
 from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.nights import Place
 from tests.wire.encode import batch, commit

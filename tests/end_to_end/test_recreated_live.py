@@ -11,14 +11,15 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config import Config, KafkaSource
+from groupreplay.config.model import Config, KafkaSource
+from groupreplay.night import clusters as live
+from groupreplay.night import land_records as land
+from groupreplay.night.run import run_night
 from groupreplay.sources.live_planning import LiveTopic
-from groupreplay.sources.live_rows import read_live
-from groupreplay.sources.read_units import DDL
-from groupreplay.steps import land, live
-from groupreplay.steps.night import run_night
-from groupreplay.wire.read_live import UNKNOWN_MS
-from groupreplay.wire.units import Unit
+from groupreplay.wire.segments.read_live import UNKNOWN_MS
+from groupreplay.wire.segments.units import Unit
+from groupreplay.workers.live_rows import read_live
+from groupreplay.workers.read_units import DDL
 from tests.wire.encode import commit
 
 pytestmark = [pytest.mark.spark, pytest.mark.soak]

@@ -6,13 +6,13 @@ import itertools
 
 import pytest
 
-from groupreplay.evidence.facts import AssignorFailure, EvidenceFact, Rebalance
-from groupreplay.evidence.life import Line
-from groupreplay.evidence.refusals import RUN_GAP_MS
-from groupreplay.log_records import LogEvent
-from groupreplay.wire.broker_clock import BrokerClock
-from groupreplay.wire.log_layout import DEFAULT_PATTERN, Layout
-from groupreplay.wire.server_log import ServerLogParser
+from groupreplay.evidence.evidence_facts import AssignorFailure, EvidenceFact, Rebalance
+from groupreplay.evidence.memory import Line
+from groupreplay.evidence.refusal_runs import RUN_GAP_MS
+from groupreplay.records.log_events import LogEvent
+from groupreplay.wire.text.broker_clock import BrokerClock
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, Layout
+from groupreplay.wire.text.server_log import ServerLogParser
 from tests.support.log_lines import proved
 
 AT = 1_795_300_000_000

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from groupreplay.config import SERVER_LOG
-from groupreplay.evidence.facts import FENCED_DETAILS, Contact, Departure, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.evidence.evidence_facts import FENCED_DETAILS, Contact, Departure, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.records.log_events import SERVER_LOG
 from groupreplay.replay.facts import MemberLife
-from groupreplay.transforms.departures import LEFT_OR_FENCED, SLACK_MS
+from groupreplay.report.joins.departures import LEFT_OR_FENCED, SLACK_MS
 from tests.support.log_lines import newest_ms, proved, recorded_evidence, recorded_lines
 from tests.support.recordings import groups, recordings
 from tests.support.replaying import replayed

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.steps.history import past_nights
-from groupreplay.steps.sql_files import mend_sql
+from groupreplay.night.history import past_nights
+from groupreplay.tables.sql_files import mend_sql
 from groupreplay.tables.warehouse import Warehouse
 from tests.faults.nights import Rows, run_rows, table_rows
 from tests.faults.told import FIRST, SECOND, Told
@@ -59,5 +59,6 @@ def test_statements_show_the_last_finished_night_while_another_one_runs(spark: S
     # A run that died between DONE and these files left the old ones: the next run mends them before anything else.
     shutil.rmtree(nights.warehouse / "_sql")
     warehouse = Warehouse(spark, str(nights.warehouse), "c")
-    mend_sql(warehouse, past_nights(warehouse.read("runs")))
+    newest = past_nights(warehouse.read("runs"))[-1]
+    mend_sql(warehouse, newest.logical_date, newest.versions)
     assert told_versions(nights.warehouse) == after

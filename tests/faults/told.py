@@ -9,8 +9,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from groupreplay.config_file import load_config
-from groupreplay.steps.night import run_night
+from groupreplay.config.reader import load_config
+from groupreplay.night.run import run_night
 from tests.end_to_end.logs import copy_log, half
 from tests.faults.nights import Nights, Rows, contents, run_rows
 

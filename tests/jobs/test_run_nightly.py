@@ -22,7 +22,7 @@ import build_reports
 import land_logs
 import replay_groups
 import run_nightly
-from groupreplay import job_session
+from groupreplay.cli import job_session
 from groupreplay.errors import ConfigError, GroupReplayError, NoSpace, NotReady, RunHeld, SchemaDrift, SourceUnreadable, WarehouseDamaged
 
 ROOT = Path(__file__).parent.parent.parent
@@ -144,7 +144,7 @@ def test_json_lines_are_json_to_the_last(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
 
     def night(*_: Any, **__: Any) -> Any:
-        logging.getLogger("groupreplay.steps").info("step=%s\nms=7", "land", extra={"fields": {"step": "land", "ms": 7}})
+        logging.getLogger("groupreplay.night").info("step=%s\nms=7", "land", extra={"fields": {"step": "land", "ms": 7}})
         warnings.warn("look out", stacklevel=1)
         return SimpleNamespace(summary_lines=("MIGRATION", 'of "all"'), logical_dates=(date(2026, 1, 1),))
 
@@ -156,7 +156,7 @@ def test_json_lines_are_json_to_the_last(monkeypatch: pytest.MonkeyPatch, capsys
         printed = capsys.readouterr()
         out, log = ([json.loads(line) for line in text.splitlines()] for text in (printed.out, printed.err))
         assert [line["level"] for line in log] == ["INFO", "INFO", "WARNING"]
-        assert (log[1]["message"], log[1]["step"], log[1]["ms"], log[1]["logger"]) == ("step=land ms=7", "land", 7, "groupreplay.steps")
+        assert (log[1]["message"], log[1]["step"], log[1]["ms"], log[1]["logger"]) == ("step=land ms=7", "land", 7, "groupreplay.night")
         assert "look out" in log[2]["message"]
         assert [line["message"] for line in out[:-1]] == ["summary"]
         assert out[0]["summary"] == ["MIGRATION", 'of "all"']

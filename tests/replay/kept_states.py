@@ -21,11 +21,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from groupreplay.evidence.group import EvidenceReplay
-from groupreplay.evidence.life import Evidence, Line
-from groupreplay.replay.codec import classes_of, field_version, kept_fields
+from groupreplay.evidence.evidence_replay import EvidenceReplay
+from groupreplay.evidence.memory import Evidence, Line
 from groupreplay.replay.group import GroupReplay
 from groupreplay.replay.life import Life
+from groupreplay.state_codec import classes_of, field_version, kept_fields
 from tests.support.log_lines import Subject, recorded_lines
 from tests.support.recordings import REPOSITORY, RecordedGroup, groups, recordings
 

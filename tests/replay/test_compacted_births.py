@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groupreplay.records import Entry
+from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import GroupSnapshot
 from tests.support.building import NAMES, Log
 from tests.support.replaying import replayed, snapshot_of

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from groupreplay.records import OffsetCommit
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition, MemberState
 from groupreplay.replay.group import GroupReplay
 from tests.support.recordings import RecordedGroup, all_groups, groups, recordings

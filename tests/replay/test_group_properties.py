@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupreplay.records import Entry, OffsetCommit
+from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import (
     Anomaly,
     Chain,

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import groupreplay
-from groupreplay.evidence import state as evidence_state
-from groupreplay.evidence.group import EvidenceReplay
-from groupreplay.evidence.life import Line
+from groupreplay.evidence import saved_memory as evidence_state
+from groupreplay.evidence.evidence_replay import EvidenceReplay
+from groupreplay.evidence.memory import Line
 from groupreplay.replay import state
-from groupreplay.replay.codec import Converters
 from groupreplay.replay.group import GroupReplay
+from groupreplay.state_codec import Converters
 from tests.replay.kept_states import (
     EVIDENCE,
     LIFE,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from groupreplay.records import Entry, OffsetCommit
+from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.operations import Operation
 from tests.support.building import GROUP, NAMES, Form, Log, record
 from tests.support.recordings import all_groups

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from groupreplay.records import Entry, OffsetCommit, Record
+from groupreplay.records.entries import Entry, Record
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Anomaly
 from groupreplay.replay.rule_table import ERROR, RULES
 from tests.support.broken_logs import MUTATIONS, Mutation

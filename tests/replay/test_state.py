@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from groupreplay.evidence import state as evidence_state
-from groupreplay.evidence.facts import AssignorFailure, Outage, Silence
-from groupreplay.evidence.life import Evidence
-from groupreplay.records import Entry
-from groupreplay.replay import codec, state
-from groupreplay.replay.codec import Codec, StateError, classes_of, kept_fields
+from groupreplay import state_codec as codec
+from groupreplay.evidence import saved_memory as evidence_state
+from groupreplay.evidence.evidence_facts import AssignorFailure, Outage, Silence
+from groupreplay.evidence.memory import Evidence
+from groupreplay.records.entries import Entry
+from groupreplay.replay import state
 from groupreplay.replay.group import GroupReplay
 from groupreplay.replay.life import SHARE, STREAMS, Life
 from groupreplay.replay.version_1 import FIRST
+from groupreplay.state_codec import Codec, StateError, classes_of, kept_fields
 from tests.replay.kept_states import EVIDENCE, LIFE, kept, releases
 from tests.support.random_logs import NAMES, logs
 from tests.support.recordings import REPOSITORY, RecordedGroup, all_groups, group

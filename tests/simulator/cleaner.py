@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from groupreplay.sources.codecs import Codecs
-from groupreplay.wire.batches import CONTROL, TRANSACTIONAL, Batch, LogRecord
 from groupreplay.wire.byte_stream import ByteStream
-from groupreplay.wire.record_batch import SegmentReader, parse_records
+from groupreplay.wire.segments.batches import CONTROL, TRANSACTIONAL, Batch, LogRecord
+from groupreplay.wire.segments.record_batch import SegmentReader, parse_records
+from groupreplay.workers.codecs import Codecs
 from tests.simulator.growing import PartitionLog
 from tests.wire import encode
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.wire.units import SEGMENTS
+from groupreplay.wire.segments.units import SEGMENTS
 
 _FOLDER: Final = re.compile(r"__consumer_offsets-(\d+)")
 _HEADER: Final = struct.Struct(">qi")

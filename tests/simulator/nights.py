@@ -13,17 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from groupreplay.records import Entry
+from groupreplay.night.plan import Landing, landed
+from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, TopicSeen
 from groupreplay.replay.group import GroupReplay
-from groupreplay.sources.codecs import Codecs
 from groupreplay.sources.planning import plan_units
-from groupreplay.steps.plan import Landing, landed
-from groupreplay.wire.consumer_offsets import decode
-from groupreplay.wire.read_unit import read_unit
-from groupreplay.wire.results import Undecodable, UnknownType
-from groupreplay.wire.rows import MARKER, OPEN_COMMIT, RECORD, UNIT
-from groupreplay.wire.units import Unit
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.segments.raw_rows import MARKER, OPEN_COMMIT, RECORD, UNIT
+from groupreplay.wire.segments.read_unit import read_unit
+from groupreplay.wire.segments.units import Unit
+from groupreplay.workers.codecs import Codecs
 from tests.simulator.growing import GrowingFiles, PartitionLog
 from tests.support.replaying import FactKey, fact_keys
 

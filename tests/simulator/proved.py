@@ -12,8 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from groupreplay.evidence.facts import Departure, EvidenceFact, Rebalance, Refusal, ShardEvent
-from groupreplay.evidence.refusals import error_name
+from groupreplay.evidence.evidence_facts import (
+    Departure,
+    EvidenceFact,
+    Rebalance,
+    Refusal,
+    ShardEvent,
+)
+from groupreplay.evidence.refusal_runs import error_name
 from tests.simulator.tables import COLUMNS, Row, Tables
 from tests.support.log_lines import evidence_of, lines_in
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
-from groupreplay.records import Entry
+from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, TopicSeen
-from groupreplay.sources.codecs import Codecs
-from groupreplay.wire.consumer_offsets import decode
-from groupreplay.wire.read_unit import read_unit
-from groupreplay.wire.results import Undecodable, UnknownType
-from groupreplay.wire.rows import DAMAGE, RECORD, UNIT
-from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.segments.raw_rows import DAMAGE, RECORD, UNIT
+from groupreplay.wire.segments.read_unit import read_unit
+from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
+from groupreplay.workers.codecs import Codecs
 from tests.support.replaying import replayed
 
 F = TypeVar("F", bound=Fact)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config import Source
+from groupreplay.config.model import Source
 from groupreplay.errors import SourceUnreadable
-from groupreplay.sources.files import find_files, open_file, read_start
+from groupreplay.sources.files import find_files
+from groupreplay.workers.files import open_file, read_start
 
 
 def paths(path: str | Path) -> list[str]:

@@ -15,8 +15,8 @@ from groupreplay.sources.live_planning import (
     whole_since_ms,
 )
 from groupreplay.sources.planning import Landed
-from groupreplay.wire.read_live import UNKNOWN_MS
-from groupreplay.wire.units import KAFKA, Unit
+from groupreplay.wire.segments.read_live import UNKNOWN_MS
+from groupreplay.wire.segments.units import KAFKA, Unit
 
 ID, OTHER_ID = "AAAAAAAAQACAAAAAAAAAAQ", "AAAAAAAAQACAAAAAAAAAAg"
 

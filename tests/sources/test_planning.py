@@ -7,7 +7,7 @@ import pytest
 
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.planning import OPEN, TASK_BYTES, Landed, fingerprint, key_of, pack, plan_units, seen_after, unit_weight
-from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
+from groupreplay.wire.segments.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
 
 
 def segment(base_offset: int, *, replica: str = "/logs/broker-1", partition: int = 7, size: int = 100, suffix: str = ".log") -> LogFile:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config import Config, RequestLogSource, ServerLogSource
+from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
 from groupreplay.errors import SourceUnreadable
+from groupreplay.night.plan import Inputs, find_inputs
 from groupreplay.sources import text_logs
 from groupreplay.sources.files import FoundFile, find_files
 from groupreplay.sources.text_logs import TextFile, TextLanded, distinct, plan_text_units, text_files
-from groupreplay.steps.plan import Inputs, find_inputs
-from groupreplay.wire.text_units import OPEN, TextUnit
+from groupreplay.wire.text.text_units import OPEN, TextUnit
 
 FIRST = b"[2026-11-20 10:00:00,000] INFO starting (kafka.Kafka$)\n"
 MORE = b"[2026-11-20 10:00:01,000] INFO started (kafka.server.KafkaServer)\n"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from groupreplay.records import GroupMetadata, Record, TopicPartitions
+from groupreplay.records.classic import GroupMetadata
+from groupreplay.records.consumer import TopicPartitions
+from groupreplay.records.entries import Record
 from tests.support.changed_logs import (
     K3,
     K5,

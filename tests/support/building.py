@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from groupreplay.records import (
-    Assignment,
+from groupreplay.records.classic import Assignment, GroupMember, GroupMetadata, GroupMetadataValue, NamedPartitions, Subscription
+from groupreplay.records.consumer import (
     ClassicMemberMetadata,
     ClassicProtocol,
     ConsumerGroupCurrentMemberAssignment,
@@ -36,19 +36,12 @@ from groupreplay.records import (
     ConsumerGroupTargetAssignmentMemberValue,
     ConsumerGroupTargetAssignmentMetadata,
     ConsumerGroupTargetAssignmentMetadataValue,
-    Entry,
-    GroupMember,
-    GroupMetadata,
-    GroupMetadataValue,
-    NamedPartitions,
-    OffsetCommit,
-    OffsetCommitValue,
-    OtherGroupRecord,
-    Record,
-    Subscription,
     TopicMetadata,
     TopicPartitions,
 )
+from groupreplay.records.entries import Entry, Record
+from groupreplay.records.offsets import OffsetCommit, OffsetCommitValue
+from groupreplay.records.others import OtherGroupRecord
 
 Form = Mapping[str, Any]
 

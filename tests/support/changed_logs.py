@@ -9,17 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from groupreplay.records import (
+from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentValue,
     ConsumerGroupMemberMetadata,
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
-    Entry,
-    Record,
     TopicPartitions,
 )
+from groupreplay.records.entries import Entry, Record
 
 K3, K5, K6, K7, K8 = (
     ConsumerGroupMetadata,

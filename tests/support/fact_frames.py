@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.grouped.frames import REPLAYED, UnionSchema
-from groupreplay.grouped.packed import DDL, PackedFacts
+from groupreplay.workers.fact_frames import REPLAYED, UnionSchema
+from groupreplay.workers.packed import DDL, PackedFacts
 
 
 def frame_of(spark: SparkSession, schema: UnionSchema, facts: Iterable[Any]) -> DataFrame:

@@ -7,15 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from groupreplay.config import DEFAULT_LAYOUT, REQUEST_LOG, SERVER_LOG
-from groupreplay.evidence.facts import EvidenceFact
-from groupreplay.evidence.group import EvidenceReplay
-from groupreplay.evidence.life import Line
-from groupreplay.log_records import LogEvent
-from groupreplay.sources.files import open_file
-from groupreplay.wire.read_text_unit import read_text_unit
-from groupreplay.wire.text_rows import EVENT_FIELDS
-from groupreplay.wire.text_units import TextUnit
+from groupreplay.evidence.evidence_facts import EvidenceFact
+from groupreplay.evidence.evidence_replay import EvidenceReplay
+from groupreplay.evidence.memory import Line
+from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG, LogEvent
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN
+from groupreplay.wire.text.read_text_unit import read_text_unit
+from groupreplay.wire.text.text_rows import EVENT_FIELDS
+from groupreplay.wire.text.text_units import TextUnit
+from groupreplay.workers.files import open_file
 from tests.support.recordings import recordings
 
 Subject = tuple[str | None, int | None]
@@ -46,7 +46,7 @@ def lines_in(folder: Path, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)) -
         if kind not in kinds:
             continue
         broker = int(path.name.split(".")[0].removeprefix("broker-"))
-        unit = TextUnit(kind, str(path), path.stat().st_size, broker, "UTC", DEFAULT_LAYOUT, None, None, "i")
+        unit = TextUnit(kind, str(path), path.stat().st_size, broker, "UTC", DEFAULT_PATTERN, None, None, "i")
         for columns in read_text_unit(unit, open_file):
             for values in zip(*columns.values(), strict=True):
                 row: dict[str, Any] = dict(zip(columns, values, strict=True))

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from groupreplay.records import Entry
+from groupreplay.records.entries import Entry
 from tests.support.building import GROUP, Form, record
 
 MEMBERS = ("A", "B", "C")

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from groupreplay.records import Entry, Record
-from groupreplay.wire.dump_json import decode_json
-from groupreplay.wire.results import Undecodable, UnknownType
+from groupreplay.records.entries import Entry, Record
+from groupreplay.wire.records.dump_json import decode_json
+from groupreplay.wire.records.results import Undecodable, UnknownType
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _HOMES = (REPOSITORY / "tests" / "recordings", REPOSITORY.parent / "shared" / "recordings")

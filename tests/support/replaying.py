@@ -6,7 +6,8 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from groupreplay.records import Entry, OffsetCommit
+from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Fact, GroupSnapshot
 from groupreplay.replay.group import GroupReplay
 from groupreplay.replay.operations import Operation, OperationReader

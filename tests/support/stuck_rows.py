@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from groupreplay.config import Thresholds
+from groupreplay.config.model import Thresholds
 from groupreplay.replay.facts import Chain, Stall
 
 THRESHOLDS: Final = Thresholds()

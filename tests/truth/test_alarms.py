@@ -11,13 +11,13 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config import TEXT_KINDS, Thresholds
-from groupreplay.evidence.facts import Contact, Departure
-from groupreplay.grouped.evidence_slices import EVIDENCE
-from groupreplay.grouped.frames import REPLAYED
-from groupreplay.transforms.context import ReportContext
-from groupreplay.transforms.stuck_groups import stuck_groups
-from groupreplay.transforms.stuck_members import stuck_members
+from groupreplay.config.model import TEXT_KINDS, Thresholds
+from groupreplay.evidence.evidence_facts import Contact, Departure
+from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.tables.stuck_groups import stuck_groups
+from groupreplay.report.tables.stuck_members import stuck_members
+from groupreplay.workers.evidence_slices import EVIDENCE
+from groupreplay.workers.fact_frames import REPLAYED
 from tests.support.fact_frames import frame_of
 from tests.support.log_lines import newest_ms, recorded_evidence
 from tests.truth.faults import BEATS_MS, Alarm, Fault, faults, healthy_groups, is_only_departure, owed, unexplained_ms

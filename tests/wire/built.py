@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groupreplay.wire.schema import Field, Struct
+from groupreplay.wire.records.schema import Field, Struct
 
 
 def built(layout: Struct, values: dict[str, Any], version: int) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 import google_crc32c
 import pyarrow as pa
 
-from groupreplay.wire.layouts import RECORD_TYPES
-from groupreplay.wire.schema import Field, Struct
+from groupreplay.wire.records.layouts import RECORD_TYPES
+from groupreplay.wire.records.schema import Field, Struct
 
 FIXED = {"int8": "b", "int16": "h", "uint16": "H", "int32": "i", "int64": "q"}
 TRANSACTIONAL, CONTROL, APPEND_TIME = 0x10, 0x20, 0x08

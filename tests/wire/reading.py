@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from groupreplay.sources.codecs import Codecs
-from groupreplay.wire.read_late_unit import read_late_unit
-from groupreplay.wire.read_unit import read_unit
-from groupreplay.wire.rows import COLUMNS
-from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
+from groupreplay.wire.segments.raw_rows import COLUMNS
+from groupreplay.wire.segments.read_late_unit import read_late_unit
+from groupreplay.wire.segments.read_unit import read_unit
+from groupreplay.wire.segments.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
+from groupreplay.workers.codecs import Codecs
 
 CODECS = Codecs()
 Row = dict[str, Any]

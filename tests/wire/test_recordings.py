@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from groupreplay import records
-from groupreplay.wire.consumer_offsets import decode
-from groupreplay.wire.dump_json import decode_json
-from groupreplay.wire.units import Unit, UnitFile
+from groupreplay.records.entries import Record
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.dump_json import decode_json
+from groupreplay.wire.segments.units import Unit, UnitFile
 from tests.wire.reading import Row, counts, of_kind, open_path, recorded_units, recordings, rows_of
 
 RECORDINGS = recordings()
@@ -53,7 +53,7 @@ def test_segments_and_dump_say_the_same(recording: Path) -> None:
         for by_bytes, by_text in zip(from_segments, from_dumps, strict=True):
             if by_bytes["kind"] == "record":
                 record = decode(by_bytes["key"], by_bytes["value"])
-                assert isinstance(record, records.Record), (partition, by_bytes["offset"], record)
+                assert isinstance(record, Record), (partition, by_bytes["offset"], record)
                 assert record == decode_json(by_text["key"], by_text["value"]), (partition, by_bytes["offset"])
                 assert record.group_id == by_bytes["group_id"]
                 assert all(text.encode().decode() == text for text in texts(record))

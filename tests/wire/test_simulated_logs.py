@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from groupreplay.log_records import LogEvent
-from groupreplay.sources.codecs import Codecs
-from groupreplay.sources.files import open_file
-from groupreplay.wire.broker_clock import BrokerClock
-from groupreplay.wire.log_layout import DEFAULT_PATTERN, Layout
-from groupreplay.wire.read_unit import read_unit
-from groupreplay.wire.request_log import RequestLogParser
-from groupreplay.wire.server_log import ServerLogParser
-from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
+from groupreplay.records.log_events import LogEvent
+from groupreplay.wire.segments.read_unit import read_unit
+from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
+from groupreplay.wire.text.broker_clock import BrokerClock
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, Layout
+from groupreplay.wire.text.request_log import RequestLogParser
+from groupreplay.wire.text.server_log import ServerLogParser
+from groupreplay.workers.codecs import Codecs
+from groupreplay.workers.files import open_file
 from tests.simulator.simulate import NotSimulated, for_version, simulate
 
 SEED, GROUPS, HOURS = 5, 8, 0.15

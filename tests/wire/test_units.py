@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from groupreplay.wire.results import Undecodable, UnknownType
-from groupreplay.wire.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.segments.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
 
 
 def test_a_unit_survives_the_journey() -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from groupreplay.evidence.facts import AssignorFailure
-from groupreplay.evidence.life import Evidence, Line, Output, place
-from groupreplay.evidence.refusals import RUN_GAP_MS
+from groupreplay.evidence.evidence_facts import AssignorFailure
+from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.evidence.refusal_runs import RUN_GAP_MS
 
 
 def replay_assignor(evidence: Evidence, line: Line, output: Output) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groupreplay.evidence.departures import FENCED
-from groupreplay.evidence.facts import MIN_SILENCE_MS, SESSION_EXPIRED, Contact, Departure, Outage, Silence
-from groupreplay.evidence.life import FORGET_MS, Evidence, Line, Output, place
-from groupreplay.evidence.refusals import COORDINATOR_ERRORS
-from groupreplay.log_records import LogEvent
+from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Contact, Departure, Outage, Silence
+from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Output, place
+from groupreplay.evidence.refusal_runs import COORDINATOR_ERRORS
+from groupreplay.evidence.removals import FENCED
+from groupreplay.limits import MIN_SILENCE_MS
+from groupreplay.records.log_events import LogEvent
 
 HEARTBEATS: Final = frozenset(
     {"HEARTBEAT", "JOIN_GROUP", "SYNC_GROUP", "CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groupreplay.evidence.facts import ShardEvent
-from groupreplay.evidence.life import Evidence, Line, Output, place
+from groupreplay.evidence.evidence_facts import ShardEvent
+from groupreplay.evidence.memory import Evidence, Line, Output, place
 
 _EVENTS: Final = {"SHARD_LOADED": "LOADED", "SHARD_LOAD_FAILED": "LOAD_FAILED", "SHARD_UNLOADED": "UNLOADED"}
 

@@ -5,7 +5,8 @@ Join phases leave no record: they show as gaps in generations.
 
 from __future__ import annotations
 
-from groupreplay.records import Entry, GroupMember, GroupMetadataValue
+from groupreplay.records.classic import GroupMember, GroupMetadataValue
+from groupreplay.records.entries import Entry
 from groupreplay.replay import epochs as cause_names
 from groupreplay.replay.epochs import INFERRED, NONE, only, partitions_moved
 from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from groupreplay.records import Entry, OffsetCommit
+from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.life import CLASSIC
 from groupreplay.replay.machine import Machine
 from groupreplay.replay.topic_names import learn_topic

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from groupreplay.records import (
+from groupreplay.records.consumer import (
     UNREVOKED_PARTITIONS,
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -21,9 +21,9 @@ from groupreplay.records import (
     ConsumerGroupRegularExpressionValue,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
-    Entry,
     TopicPartitions,
 )
+from groupreplay.records.entries import Entry
 from groupreplay.replay import epochs as cause_names
 from groupreplay.replay.epochs import EXACT, INFERRED, NONE, only, partitions_moved
 from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition

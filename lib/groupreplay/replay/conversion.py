@@ -7,15 +7,14 @@ Source: GroupMetadataManager.convertToConsumerGroup, convertToClassicGroup; Cons
 
 from __future__ import annotations
 
-from groupreplay.records import (
+from groupreplay.records.classic import GroupMetadata, GroupMetadataValue
+from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMember,
-    Entry,
-    GroupMetadata,
-    GroupMetadataValue,
 )
+from groupreplay.records.entries import Entry
 from groupreplay.replay import epochs as cause_names
 from groupreplay.replay.classic import apply_classic
 from groupreplay.replay.consumer import apply_consumer, set_target

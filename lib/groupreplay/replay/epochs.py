@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Epoch, Stall
+from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
+from groupreplay.replay.facts import Chain, Epoch, Stall
 from groupreplay.replay.life import CLASSIC, Life, Output, TopicPartition
 
 JOIN = "JOIN"

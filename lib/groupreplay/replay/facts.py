@@ -182,9 +182,6 @@ class Stall(Fact):
     detail: str | None = None
 
 
-MIN_STALL_MS = 1000
-
-
 @dataclass(slots=True, kw_only=True)
 class Chain(Fact):
     """Repetitions that the report calls stuck if enough of them fall into one window: FENCE_LOOP of a member, EPOCH_STORM of a group (member_id
@@ -204,9 +201,6 @@ class Chain(Fact):
     member_protocol: str | None = None
     times_at: list[int]
     ends_at: list[int]
-
-
-MAX_CHAIN_GAP_MS = 3_600_000
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groupreplay.records import (
+from groupreplay.records.classic import GroupMetadata
+from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMetadata,
-    Entry,
-    GroupMetadata,
-    OffsetCommit,
-    OtherGroupRecord,
 )
+from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
+from groupreplay.records.others import OtherGroupRecord
 from groupreplay.replay import conversion, epochs, other, snapshot, state
 from groupreplay.replay.classic import apply_classic
 from groupreplay.replay.commits import apply_commit

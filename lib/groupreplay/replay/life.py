@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from groupreplay.replay.codec import DERIVED, version_of
 from groupreplay.replay.facts import Chain, Epoch, Fact, HandOver, HeldPartition, MemberState, Stall
+from groupreplay.state_codec import DERIVED, version_of
 
 TopicPartition = tuple[str, int]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from groupreplay.records import MEMBER_STATES, STABLE, STATIC_LEAVE_EPOCH, UNREVOKED_PARTITIONS
+from groupreplay.records.consumer import MEMBER_STATES, STABLE, STATIC_LEAVE_EPOCH, UNREVOKED_PARTITIONS
 from groupreplay.replay.epochs import Epochs
 from groupreplay.replay.facts import MemberLife, MemberState
 from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Life, Member, Names, Output, TopicPartition

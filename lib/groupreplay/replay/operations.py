@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from groupreplay.records import (
+from groupreplay.records.classic import GroupMetadata
+from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
-    Entry,
-    GroupMetadata,
-    OffsetCommit,
-    OtherGroupRecord,
-    Record,
 )
+from groupreplay.records.entries import Entry, Record
+from groupreplay.records.offsets import OffsetCommit
+from groupreplay.records.others import OtherGroupRecord
 
 SHARE_CURRENT_MEMBER_ASSIGNMENT = 14
 SHARE_STATE_PARTITION_METADATA = 15

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupreplay.records import SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA, OtherGroupRecord
+from groupreplay.records.others import SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA, OtherGroupRecord
 from groupreplay.replay.life import SHARE, STREAMS, Life, Member
 from groupreplay.replay.operations import Operation
 

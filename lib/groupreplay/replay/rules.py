@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from groupreplay.records import (
+from groupreplay.records.classic import GroupMetadataValue
+from groupreplay.records.consumer import (
     STABLE,
     STATIC_LEAVE_EPOCH,
     UNRELEASED_PARTITIONS,
@@ -20,10 +21,9 @@ from groupreplay.records import (
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
-    Entry,
-    GroupMetadataValue,
     TopicPartitions,
 )
+from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Anomaly
 from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Life, Member, Output, Span, TopicPartition
 from groupreplay.replay.operations import Operation

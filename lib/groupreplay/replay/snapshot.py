@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 
-from groupreplay.records import STATIC_LEAVE_EPOCH
+from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
 from groupreplay.replay.machine import Machine

@@ -9,14 +9,12 @@ from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from groupreplay.records import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS
+from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_QUIET_MS, MIN_STALL_MS
+from groupreplay.records.consumer import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS
 from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
-from groupreplay.replay.facts import MAX_CHAIN_GAP_MS, MIN_STALL_MS, Chain, Stall
+from groupreplay.replay.facts import Chain, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Departure, Life, Member, Names, Output, TopicPartition, client_key
 from groupreplay.replay.rules import Rules
-
-MIN_QUIET_MS = 60_000
-"""Shortest silence between commits that is told: commits come every few seconds, and every change of a group ends such a silence."""
 
 
 @dataclass(slots=True)

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groupreplay.records import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS
-from groupreplay.replay.codec import Codec, Converter
+from groupreplay.records.consumer import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS
 from groupreplay.replay.life import CLASSIC, Life, TopicPartition
 from groupreplay.replay.version_1 import FIRST
+from groupreplay.state_codec import Codec, Converter
 
 
 def _waiting(_: Any, member: Mapping[str, Any]) -> set[TopicPartition]:

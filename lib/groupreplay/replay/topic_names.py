@@ -7,7 +7,7 @@ topic's (a name has one id at a time). Anything less is not told.
 
 from __future__ import annotations
 
-from groupreplay.records import Entry
+from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import TopicSeen
 from groupreplay.replay.machine import Machine
 

@@ -1,6 +1,6 @@
 """How states of version 1 number the fields of a life: by their order here, which never changes."""
 
-from groupreplay.replay.codec import FirstVersion
+from groupreplay.state_codec import FirstVersion
 
 FIRST = FirstVersion(
     mark=b"\x01",

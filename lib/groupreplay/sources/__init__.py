@@ -1,1 +1,1 @@
-"""Where raw rows come from: listing and opening of files, what kind each is, what a night reads of them, and the reading itself on a worker."""
+"""The driver's side of sources: which files there are, what a night reads of them, what a cluster says."""

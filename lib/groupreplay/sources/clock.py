@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import Final
 
-from groupreplay.sources.codecs import Codecs
-from groupreplay.sources.files import open_file
-from groupreplay.wire.batches import Batch
 from groupreplay.wire.byte_stream import ByteStream
-from groupreplay.wire.record_batch import SegmentReader
-from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
+from groupreplay.wire.segments.batches import Batch
+from groupreplay.wire.segments.record_batch import SegmentReader
+from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
+from groupreplay.workers.codecs import Codecs
+from groupreplay.workers.files import open_file
 
 TAILS_BYTES: Final = (256 << 10, 8 << 20)
 """How much of a file's end is looked at, and how much if that held no whole batch. A broker's default limit of a batch is 1 MB."""

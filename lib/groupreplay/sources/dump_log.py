@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from groupreplay.sources.files import FoundFile, open_file
+from groupreplay.sources.files import FoundFile
 from groupreplay.sources.log_files import LogFile
 from groupreplay.wire.byte_stream import ByteStream
-from groupreplay.wire.dump_log import scan_sections
-from groupreplay.wire.units import DUMP_LOG
+from groupreplay.wire.segments.dump_log import scan_sections
+from groupreplay.wire.segments.units import DUMP_LOG
+from groupreplay.workers.files import open_file
 
 _NAME = re.compile(r"__consumer_offsets-(\d{1,9})(?!\d)")
 

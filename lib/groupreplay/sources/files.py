@@ -1,7 +1,4 @@
-"""Files by path or URI: a path is a file, a directory (walked) or a glob; local, or on any file system that pyarrow knows (hdfs, s3, gs, abfs, ..).
-
-What is opened here is read as a stream; whether it is gzip is for its reader to see (`wire.byte_stream`).
-"""
+"""Files by path or URI: a path is a file, a directory (walked) or a glob; local, or on any file system that pyarrow knows (hdfs, s3, gs, abfs, ..)."""
 
 from __future__ import annotations
 
@@ -11,20 +8,15 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from typing import BinaryIO, Final, cast
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from pyarrow import fs
 
-from groupreplay.config import Source
+from groupreplay.config.model import Source
 from groupreplay.errors import SourceUnreadable
-from groupreplay.wire.byte_stream import ByteStream
+from groupreplay.workers.files import identity, is_local, local_path, reason, remote
 
-_URI = re.compile(r"[a-z][a-z0-9+.-]*:/", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[]")
-_SCHEMES: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
-"""What Hadoop calls a file system, and what pyarrow does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,67 +38,13 @@ class Listing:
 def find_files(source: Source) -> Listing:
     """Every file at a source's path. Raises SourceUnreadable if there is nothing there, or no way to it."""
     try:
-        listing = _find_local(_local_path(source.path)) if _is_local(source.path) else _find_remote(source.path)
+        listing = _find_local(local_path(source.path)) if is_local(source.path) else _find_remote(source.path)
     except (OSError, ValueError, NotImplementedError) as error:
-        raise SourceUnreadable(str(source), _reason(error)) from error
+        raise SourceUnreadable(str(source), reason(error)) from error
     if not listing.files:
         why = "; ".join(f"{path}: {problem}" for path, problem in listing.unreadable)
         raise SourceUnreadable(str(source), why or ("no such file or directory" if not _GLOB.search(source.path) else "no file matches"))
     return listing
-
-
-def open_file(path: str) -> BinaryIO:
-    """A stream of a file's bytes as stored. Every fault of reading is an OSError."""
-    if _is_local(path):
-        return open(_local_path(path), "rb", buffering=0)
-    system, inside = _remote(path)
-    return cast(BinaryIO, system.open_input_file(inside))
-
-
-def read_start(path: str, most: int) -> bytes:
-    """The first bytes of a file, at most so many, inflated if it is gzip. Raises OSError for what cannot be read."""
-    stream = ByteStream(path, -1, open_file)
-    try:
-        pieces, left = [], most
-        while left and (piece := stream.read(left)):
-            pieces.append(piece)
-            left -= len(piece)
-        if left and stream.failure:
-            raise OSError(stream.failure)
-        return b"".join(pieces)
-    finally:
-        stream.close()
-
-
-def is_readable(path: str) -> str | None:
-    """None, or why a file cannot be opened and read."""
-    try:
-        with open_file(path) as stream:
-            stream.read(1)
-    except OSError as error:
-        return _reason(error)
-    return None
-
-
-def identity(path: str) -> str:
-    """What is the same for one file under two paths, as far as a path tells it."""
-    return os.path.realpath(_local_path(path)) if _is_local(path) else path
-
-
-def _is_local(path: str) -> bool:
-    return not _URI.match(path) or path.lower().startswith("file:")
-
-
-def _local_path(path: str) -> str:
-    if path.lower().startswith("file:"):
-        path = unquote(urlsplit(path).path)
-    return os.path.abspath(path)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror.lower()}"
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 # ---------------------------------------------------------------- local
@@ -164,20 +102,6 @@ def _walk_local(path: str, unreadable: list[tuple[str, str]], above: set[str]) -
 # ---------------------------------------------------------------- remote
 
 
-@lru_cache(maxsize=16)
-def _file_system(root: str) -> fs.FileSystem:
-    return fs.FileSystem.from_uri(root)[0]
-
-
-def _remote(uri: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a URI and the path inside it. Options of the URI (?region=..) belong to the file system."""
-    parts = urlsplit(uri)
-    scheme = _SCHEMES.get(parts.scheme.lower(), parts.scheme.lower())
-    options = f"?{parts.query}" if parts.query else ""
-    system = _file_system(f"{scheme}://{parts.netloc}/{options}")
-    return system, fs.FileSystem.from_uri(f"{scheme}://{parts.netloc}{parts.path}{options}")[1]
-
-
 def _find_remote(uri: str) -> Listing:
     parts = urlsplit(uri)
     segments = parts.path.strip("/").split("/")
@@ -185,7 +109,7 @@ def _find_remote(uri: str) -> Listing:
     base_path = "/".join(["", *segments[:fixed]])
     options = f"?{parts.query}" if parts.query else ""
     base_uri = f"{parts.scheme}://{parts.netloc}{base_path}"
-    system, base = _remote(base_uri + options)
+    system, base = remote(base_uri + options)
     found: dict[str, FoundFile] = {}
     for root in _expand_remote(system, base, segments[fixed:]):
         for info in _walk_remote(system, root):

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
-from groupreplay.config import KafkaSource, KafkaTopicsSource
+from groupreplay.config.kafka_options import secrets_of
+from groupreplay.config.model import KafkaSource, KafkaTopicsSource
 from groupreplay.errors import ConfigError, NotReady, SourceUnreadable
-from groupreplay.kafka_options import secrets_of
+from groupreplay.sources.given_topics import GivenTopic
 from groupreplay.sources.live_planning import LiveTopic
-from groupreplay.sources.topics import GivenTopic
 
 T = TypeVar("T")
 Connection = KafkaSource | KafkaTopicsSource

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from groupreplay.sources.planning import Landed
-from groupreplay.wire.read_live import UNKNOWN_MS
-from groupreplay.wire.units import KAFKA, Unit
+from groupreplay.wire.segments.read_live import UNKNOWN_MS
+from groupreplay.wire.segments.units import KAFKA, Unit
 
 UNIT_OFFSETS: Final = 4_000_000
 """A minute or two of reading: long enough to be worth a task, short enough that partitions of different sizes even out."""

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, Final
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config import KafkaSource
-from groupreplay.grouped.worker import worker_task
+from groupreplay.config.model import KafkaSource
 from groupreplay.sources.live_planning import LiveTopic, read_at_once, whole_since_ms
-from groupreplay.sources.read_units import DDL, raw_row_batch
-from groupreplay.wire.batches import LogRecord
-from groupreplay.wire.read_live import LiveReader
-from groupreplay.wire.units import Unit
+from groupreplay.wire.segments.units import Unit
+from groupreplay.workers.live_rows import read_live
+from groupreplay.workers.read_units import DDL
 
 _API_TIMEOUT: Final = "default.api.timeout.ms"
 
@@ -29,11 +25,6 @@ def live_rows(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: 
     reads = [_records(spark, source, live, together) for together in read_at_once(units)]
     since_ms = whole_since_ms(live, int(time.time() * 1000))
     return reduce(DataFrame.unionAll, reads).mapInArrow(read_live(units, since_ms), DDL)
-
-
-def empty_unit_rows(units: Iterable[Unit]) -> pa.Table:
-    """The rows of units of which no record is left."""
-    return pa.Table.from_batches([raw_row_batch(LiveReader(unit).finish()) for unit in units])
 
 
 def _records(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: Sequence[Unit]) -> DataFrame:
@@ -59,35 +50,3 @@ def _records(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: S
 
 def _by_partition(topic: str, offsets: Mapping[int, int]) -> str:
     return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})
-
-
-def read_live(units: Sequence[Unit], since_ms: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function to map: batches of one task, so of one unit, in offset order -> batches of raw rows.
-
-    since_ms: `LiveReader.whole_since_ms`.
-    """
-    starts: dict[int, list[int]] = {}
-    by_start = {(unit.offsets_partition, unit.start_offset): unit for unit in units}
-    for partition, start in sorted(by_start):
-        starts.setdefault(partition, []).append(start)
-
-    def unit_of(partition: int, offset: int) -> Unit:
-        known = starts[partition]
-        return by_start[partition, known[bisect_right(known, offset) - 1]]
-
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        reader: LiveReader | None = None
-        with worker_task():
-            for batch in batches:
-                partitions, *columns = (column.to_pylist() for column in batch.columns)
-                if not partitions:
-                    continue
-                records = list(map(LogRecord._make, zip(*columns, strict=True)))
-                reader = reader or LiveReader(unit_of(partitions[0], records[0].offset), since_ms)
-                assert unit_of(partitions[-1], records[-1].offset) is reader.unit, "a task reads one unit"
-                if rows := reader.feed(records):
-                    yield raw_row_batch(rows)
-            if reader is not None:
-                yield raw_row_batch(reader.finish())
-
-    return read

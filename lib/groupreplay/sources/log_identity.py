@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
-from groupreplay.sources.files import read_start
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.planning import Landed, key_of
-from groupreplay.wire.record_batch import HEADER_BYTES, first_header
-from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
+from groupreplay.wire.segments.record_batch import HEADER_BYTES, first_header
+from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
+from groupreplay.workers.files import read_start
 
 CLOCKS_MS: Final = 60_000
 """How far the clocks of two leaders of one partition may be apart."""

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.wire.units import SEGMENTS, Unit, UnitFile
+from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
 
 OPEN: Final = -1
 """No bound: of a start, from wherever the log begins; of an end, as far as it goes."""

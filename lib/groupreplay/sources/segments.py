@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from groupreplay.sources.files import FoundFile
 from groupreplay.sources.log_files import LogFile
-from groupreplay.wire.units import SEGMENTS
+from groupreplay.wire.segments.units import SEGMENTS
 
 _SEGMENT = re.compile(r"(?P<replica>(?:.*/)?)__consumer_offsets-(?P<partition>\d{1,9})/(?P<base_offset>\d{20})\.log(?:\.gz)?")
 

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from groupreplay.config import REQUEST_LOG, RequestLogSource, ServerLogSource
-from groupreplay.sources.files import FoundFile, open_file
+from groupreplay.config.model import RequestLogSource, ServerLogSource
+from groupreplay.records.log_events import REQUEST_LOG
+from groupreplay.sources.files import FoundFile
 from groupreplay.sources.planning import GZIP_WEIGHT
 from groupreplay.wire.byte_stream import CHUNK_BYTES, READ_ERRORS, ByteStream
-from groupreplay.wire.text_units import OPEN, TextUnit
+from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.workers.files import open_file
 
 FIRST_LINE_BYTES: Final = 4 << 10
 """Of a longer first line these are enough."""

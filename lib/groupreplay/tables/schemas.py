@@ -64,7 +64,7 @@ def table_schema(spark: SparkSession, name: str) -> TableSchema:
 def parse_ddl(spark: SparkSession, name: str, ddl: str) -> TableSchema:
     """A CREATE TABLE statement as Spark's parser reads it.
 
-    Spark has no public call for this: the logical plan `CreateTable` of 4.x is asked for its columns; tests/test_schemas.py pins what comes back.
+    Spark has no public call for this: the logical plan `CreateTable` of 4.x is asked for its columns; tests/tables/test_schemas.py pins what comes back.
     """
     plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(ddl)
     struct = StructType.fromJson(json.loads(plan.tableSchema().json()))

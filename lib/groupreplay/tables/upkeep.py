@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.config import SAFE_VACUUM_HOURS
+from groupreplay.config.model import SAFE_VACUUM_HOURS
 from groupreplay.tables.damage import guarded
 from groupreplay.tables.warehouse import Warehouse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from groupreplay.replay.facts import MIN_STALL_MS
+from groupreplay.limits import MIN_STALL_MS
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.lives import Life
 from tests.simulator.truth import CONSUMER, Operation

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from groupreplay.replay.facts import MAX_CHAIN_GAP_MS
+from groupreplay.limits import MAX_CHAIN_GAP_MS
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.truth import CONSUMER, Member, Operation

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from groupreplay.replay.facts import MIN_STALL_MS
-from groupreplay.replay.stalls import MIN_QUIET_MS
+from groupreplay.limits import MIN_QUIET_MS, MIN_STALL_MS
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.lives import Life
 from tests.simulator.truth import CONSUMER, UNREVOKED, Commit, Member, Operation, Truth

@@ -1,0 +1,114 @@
+"""Rebalances of classic groups, phase by phase, as the coordinator logs them: nothing of a join phase is in the offsets topic.
+
+`Preparing to rebalance` begins one, `Stabilized` ends its join phase, `Assignment received` its sync phase. Each broker's lines are followed apart: a
+former coordinator goes on until it learns that another one was elected, and clocks differ. Source: GroupMetadataManager (java), GroupCoordinator
+(scala): prepareRebalance, completeClassicGroupJoin, classicGroupSync.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from groupreplay.evidence.evidence_facts import Rebalance
+from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.records.log_events import LogEvent
+
+COMPLETED: Final = "COMPLETED"
+EMPTY: Final = "EMPTY"
+RESTARTED: Final = "RESTARTED"
+CONVERTED: Final = "CONVERTED"
+INTERRUPTED: Final = "INTERRUPTED"
+OPEN: Final = "OPEN"
+
+CLOCKS_DIFFER_MS: Final = 60_000
+"""Clocks of two brokers differ by less."""
+
+_GOES_ON: Final = frozenset({"JOIN_PHASE_ENDED", "ASSIGNMENT_RECEIVED"})
+
+_ENDS: Final = {"GROUP_EMPTY": EMPTY, "CONVERTED_TO_CONSUMER": CONVERTED, "GROUP_UNLOADED": INTERRUPTED}
+
+_CAUSES: Final = {
+    "NEW_MEMBER": "JOIN",
+    "REJOINED": "REJOIN",
+    "LEADER_REJOINED": "REJOIN",
+    "METADATA_CHANGED": "SUBSCRIPTION",
+    "STATIC_METADATA_CHANGED": "SUBSCRIPTION",
+    "STATIC_PROTOCOL_CHANGED": "ASSIGNOR",
+    "LEFT": "LEFT",
+    "SESSION_EXPIRED": "FENCED",
+    "SYNC_TIMEOUT": "FENCED",
+    "ASSIGNMENT_NOT_STORED": "ASSIGNMENT_NOT_STORED",
+    "DOWNGRADED": "DOWNGRADE",
+    "COORDINATOR_LOAD": "COORDINATOR_LOAD",
+    "OVER_CAPACITY": "COORDINATOR_LOAD",
+}
+"""Kind of the server's reason (`wire.text.rebalance_reasons`) -> cause. A group over its size is found so when a coordinator has loaded it."""
+
+
+def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
+    """Takes a line of a classic group's rebalance."""
+    event, current = line.event, evidence.rebalances.get(line.broker)
+    if event.event in ("JOIN_PHASE_STARTED", "GROUP_LOADED"):
+        _interrupt_others(evidence, line)
+        starts = event.event == "JOIN_PHASE_STARTED"
+        _end(evidence, line.broker, RESTARTED if starts else INTERRUPTED, event, output)
+        if starts:
+            evidence.rebalances[line.broker] = _begin(evidence, line)
+        return
+    if current is not None and event.event in _GOES_ON:
+        current.outcome, current.ended_at = OPEN, None
+    if current is None:
+        return
+    elif event.event == "JOIN_PHASE_ENDED":
+        current.joined_at, current.members_joined = event.at_ms, event.count
+    elif event.event == "ASSIGNMENT_RECEIVED":
+        current.synced_at = event.at_ms
+        _end(evidence, line.broker, COMPLETED, event, output)
+    elif event.event == "MEMBERS_MISSED_JOIN":
+        current.members_missing = sorted({*current.members_missing, *event.member_ids})
+        current.members_dropped = sorted({*current.members_dropped, *event.member_ids})
+    elif event.event == "MEMBERS_MISSED_SYNC":
+        current.members_dropped = sorted({*current.members_dropped, *event.member_ids})
+    elif event.event == "REBALANCE_NOBODY_JOINED":
+        current.nobody_joined = True
+    elif event.event in _ENDS:
+        _end(evidence, line.broker, _ENDS[event.event], event, output)
+
+
+def _interrupt_others(evidence: Evidence, line: Line) -> None:
+    """The group has another coordinator: rebalances of the others are over, unless their own lines, by a clock that is ahead, go on."""
+    for broker, rebalance in evidence.rebalances.items():
+        if broker != line.broker and rebalance.outcome == OPEN:
+            rebalance.outcome, rebalance.ended_at = INTERRUPTED, line.event.at_ms
+
+
+def forget_rebalances(evidence: Evidence, output: Output) -> None:
+    """Tells of those that another coordinator interrupted, once no clock is so far ahead that they could go on."""
+    for broker, rebalance in list(evidence.rebalances.items()):
+        if rebalance.outcome == INTERRUPTED and evidence.last_at - (rebalance.ended_at or 0) > CLOCKS_DIFFER_MS:
+            output.emit(evidence.rebalances.pop(broker))
+
+
+def _begin(evidence: Evidence, line: Line) -> Rebalance:
+    event = line.event
+    fields: dict[str, Any] = place(evidence, line)
+    return Rebalance(
+        **fields,
+        generation=event.epoch if event.epoch is not None else -1,
+        started_at=event.at_ms,
+        group_state=event.state,
+        reason=event.detail,
+        cause=_CAUSES.get(event.detail or "", "UNKNOWN"),
+        cause_member_id=event.member_id,
+        client_reason=event.client_reason,
+        members_missing=[],
+        members_dropped=[],
+    )
+
+
+def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output: Output) -> None:
+    ended = evidence.rebalances.pop(broker, None)
+    if ended is not None:
+        if ended.outcome == OPEN:
+            ended.outcome, ended.ended_at = outcome, event.at_ms
+        output.emit(ended)

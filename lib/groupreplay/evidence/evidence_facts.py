@@ -1,0 +1,206 @@
+"""What the machines of evidence return: one dataclass a kind, one instance a row of table `evidence`.
+
+`*_at` is ms since the epoch, UTC; `*_ms` a duration; None is NULL. The place of the line that began a fact: source, input, position.
+Facts are never taken back by a later line: what is not final can only grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(slots=True, kw_only=True)
+class EvidenceFact:
+    """What every fact has. group_id: "" for facts of a whole partition. broker: that wrote the line. is_final: no later line can change it."""
+
+    KIND: ClassVar[str] = ""
+    group_id: str
+    broker: int
+    source: str
+    input: str
+    position: int
+    is_final: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Departure(EvidenceFact):
+    """A member went, or was thrown out, as the coordinator says or the answered request shows. Key (member_id, ended_at, source, position).
+
+    outcome: LEFT, FENCED. end_detail: of `END_DETAILS`. epoch: group epoch that the removal began, None where no line follows that says so.
+    """
+
+    KIND: ClassVar[str] = "departure"
+    member_id: str
+    instance_id: str | None
+    ended_at: int
+    outcome: str
+    end_detail: str
+    client_reason: str | None
+    epoch: int | None = None
+
+
+LEAVE_HEARTBEAT = "LEAVE_HEARTBEAT"
+LEAVE_GROUP = "LEAVE_GROUP"
+ADMIN_REMOVAL = "ADMIN_REMOVAL"
+SESSION_EXPIRED = "SESSION_EXPIRED"
+REBALANCE_TIMEOUT = "REBALANCE_TIMEOUT"
+JOIN_TIMEOUT = "JOIN_TIMEOUT"
+SYNC_TIMEOUT = "SYNC_TIMEOUT"
+
+LEFT_DETAILS = (LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL)
+FENCED_DETAILS = (SESSION_EXPIRED, REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT)
+
+
+@dataclass(slots=True, kw_only=True)
+class Refusal(EvidenceFact):
+    """A run of the same refusal, until the same request is granted or an hour passes. Key (api, error_code, subject, first_at).
+
+    subject: instance id, else member id, else client id: who knocks. member_id: as it called itself last. times_at: of the attempts, the newest
+    MAX_TIMES of them. refusal: what the error means here, of `refusals.REFUSALS`.
+    """
+
+    KIND: ClassVar[str] = "refusal"
+    member_id: str | None
+    instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    subject: str
+    api: str
+    error_code: int
+    refusal: str
+    message: str | None
+    first_at: int
+    last_at: int
+    attempts: int
+    times_at: list[int]
+
+
+MAX_TIMES = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class Rebalance(EvidenceFact):
+    """One rebalance of a classic group as its coordinator logged it. Key (generation, started_at).
+
+    generation: the old one. ended_at: when the outcome showed. outcome: COMPLETED, EMPTY, RESTARTED (another began before this one was synced),
+    CONVERTED, INTERRUPTED (the coordinator gave the group away), OPEN.
+    """
+
+    KIND: ClassVar[str] = "rebalance"
+    generation: int
+    started_at: int
+    group_state: str | None
+    reason: str | None
+    cause: str
+    cause_member_id: str | None
+    client_reason: str | None
+    joined_at: int | None = None
+    members_joined: int | None = None
+    synced_at: int | None = None
+    members_missing: list[str]
+    members_dropped: list[str]
+    nobody_joined: bool = False
+    ended_at: int | None = None
+    outcome: str = "OPEN"
+
+
+@dataclass(slots=True, kw_only=True)
+class Contact(EvidenceFact):
+    """A member's requests, from its first to its last under one id. Key (member_id, first_at).
+
+    heartbeats: accepted signs of life, commits among them; longest_gap_ms: between two of them. The error_* lists go together.
+    last_seen_at: its last request, whatever the answer. is_away: a static member left for a while. is_rejoining: it was told to join a rebalance,
+    and a join that waits is not in the log yet. ended_at: when the member was seen to leave or be fenced. session_timeout_ms: that it joined with,
+    None where no line says it.
+    """
+
+    KIND: ClassVar[str] = "contact"
+    member_id: str
+    instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    principal: str | None
+    software_name: str | None
+    software_version: str | None
+    protocol: str | None
+    first_at: int
+    last_heartbeat_at: int | None = None
+    heartbeats: int = 0
+    longest_gap_ms: int | None = None
+    error_codes: list[int]
+    error_counts: list[int]
+    connection: str | None = None
+    last_seen_at: int = -1
+    is_away: bool = False
+    is_rejoining: bool = False
+    ended_at: int | None = None
+    session_timeout_ms: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Silence(EvidenceFact):
+    """A member of the group that sent nothing for MIN_SILENCE_MS or longer. Key (member_id, since_at).
+
+    since_at: its last sign of life. ended_by: HEARTBEAT (over the same connection: broker and network were there), FENCED (its session expired),
+    LATE (fenced, and not heard of again), None while it lasts. session_timeout_ms: as of the contact.
+    """
+
+    KIND: ClassVar[str] = "silence"
+    member_id: str
+    instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    protocol: str | None
+    since_at: int
+    until_at: int | None = None
+    ended_by: str | None = None
+    session_timeout_ms: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Outage(EvidenceFact):
+    """A stretch in which every answered request of a group said that its coordinator is not there. Key (since_at)."""
+
+    KIND: ClassVar[str] = "outage"
+    since_at: int
+    last_at: int
+    until_at: int | None = None
+    attempts: int
+
+
+@dataclass(slots=True, kw_only=True)
+class ShardEvent(EvidenceFact):
+    """A coordinator took, failed to take, or gave up one partition of the offsets topic. Key (offsets_partition, event, at).
+
+    event: LOADED, LOAD_FAILED, UNLOADED. moved_from: broker that had it before, where another one did.
+    """
+
+    KIND: ClassVar[str] = "shard_event"
+    offsets_partition: int
+    event: str
+    occurred_at: int
+    duration_ms: int | None
+    records: int | None
+    moved_from: int | None
+    detail: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class AssignorFailure(EvidenceFact):
+    """A stretch in which the coordinator's assignor failed for a group, always for the same reason. Key (reason, first_at).
+
+    epoch: the newest that was to get a target; a request that fails writes none, so the next one may name it again. until_at: when a target was
+    computed, None where no line tells. attempts: requests that asked for a target.
+    """
+
+    KIND: ClassVar[str] = "assignor_failure"
+    epoch: int | None
+    reason: str | None
+    first_at: int
+    last_at: int
+    attempts: int
+    until_at: int | None = None
+
+
+EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (Departure, Refusal, Rebalance, Contact, Silence, Outage, ShardEvent, AssignorFailure)

@@ -1,0 +1,65 @@
+"""What the machine of evidence knows of a group between two lines: data alone, kept from night to night."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, Silence
+from groupreplay.records.log_events import LogEvent
+
+FORGET_MS = 86_400_000
+"""After a day without a line of a member nothing of it is kept."""
+
+
+@dataclass(slots=True)
+class Line:
+    """One row of `raw_lines`: an event and its place. For a run of routine requests last_ms is the time of its last, requests their number."""
+
+    event: LogEvent
+    broker: int
+    source: str
+    input: str
+    position: int
+    last_ms: int
+    requests: int = 1
+    longest_gap_ms: int = 0
+
+
+@dataclass(slots=True)
+class Evidence:
+    """A group, or with group_id "" a partition of the offsets topic.
+
+    departures: those that no line gave an epoch yet. contacts, silences: by member id; a silence is kept until it is known how it ended.
+    refusals: by (api, error code, subject). rebalances: by broker, since a former coordinator may not know yet that it is one. instances: static
+    members by instance id. rebalance: as states up to 0.2.0 have it, moved into rebalances when they are read.
+    owner: broker that last loaded the partition, -1 none. last_at: newest line.
+    """
+
+    group_id: str
+    departures: list[Departure] = field(default_factory=list)
+    contacts: dict[str, Contact] = field(default_factory=dict)
+    silences: dict[str, Silence] = field(default_factory=dict)
+    refusals: dict[tuple[str, str, str], Refusal] = field(default_factory=dict)
+    rebalances: dict[int, Rebalance] = field(default_factory=dict)
+    rebalance: Rebalance | None = None
+    outage: Outage | None = None
+    failure: AssignorFailure | None = None
+    instances: dict[str, str] = field(default_factory=dict)
+    owner: int = -1
+    last_at: int = -1
+
+
+@dataclass(slots=True)
+class Output:
+    """Where facts go once they are final."""
+
+    facts: list[EvidenceFact] = field(default_factory=list)
+
+    def emit(self, fact: EvidenceFact) -> None:
+        fact.is_final = True
+        self.facts.append(fact)
+
+
+def place(evidence: Evidence, line: Line) -> dict[str, object]:
+    """The fields that every fact begins with."""
+    return {"group_id": evidence.group_id, "broker": line.broker, "source": line.source, "input": line.input, "position": line.position}

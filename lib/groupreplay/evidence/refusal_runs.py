@@ -1,0 +1,144 @@
+"""Requests that were answered with an error, and lines that say so: runs of the same refusal.
+
+What is no refusal: answers that tell a client to look for its coordinator (an outage is told of them), to rejoin a rebalance, or which id to use.
+Source of the codes: clients' Errors.java; of what a line means: GroupMetadataManager (4.x).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from groupreplay.evidence.evidence_facts import MAX_TIMES, Refusal
+from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.records.log_events import REQUEST_LOG, LogEvent
+
+ERRORS: Final = {
+    -1: "UNKNOWN_SERVER_ERROR",
+    14: "COORDINATOR_LOAD_IN_PROGRESS",
+    15: "COORDINATOR_NOT_AVAILABLE",
+    16: "NOT_COORDINATOR",
+    22: "ILLEGAL_GENERATION",
+    23: "INCONSISTENT_GROUP_PROTOCOL",
+    24: "INVALID_GROUP_ID",
+    25: "UNKNOWN_MEMBER_ID",
+    26: "INVALID_SESSION_TIMEOUT",
+    27: "REBALANCE_IN_PROGRESS",
+    29: "TOPIC_AUTHORIZATION_FAILED",
+    30: "GROUP_AUTHORIZATION_FAILED",
+    35: "UNSUPPORTED_VERSION",
+    42: "INVALID_REQUEST",
+    69: "GROUP_ID_NOT_FOUND",
+    79: "MEMBER_ID_REQUIRED",
+    81: "GROUP_MAX_SIZE_REACHED",
+    82: "FENCED_INSTANCE_ID",
+    110: "FENCED_MEMBER_EPOCH",
+    111: "UNRELEASED_INSTANCE_ID",
+    112: "UNSUPPORTED_ASSIGNOR",
+    113: "STALE_MEMBER_EPOCH",
+    128: "INVALID_REGULAR_EXPRESSION",
+}
+"""Error codes of Kafka that group APIs answer with; any other shows as ERROR_<code>."""
+
+COORDINATOR_ERRORS: Final = frozenset({14, 15, 16})
+_ROUTINE_ERRORS: Final = COORDINATOR_ERRORS | {0, 27, 79}
+
+RUN_GAP_MS: Final = 3_600_000
+"""An attempt after an hour of none begins another run."""
+
+
+_OF_LINES: Final = {
+    "STATIC_MEMBER_REFUSED": ("CONSUMER_GROUP_HEARTBEAT", 111),
+    "STATIC_MEMBER_FENCED": ("CONSUMER_GROUP_HEARTBEAT", 82),
+    "UPGRADE_REFUSED": ("CONSUMER_GROUP_HEARTBEAT", 69),
+}
+"""Line of a broker's log -> the request and error that it was answered with."""
+
+_UNKNOWN_SERVER_ERROR: Final = -1
+_OF_PROTOCOLS: Final = {
+    "classic": "JOIN_GROUP",
+    "consumer": "CONSUMER_GROUP_HEARTBEAT",
+    "share": "SHARE_GROUP_HEARTBEAT",
+    "streams": "STREAMS_GROUP_HEARTBEAT",
+}
+"""Of a line of an unexpected exception the request, which was answered UNKNOWN_SERVER_ERROR. Source: CoordinatorOperationExceptionHelper (4.x)."""
+
+
+def error_name(code: int) -> str:
+    return ERRORS.get(code, f"ERROR_{code}")
+
+
+def replay_refusal(evidence: Evidence, line: Line, output: Output) -> None:
+    """Takes a request or a line: begins, lengthens or ends runs."""
+    event = line.event
+    if event.event in _OF_LINES:
+        api, code = _OF_LINES[event.event]
+        _refuse(evidence, line, api, code, output)
+    elif event.event == "OPERATION_FAILED" and event.protocol in _OF_PROTOCOLS:
+        _refuse(evidence, line, _OF_PROTOCOLS[event.protocol or ""], _UNKNOWN_SERVER_ERROR, output)
+    elif line.source == REQUEST_LOG and event.error_code not in (None, *_ROUTINE_ERRORS):
+        _refuse(evidence, line, event.event, event.error_code or 0, output)
+    elif line.source == REQUEST_LOG and event.error_code == 0:
+        _end_granted(evidence, event, output)
+
+
+def _refuse(evidence: Evidence, line: Line, api: str, code: int, output: Output) -> None:
+    event = line.event
+    refusal = _meaning(event, code)
+    subject = event.instance_id or event.member_id or event.client_id or ""
+    if refusal == UPGRADE_REFUSED:
+        subject = ""  # The group as it is refuses whoever asks.
+    key = (api, f"{code}/{line.source}", subject)
+    run = evidence.refusals.get(key)
+    if run is not None and event.at_ms - run.last_at > RUN_GAP_MS:
+        output.emit(evidence.refusals.pop(key))
+        run = None
+    if run is None:
+        fields: dict[str, Any] = place(evidence, line)
+        run = evidence.refusals[key] = Refusal(
+            **fields,
+            member_id=event.member_id,
+            instance_id=event.instance_id,
+            client_id=event.client_id,
+            client_host=event.client_host,
+            subject=subject,
+            api=api,
+            error_code=code,
+            refusal=refusal,
+            message=event.detail,
+            first_at=event.at_ms,
+            last_at=event.at_ms,
+            attempts=0,
+            times_at=[],
+        )
+    run.last_at = max(run.last_at, line.last_ms)
+    run.attempts += line.requests
+    run.times_at = [*run.times_at[-MAX_TIMES + 1 :], event.at_ms]
+    run.member_id = event.member_id or run.member_id
+    run.client_id, run.client_host = event.client_id or run.client_id, event.client_host or run.client_host
+
+
+UPGRADE_REFUSED: Final = "UPGRADE_REFUSED"
+_CANNOT_UPGRADE: Final = "Cannot upgrade classic group"
+
+
+def _meaning(event: LogEvent, code: int) -> str:
+    """What the refusal is: UPGRADE_REFUSED where a classic group turned a consumer-protocol member down, else the error's name."""
+    if event.event == UPGRADE_REFUSED or (event.detail or "").startswith(_CANNOT_UPGRADE):
+        return UPGRADE_REFUSED
+    return error_name(code)
+
+
+def _end_granted(evidence: Evidence, event: LogEvent, output: Output) -> None:
+    """The same was asked again, and granted; a member that was let in knocks no more, whatever it was refused before."""
+    if not evidence.refusals:
+        return
+    subjects = {event.instance_id, event.member_id, event.other_member_id, event.client_id} - {None}
+    for key in [key for key in evidence.refusals if key[0] == event.event and (key[2] in subjects or not key[2])]:
+        output.emit(evidence.refusals.pop(key))
+
+
+def forget_refusals(evidence: Evidence, output: Output) -> None:
+    """Ends the runs that no later attempt can lengthen."""
+    for key, run in list(evidence.refusals.items()):
+        if evidence.last_at - run.last_at > RUN_GAP_MS:
+            output.emit(evidence.refusals.pop(key))

@@ -1,0 +1,1 @@
+"""Column logic of the night's steps: DataFrame to DataFrame, no action."""

@@ -1,0 +1,75 @@
+"""Step replay, second grouped map: a night's lines of broker logs and the states of the night before -> what they prove, into table `evidence`."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.night.frames.replay import left_before, newest_of
+from groupreplay.workers.evidence_slices import EVENT_FIELDS, EVIDENCE, GROUP, INPUT, PARTITION, EvidenceState, evidence_slice_replay
+
+EVIDENCE_TABLE: Final = "evidence"
+
+
+def proved(lines: DataFrame | None, states: DataFrame | None, newest_ms: int, slices: int) -> DataFrame | None:
+    """Rows of `evidence` without night and cluster; None without lines and states.
+
+    lines: rows of `raw_lines` that the night landed. states: subject, state_bytes. newest_ms: of all lines so far, -1 none.
+    """
+    parts = []
+    if lines is not None:
+        parts.append(_line_rows(lines))
+    if states is not None:
+        parts.append(_state_rows(states))
+    if not parts:
+        return None
+    rows = parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
+    in_order = (
+        rows.withColumn("slice", sf.pmod(sf.xxhash64("subject"), sf.lit(slices)).cast("int"))
+        .repartitionById(slices, sf.col("slice"))
+        .sortWithinPartitions("slice", "subject", "at_ms", "broker", "input", "position")
+    )
+    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(evidence_slice_replay(newest_ms), EVIDENCE.ddl)
+
+
+def latest_evidence_states(evidence: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
+    """Of each subject the state that the nights before left, where one is kept. evidence: the table's rows of one cluster. states_from: of
+    `Landing`."""
+    states = evidence.where((sf.col("kind") == EvidenceState.KIND) & left_before(logical_date, states_from))
+    return newest_of(states, "subject")
+
+
+def _line_rows(lines: DataFrame) -> DataFrame:
+    """Lines that name a group or a partition, by subject."""
+    of_group = sf.concat(sf.lit(GROUP), "group_id")
+    of_partition = sf.concat(sf.lit(PARTITION), sf.col("offsets_partition").cast("string"))
+    subject: Column = sf.coalesce(of_group, of_partition)
+    rows = lines.where((sf.col("kind") == "line") & subject.isNotNull())
+    columns: dict[str, Column] = {name: sf.col(name) for name in INPUT}
+    columns |= {"subject": subject, "event_json": sf.to_json(sf.struct(*EVENT_FIELDS)), "state_bytes": sf.lit(None).cast("binary")}
+    return rows.select(*[column.alias(name) for name, column in columns.items()])
+
+
+def _state_rows(states: DataFrame) -> DataFrame:
+    """First of their subjects: before any time."""
+
+    def number(value: int) -> Column:
+        return sf.lit(value).cast("bigint")
+
+    columns: dict[str, Column] = {
+        "subject": sf.col("subject"),
+        "at_ms": number(-(2**62)),
+        "broker": sf.lit(-1),
+        "source": sf.lit(""),
+        "input": sf.lit(""),
+        "position": number(-1),
+        "last_ms": number(-1),
+        "requests": number(0),
+        "longest_gap_ms": number(0),
+        "event_json": sf.lit(None).cast("string"),
+        "state_bytes": sf.col("state_bytes"),
+    }
+    return states.select(*[columns[name].alias(name) for name in INPUT])

@@ -1,0 +1,162 @@
+"""Groups that the configuration leaves out, tonight and on the nights before: what is replayed of a night's rows, and of those nights' rows.
+
+A group that comes back is replayed from where it was left out, since its raw rows were landed all the while. Where these were deleted meanwhile, or
+are of a log that is no more, its old state is not taken up, and all its rows above know of the hole, so that nothing is measured across it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as sf
+
+from groupreplay.config.model import GroupsConfig
+from groupreplay.night.history import PastNight
+from groupreplay.night.plan import Landing
+from groupreplay.report.joins.group_choice import is_left_out
+from groupreplay.workers.evidence_slices import GROUP
+
+
+@dataclass(frozen=True, slots=True)
+class Nights:
+    """Successive nights that left out the same groups. nights: in order."""
+
+    groups: GroupsConfig
+    nights: tuple[PastNight, ...]
+
+
+def nights_without(nights: Sequence[PastNight], logical_date: date, groups: GroupsConfig) -> list[Nights]:
+    """The nights right before that date that left any groups out, those of one choice of groups together, the newest first; none where the last of
+    them chose as tonight does, since then no group comes back. nights: in order. groups: of tonight."""
+    found: list[Nights] = []
+    for night in reversed([each for each in nights if each.logical_date < logical_date]):
+        if not night.groups:
+            break
+        if found and found[-1].groups == night.groups:
+            found[-1] = Nights(night.groups, (night, *found[-1].nights))
+        else:
+            found.append(Nights(night.groups, (night,)))
+    return found if found and found[0].groups != groups else []
+
+
+def deleted_nights(raw: DataFrame, without: Sequence[Nights]) -> frozenset[date]:
+    """Those that landed records which are no more. raw: `raw_records` of one cluster; its partitions alone are looked at."""
+    landed = {night.logical_date for each in without for night in each.nights if night.landing.rows}
+    rows = raw.where(sf.col("logical_date").isin(*landed)).select("logical_date").distinct().collect() if landed else []
+    return frozenset(landed - {row["logical_date"] for row in rows})
+
+
+def nights_of_other_logs(without: Sequence[Nights], landing: Landing, *, all_of_them: bool) -> frozenset[date]:
+    """Those that read a log of some partition that was created anew since. all_of_them: tonight takes rows in that came late, which would have to be
+    told apart by all these nights too. landing: of tonight."""
+    logs = {partition: each.log_incarnation for partition, each in landing.partitions.items()}
+    nights = [night for each in without for night in each.nights]
+    return frozenset(
+        night.logical_date
+        for night in nights
+        if all_of_them or any(each.log_incarnation != logs.get(partition, 0) for partition, each in night.landing.partitions.items())
+    )
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """groups: of tonight. before: of `nights_without`. gone: dates of these whose raw rows were deleted, or tell of logs that are no more. logs:
+    offsets partition -> the incarnation of its log tonight."""
+
+    groups: GroupsConfig
+    before: Sequence[Nights] = ()
+    gone: Collection[date] = ()
+    logs: Mapping[int, int] = field(default_factory=dict)
+    _observation: Observation | None = field(default=None, init=False)
+
+    @property
+    def records(self) -> int:
+        """Records left out, once what `kept_records` gave was written."""
+        return int(self._observation.get["records"]) if self._observation is not None else 0
+
+    @property
+    def since(self) -> date | None:
+        """The first night that rows are missed of; None: of none."""
+        return min((night.logical_date for night in self._nights() if night.logical_date not in self.gone), default=None)
+
+    @property
+    def landings(self) -> list[Landing]:
+        """Of the nights that rows are missed of."""
+        return [night.landing for night in self._nights() if night.logical_date not in self.gone]
+
+    def is_missed(self) -> Column:
+        """Rows of nights that left out their group, which comes back tonight."""
+        missed = sf.lit(False)
+        for dates, was_left_out in self._left_out_until():
+            missed |= sf.col("logical_date").isin(*[each.logical_date for each in dates]) & was_left_out(sf.col("group_id"))
+        return missed & ~is_left_out(sf.col("group_id"), self.groups)
+
+    def kept_records(self, records: DataFrame) -> DataFrame:
+        """records: of `replay.night_records`."""
+        kept = records
+        if self.groups:
+            self._observation = Observation("left_out")
+            left_out = sf.count_if((sf.col("kind") == "record") & is_left_out(sf.col("group_id"), self.groups)).alias("records")
+            kept = kept.observe(self._observation, left_out).where(self._is_kept())
+        for night, was_left_out in self._gone():
+            kept = kept.withColumn("last_hole", _with_hole(night, self.logs, was_left_out(sf.col("group_id"))))
+        return kept
+
+    def kept_states(self, states: DataFrame) -> DataFrame:
+        """states: rows of `group_state`, of any night."""
+        return states.where(self._is_current(sf.col("group_id")))
+
+    def kept_lines(self, lines: DataFrame) -> DataFrame:
+        """lines: rows of `raw_lines`; those that name no group stay."""
+        return lines.where(self._is_kept()) if self.groups else lines
+
+    def kept_evidence(self, evidence: DataFrame) -> DataFrame:
+        """evidence: rows with the state of a subject, of any night."""
+        group_id = sf.when(sf.startswith("subject", sf.lit(GROUP)), sf.substring("subject", len(GROUP) + 1, 2**31 - 1))
+        return evidence.where(self._is_current(group_id))
+
+    def _nights(self) -> list[PastNight]:
+        return [night for each in self.before for night in each.nights]
+
+    def _is_kept(self) -> Column:
+        return ~is_left_out(sf.col("group_id"), self.groups)
+
+    def _left_out_until(self) -> list[tuple[tuple[PastNight, ...], Callable[[Column], Column]]]:
+        """Nights, and whether a group was left out from the last of them until tonight."""
+        choices = [each.groups for each in self.before]
+
+        def was_left_out(newest: int) -> Callable[[Column], Column]:
+            def by_all(group_id: Column) -> Column:
+                left_out = is_left_out(group_id, choices[0])
+                for groups in choices[1 : newest + 1]:
+                    left_out &= is_left_out(group_id, groups)
+                return left_out
+
+            return by_all
+
+        return [(each.nights, was_left_out(place)) for place, each in enumerate(self.before)]
+
+    def _gone(self) -> list[tuple[PastNight, Callable[[Column], Column]]]:
+        """Of each choice of groups the newest night whose raw rows were deleted."""
+        found = [([night for night in nights if night.logical_date in self.gone], was_left_out) for nights, was_left_out in self._left_out_until()]
+        return [(nights[-1], was_left_out) for nights, was_left_out in found if nights]
+
+    def _is_current(self, group_id: Column) -> Column:
+        """A state of a group of tonight, after which no rows are gone."""
+        current = ~is_left_out(group_id, self.groups)
+        for night, was_left_out in self._gone():
+            current &= ~(was_left_out(group_id) & (sf.col("logical_date") < sf.lit(night.logical_date)))
+        return current
+
+
+def _with_hole(night: PastNight, logs: Mapping[int, int], was_left_out: Column) -> Column:
+    """A log that was created anew since has no such hole: it begins above."""
+    partitions = {partition: each for partition, each in night.landing.partitions.items() if logs.get(partition, 0) == each.log_incarnation}
+    if not partitions:
+        return sf.col("last_hole")
+    holes = sf.create_map(*[sf.lit(each) for partition, landed in partitions.items() for each in (partition, landed.next_offset - 1)])
+    below = sf.try_element_at(holes, sf.col("offsets_partition")).cast("bigint")
+    return sf.when(was_left_out, sf.greatest("last_hole", below)).otherwise(sf.col("last_hole"))

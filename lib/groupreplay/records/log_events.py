@@ -1,0 +1,66 @@
+"""What a line of a broker's log or request log says, as the machines of evidence read it: one flat dataclass for both kinds.
+
+The parsers in `wire` make them; standard library only. Times are ms since the epoch, UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
+"""Kinds of logs that brokers write, as configuration and `raw_lines` name them."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LogEvent:
+    """One thing a line tells; None where it does not tell it.
+
+    event: for a broker's log the template's name (`wire.text.server_templates`), for a request log the API's (`wire.text.request_log`).
+    at_ms: when the line was written. started_ms: when the request came, at_ms less its total time.
+    offsets_partition: of the shard that speaks. other_member_id: who owns, replaces or fences; the member that a join was answered with.
+    epoch: group epoch, generation or member epoch that the line or the request names. response_epoch: that of the response.
+    state: of a classic group. detail: the server's reason, or the text of the error. client_reason: the client's own words.
+    error_code: of the response, 0 none. count: members, records or requests. duration_ms: what the line says it took.
+    session_timeout_ms: that a member of the classic protocol joined with; those of the others are the broker's, and no line has them.
+    member_ids: all that the line names, where they are several. connection: of the client to the broker, as the request log writes it.
+    """
+
+    event: str
+    at_ms: int
+    started_ms: int | None = None
+    offsets_partition: int | None = None
+    group_id: str | None = None
+    member_id: str | None = None
+    instance_id: str | None = None
+    other_member_id: str | None = None
+    protocol: str | None = None
+    epoch: int | None = None
+    response_epoch: int | None = None
+    state: str | None = None
+    detail: str | None = None
+    client_reason: str | None = None
+    error_code: int | None = None
+    count: int | None = None
+    duration_ms: int | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    connection: str | None = None
+    principal: str | None = None
+    software_name: str | None = None
+    software_version: str | None = None
+    session_timeout_ms: int | None = None
+    member_ids: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Unmatched:
+    """A whole line that no template knows; counted by its logger."""
+
+    logger: str
+
+
+@dataclass(slots=True, frozen=True)
+class Damaged:
+    """A line that is none of its kind. reason: one sentence."""
+
+    reason: str

@@ -1,0 +1,1 @@
+"""Named steps that several tables use. SQL functions only."""

@@ -1,0 +1,36 @@
+"""What every transform of one night is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+
+from pyspark.sql import DataFrame
+
+from groupreplay.config.model import GroupsConfig, GroupThresholds, Thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContext:
+    """One night.
+
+    as_of_ms: the moment that open rows are measured to, ms since the epoch, UTC.
+    topics: (topic_id, topic), one row a topic id, small enough to broadcast: `report.tables.topics.topic_names` makes it.
+    evidence: rows of table `evidence` of all nights, evidence_tonight: those of this night; None where there never were broker logs.
+    lines_as_of_ms: time of the newest line of broker logs, -1 none. log_kinds: kinds of broker logs that the configuration has.
+    thresholds_by_group: what differs from thresholds, for patterns of groups; `report.joins.thresholds` tells what counts.
+    groups: which of them were replayed. owners: group_id, team, contact, small enough to broadcast: `report.joins.owners` makes it; None: nobody knows.
+    """
+
+    cluster: str
+    logical_date: date
+    as_of_ms: int
+    thresholds: Thresholds
+    topics: DataFrame
+    evidence: DataFrame | None = None
+    evidence_tonight: DataFrame | None = None
+    lines_as_of_ms: int = -1
+    log_kinds: frozenset[str] = frozenset()
+    thresholds_by_group: tuple[GroupThresholds, ...] = ()
+    owners: DataFrame | None = None
+    groups: GroupsConfig = field(default_factory=GroupsConfig)

@@ -1,0 +1,91 @@
+"""Table `group_epochs`: every epoch or generation of a group."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.evidence.evidence_facts import Rebalance
+from groupreplay.replay.facts import Epoch
+from groupreplay.report.joins.columns import fact_columns, instants, integer
+from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.joins.departures import EVIDENCE_TYPE, EXACT, LEFT_OR_FENCED, SLACK_MS, evidence_column, with_departure
+
+BEFORE_MS: Final = 60_000
+"""A classic member's removal shows in the next K2, which its group's join phase can delay; a consumer group's in the same operation."""
+
+REBALANCE_MS: Final = 3_600_000
+"""A join phase lasts as long as the longest rebalance timeout of its members."""
+
+UNKNOWN: Final = "UNKNOWN"
+
+_REBALANCE_TYPE: Final = (
+    f"struct<started_at: bigint, cause: string, reason: string, client_reason: string, cause_member_id: string, evidence: {EVIDENCE_TYPE}>"
+)
+
+
+def group_epochs(staged: DataFrame, context: ReportContext) -> DataFrame:
+    """staged: the night's rows of `replayed`."""
+    epochs = staged.where(sf.col("kind") == Epoch.KIND)
+    is_removal = (sf.col("cause") == LEFT_OR_FENCED) & sf.col("cause_member_id").isNotNull()
+    removed = epochs.withColumn("member_id", sf.col("cause_member_id"))
+    begun = sf.col("started_at")
+    known = _with_rebalance(with_departure(removed, context.evidence, is_removal, begun - BEFORE_MS, begun, sf.col("epoch")), context)
+    return known.select(
+        *fact_columns(context),
+        integer("epoch"),
+        "protocol",
+        *instants("started_at"),
+        *_cause_columns(),
+        *instants("target_at", "converged_at", "superseded_at"),
+        integer("members"),
+        integer("members_classic"),
+        integer("partitions_moved"),
+        "assign_ms",
+        "converge_ms",
+        "outcome",
+        *_reason_columns(),
+        "is_final",
+    )
+
+
+def _with_rebalance(epochs: DataFrame, context: ReportContext) -> DataFrame:
+    """epochs with `rebalance`: of a classic generation the rebalance that its coordinator logged as leading to it, the last before the generation."""
+    if context.evidence is None:
+        return epochs.withColumn("rebalance", sf.lit(None).cast(_REBALANCE_TYPE))
+    fields = sf.struct("started_at", "cause", "reason", "client_reason", "cause_member_id", evidence_column().alias("evidence"))
+    told = (
+        context.evidence.where(sf.col("kind") == Rebalance.KIND)
+        .groupBy(sf.col("group_id").alias("_group_id"), (sf.col("generation") + 1).alias("_epoch"))
+        .agg(sf.collect_set(fields).alias("_rebalances"))
+    )
+    same = (sf.col("group_id") == sf.col("_group_id")) & (sf.col("epoch") == sf.col("_epoch")) & (sf.col("protocol") == "classic")
+    joined = epochs.join(told, same, "left")
+    since = sf.col("started_at") - REBALANCE_MS
+    near = sf.filter("_rebalances", lambda each: each["started_at"].between(since, sf.col("started_at") + SLACK_MS))
+    return joined.withColumn("rebalance", sf.array_max(near).cast(_REBALANCE_TYPE)).drop("_group_id", "_epoch", "_rebalances")
+
+
+def _cause_columns() -> list[Column]:
+    """cause, cause_member_id, confidence. Lines name a cause where records only let one be inferred."""
+    is_told = (sf.col("confidence") != EXACT) & sf.col("rebalance.cause").isNotNull() & (sf.col("rebalance.cause") != UNKNOWN)
+    is_open_question = sf.col("cause").isin(LEFT_OR_FENCED, UNKNOWN)
+    by_rebalance = sf.when(is_told & is_open_question, sf.col("rebalance.cause"))
+    by_departure = sf.when(sf.col("cause") == LEFT_OR_FENCED, sf.col("departure.outcome"))
+    confidence = sf.when(by_departure.isNotNull(), sf.col("departure.confidence")).when(by_rebalance.isNotNull(), EXACT)
+    return [
+        sf.coalesce(by_departure, by_rebalance, "cause").alias("cause"),
+        sf.coalesce("cause_member_id", sf.when(by_rebalance.isNotNull(), sf.col("rebalance.cause_member_id"))).alias("cause_member_id"),
+        sf.coalesce(confidence, "confidence").alias("confidence"),
+    ]
+
+
+def _reason_columns() -> list[Column]:
+    """cause_detail, client_reason, evidence: the line of the cause, in full."""
+    return [
+        sf.coalesce("departure.end_detail", "rebalance.reason").alias("cause_detail"),
+        sf.coalesce("departure.client_reason", "rebalance.client_reason").alias("client_reason"),
+        sf.coalesce("departure.evidence", "rebalance.evidence").alias("evidence"),
+    ]

@@ -1,0 +1,1 @@
+"""Logs of the offsets topic: batches, replicas, exact reduction of commits, raw rows."""

@@ -1,0 +1,327 @@
+"""The exact reduction of commits, and transactions: nine tenths of a real topic never leave this loop.
+
+A commit (K0, K1 with a value) is kept if it is the first or the last of its key between two other records of its group. Tombstones of K0 and K1 and
+all other types are such other records, and the edges of a unit end a stretch too. So every first commit after a change, every last one before a
+change and the last at the end survive; the rest is counted.
+
+A commit inside a transaction counts from the transaction's COMMIT marker on: it stands at the marker's offset, and of several of one key within the
+transaction only the last was ever visible (OffsetMetadataManager, pendingTransactionalOffsets). Without its marker in the unit it is kept whole, as
+OPEN_COMMIT; the first marker of each producer is a row of its own, since it may end a transaction that began in an earlier unit.
+
+One dict holds, for every key seen since its group's last other record, the latest commit that is not kept yet, or _KEPT. A record costs a look-up in
+it; its value is only looked at when the row is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from groupreplay.wire.records.primitives import Malformed, read_varlong
+from groupreplay.wire.segments.batches import APPEND_TIME, CONTROL, TRANSACTIONAL, Batch, Damage, LogRecord
+from groupreplay.wire.segments.raw_rows import MARKER, OPEN_COMMIT, RECORD, RowBuffer
+from groupreplay.wire.segments.record_batch import OFFSET_LIMIT, parse_records
+from groupreplay.wire.segments.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key, names_of
+
+_INT64_MAX = (1 << 63) - 1
+
+MISSING_MAX = 64
+"""How many holes of a log are remembered with their place: what a forgotten segment leaves is wide, what compaction leaves is narrow."""
+
+
+_Origin = tuple[int, int, int, int, int, int, str, bool]
+"""What rows of one batch share: base time, time scale (0 where the records' own times count for nothing: LogAppendTime), leader epoch, base offset,
+last hole, producer id, encoding, is raw (values are still the bytes that follow the key in the record). A bare tuple: one is made per batch."""
+
+_Pending = tuple[_Origin, int, int, bytes | None]
+"""The latest commit of a key: origin, offset, time after the origin's base, value (raw: with its length and what follows)."""
+
+_KEPT: tuple[()] = ()
+"""In place of a pending commit: the latest of its key is a row already."""
+
+_OpenCommit = tuple[_Origin, int, int, bytes, bytes]
+"""A commit inside a transaction: origin, offset, time after the origin's base, key, value."""
+
+
+class CommitReducer:
+    """Takes the batches of one unit in offset order and puts the rows that are kept into a RowBuffer.
+
+    start_offset, end_offset: of the unit. Records below the start are passed over (`below`), so are those at or above the end: a batch that spans the
+    edge of two units is shared out between them. next_offset: one past the last offset seen, -1 before the first. missing: [first, end) of the widest
+    holes, in order.
+    """
+
+    def __init__(self, buffer: RowBuffer, start_offset: int, end_offset: int) -> None:
+        self._buffer = buffer
+        self._start_offset = start_offset
+        self._end_offset = end_offset if end_offset >= 0 else OFFSET_LIMIT
+        self._pending: dict[bytes, _Pending | tuple[()]] = {}
+        self._keys: dict[str, list[bytes]] = {}
+        self._transactions: dict[int, list[_OpenCommit]] = {}
+        self._marked: set[int] = set()
+        self.next_offset = start_offset
+        self.last_hole = -1
+        self.records = self.kept = self.control = self.aborted = self.open_commits = self.unusable = self.holes = self.below = 0
+        self.missing: list[tuple[int, int]] = []
+
+    def counts(self) -> dict[str, int]:
+        """What became of the records. records = kept + reduced + aborted + open_commits + unusable; the others stand beside them."""
+        names = ("records", "kept", "control", "aborted", "open_commits", "unusable", "holes", "last_hole", "below")
+        counts: dict[str, int] = {name: getattr(self, name) for name in names}
+        counts["reduced"] = self.records - self.kept - self.aborted - self.open_commits - self.unusable
+        return counts
+
+    def feed(self, batch: Batch) -> None:
+        """Takes the next batch."""
+        base_offset = batch.base_offset
+        if self.next_offset < 0:
+            self.next_offset = base_offset
+        if (
+            batch.start < 0
+            or batch.attributes & (CONTROL | TRANSACTIONAL)
+            or batch.record_count != batch.last_offset - base_offset + 1
+            or base_offset < self._start_offset
+            or batch.last_offset >= self._end_offset
+        ):
+            self._feed_parsed(batch)
+            return
+        if base_offset != self.next_offset:
+            self._pass_hole(base_offset)
+        fault = self._feed_whole(batch)
+        self.records += self.next_offset - base_offset
+        if fault is not None or self.next_offset <= batch.last_offset:
+            self._add_fault(batch, fault or "fewer records than the batch says")
+            self._pass_hole(batch.last_offset + 1)
+
+    # ------------------------------------------------------------ the hot path
+
+    def _feed_whole(self, batch: Batch) -> str | None:
+        """A plain batch without holes, straight from its bytes (layout: `record_batch._parse_record`). Moves next_offset past what it read."""
+        data, pos = batch.data, batch.start
+        assert isinstance(data, bytes)
+        origin = _origin(batch, self.last_hole, True)
+        pending, size, offset, zigzag_delta = self._pending, len(data), batch.base_offset, 0
+        seen_before = pending.get
+        try:
+            while pos < size:
+                length = data[pos]
+                pos += 1
+                if length > 0x7F:
+                    more = data[pos]
+                    length = length & 0x7F | more << 7
+                    if more > 0x7F:
+                        length, pos = read_varlong(data, pos - 1)
+                        length <<= 1
+                    else:
+                        pos += 1
+                end = pos + (length >> 1)
+                ts_delta = data[pos + 1]
+                if ts_delta > 0x7F:
+                    ts_delta, pos = read_varlong(data, pos + 1)
+                else:
+                    ts_delta = ts_delta >> 1 ^ -(ts_delta & 1)
+                    pos += 2
+                if zigzag_delta < 0x80 and data[pos] == zigzag_delta:
+                    pos += 1
+                else:
+                    delta, pos = read_varlong(data, pos)
+                    if delta << 1 != zigzag_delta:
+                        break
+                key_size = data[pos]
+                pos += 1
+                if key_size > 0x7F:
+                    key_size, pos = read_varlong(data, pos - 1)
+                    key_size <<= 1
+                key_end = pos + (key_size >> 1)
+                if key_end >= end:
+                    break
+                key = data[pos:key_end]
+                if seen_before(key) is None or data[key_end] == 1:
+                    self.next_offset = offset
+                    self._meet(origin, offset, ts_delta, key, _value_in(data[key_end:end]))
+                else:
+                    pending[key] = (origin, offset, ts_delta, data[key_end:end])
+                pos = end
+                offset += 1
+                zigzag_delta += 2
+        except (IndexError, Malformed):
+            pos = -1
+        self.next_offset = min(offset, batch.last_offset + 1)
+        return None if pos == size and offset == self.next_offset else f"record {offset - batch.base_offset} of the batch cannot be read"
+
+    # ------------------------------------------------------------ everything else
+
+    def _feed_parsed(self, batch: Batch) -> None:
+        """Batches with holes, of transactions, of text, or that begin below the start."""
+        records, fault = parse_records(batch)
+        origin = _origin(batch, self.last_hole, False)
+        base_ts_ms, is_plain, pending = origin[0], not batch.attributes & (CONTROL | TRANSACTIONAL), self._pending
+        for record in records:
+            offset, ts_ms, key, value = record
+            if offset != self.next_offset:
+                if offset < self._start_offset:
+                    self.below += 1
+                    continue
+                self._pass_hole(min(offset, self._end_offset))
+                origin = _origin(batch, self.last_hole, False)
+            if offset >= self._end_offset:
+                break
+            self.next_offset = offset + 1
+            if is_plain and value is not None and key in pending:
+                self.records += 1
+                pending[key] = (origin, offset, ts_ms - base_ts_ms, value)
+            elif batch.attributes & CONTROL:
+                self.control += 1
+                self._end_transaction(origin, record)
+            else:
+                self.records += 1
+                self._take(origin, record, not is_plain)
+        if fault is not None:
+            self._add_fault(batch, fault)
+        self._pass_hole(min(batch.last_offset + 1, self._end_offset))
+
+    def _take(self, origin: _Origin, record: LogRecord, transactional: bool) -> None:
+        """Any record but a control record. transactional: its batch was of a transaction."""
+        key, value = record.key or b"", record.value
+        base_ts_ms, _, _, _, _, producer_id, encoding, _ = origin
+        ts_delta = record.ts_ms - base_ts_ms
+        if transactional and value is not None and is_commit_key(key, encoding):
+            self._transactions.setdefault(producer_id, []).append((origin, record.offset, ts_delta, key, value))
+        elif value is not None and key in self._pending:
+            self._pending[key] = (origin, record.offset, ts_delta, value)
+        else:
+            self._meet(origin, record.offset, ts_delta, key, value)
+
+    def _meet(self, origin: _Origin, offset: int, ts_delta: int, key: bytes, value: bytes | Malformed | None) -> None:
+        """A record that is kept at sight: the first commit of a stretch, or one that ends the stretches of its group."""
+        if isinstance(value, Malformed):
+            self._add_unusable(origin, offset, key)
+            return
+        encoding = origin[6]
+        group, is_commit = names_of(key, encoding) if len(key) <= KEY_BYTES_KEPT else (group_of(key, encoding), is_commit_key(key, encoding))
+        if group is not None:
+            if is_commit and value is not None:
+                self._pending[key] = _KEPT
+                self._keys.setdefault(group, []).append(key)
+            elif group in self._keys:
+                self._end_stretch(group)
+        self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
+        self.kept += 1
+
+    def _end_stretch(self, group: str) -> None:
+        """Keeps the last commits of a group."""
+        for key in self._keys.pop(group, ()):
+            last = self._pending.pop(key)
+            if last:
+                self._keep(group, key, *last)
+
+    def _keep(self, group: str, key: bytes, origin: _Origin, offset: int, ts_delta: int, tail: bytes | None) -> None:
+        is_raw = origin[7]
+        value = _value_in(tail) if is_raw and tail is not None else tail
+        if isinstance(value, Malformed):
+            self._add_unusable(origin, offset, key)
+            return
+        self._add_row(RECORD, origin, offset, ts_delta, group, key, value)
+        self.kept += 1
+
+    def _end_transaction(self, origin: _Origin, marker: LogRecord) -> None:
+        """A control record. key: int16 version, int16 type, 0 ABORT, 1 COMMIT; other types end nothing."""
+        kind = int.from_bytes((marker.key or b"")[2:4], "big")
+        if len(marker.key or b"") < 4 or kind > 1:
+            return
+        _, _, leader_epoch, base_offset, last_hole, producer_id, _, _ = origin
+        if producer_id not in self._marked:
+            self._marked.add(producer_id)
+            self._buffer.add(
+                MARKER,
+                marker.offset,
+                {"committed": kind == 1},
+                ts_ms=marker.ts_ms,
+                leader_epoch=leader_epoch,
+                batch_base_offset=base_offset,
+                last_hole=last_hole,
+                producer_id=producer_id,
+            )
+        commits = self._transactions.pop(producer_id, [])
+        if kind == 0:
+            self.aborted += len(commits)
+            return
+        last = {(key, one[6]): value for one, _, _, key, value in commits}
+        for (key, encoding), value in last.items():
+            self._take((*origin[:6], encoding, False), LogRecord(marker.offset, marker.ts_ms, key, value), False)
+
+    def finish(self) -> None:
+        """The end of the unit: keeps what is pending. Where the end is known, offsets up to it that were not seen are holes."""
+        if self._end_offset < OFFSET_LIMIT and self.next_offset >= 0:
+            seen = self.next_offset
+            self._pass_hole(self._end_offset)
+            self.next_offset = seen
+        for group in list(self._keys):
+            self._end_stretch(group)
+        for commits in self._transactions.values():
+            for origin, offset, ts_delta, key, value in commits:
+                self._add_row(OPEN_COMMIT, origin, offset, ts_delta, group_of(key, origin[6]) or "", key, value)
+                self.open_commits += 1
+        self._transactions.clear()
+
+    # ------------------------------------------------------------ rows and holes
+
+    def _pass_hole(self, offset: int) -> None:
+        """Offsets from the next one to `offset` (exclusive) are missing."""
+        if offset > self.next_offset:
+            self.holes += offset - self.next_offset
+            self.missing.append((self.next_offset, offset))
+            if len(self.missing) >= 2 * MISSING_MAX:
+                self.missing = widest(self.missing)
+            self.last_hole = offset - 1
+            self.next_offset = offset
+
+    def _add_row(self, kind: str, origin: _Origin, offset: int, ts_delta: int, group: str, key: bytes, value: bytes | None) -> None:
+        base_ts_ms, ts_scale, leader_epoch, base_offset, last_hole, producer_id, encoding, _ = origin
+        ts_ms = base_ts_ms + ts_delta * ts_scale
+        if not -_INT64_MAX <= ts_ms <= _INT64_MAX:
+            ts_ms = -1
+        self._buffer.rows.append((kind, offset, ts_ms, leader_epoch, base_offset, last_hole, encoding, group, key, value, producer_id, None))
+        self._buffer.size += len(key) + len(value or b"") + 64
+
+    def _add_unusable(self, origin: _Origin, offset: int, key: bytes) -> None:
+        self.unusable += 1
+        self._buffer.add_damage(Damage("", -1, 0, "value does not fit into its record", offset, key), origin[4])
+
+    def _add_fault(self, batch: Batch, fault: str) -> None:
+        raw = batch.data[batch.start :] if isinstance(batch.data, bytes) else b""
+        self._buffer.add_damage(Damage(batch.path, batch.position, 0, fault, batch.base_offset, raw), self.last_hole)
+
+
+def widest(holes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The widest holes, [first, end) each, in order; what follows one another is one."""
+    joined: list[tuple[int, int]] = []
+    for first, end in sorted(holes):
+        if joined and joined[-1][1] >= first:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((first, end))
+    return sorted(sorted(joined, key=lambda hole: hole[0] - hole[1])[:MISSING_MAX])
+
+
+def _origin(batch: Batch, last_hole: int, is_raw: bool) -> _Origin:
+    _, _, leader_epoch, _, attributes, base_ts_ms, max_ts_ms, producer_id, _, _, _, encoding, _, _ = batch
+    if attributes & APPEND_TIME:
+        return max_ts_ms, 0, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw
+    return base_ts_ms, 1, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw
+
+
+def _value_in(tail: bytes) -> bytes | Malformed | None:
+    """The value in the bytes that follow a record's key (headers follow it); None: a tombstone."""
+    try:
+        length, pos = tail[0], 1
+        if length > 0x7F:
+            length, pos = read_varlong(tail, 0)
+        else:
+            length = length >> 1 ^ -(length & 1)
+    except (IndexError, Malformed):
+        return Malformed("no value")
+    if length < 0:
+        return None
+    if pos + length > len(tail):
+        return Malformed("value is cut")
+    return tail[pos : pos + length]

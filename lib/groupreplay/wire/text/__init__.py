@@ -1,0 +1,1 @@
+"""Lines of brokers' logs and request logs to events."""

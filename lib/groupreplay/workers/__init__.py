@@ -1,0 +1,1 @@
+"""All that runs in Python workers around the pure core. Needs pandas and pyarrow, knows no Spark."""

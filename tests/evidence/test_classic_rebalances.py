@@ -1,0 +1,52 @@
+"""Rebalances of a group whose coordinator moves: what a former coordinator still logs is another rebalance than the new one's."""
+
+from __future__ import annotations
+
+from groupreplay.evidence.evidence_facts import Rebalance
+from groupreplay.evidence.memory import Line
+from groupreplay.records.log_events import LogEvent
+from tests.support.log_lines import proved
+
+FORMER, NEW = 1, 2
+
+
+def told(*lines: Line) -> list[tuple[int, str, int | None]]:
+    """(broker, outcome, synced at) of each rebalance."""
+    facts = proved("g", list(lines), lines[-1].last_ms)
+    return [(each.broker, each.outcome, each.synced_at) for each in facts if isinstance(each, Rebalance)]
+
+
+def line(broker: int, at: int, event: str) -> Line:
+    return Line(LogEvent(event=event, at_ms=at, group_id="g", epoch=3), broker, "server_log", f"broker-{broker}", at, at)
+
+
+def test_a_former_coordinator_ends_no_rebalance_of_the_new_one() -> None:
+    """It did not know yet, or its clock was ahead."""
+    assert told(
+        line(NEW, 1_000, "GROUP_LOADED"),
+        line(NEW, 2_000, "JOIN_PHASE_STARTED"),
+        line(FORMER, 3_000, "JOIN_PHASE_STARTED"),
+        line(FORMER, 3_010, "JOIN_PHASE_ENDED"),
+        line(NEW, 4_000, "JOIN_PHASE_ENDED"),
+        line(NEW, 4_010, "ASSIGNMENT_RECEIVED"),
+    ) == [(NEW, "COMPLETED", 4_010), (FORMER, "OPEN", None)]
+
+
+def test_a_clock_that_is_ahead_ends_no_rebalance() -> None:
+    """The former coordinator's last lines come after the new one's first."""
+    assert told(
+        line(FORMER, 1_000, "JOIN_PHASE_STARTED"),
+        line(FORMER, 1_010, "JOIN_PHASE_ENDED"),
+        line(NEW, 1_500, "GROUP_LOADED"),
+        line(FORMER, 2_000, "ASSIGNMENT_RECEIVED"),
+    ) == [(FORMER, "COMPLETED", 2_000)]
+
+
+def test_a_new_coordinator_ends_what_the_former_one_began() -> None:
+    assert told(
+        line(FORMER, 1_000, "JOIN_PHASE_STARTED"),
+        line(NEW, 2_000, "GROUP_LOADED"),
+        line(NEW, 3_000, "JOIN_PHASE_STARTED"),
+        line(NEW, 3_010, "JOIN_PHASE_ENDED"),
+        line(NEW, 3_020, "ASSIGNMENT_RECEIVED"),
+    ) == [(NEW, "COMPLETED", 3_020), (FORMER, "INTERRUPTED", None)]

@@ -1,0 +1,52 @@
+"""What a night says of itself in `runs` when something fails; without Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, cast
+
+import pytest
+
+from groupreplay.config.model import Config
+from groupreplay.night.night import Night
+from groupreplay.night.plan import Inputs, Plan
+from groupreplay.tables.runs import DONE, FAILED, PLANNED, REPLAYED, Ledger, Run
+from groupreplay.tables.warehouse import Warehouse
+
+DAY = date(2026, 11, 21)
+
+
+@dataclass
+class Told:
+    """A ledger that remembers what it was told, and why."""
+
+    states: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def acquire(self, logical_date: date, code_version: str, config_hash: str, plan: str, **_: Any) -> Run:
+        run = Run(cluster="c", logical_date=logical_date, run_id="r", state=PLANNED, started_at=1, code_version=code_version, config_hash=config_hash)
+        return replace(run, plan=plan)
+
+    def advance(self, run: Run, state: str, error: str | None = None, **_: Any) -> Run:
+        self.states.append((state, error))
+        return replace(run, state=state)
+
+
+@pytest.mark.parametrize(
+    ("reached", "told"),
+    [(REPLAYED, [(REPLAYED, None), (FAILED, "a table was lost")]), (DONE, [(DONE, None)])],
+    ids=["a step fails", "the summary of a published night fails"],
+)
+def test_only_a_run_that_is_not_done_is_marked_failed(reached: str, told: list[tuple[str, str | None]]) -> None:
+    ledger, config = Told(), Config(cluster="c", warehouse="w", sources=())
+    night = Night(config, cast(Warehouse, None), cast(Ledger, ledger), DAY, [], Inputs((), (), 0, ()))
+    night.acquire(Plan(()), PLANNED, whole=True)
+
+    def go_on_and_fail() -> None:
+        with night.failing():
+            night.advance(reached, night.plan)
+            raise ValueError("a table was lost")
+
+    with pytest.raises(ValueError, match="a table was lost"):
+        go_on_and_fail()
+    assert ledger.states == told

@@ -1,0 +1,53 @@
+"""Small hand-made frames of `replayed` and `raw_records`, and one night to report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from groupreplay.config.model import TEXT_KINDS, Thresholds
+from groupreplay.report.joins.context import ReportContext
+from groupreplay.workers.fact_frames import REPLAYED
+from tests.support.fact_frames import frame_of
+
+AS_OF_MS = 1_700_000_000_000
+NIGHT = date(2023, 11, 15)
+RAW_DDL = (
+    "kind STRING, offsets_partition INT, offset BIGINT, ts_ms BIGINT, group_id STRING, key BINARY, value BINARY, "
+    "source STRING, input STRING, detail STRING, log_incarnation INT"
+)
+TOPICS_DDL = "topic_id STRING, topic STRING"
+
+Stage = Callable[..., DataFrame]
+
+
+@pytest.fixture
+def stage(spark: SparkSession) -> Stage:
+    """Facts, and the grouped map's own rows -> a frame of `replayed`."""
+
+    def build(*facts: Any) -> DataFrame:
+        return frame_of(spark, REPLAYED, facts)
+
+    return build
+
+
+@pytest.fixture
+def land(spark: SparkSession) -> Callable[..., DataFrame]:
+    """Dicts -> a frame of `raw_records`, as far as reports read it."""
+
+    def build(*rows: dict[str, Any]) -> DataFrame:
+        usual = {"offsets_partition": 3, "offset": -1, "ts_ms": -1, "source": "segments", "input": "__consumer_offsets-3"}
+        names = [column.split()[0] for column in RAW_DDL.split(", ")]
+        return spark.createDataFrame([tuple((usual | row).get(name) for name in names) for row in rows], RAW_DDL)
+
+    return build
+
+
+@pytest.fixture
+def context(spark: SparkSession) -> ReportContext:
+    topics = spark.createDataFrame([("id-orders", "orders")], TOPICS_DDL)
+    return ReportContext(cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, thresholds=Thresholds(), topics=topics, log_kinds=frozenset(TEXT_KINDS))

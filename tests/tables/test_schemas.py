@@ -1,0 +1,100 @@
+"""The rules that every file in schemas/ keeps, as Spark's own parser reads it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from groupreplay.report.joins.owners import OWNED
+from groupreplay.tables.schemas import PUBLIC, TABLES, ddl_text, table_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType
+
+FACTS = {
+    "group_conversions",
+    "group_epochs",
+    "member_states",
+    "member_assignments",
+    "revocation_latencies",
+    "stuck_members",
+    "stuck_groups",
+    "members",
+}
+FACTS_OF_LINES = {"refusals", "rebalances"}
+SNAPSHOTS = {"migration_progress", "coverage", "coordinator_events"}
+OTHERS = {"anomalies", "undecoded", "topics", "runs"}
+INTERNAL = {"raw_records", "raw_lines", "group_state", "replayed", "evidence"}
+FACT_COLUMNS = {"group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed", "is_final"}
+
+
+def test_the_tables_are_those_of_the_design() -> None:
+    assert set(TABLES) == FACTS | FACTS_OF_LINES | SNAPSHOTS | OTHERS | INTERNAL
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_header_names_grain_key_writer_and_retention(name: str) -> None:
+    header = [line for line in ddl_text(name).splitlines() if line.startswith("--")]
+    for word in ("Grain:", "Key:", "Writer:", "Retention:"):
+        assert any(word in line for line in header), word
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_is_named_typed_and_commented_by_the_rules(spark: SparkSession, name: str) -> None:
+    schema = table_schema(spark, name)
+    assert re.search(rf"CREATE TABLE IF NOT EXISTS {name} ", ddl_text(name)), "the file is called as its table"
+    assert {"cluster", "logical_date"} <= set(schema.struct.names)
+    assert not schema.struct["cluster"].nullable
+    assert not schema.struct["logical_date"].nullable
+    for path, data_type, comment in _columns(schema.struct, ""):
+        assert comment is not None, f"{path} has no comment"
+        assert comment.strip(), f"{path} has an empty comment"
+        name_ends = path.rpartition(".")[2]
+        if name not in ("replayed", "evidence") and data_type is not None:
+            if name_ends.endswith("_at"):
+                assert data_type == "timestamp", path
+            if name_ends.endswith("_ms"):
+                assert data_type == "bigint", path
+        assert data_type not in {"timestamp_ntz", "variant"}, path
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_partitions_are_those_of_the_design(spark: SparkSession, name: str) -> None:
+    schema = table_schema(spark, name)
+    if name in FACTS:
+        assert schema.partition_columns == ("cluster", "is_final", "logical_date")
+        assert set(schema.struct.names) >= FACT_COLUMNS
+    elif name in FACTS_OF_LINES:
+        assert schema.partition_columns == ("cluster", "is_final", "logical_date")
+    elif name in SNAPSHOTS:
+        assert schema.partition_columns == ("cluster", "logical_date")
+    else:
+        assert schema.partition_columns[0] == "cluster"
+
+
+def test_rows_of_a_group_have_its_team(spark: SparkSession) -> None:
+    columns = {name: set(table_schema(spark, name).struct.names) for name in PUBLIC}
+    assert {name for name in PUBLIC if "group_id" in columns[name]} == OWNED
+    assert {name for name in PUBLIC if "team" in columns[name]} == OWNED
+    assert {name for name in PUBLIC if "contact" in columns[name]} == OWNED
+
+
+def _columns(data_type: DataType, at: str) -> list[tuple[str, str | None, str | None]]:
+    """(path, type, comment) of every column and of every field inside it."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(data_type, StructType):
+        found: list[tuple[str, str | None, str | None]] = []
+        for field in data_type:
+            path = f"{at}.{field.name}" if at else field.name
+            found.append((path, field.dataType.simpleString(), field.metadata.get("comment")))
+            found += _columns(field.dataType, path)
+        return found
+    if isinstance(data_type, ArrayType):
+        return _columns(data_type.elementType, f"{at}.element")
+    if isinstance(data_type, MapType):
+        return _columns(data_type.valueType, f"{at}.value")
+    return []

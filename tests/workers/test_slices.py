@@ -1,0 +1,197 @@
+"""Replay of a slice, with machines that only tell what they were given."""
+
+import gc
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from groupreplay.records.entries import Entry
+from groupreplay.replay.facts import Anomaly, Fact
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.workers import slices
+from groupreplay.workers.fact_frames import REPLAYED
+from groupreplay.workers.packed import unpacking
+from groupreplay.workers.slices import INPUT, ROWS_AT_ONCE, SliceReplay, slice_replay
+
+
+class FakeMachine:
+    """One fact an entry; its state is the text of all it ever saw; gone after the value b"gone"."""
+
+    def __init__(self, group_id: str, offsets_partition: int, names: Mapping[str, str]) -> None:
+        self.group_id, self.partition, self.names = group_id, offsets_partition, names
+        self.seen, self.facts, self.flushed, self.is_gone = b"", list[Fact](), False, False
+
+    @classmethod
+    def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], state: bytes) -> "FakeMachine":
+        machine = cls(group_id, offsets_partition, names)
+        machine.seen = state
+        return machine
+
+    def fact(self, rule: str, offset: int) -> Anomaly:
+        return Anomaly(
+            group_id=self.group_id,
+            incarnation=0,
+            offsets_partition=self.partition,
+            from_offset=offset,
+            rule=rule,
+            severity="INFO",
+            detected_at=0,
+            evidence_offset=offset,
+            detail="",
+        )
+
+    def replay(self, entry: Entry) -> None:
+        value: Any = entry.record
+        self.seen += value
+        self.is_gone = value == b"gone"
+        self.facts.append(self.fact("seen", entry.offset))
+
+    def flush(self) -> None:
+        self.flushed = True
+
+    def take_facts(self) -> list[Fact]:
+        taken, self.facts = self.facts, []
+        return taken
+
+    def open_facts(self) -> list[Fact]:
+        assert self.flushed
+        return [self.fact("open", len(self.seen))]
+
+    def state(self) -> bytes | None:
+        assert self.flushed
+        return None if self.is_gone else self.seen
+
+
+def fake_decode(key: bytes, value: bytes | None) -> Any:
+    return {b"unknown": UnknownType(99), b"bad": Undecodable("bad")}.get(key, value)
+
+
+@pytest.fixture(autouse=True)
+def _fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "GroupReplay", FakeMachine)
+    monkeypatch.setattr(slices, "decode", fake_decode)
+
+
+def row(
+    group_id: str, offset: int, value: bytes | None = b".", *, partition: int = 0, key: bytes = b"k", encoding: str = "binary"
+) -> tuple[Any, ...]:
+    return (group_id, partition, offset, 1000 + offset, 0, offset, -1, encoding, key, value)
+
+
+def state_row(group_id: str, state: bytes, partition: int = 0) -> tuple[Any, ...]:
+    return (group_id, partition, -1, -1, -1, -1, -1, "state", b"", state)
+
+
+def replayed(*frames: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    def batches() -> Iterator[pd.DataFrame]:
+        for rows in frames:
+            yield pd.DataFrame.from_records(rows, columns=[*INPUT]).assign(slice=3)
+
+    packed = [pa.RecordBatch.from_pandas(frame) for frame in slice_replay({"id": "name"})(batches())]
+    return [row for batch in unpacking(REPLAYED)(packed) for row in batch.to_pylist()]
+
+
+def told(rows: list[dict[str, Any]], rule: str) -> list[tuple[str, int]]:
+    return [(each["group_id"], each["from_offset"]) for each in rows if each["rule"] == rule]
+
+
+def states(rows: list[dict[str, Any]]) -> dict[tuple[str, int], bytes | None]:
+    return {(each["group_id"], each["offsets_partition"]): each["state_bytes"] for each in rows if each["kind"] == "group_state"}
+
+
+def counts(rows: list[dict[str, Any]]) -> dict[int, tuple[int, int, int]]:
+    return {each["offsets_partition"]: (each["decoded"], each["unknown"], each["undecoded"]) for each in rows if each["kind"] == "counts"}
+
+
+def test_groups_are_replayed_one_after_another_over_borders_of_batches() -> None:
+    rows = replayed([row("a", 1, b"1"), row("a", 2, b"2")], [row("a", 5, b"3"), row("b", 0, b"x", partition=4)], [row("b", 3, b"y", partition=4)])
+    assert told(rows, "seen") == [("a", 1), ("a", 2), ("a", 5), ("b", 0), ("b", 3)]
+    assert told(rows, "open") == [("a", 3), ("b", 2)]
+    assert states(rows) == {("a", 0): b"123", ("b", 4): b"xy"}
+    assert counts(rows) == {0: (3, 0, 0), 4: (2, 0, 0)}
+
+
+def test_state_comes_first_and_goes_on() -> None:
+    rows = replayed([state_row("a", b"old"), row("a", 7, b"new")])
+    assert states(rows) == {("a", 0): b"oldnew"}
+    assert counts(rows) == {0: (1, 0, 0)}, "a state is no row of the log"
+
+
+def test_group_without_news_is_asked_for_its_open_rows_and_its_state_is_not_written_again() -> None:
+    rows = replayed([state_row("a", b"old"), state_row("b", b"old"), row("b", 3, b"")])
+    assert told(rows, "open") == [("a", 3), ("b", 3)]
+    assert states(rows) == {}
+
+
+def test_group_that_is_gone_leaves_an_empty_state_once() -> None:
+    rows = replayed([state_row("a", b"old"), row("a", 1, b"gone"), row("b", 1, b"gone")])
+    assert states(rows) == {("a", 0): None}, "b was born and died in one night: there is nothing to forget"
+
+
+def test_every_row_is_a_record_or_unknown_or_quarantined() -> None:
+    rows = replayed([row("", 1, key=b"bad", value=b"v" * 2000), row("a", 1), row("a", 2, key=b"unknown"), row("a", 3, None, key=b"bad")])
+    assert counts(rows) == {0: (1, 1, 2)}
+    quarantined = [each for each in rows if each["kind"] == "undecoded"]
+    assert [(each["group_id"], each["offset"], each["reason"], each["raw_bytes"], len(each["raw"])) for each in quarantined] == [
+        ("", 1, "bad", 2003, 1024),
+        ("a", 3, "bad", 3, 3),
+    ]
+    assert told(rows, "open") == [("a", 1)], "nothing decoded, no group"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row("a", 2), row("a", 1)],
+        [row("b", 1), row("a", 1)],
+        [row("a", 1, partition=2), row("a", 1, partition=1)],
+        [row("a", 1), row("b", 1), row("a", 2)],
+    ],
+)
+def test_rows_out_of_order_are_refused(rows: list[tuple[Any, ...]]) -> None:
+    with pytest.raises(AssertionError, match="out of order"):
+        replayed(rows)
+    with pytest.raises(AssertionError, match="out of order"):
+        replayed(*[[each] for each in rows])
+
+
+def test_commits_of_a_transaction_share_its_marker_s_offset() -> None:
+    assert told(replayed([row("a", 2), row("a", 2), row("a", 2)]), "seen") == [("a", 2)] * 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "evidence"),
+    [
+        ([row("a", 10, partition=1), row("a", 20, partition=2)], [("a", 20)]),
+        ([row("a", 20, partition=1), row("a", 10, partition=2)], [("a", 20)]),
+        ([row("a", 10, partition=1), state_row("a", b"old", 2)], [("a", 10)]),
+        ([state_row("a", b"old", 1), row("a", 10, partition=2), row("a", 30, partition=3)], [("a", 10), ("a", 30)]),
+        ([state_row("a", b"old", 1), state_row("a", b"old", 2), row("a", 10, partition=2)], []),
+        ([row("a", 10, partition=1), row("a", 20, partition=2, key=b"bad")], []),
+    ],
+)
+def test_group_in_two_partitions_is_told_once_by_the_life_that_began_later(rows: list[tuple[Any, ...]], evidence: list[tuple[str, int]]) -> None:
+    assert told(replayed(rows), "GROUP_IN_TWO_PARTITIONS") == evidence
+
+
+def test_facts_leave_while_a_long_group_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "FRAME_ROWS", ROWS_AT_ONCE)
+    replay = SliceReplay({})
+    frame = pd.DataFrame.from_records([row("a", offset) for offset in range(4 * ROWS_AT_ONCE)], columns=[*INPUT])
+    assert [each["rows"].sum() for each in replay.feed(frame)] == [ROWS_AT_ONCE] * 4
+
+
+def test_collector_is_off_while_a_slice_is_replayed_and_put_back_after_it() -> None:
+    def broken(is_broken: bool = True) -> Iterator[pd.DataFrame]:
+        assert not gc.isenabled()
+        if is_broken:
+            raise OSError("the pipe broke")
+        yield pd.DataFrame()
+
+    assert gc.isenabled()
+    with pytest.raises(OSError, match="pipe"):
+        list(slice_replay({})(broken()))
+    assert gc.isenabled()
