@@ -1,7 +1,7 @@
 """Packaging of groupreplay: the code is in lib/, jobs are scripts and are not packaged.
 
-A cluster brings Spark, Delta, pandas and pyarrow itself, so they are no hard dependencies; the extra `local` pins what was tested,
-`constraints.txt` pins everything below it.
+A cluster brings Spark, Delta, pandas and pyarrow itself, so they are no hard dependencies; the
+extra `local` pins what was tested, `constraints.txt` pins everything below it.
 """
 
 import re
@@ -10,13 +10,16 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
-VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/groupreplay/__init__.py").read_text(encoding="utf-8"))
+VERSION = re.search(
+    r'__version__ = "(.+)"', (HERE / "lib/groupreplay/__init__.py").read_text(encoding="utf-8")
+)
 assert VERSION is not None
 
 setup(
     name="groupreplay",
     version=VERSION.group(1),
-    description="Replays Kafka's group coordinators from their logs and writes what happened to every consumer group as Delta tables",
+    description="Replays Kafka's group coordinators from their logs into Delta tables: who"
+    " migrates to the consumer protocol, who hands partitions over how fast, who is stuck",
     license="Apache-2.0",
     python_requires=">=3.11",
     package_dir={"": "lib"},
@@ -24,7 +27,8 @@ setup(
     package_data={"groupreplay": ["py.typed", "_schemas/*.sql", "_base.yaml"]},
     install_requires=["pyyaml>=6", "google-crc32c>=1.5"],
     extras_require={
-        # delta-spark and the jars of conf/jars.sha256 carry the same version; a test holds them together.
+        # delta-spark and the jars of conf/jars.sha256 carry the same version; a test holds them
+        # together.
         "local": ["pyspark==4.1.4", "delta-spark==4.4.0", "pandas>=2.2,<3", "pyarrow>=18"],
         "dev": [
             "build>=1.2",

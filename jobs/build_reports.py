@@ -1,7 +1,9 @@
-"""Publishes the tables of a night that was replayed, the last step; of one that was published, again, without a replay.
+"""Publishes the tables of a night that was replayed, the last step; of one that was published,
+again, without a replay.
 
-Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration, or out of order;
-3 a source of topics cannot be read; 4 another run holds this night; 5 the warehouse is damaged.
+Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or
+configuration, or out of order; 3 a source of topics cannot be read; 4 another run holds this night;
+5 the warehouse is damaged.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ def _run(options: argparse.Namespace) -> str:
         result = build_reports(spark, config, options.logical_date, take_over=options.take_over)
     tell(result.summary_lines, options.log_format)
     nights = " and ".join(str(night) for night in result.logical_dates)
-    return f"Done: night {nights} of cluster {config.cluster} is in {config.warehouse}, in {time.monotonic() - started:.0f} s."
+    return (
+        f"Done: night {nights} of cluster {config.cluster} is in {config.warehouse}, in"
+        f" {time.monotonic() - started:.0f} s."
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Lands what is new in the logs of the group coordinators: the first step of a night, which replay_groups goes on with.
+"""Lands what is new in the logs of the group coordinators: the first step of a night, which
+replay_groups goes on with.
 
-Ends with one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration; 3 a source cannot be read at all;
-4 another run holds this night; 5 the warehouse is damaged.
+Ends with one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration; 3 a source
+cannot be read at all; 4 another run holds this night; 5 the warehouse is damaged.
 """
 
 from __future__ import annotations
@@ -40,12 +41,21 @@ def _load() -> Callable[..., NightResult]:
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
     with job_session("land_logs", options, _load) as (spark, config, land_logs):
-        result = land_logs(spark, config, options.logical_date, dry_run=options.dry_run, take_over=options.take_over)
+        result = land_logs(
+            spark,
+            config,
+            options.logical_date,
+            dry_run=options.dry_run,
+            take_over=options.take_over,
+        )
     if options.dry_run:
         tell(result.summary_lines, options.log_format)
         return "Nothing was written: this was a dry run."
     nights = " and ".join(str(night) for night in result.logical_dates)
-    return f"Landed: night {nights} of cluster {config.cluster} can be replayed, in {time.monotonic() - started:.0f} s."
+    return (
+        f"Landed: night {nights} of cluster {config.cluster} can be replayed, in"
+        f" {time.monotonic() - started:.0f} s."
+    )
 
 
 if __name__ == "__main__":

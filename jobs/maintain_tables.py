@@ -1,7 +1,8 @@
-"""Deletes what is past its retention, puts small files together, and vacuums: as often as you like, a week apart is enough.
+"""Deletes what is past its retention, puts small files together, and vacuums: as often as you like,
+a week apart is enough.
 
-Ends with a list of files and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration; 4 a night is at work; 5 the warehouse is
-damaged.
+Ends with a list of files and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or
+configuration; 4 a night is at work; 5 the warehouse is damaged.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    return job_parser("maintain_tables", __doc__, "YAML file that the tables were made with; retention says what is kept", "retention.raw_nights=30")
+    return job_parser(
+        "maintain_tables",
+        __doc__,
+        "YAML file that the tables were made with; retention says what is kept",
+        "retention.raw_nights=30",
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,13 +43,20 @@ def _load() -> Callable[..., Maintained]:
 
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
-    with job_session("maintain_tables", options, _load, only_reads=True) as (spark, config, maintain):
+    with job_session("maintain_tables", options, _load, only_reads=True) as (
+        spark,
+        config,
+        maintain,
+    ):
         maintained = maintain(spark, config)
     tell(maintained.lines, options.log_format)
-    before, after = (sum(small for _, small in files.values()) for files in (maintained.files_before, maintained.files_after))
+    before, after = (
+        sum(small for _, small in files.values())
+        for files in (maintained.files_before, maintained.files_after)
+    )
     return (
-        f"Done: the tables of cluster {config.cluster} in {config.warehouse} went from {before:,} to {after:,} small files, "
-        f"in {time.monotonic() - started:.0f} s."
+        f"Done: the tables of cluster {config.cluster} in {config.warehouse} went from {before:,}"
+        f" to {after:,} small files, in {time.monotonic() - started:.0f} s."
     )
 
 

@@ -1,4 +1,6 @@
-"""Prints three SQL statements that analysts ask first, ready to paste, and what they answer on the tables of a configuration."""
+"""Prints three SQL statements that analysts ask first, ready to paste, and what they answer on the
+tables of a configuration.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ _WIDTH = 40
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="query_tables", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--config", required=True, metavar="FILE", help="YAML file that the tables were made with")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one key")
+    parser.add_argument(
+        "--config", required=True, metavar="FILE", help="YAML file that the tables were made with"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override one key"
+    )
     parser.add_argument("--debug", action="store_true", help="print stack traces")
     return parser
 
@@ -45,7 +51,10 @@ def _run(options: argparse.Namespace) -> str:
         for title, statement in queries(warehouse.root, config.cluster):
             print(f"-- {title}\n{statement};\n")
             spark.sql(statement).show(20, _WIDTH)
-    return f"The tables are Delta tables in {config.warehouse}; paste the statements above into any Spark SQL that has Delta."
+    return (
+        f"The tables are Delta tables in {config.warehouse}; paste the statements above into any"
+        " Spark SQL that has Delta."
+    )
 
 
 if __name__ == "__main__":

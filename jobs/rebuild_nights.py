@@ -1,7 +1,9 @@
-"""Replays and publishes all nights anew, from the raw rows that they landed: for a better decoder, or where states cannot be read.
+"""Replays and publishes all nights anew, from the raw rows that they landed: for a better decoder,
+or where states cannot be read.
 
-Let no other job of the cluster run meanwhile. Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration,
-or raw rows were deleted; 3 a source of topics cannot be read; 4 another run holds a night; 5 the warehouse is damaged.
+Let no other job of the cluster run meanwhile. Ends with a summary and one sentence. Exit status: 0
+done; 1 unforeseen; 2 bad usage or configuration, or raw rows were deleted; 3 a source of topics
+cannot be read; 4 another run holds a night; 5 the warehouse is damaged.
 """
 
 from __future__ import annotations
@@ -21,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    return night_parser("rebuild_nights", __doc__, "the first there is", "first night to rebuild, as if the log began with it")
+    return night_parser(
+        "rebuild_nights",
+        __doc__,
+        "the first there is",
+        "first night to rebuild, as if the log began with it",
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +49,9 @@ def _run(options: argparse.Namespace) -> str:
     tell(result.summary_lines, options.log_format)
     first, last = result.logical_dates[0], result.logical_dates[-1]
     which = f"{len(result.logical_dates):,} nights of cluster {config.cluster}, {first} to {last}"
-    return f"Done: {which}, were rebuilt in {config.warehouse}, in {time.monotonic() - started:.0f} s."
+    return (
+        f"Done: {which}, were rebuilt in {config.warehouse}, in {time.monotonic() - started:.0f} s."
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Replays the groups of a night that has landed: the second step, which build_reports goes on with.
 
-Ends with one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration, or out of order;
-3 a source of topics cannot be read; 4 another run holds this night; 5 the warehouse is damaged.
+Ends with one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration, or out of
+order; 3 a source of topics cannot be read; 4 another run holds this night; 5 the warehouse is
+damaged.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def _run(options: argparse.Namespace) -> str:
     with job_session("replay_groups", options, _load) as (spark, config, replay_groups):
         result = replay_groups(spark, config, options.logical_date, take_over=options.take_over)
     nights = " and ".join(str(night) for night in result.logical_dates)
-    return f"Replayed: night {nights} of cluster {config.cluster} can be published, in {time.monotonic() - started:.0f} s."
+    return (
+        f"Replayed: night {nights} of cluster {config.cluster} can be published, in"
+        f" {time.monotonic() - started:.0f} s."
+    )
 
 
 if __name__ == "__main__":

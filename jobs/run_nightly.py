@@ -1,7 +1,8 @@
 """Replays what is new in the logs of the group coordinators, and publishes the tables of one night.
 
-Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or configuration; 3 a source cannot be read at all;
-4 another run holds this night; 5 the warehouse is damaged.
+Ends with a summary and one sentence. Exit status: 0 done; 1 unforeseen; 2 bad usage or
+configuration; 3 a source cannot be read at all; 4 another run holds this night; 5 the warehouse is
+damaged.
 """
 
 from __future__ import annotations
@@ -40,12 +41,21 @@ def _load() -> Callable[..., NightResult]:
 def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
     with job_session("run_nightly", options, _load) as (spark, config, run_night):
-        result = run_night(spark, config, options.logical_date, dry_run=options.dry_run, take_over=options.take_over)
+        result = run_night(
+            spark,
+            config,
+            options.logical_date,
+            dry_run=options.dry_run,
+            take_over=options.take_over,
+        )
     tell(result.summary_lines, options.log_format)
     if options.dry_run:
         return "Nothing was written: this was a dry run."
     nights = " and ".join(str(night) for night in result.logical_dates)
-    return f"Done: night {nights} of cluster {config.cluster} is in {config.warehouse}, in {time.monotonic() - started:.0f} s."
+    return (
+        f"Done: night {nights} of cluster {config.cluster} is in {config.warehouse}, in"
+        f" {time.monotonic() - started:.0f} s."
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The Spark session of the tests, and nothing else. Every test that needs it asks for `spark`; it starts once."""
+"""The Spark session of the tests, and nothing else. Every test that needs it asks for `spark`; it
+starts once.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     jars = sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_JARS", JARS)).glob("*.jar"))
     assert jars, "the Delta jars are missing: run make setup"
-    jars += sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_KAFKA_JARS", KAFKA_JARS)).glob("*.jar"))
+    jars += sorted(
+        str(jar) for jar in Path(os.environ.get("GROUPREPLAY_KAFKA_JARS", KAFKA_JARS)).glob("*.jar")
+    )
     session = start_session(
         "tests",
         {
@@ -41,11 +45,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.ui.showConsoleProgress": "false",
             "spark.log.level": "FATAL",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
-            # A test asks each question once: what Java and Spark compile for it is never used again.
-            # With one compiler alone Java keeps 48 MB for code, which a whole suite fills: then method handles fail.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+            # A test asks each question once: what Java and Spark compile for it is never used
+            # again. With one compiler alone Java keeps 48 MB for code, which a whole suite fills:
+            # then method handles fail.
+            "spark.driver.extraJavaOptions": (
+                "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+            ),
             "spark.sql.codegen.wholeStage": "false",
-            # 200 partitions of a dozen rows cost seconds a query, and Delta's own 50 for its log as many.
+            # 200 partitions of a dozen rows cost seconds a query, and Delta's own 50 for its log as
+            # many.
             "spark.sql.shuffle.partitions": "2",
             "spark.databricks.delta.snapshotPartitions": "1",
         },

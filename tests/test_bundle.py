@@ -1,4 +1,6 @@
-"""The bundle on a real cluster: a standalone master and a worker in processes of their own, which know nothing of this checkout."""
+"""The bundle on a real cluster: a standalone master and a worker in processes of their own, which
+know nothing of this checkout.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ START_S, RUN_S = 90, 420
 
 
 def test_a_cluster_and_one_machine_give_the_same_tables(tmp_path: Path) -> None:
-    """Other slices, other partitions, another number of tasks and of Python processes: the digests are the same."""
+    """Other slices, other partitions, another number of tasks and of Python processes: the digests
+    are the same.
+    """
     local = _run(tmp_path, "local", "local[2]", ["--set", "replay.slices=1"])
     with _cluster(tmp_path) as master:
         cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"])
@@ -39,7 +43,9 @@ def test_an_executor_killed_in_the_middle_of_replay_changes_nothing(tmp_path: Pa
     with _cluster(tmp_path) as master:
         undisturbed = _run(tmp_path, "cluster", master, [])
         killed: list[int] = []
-        killer = threading.Thread(target=_kill_executor, args=(tmp_path, tmp_path / "killed", killed), daemon=True)
+        killer = threading.Thread(
+            target=_kill_executor, args=(tmp_path, tmp_path / "killed", killed), daemon=True
+        )
         killer.start()
         disturbed = _run(tmp_path, "killed", master, [])
         killer.join(1)
@@ -69,8 +75,8 @@ def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, s
     """Digests of the tables that a run of the job leaves, read without Spark."""
     warehouse, config = tmp_path / name, tmp_path / f"{name}.yaml"
     config.write_text(
-        f"cluster: c\nwarehouse: {warehouse}\nsources:\n"
-        f"  - {{kind: segments, path: {RECORDING}/segments/}}\n  - {{kind: topics, path: {RECORDING}/topics.json}}\n",
+        f"cluster: c\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path:"
+        f" {RECORDING}/segments/}}\n  - {{kind: topics, path: {RECORDING}/topics.json}}\n",
         encoding="utf-8",
     )
     properties = tmp_path / f"{name}.conf"
@@ -79,8 +85,12 @@ def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, s
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "1g",
         # Processes that live for seconds gain nothing by Java's second compiler.
-        "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
-        "spark.executor.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+        "spark.driver.defaultJavaOptions": (
+            "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+        ),
+        "spark.executor.defaultJavaOptions": (
+            "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+        ),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.executor.memory": "900m",
@@ -89,12 +99,26 @@ def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, s
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.pyspark.python": _python(tmp_path),
     }
-    properties.write_text("".join(f"{key} {value}\n" for key, value in settings.items()), encoding="utf-8")
-    environment = {**os.environ, "GROUPREPLAY_MASTER": master, "GROUPREPLAY_SPARK_CONF": str(properties), "PYSPARK_PYTHON": _python(tmp_path)}
+    properties.write_text(
+        "".join(f"{key} {value}\n" for key, value in settings.items()), encoding="utf-8"
+    )
+    environment = {
+        **os.environ,
+        "GROUPREPLAY_MASTER": master,
+        "GROUPREPLAY_SPARK_CONF": str(properties),
+        "PYSPARK_PYTHON": _python(tmp_path),
+    }
     environment.pop("PYTHONPATH", None)
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", str(config), *more]
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=RUN_S, check=False
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=RUN_S,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:]
     assert done.stdout.splitlines()[-1].startswith("Done: night "), done.stdout[-4000:]
@@ -102,9 +126,15 @@ def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, s
 
 
 def _python(tmp_path: Path) -> str:
-    """This Python, blind to what is installed in it by a link: the package is then in the bundle or nowhere."""
+    """This Python, blind to what is installed in it by a link: the package is then in the bundle or
+    nowhere.
+    """
     path = tmp_path / "python"
-    path.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{sysconfig.get_path("purelib")}" exec {sys.executable} -S "$@"\n', encoding="utf-8")
+    path.write_text(
+        f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{sysconfig.get_path("purelib")}" exec {sys.executable}'
+        ' -S "$@"\n',
+        encoding="utf-8",
+    )
     path.chmod(0o755)
     return str(path)
 
@@ -113,7 +143,12 @@ def _digests(warehouse: Path) -> dict[str, str]:
     from deltalake import DeltaTable, QueryBuilder
 
     # Not to_pyarrow_table: it can abort the process when the interpreter exits.
-    rows = QueryBuilder().register("runs", DeltaTable(str(warehouse / "runs"))).execute("SELECT digest FROM runs WHERE state = 'DONE'").read_all()
+    rows = (
+        QueryBuilder()
+        .register("runs", DeltaTable(str(warehouse / "runs")))
+        .execute("SELECT digest FROM runs WHERE state = 'DONE'")
+        .read_all()
+    )
     (digest,) = rows.column("digest").to_pylist()
     return dict(digest)
 
@@ -127,7 +162,15 @@ def _cluster(tmp_path: Path) -> Iterator[str]:
     environment.pop("PYTHONPATH", None)
     deploy = "org.apache.spark.deploy"
     commands = [
-        [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"],
+        [
+            f"{deploy}.master.Master",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--webui-port",
+            "0",
+        ],
         [
             f"{deploy}.worker.Worker",
             "--host",
@@ -146,10 +189,21 @@ def _cluster(tmp_path: Path) -> Iterator[str]:
     logs = [tmp_path / "master.log", tmp_path / "worker.log"]
     processes = []
     try:
-        for command, log, ready in zip(commands, logs, ("Starting Spark master", "Successfully registered with master"), strict=True):
+        for command, log, ready in zip(
+            commands,
+            logs,
+            ("Starting Spark master", "Successfully registered with master"),
+            strict=True,
+        ):
             with log.open("w") as out:
                 processes.append(
-                    subprocess.Popen([PACKAGE / "bin/spark-class", *command], cwd=tmp_path, env=environment, stdout=out, stderr=subprocess.STDOUT)
+                    subprocess.Popen(
+                        [PACKAGE / "bin/spark-class", *command],
+                        cwd=tmp_path,
+                        env=environment,
+                        stdout=out,
+                        stderr=subprocess.STDOUT,
+                    )
                 )
             _wait_for(log, ready)
         yield master
@@ -165,7 +219,10 @@ def _wait_for(log: Path, text: str) -> None:
         if re.search(text, log.read_text(encoding="utf-8", errors="replace")):
             return
         time.sleep(0.2)
-    raise AssertionError(f"{log.name} never said {text!r}: {log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+    raise AssertionError(
+        f"{log.name} never said {text!r}:"
+        f" {log.read_text(encoding='utf-8', errors='replace')[-2000:]}"
+    )
 
 
 def _free_port() -> int:

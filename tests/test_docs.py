@@ -1,7 +1,8 @@
 """The documents are in step with the code, and their examples are real.
 
-A fenced block `records` quotes records of a shipped recording, a block `row` says what the replay of that recording gives: both are made anew from
-the segments and compared. The rest: rules, tables, columns, configuration keys and links.
+A fenced block `records` quotes records of a shipped recording, a block `row` says what the replay
+of that recording gives: both are made anew from the segments and compared. The rest: rules, tables,
+columns, configuration keys and links.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ from groupreplay.replay import facts
 from groupreplay.replay.group import GroupReplay
 from groupreplay.replay.rule_table import RULES
 from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
-from groupreplay.report.tables.anomalies import CLOCK_JUMP, LATE_RECORDS, REPLICA_CONFLICT, TOPIC_RECREATED
+from groupreplay.report.tables.anomalies import (
+    CLOCK_JUMP,
+    LATE_RECORDS,
+    REPLICA_CONFLICT,
+    TOPIC_RECREATED,
+)
 from groupreplay.sources.files import find_files
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
@@ -55,7 +61,14 @@ DOCUMENTS: Final = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 INTERNAL: Final = ("raw_records", "raw_lines", "replayed", "evidence", "group_state")
 """Tables that are named in the documents, but whose columns are not explained there."""
 
-OTHER_RULES: Final = (REPLICA_CONFLICT, CLOCK_JUMP, LATE_RECORDS, TOPIC_RECREATED, "GROUP_IN_TWO_PARTITIONS", "NEGATIVE_DURATION")
+OTHER_RULES: Final = (
+    REPLICA_CONFLICT,
+    CLOCK_JUMP,
+    LATE_RECORDS,
+    TOPIC_RECREATED,
+    "GROUP_IN_TWO_PARTITIONS",
+    "NEGATIVE_DURATION",
+)
 """Rules that are not of the protocol."""
 
 TABLES: Final[dict[str, tuple[type[facts.Fact], ...]]] = {
@@ -77,15 +90,25 @@ def text(name: str) -> str:
 
 def schema_columns() -> dict[str, list[str]]:
     """table -> its columns, read off the indentation of schemas/*.sql."""
-    return {path.stem: re.findall(r"^  (\w+) +[A-Z]", path.read_text(encoding="utf-8"), re.MULTILINE) for path in (ROOT / "schemas").glob("*.sql")}
+    return {
+        path.stem: re.findall(r"^  (\w+) +[A-Z]", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for path in (ROOT / "schemas").glob("*.sql")
+    }
 
 
 # ---------------------------------------------------------------- names
 
 
 def test_rules_are_those_of_the_code() -> None:
-    rows = {row[0]: row[1] for row in re.findall(r"^\| `(\w+)` \| (ERROR|WARN|INFO) \|", text("docs/rules.md"), re.MULTILINE)}
-    assert {name: severity for name, severity in rows.items() if name not in OTHER_RULES} == {rule.name: rule.severity for rule in RULES.values()}
+    rows = {
+        row[0]: row[1]
+        for row in re.findall(
+            r"^\| `(\w+)` \| (ERROR|WARN|INFO) \|", text("docs/rules.md"), re.MULTILINE
+        )
+    }
+    assert {name: severity for name, severity in rows.items() if name not in OTHER_RULES} == {
+        rule.name: rule.severity for rule in RULES.values()
+    }
     assert rows.keys() >= set(OTHER_RULES)
 
 
@@ -105,28 +128,44 @@ def test_every_table_is_explained(table: str) -> None:
 
 @pytest.mark.parametrize("table", [table for table in schema_columns() if table not in INTERNAL])
 def test_every_column_is_explained(table: str) -> None:
-    named = set(re.findall(r"`(\w+)`", text("docs/measures.md") + text("docs/evidence.md") + text("docs/tables.md")))
+    named = set(
+        re.findall(
+            r"`(\w+)`", text("docs/measures.md") + text("docs/evidence.md") + text("docs/tables.md")
+        )
+    )
     assert [column for column in schema_columns()[table] if column not in named] == []
 
 
 @pytest.mark.parametrize("reason", [*STALL_THRESHOLDS, *CHAIN_THRESHOLDS])
 def test_every_reason_has_its_threshold_beside_it(reason: str) -> None:
     fields = (STALL_THRESHOLDS[reason],) if reason in STALL_THRESHOLDS else CHAIN_THRESHOLDS[reason]
-    row = next(line for line in text("docs/measures.md").splitlines() if line.startswith(f"| `{reason}` |"))
+    row = next(
+        line for line in text("docs/measures.md").splitlines() if line.startswith(f"| `{reason}` |")
+    )
     assert [field for field in fields if f"`{field}`" not in row] == []
 
 
 def configuration_rows() -> dict[str, str]:
     """key -> its default, of the tables with three columns."""
-    return dict(re.findall(r"^\| `([\w.]+)` \| ([^|]*) \| [^|]* \|$", text("docs/configuration.md"), re.MULTILINE))
+    return dict(
+        re.findall(
+            r"^\| `([\w.]+)` \| ([^|]*) \| [^|]* \|$", text("docs/configuration.md"), re.MULTILINE
+        )
+    )
 
 
 def test_every_key_has_its_default_beside_it() -> None:
     rows = configuration_rows()
     keys: dict[str, Any] = {}
     for section, values in load_base().items():
-        keys |= {f"{section}.{key}": value for key, value in values.items()} if isinstance(values, dict) else {section: values}
-    assert {key: rows.get(key, "not there").replace(",", "") for key in keys} == {key: "null" if v is None else str(v) for key, v in keys.items()}
+        keys |= (
+            {f"{section}.{key}": value for key, value in values.items()}
+            if isinstance(values, dict)
+            else {section: values}
+        )
+    assert {key: rows.get(key, "not there").replace(",", "") for key in keys} == {
+        key: "null" if v is None else str(v) for key, v in keys.items()
+    }
     assert rows.keys() - keys.keys() == {"cluster", "warehouse", "sources"}
 
 
@@ -144,19 +183,26 @@ def anchors(document: str) -> set[str]:
     """What a heading is linked by: lower case, without punctuation, spaces as dashes."""
     prose = re.sub(r"^```.*?^```", "", document, flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.replace("`", "")).lower().replace(" ", "-") for heading in headings}
+    return {
+        re.sub(r"[^\w\- ]", "", heading.replace("`", "")).lower().replace(" ", "-")
+        for heading in headings
+    }
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_resolve(path: Path) -> None:
     document = path.read_text(encoding="utf-8")
     broken = []
-    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```", "", document, flags=re.MULTILINE | re.DOTALL)):
+    for target in re.findall(
+        r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```", "", document, flags=re.MULTILINE | re.DOTALL)
+    ):
         if re.match(r"[a-z]+:", target):
             continue
         name, _, anchor = target.partition("#")
         linked = (path.parent / name).resolve() if name else path
-        if not linked.exists() or (anchor and anchor not in anchors(linked.read_text(encoding="utf-8"))):
+        if not linked.exists() or (
+            anchor and anchor not in anchors(linked.read_text(encoding="utf-8"))
+        ):
             broken.append(target)
     assert broken == []
 
@@ -166,24 +212,48 @@ def test_links_resolve(path: Path) -> None:
 
 @cache
 def names(recording: str) -> dict[str, str]:
-    return {each["topic_id"]: each["topic"] for each in json.loads((RECORDINGS / recording / "topics.json").read_text(encoding="utf-8"))}
+    return {
+        each["topic_id"]: each["topic"]
+        for each in json.loads((RECORDINGS / recording / "topics.json").read_text(encoding="utf-8"))
+    }
 
 
 @cache
 def entries(recording: str, partition: int) -> list[tuple[str, Entry]]:
-    """(group id, record) of what a run lands of one partition of the offsets topic, in order: commits are reduced already."""
+    """(group id, record) of what a run lands of one partition of the offsets topic, in order:
+    commits are reduced already.
+    """
     listing = find_files(Source(kind="segments", path=str(RECORDINGS / recording / "segments")))
-    units = [unit for unit in plan_units([file for each in segments(listing.files) for file in each], {}) if unit.offsets_partition == partition]
+    units = [
+        unit
+        for unit in plan_units([file for each in segments(listing.files) for file in each], {})
+        if unit.offsets_partition == partition
+    ]
     found, hole = [], -1
     for unit in units:
         for columns in read_unit(unit, open_file, Codecs()):
-            for row in [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]:
+            for row in [
+                dict(zip(columns, values, strict=True))
+                for values in zip(*columns.values(), strict=True)
+            ]:
                 if row["kind"] != "record":
                     continue
                 record = decode(row["key"], row["value"])
                 assert not isinstance(record, (UnknownType, Undecodable))
                 hole = max(hole, row["last_hole"])
-                found.append((row["group_id"], Entry(row["offset"], row["ts_ms"], row["leader_epoch"], row["batch_base_offset"], hole, record)))
+                found.append(
+                    (
+                        row["group_id"],
+                        Entry(
+                            row["offset"],
+                            row["ts_ms"],
+                            row["leader_epoch"],
+                            row["batch_base_offset"],
+                            hole,
+                            record,
+                        ),
+                    )
+                )
     return sorted(found, key=lambda each: each[1].offset)
 
 
@@ -208,14 +278,25 @@ def clock(ms: int) -> str:
 
 
 def short(member_id: str) -> str:
-    """Eight characters of an id made by the protocol; of the classic protocol's the client's part and four digits of the UUID."""
+    """Eight characters of an id made by the protocol; of the classic protocol's the client's part
+    and four digits of the UUID.
+    """
     long = re.fullmatch(r"(.+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", member_id)
     return long[1] if long else member_id[:8]
 
 
 def partitions(topics: tuple[TopicPartitions, ...], recording: str) -> str:
-    told = [(names(recording).get(topic.topic_id, topic.topic_id[:6]), sorted(topic.partitions)) for topic in topics]
-    return " ".join(f"{name if len(told) > 1 else ''}{{{','.join(map(str, each))}}}" for name, each in sorted(told)) or "{}"
+    told = [
+        (names(recording).get(topic.topic_id, topic.topic_id[:6]), sorted(topic.partitions))
+        for topic in topics
+    ]
+    return (
+        " ".join(
+            f"{name if len(told) > 1 else ''}{{{','.join(map(str, each))}}}"
+            for name, each in sorted(told)
+        )
+        or "{}"
+    )
 
 
 def quoted(entry: Entry, recording: str) -> str:
@@ -228,32 +309,58 @@ def said(record: Record, recording: str) -> str:
         what += f" {short(member_id)}"
     match record:
         case OffsetCommit(topic=topic, partition=partition, value=commit):
-            return f"{what} {topic}-{partition} " + (f"offset {commit.offset}" if commit else "tombstone")
+            return f"{what} {topic}-{partition} " + (
+                f"offset {commit.offset}" if commit else "tombstone"
+            )
         case GroupMetadata(value=k2) if k2 is not None:
-            return f"{what} generation {k2.generation}, " + (f"{k2.protocol}: {' '.join(map(listed, k2.members))}" if k2.members else "no members")
+            return f"{what} generation {k2.generation}, " + (
+                f"{k2.protocol}: {' '.join(map(listed, k2.members))}"
+                if k2.members
+                else "no members"
+            )
         case ConsumerGroupMetadata(value=k3) if k3 is not None:
-            return f"{what} epoch {k3.epoch}" + (f", hash {k3.metadata_hash}" if k3.metadata_hash else "")
+            return f"{what} epoch {k3.epoch}" + (
+                f", hash {k3.metadata_hash}" if k3.metadata_hash else ""
+            )
         case ConsumerGroupMemberMetadata(value=k5) if k5 is not None:
-            wanted = f"/{k5.subscribed_topic_regex}/" if k5.subscribed_topic_regex else ",".join(k5.subscribed_topic_names)
+            wanted = (
+                f"/{k5.subscribed_topic_regex}/"
+                if k5.subscribed_topic_regex
+                else ",".join(k5.subscribed_topic_names)
+            )
             protocol = "classic" if k5.classic_member_metadata else "consumer"
             instance = f", instance {k5.instance_id}" if k5.instance_id else ""
-            return f"{what} {k5.client_id}, {protocol}, subscribes {wanted}, timeout {k5.rebalance_timeout_ms}{instance}"
+            return (
+                f"{what} {k5.client_id}, {protocol}, subscribes {wanted}, timeout"
+                f" {k5.rebalance_timeout_ms}{instance}"
+            )
         case ConsumerGroupTargetAssignmentMetadata(value=k6) if k6 is not None:
             return f"{what} target epoch {k6.assignment_epoch}"
         case ConsumerGroupTargetAssignmentMember(value=k7) if k7 is not None:
             return f"{what} {partitions(k7.topic_partitions, recording)}"
         case ConsumerGroupCurrentMemberAssignment(value=k8) if k8 is not None:
-            pending = f" pending {partitions(k8.partitions_pending_revocation, recording)}" if k8.partitions_pending_revocation else ""
+            pending = (
+                f" pending {partitions(k8.partitions_pending_revocation, recording)}"
+                if k8.partitions_pending_revocation
+                else ""
+            )
             state = MEMBER_STATES[k8.state]
             assigned = partitions(k8.assigned_partitions, recording)
-            return f"{what} epoch {k8.member_epoch}, previous {k8.previous_member_epoch}, {state}, assigned {assigned}{pending}"
+            return (
+                f"{what} epoch {k8.member_epoch}, previous {k8.previous_member_epoch}, {state},"
+                f" assigned {assigned}{pending}"
+            )
         case ConsumerGroupRegularExpression(regular_expression=regex, value=k16) if k16 is not None:
             return f"{what} /{regex}/ is {','.join(k16.topics)}"
     return f"{what} tombstone"
 
 
 def listed(member: GroupMember) -> str:
-    held = [p for topic in member.assignment.assigned_partitions for p in topic.partitions] if member.assignment else []
+    held = (
+        [p for topic in member.assignment.assigned_partitions for p in topic.partitions]
+        if member.assignment
+        else []
+    )
     return f"{short(member.member_id)}{{{','.join(map(str, sorted(held)))}}}"
 
 
@@ -267,18 +374,32 @@ def shown(fact: facts.Fact, column: str) -> str:
         return "no such column"
     value = getattr(fact, column)
     if isinstance(value, list):
-        return "[" + ",".join(clock(each) if isinstance(each, int) else short(each) for each in value) + "]"
+        return (
+            "["
+            + ",".join(clock(each) if isinstance(each, int) else short(each) for each in value)
+            + "]"
+        )
     if value is None:
         return "NULL"
     if column.endswith("_at"):
         return clock(value)
-    return short(value) if column.endswith(("member_id", "granted_to")) else str(value).lower() if isinstance(value, bool) else str(value)
+    return (
+        short(value)
+        if column.endswith(("member_id", "granted_to"))
+        else str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+    )
 
 
 def blocks(kind: str) -> list[tuple[str, str, str]]:
     """(document, first line, rest) of every fenced block of that kind."""
     pattern = re.compile(rf"^```{kind}\n(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
-    return [(path.name, found[1], found[2]) for path in DOCUMENTS for found in pattern.finditer(path.read_text(encoding="utf-8"))]
+    return [
+        (path.name, found[1], found[2])
+        for path in DOCUMENTS
+        for found in pattern.finditer(path.read_text(encoding="utf-8"))
+    ]
 
 
 @pytest.mark.parametrize(("document", "head", "body"), blocks("records"))
@@ -293,15 +414,27 @@ def test_quoted_records_are_real(document: str, head: str, body: str) -> None:
 
 @pytest.mark.parametrize(("document", "head", "body"), blocks("row"))
 def test_derived_rows_are_what_replay_gives(document: str, head: str, body: str) -> None:
-    """The first line names table, recording, partition and from_offset; `column=value` pairs must all be those of one row."""
+    """The first line names table, recording, partition and from_offset; `column=value` pairs must
+    all be those of one row.
+    """
     where = re.fullmatch(r"(\w+) ([\w.-]+) p(\d+):(\d+)", head)
     assert where, head
     pairs = [pair.split("=", 1) for pair in body.split()]
-    rows = [row for row in replayed(where[2], int(where[3])) if isinstance(row, TABLES[where[1]]) and row.from_offset == int(where[4])]
-    columns = {field.name for row in rows for field in dataclasses.fields(row)} | {"stuck_ms", "blockers"}
+    rows = [
+        row
+        for row in replayed(where[2], int(where[3]))
+        if isinstance(row, TABLES[where[1]]) and row.from_offset == int(where[4])
+    ]
+    columns = {field.name for row in rows for field in dataclasses.fields(row)} | {
+        "stuck_ms",
+        "blockers",
+    }
     assert rows, f"no row of {where[1]} begins there"
     assert [column for column, _ in pairs if column not in columns] == []
-    differences = [[f"{column}={shown(row, column)}" for column, value in pairs if shown(row, column) != value] for row in rows]
+    differences = [
+        [f"{column}={shown(row, column)}" for column, value in pairs if shown(row, column) != value]
+        for row in rows
+    ]
     assert [] in differences, min(differences, key=len)
 
 
@@ -314,6 +447,8 @@ def test_queries_can_be_run(spark: SparkSession) -> None:
     assert len(statements) > len(schema_columns())
     for statement in statements:
         if not statement.startswith("DELETE"):
-            assert spark.sql(re.sub(r"delta\.`/data/groupreplay/(\w+)`( VERSION AS OF \d+)?", r"\1", statement)).columns
+            assert spark.sql(
+                re.sub(r"delta\.`/data/groupreplay/(\w+)`( VERSION AS OF \d+)?", r"\1", statement)
+            ).columns
     for table in schema_columns():
         spark.catalog.dropTempView(table)

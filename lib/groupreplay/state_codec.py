@@ -62,8 +62,9 @@ class FirstVersion:
 class Codec(Generic[Kept]):
     """States of one kind, whose root is a dataclass. Not for several threads at once.
 
-    first: the version that names nothing. names, words: dictionaries of the names and of the
-    values, each the same for ever. renamed: class as earlier code called it -> as it is called now.
+    first: the version that names nothing.
+    names, words: dictionaries of the names and of the values, each the same for ever.
+    renamed: class as earlier code called it -> as it is called now.
     converters: (class, field, version that was written) -> to what it means now.
     """
 

@@ -1,7 +1,9 @@
-"""A small coordinator of the consumer protocol (as of Kafka 4.2), for logs that no recording has: one group of many epochs, or of many members.
+"""A small coordinator of the consumer protocol (as of Kafka 4.2), for logs that no recording has:
+one group of many epochs, or of many members.
 
-It keeps what GroupMetadataManager keeps and writes what that writes: a join or leave bumps the epoch and moves targets, a heartbeat reconciles one
-member (CurrentAssignmentBuilder). The assignor is the laziest fair one: who joins takes from those who have most, what a leaver had goes to those
+It keeps what GroupMetadataManager keeps and writes what that writes: a join or leave bumps the
+epoch and moves targets, a heartbeat reconciles one member (CurrentAssignmentBuilder). The assignor
+is the laziest fair one: who joins takes from those who have most, what a leaver had goes to those
 with least.
 """
 
@@ -34,7 +36,13 @@ def _partitions(partitions: Iterable[int]) -> bytes:
     listed = sorted(partitions)
     if not listed:
         return b"\x01"
-    return b"\x02" + TOPIC_ID + uvarint(len(listed) + 1) + struct.pack(f">{len(listed)}i", *listed) + b"\x00"
+    return (
+        b"\x02"
+        + TOPIC_ID
+        + uvarint(len(listed) + 1)
+        + struct.pack(f">{len(listed)}i", *listed)
+        + b"\x00"
+    )
 
 
 @dataclass(slots=True)
@@ -82,7 +90,9 @@ class Coordinator:
         return records + self._new_target(sorted(changed)) + self.heartbeat(member_id)
 
     def leave(self, member_id: str) -> list[KeyValue]:
-        """Tombstones and an epoch; the target follows with the next heartbeat in Kafka, here in the same breath, as another operation's records."""
+        """Tombstones and an epoch; the target follows with the next heartbeat in Kafka, here in the
+        same breath, as another operation's records.
+        """
         member = self.members.pop(member_id)
         self.epoch += 1
         for partition in member.assigned | member.pending:
@@ -92,7 +102,9 @@ class Coordinator:
         return [(_type(8) + key, None), (_type(7) + key, None), (_type(5) + key, None), self._k3()]
 
     def retarget(self, beating_id: str) -> list[KeyValue]:
-        """The heartbeat after a leave: what was given up goes to those with least, then the member reconciles."""
+        """The heartbeat after a leave: what was given up goes to those with least, then the member
+        reconciles.
+        """
         changed: set[str] = set()
         while self._free:
             count, taker_id = heapq.heappop(self._least)
@@ -105,7 +117,9 @@ class Coordinator:
         return self._new_target(sorted(changed)) + self.heartbeat(beating_id)
 
     def heartbeat(self, member_id: str) -> list[KeyValue]:
-        """What a member's next heartbeat writes; [] where nothing changes. A member asked to revoke has done so by then."""
+        """What a member's next heartbeat writes; [] where nothing changes. A member asked to revoke
+        has done so by then.
+        """
         member = self.members[member_id]
         if member.state == STABLE and member.epoch == self._target_epoch:
             return []
@@ -122,7 +136,11 @@ class Coordinator:
             free = {partition for partition in wanted if partition not in self._owner}
             self._owner.update(dict.fromkeys(free, member_id))
             state = STABLE if len(free) == len(wanted) else UNRELEASED
-            if state == member.state == UNRELEASED and not free and member.epoch == self._target_epoch:
+            if (
+                state == member.state == UNRELEASED
+                and not free
+                and member.epoch == self._target_epoch
+            ):
                 return []
             member.assigned |= free
             member.previous, member.epoch, member.state = member.epoch, self._target_epoch, state
@@ -139,7 +157,13 @@ class Coordinator:
 
     def _new_target(self, changed: list[str]) -> list[KeyValue]:
         self._target_epoch = self.epoch
-        k7 = [(_type(7) + self._group + _plain(one), b"\x00\x00" + _partitions(self.members[one].target) + b"\x00") for one in changed]
+        k7 = [
+            (
+                _type(7) + self._group + _plain(one),
+                b"\x00\x00" + _partitions(self.members[one].target) + b"\x00",
+            )
+            for one in changed
+        ]
         return [*k7, (_type(6) + self._group, struct.pack(">hi", 0, self.epoch) + b"\x00")]
 
     def _k3(self) -> KeyValue:

@@ -1,9 +1,12 @@
-"""Segments to measure with: recordings multiplied to thousands of groups, and single groups larger than any recording.
+"""Segments to measure with: recordings multiplied to thousands of groups, and single groups larger
+than any recording.
 
     python -m tests.bench.generate churn 2000000 FOLDER
 
-* churn: the stories as they are, about a fifth of the records membership.     * steady: 99 % commits, of many groups in one batch, as in production.
-* small: groups of 20 records.     * one-group: one group of so many epochs.     * wide: one group of so many members.
+* churn: the stories as they are, about a fifth of the records membership.     * steady: 99 %
+  commits, of many groups in one batch, as in production.
+* small: groups of 20 records.     * one-group: one group of so many epochs.     * wide: one group
+  of so many members.
 
 Everything follows from the arguments: the same ones give the same bytes.
 """
@@ -23,7 +26,14 @@ import numpy as np
 from tests.bench.coordinator import Coordinator, KeyValue
 from tests.bench.plans import Plan, Templates, mostly_commits, whole
 from tests.bench.segments import Copy, SegmentWriter, write_partition
-from tests.bench.stories import DAY_MS, HEADER_BYTES, RECORDINGS_FOLDER, Story, encode_record, read_stories
+from tests.bench.stories import (
+    DAY_MS,
+    HEADER_BYTES,
+    RECORDINGS_FOLDER,
+    Story,
+    encode_record,
+    read_stories,
+)
 
 PARTITIONS = 50
 """offsets.topic.num.partitions."""
@@ -31,7 +41,13 @@ BEGAN_MS = 1_750_000_000_000
 RECORDINGS = ("churn-4.3", "consumer-4.3", "migration-4.3")
 SMALL_RECORDS = 20
 MEMBERSHIP_SHARE = {"steady": 0.01, "small": 0.3}
-DEFAULT_SIZE = {"churn": 2_000_000, "steady": 2_000_000, "small": 2_000_000, "one-group": 250_000, "wide": 10_000}
+DEFAULT_SIZE = {
+    "churn": 2_000_000,
+    "steady": 2_000_000,
+    "small": 2_000_000,
+    "one-group": 250_000,
+    "wide": 10_000,
+}
 """Records of a log; epochs of one group, or members of one group."""
 DEFAULT_GROUPS = 5_000
 WAVES = 100
@@ -40,7 +56,9 @@ Operation = tuple[int, list[KeyValue]]
 
 
 def partition_of(group_id: str, partitions: int = PARTITIONS) -> int:
-    """Where Kafka keeps a group: abs(String.hashCode) % partitions (GroupCoordinatorService.partitionFor, Utils.abs)."""
+    """Where Kafka keeps a group: abs(String.hashCode) % partitions
+    (GroupCoordinatorService.partitionFor, Utils.abs).
+    """
     units = group_id.encode("utf-16-be")
     number = 0
     for (unit,) in struct.iter_unpack(">H", units):
@@ -50,7 +68,10 @@ def partition_of(group_id: str, partitions: int = PARTITIONS) -> int:
 
 
 def generate(case: str, size: int, folder: Path, groups: int = DEFAULT_GROUPS) -> dict[str, int]:
-    """Writes a case's segments below `folder`; returns its counts. size: records, epochs or members, as the case has it."""
+    """Writes a case's segments below `folder`; returns its counts.
+
+    size: records, epochs or members, as the case has it.
+    """
     if case in ("one-group", "wide"):
         operations = one_group(size) if case == "one-group" else wide_group(size)
         return _write_operations(folder, f"bench-{case}", operations)
@@ -84,10 +105,16 @@ def _plans(case: str, records: int) -> tuple[list[Story], list[Plan], Templates]
     templates = Templates(stories)
     plans: list[Plan | None]
     if case == "churn":
-        plans = [whole(story, int(first), records) for story, first in zip(stories, templates.first, strict=False)]
+        plans = [
+            whole(story, int(first), records)
+            for story, first in zip(stories, templates.first, strict=False)
+        ]
     else:
         others = int(records * MEMBERSHIP_SHARE[case])
-        plans = [mostly_commits(story, int(first), records, others, case == "steady") for story, first in zip(stories, templates.first, strict=False)]
+        plans = [
+            mostly_commits(story, int(first), records, others, case == "steady")
+            for story, first in zip(stories, templates.first, strict=False)
+        ]
     told = [(story, plan) for story, plan in zip(stories, plans, strict=True) if plan is not None]
     return [story for story, _ in told], [plan for _, plan in told], templates
 
@@ -114,7 +141,9 @@ def one_group(epochs: int) -> Iterator[Operation]:
 
 
 def wide_group(members: int) -> Iterator[Operation]:
-    """Members join in a hundred waves, each with its own epoch and target, and all react after each wave; then five times one in a hundred leaves."""
+    """Members join in a hundred waves, each with its own epoch and target, and all react after each
+    wave; then five times one in a hundred leaves.
+    """
     group = Coordinator("bench-wide", 2 * members)
     at_ms = BEGAN_MS
     wave = max(members // WAVES, 1)
@@ -148,7 +177,9 @@ def _beat(group: Coordinator, at_ms: int) -> Iterator[Operation]:
         waiting = behind
 
 
-def _write_operations(folder: Path, group_id: str, operations: Iterator[Operation]) -> dict[str, int]:
+def _write_operations(
+    folder: Path, group_id: str, operations: Iterator[Operation]
+) -> dict[str, int]:
     """Every operation is a batch of its own."""
     writer = SegmentWriter(folder, partition_of(group_id))
     counts = {"records": 0, "commits": 0, "groups": 1, "batches": 0}
@@ -171,13 +202,22 @@ def _write_operations(folder: Path, group_id: str, operations: Iterator[Operatio
 
 def _batch(base_offset: int, at_ms: int, records: list[KeyValue]) -> bytes:
     count = len(records)
-    body = b"".join(encode_record(0, number, key, value)[0] for number, (key, value) in enumerate(records))
+    body = b"".join(
+        encode_record(0, number, key, value)[0] for number, (key, value) in enumerate(records)
+    )
     covered = struct.pack(">hiqqqhii", 0, count - 1, at_ms, at_ms, -1, -1, -1, count) + body
-    return struct.pack(">qiibI", base_offset, HEADER_BYTES - 12 + len(body), 0, 2, google_crc32c.value(covered)) + covered
+    return (
+        struct.pack(
+            ">qiibI", base_offset, HEADER_BYTES - 12 + len(body), 0, 2, google_crc32c.value(covered)
+        )
+        + covered
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("case", choices=sorted(DEFAULT_SIZE))
     parser.add_argument("size", type=int, help="records; epochs (one-group); members (wide)")
     parser.add_argument("folder", type=Path)
@@ -186,7 +226,15 @@ def main() -> None:
     began = time.monotonic()
     counts = generate(arguments.case, arguments.size, arguments.folder, arguments.groups)
     seconds = time.monotonic() - began
-    print(json.dumps({**counts, "seconds": round(seconds, 1), "records_per_second": int(counts["records"] / seconds)}))
+    print(
+        json.dumps(
+            {
+                **counts,
+                "seconds": round(seconds, 1),
+                "records_per_second": int(counts["records"] / seconds),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

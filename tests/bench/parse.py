@@ -1,4 +1,5 @@
-"""The pure parts on one core, without Spark: records/s of the parser with its reduction, of decoding, and of the replay.
+"""The pure parts on one core, without Spark: records/s of the parser with its reduction, of
+decoding, and of the replay.
 
     python -m tests.bench.parse FOLDER [--profile]
 
@@ -41,14 +42,21 @@ RawRow = tuple[str, int, tuple[int, int, int, int, int], bytes, bytes | None]
 
 def units_of(folder: Path) -> Iterator[Unit]:
     """One unit a partition."""
-    for partition in sorted(folder.glob("__consumer_offsets-*"), key=lambda one: int(one.name.rpartition("-")[2])):
-        files = tuple(UnitFile(SEGMENTS, str(path), path.stat().st_size, "1") for path in sorted(partition.glob("*.log")))
+    for partition in sorted(
+        folder.glob("__consumer_offsets-*"), key=lambda one: int(one.name.rpartition("-")[2])
+    ):
+        files = tuple(
+            UnitFile(SEGMENTS, str(path), path.stat().st_size, "1")
+            for path in sorted(partition.glob("*.log"))
+        )
         yield Unit(int(partition.name.rpartition("-")[2]), -1, -1, files, SEGMENTS, partition.name)
 
 
 def read(folder: Path) -> list[Columns]:
     """All rows of all units."""
-    return [columns for unit in units_of(folder) for columns in read_unit(unit, open_file, Codecs())]
+    return [
+        columns for unit in units_of(folder) for columns in read_unit(unit, open_file, Codecs())
+    ]
 
 
 def rows_by_group(landed: list[Columns]) -> list[RawRow]:
@@ -57,7 +65,9 @@ def rows_by_group(landed: list[Columns]) -> list[RawRow]:
     for columns in landed:
         placed = zip(*(columns[name] for name in ENTRY_COLUMNS), strict=True)
         names = ("kind", "group_id", "offsets_partition", "key", "value")
-        for place, (kind, group_id, partition, key, value) in zip(placed, zip(*(columns[name] for name in names), strict=True), strict=True):
+        for place, (kind, group_id, partition, key, value) in zip(
+            placed, zip(*(columns[name] for name in names), strict=True), strict=True
+        ):
             if kind == "record":
                 rows.append((group_id, partition, place, key, value))
     rows.sort(key=lambda row: (row[0], row[1], row[2][0]))
@@ -106,7 +116,9 @@ def _count(facts: list[Any], counts: dict[str, int]) -> None:
         counts[name] = counts.get(name, 0) + 1
 
 
-def _timed(what: str, work: Callable[[], Any], records: int | None, profiled: bool) -> tuple[Any, float]:
+def _timed(
+    what: str, work: Callable[[], Any], records: int | None, profiled: bool
+) -> tuple[Any, float]:
     profile = cProfile.Profile() if profiled else None
     gc.collect()
     gc.disable()
@@ -115,18 +127,26 @@ def _timed(what: str, work: Callable[[], Any], records: int | None, profiled: bo
     seconds = time.process_time() - began
     gc.enable()
     if records is not None:
-        print(f"{what:<28}{records:>10,} records {seconds:>7.2f} s {records / seconds:>12,.0f} records/s")
+        print(
+            f"{what:<28}{records:>10,} records {seconds:>7.2f} s {records / seconds:>12,.0f}"
+            " records/s"
+        )
     if profile is not None:
         pstats.Stats(profile).strip_dirs().sort_stats("tottime").print_stats(TOP)
     return result, seconds
 
 
 def measure(folder: Path, profiled: bool) -> None:
-    """Prints the figures of one log. Seconds are CPU seconds of this process, so that neighbours do not count."""
+    """Prints the figures of one log. Seconds are CPU seconds of this process, so that neighbours do
+    not count.
+    """
     landed, seconds = _timed("read_unit", lambda: read(folder), None, profiled)
     found = sum(1 for columns in landed for kind in columns["kind"] if kind == "record")
     total = _records_met(landed)
-    print(f"{'read_unit':<28}{total:>10,} records {seconds:>7.2f} s {total / seconds:>12,.0f} records/s, {found:,} kept")
+    print(
+        f"{'read_unit':<28}{total:>10,} records {seconds:>7.2f} s {total / seconds:>12,.0f}"
+        f" records/s, {found:,} kept"
+    )
     rows = rows_by_group(landed)
     _timed("grouped map (all of below)", partial(replay_slices, landed), len(rows), profiled)
     del landed
@@ -136,21 +156,32 @@ def measure(folder: Path, profiled: bool) -> None:
 
 
 def replay_slices(landed: list[Columns]) -> dict[str, int]:
-    """What the grouped map does in a worker, as one slice: rows of frames in, frames of facts out."""
-    rows = pd.concat([pd.DataFrame({name: columns[name] for name in ("kind", *INPUT)}) for columns in landed])
-    rows = rows[rows["kind"] == "record"].sort_values(["group_id", "offsets_partition", "offset"], kind="stable")
+    """What the grouped map does in a worker, as one slice: rows of frames in, frames of facts
+    out.
+    """
+    rows = pd.concat(
+        [pd.DataFrame({name: columns[name] for name in ("kind", *INPUT)}) for columns in landed]
+    )
+    rows = rows[rows["kind"] == "record"].sort_values(
+        ["group_id", "offsets_partition", "offset"], kind="stable"
+    )
     frames = (rows.iloc[first : first + ARROW_ROWS] for first in range(0, len(rows), ARROW_ROWS))
     return {"facts": sum(int(frame["rows"].sum()) for frame in slice_replay({})(frames))}
 
 
 def _records_met(landed: list[Columns]) -> int:
     return sum(
-        json.loads(detail)["records"] for columns in landed for kind, detail in zip(columns["kind"], columns["detail"], strict=True) if kind == "unit"
+        json.loads(detail)["records"]
+        for columns in landed
+        for kind, detail in zip(columns["kind"], columns["detail"], strict=True)
+        if kind == "unit"
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--profile", action="store_true")
     arguments = parser.parse_args()

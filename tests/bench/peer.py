@@ -1,4 +1,6 @@
-"""Kafka's own tool on the same segments: kafka-dump-log, which only prints what groupreplay replays. Its jars come by Maven, once."""
+"""Kafka's own tool on the same segments: kafka-dump-log, which only prints what groupreplay
+replays. Its jars come by Maven, once.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
 
 
 def kafka_jars(cache: Path) -> Path | None:
-    """The folder of Kafka's jars, fetched where they are not there yet; None where Maven is missing."""
+    """The folder of Kafka's jars, fetched where they are not there yet; None where Maven is
+    missing.
+    """
     folder = cache / f"kafka-{KAFKA_VERSION}"
     jars = folder / "jars"
     if any(jars.glob("kafka-tools-*.jar")):
@@ -48,7 +52,15 @@ def kafka_jars(cache: Path) -> Path | None:
 def dump_seconds(jars: Path, folder: Path, printed: Path) -> float:
     """Seconds of kafka-dump-log for all segments below `folder`; what it prints goes to a file."""
     files = ",".join(str(path) for path in sorted(folder.glob("*/*.log")))
-    command = ["java", "-cp", f"{jars}/*", "org.apache.kafka.tools.DumpLogSegments", "--offsets-decoder", "--files", files]
+    command = [
+        "java",
+        "-cp",
+        f"{jars}/*",
+        "org.apache.kafka.tools.DumpLogSegments",
+        "--offsets-decoder",
+        "--files",
+        files,
+    ]
     began = time.monotonic()
     with open(printed, "wb") as out:
         subprocess.run(command, check=True, stdout=out, stderr=subprocess.DEVNULL)

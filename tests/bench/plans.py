@@ -1,7 +1,10 @@
-"""What one copy of a story writes: its records in order and their times, as arrays that all copies of the story share.
+"""What one copy of a story writes: its records in order and their times, as arrays that all copies
+of the story share.
 
-* `whole`: the story as it is, and again as a new life of the same group id after its deletion, until there are enough records.
-* `mostly_commits`: its beginning, as far as the wanted share of other records goes, each commit as often as it takes.
+* `whole`: the story as it is, and again as a new life of the same group id after its deletion,
+  until there are enough records.
+* `mostly_commits`: its beginning, as far as the wanted share of other records goes, each commit as
+  often as it takes.
 * `day_of_life`: what it writes on one day of many, when little changes.
 * `lives`: what it writes on a day of churn, one life after the other.
 """
@@ -53,10 +56,15 @@ class Templates:
 
 @dataclass(slots=True)
 class Plan:
-    """A unit is what is appended at once; several units of single commits may come to share a batch.
+    """A unit is what is appended at once; several units of single commits may come to share a
+    batch.
 
-    unit_at: ms since the copy began; unit_count: records; unit_shares: may share a batch with others. template: of each record. shift_ms: what
-    turns the story's times into those of a copy that began at 0. repeat: how many times its commit was written before.
+    unit_at: ms since the copy began.
+    unit_count: records.
+    unit_shares: may share a batch with others.
+    template: of each record.
+    shift_ms: what turns the story's times into those of a copy that began at 0.
+    repeat: how many times its commit was written before.
     """
 
     unit_at: Ints
@@ -102,7 +110,15 @@ class _Writer:
         records = [record for _, members in order for record in members]
         at, count, shares = zip(*units, strict=True)
         template, shift, repeat = zip(*records, strict=True)
-        return Plan(_ints(at), _ints(count), np.array(shares), _ints(template), _ints(shift), _ints(repeat), self._commits)
+        return Plan(
+            _ints(at),
+            _ints(count),
+            np.array(shares),
+            _ints(template),
+            _ints(shift),
+            _ints(repeat),
+            self._commits,
+        )
 
     def _order(self) -> Iterator[tuple[tuple[int, int, bool], list[tuple[int, int, int]]]]:
         first = 0
@@ -125,11 +141,14 @@ def whole(story: Story, first_template: int, records: int) -> Plan:
         later_ms += story.lasts_ms + BETWEEN_LIVES_MS
 
 
-def mostly_commits(story: Story, first_template: int, records: int, others: int, shared: bool) -> Plan | None:
-    """The story's beginning with about `others` records that are no commits, and its commits again and again to make `records`.
+def mostly_commits(
+    story: Story, first_template: int, records: int, others: int, shared: bool
+) -> Plan | None:
+    """The story's beginning with about `others` records that are no commits, and its commits again
+    and again to make `records`.
 
-    shared: commits stand alone, to share batches with those of other groups. None: it has no commit, or many more
-    others before its first one.
+    shared: commits stand alone, to share batches with those of other groups. None: it has no
+        commit, or many more others before its first one.
     """
     beginning = list(_beginning(story, others))
     commits = [unit for unit in beginning if unit.commits and unit.count <= DELTA_MAX]
@@ -139,7 +158,11 @@ def mostly_commits(story: Story, first_template: int, records: int, others: int,
     while len(commits) > 1 and sum(unit.count for unit in commits) > left:
         commits.pop()
     writer = _Writer(story, first_template)
-    singles = [Unit(unit.at_ms, number, 1, True) for unit in commits for number in range(unit.first, unit.first + unit.count)]
+    singles = [
+        Unit(unit.at_ms, number, 1, True)
+        for unit in commits
+        for number in range(unit.first, unit.first + unit.count)
+    ]
     written = singles if shared else commits
     times, more = divmod(max(left, len(singles)), len(singles))
     for unit in beginning:
@@ -148,20 +171,32 @@ def mostly_commits(story: Story, first_template: int, records: int, others: int,
     last_change = max((unit.at_ms for unit in beginning if not unit.commits), default=0)
     for index, unit in enumerate(written):
         repeats = times + (index < more)
-        after = next((one.at_ms for one in written[index + 1 :] if one.at_ms > unit.at_ms), unit.at_ms)
+        after = next(
+            (one.at_ms for one in written[index + 1 :] if one.at_ms > unit.at_ms), unit.at_ms
+        )
         gap = after - unit.at_ms if after <= last_change else REPEATED_EVERY_MS * repeats
         for repeat in range(repeats):
             writer.add(unit, gap * repeat // max(repeats, 1), repeat, shared)
     plan = writer.plan()
-    return plan if plan.records <= records * 1.1 and plan.records - plan.commits <= max(others * 1.5, OTHERS_MIN) else None
+    return (
+        plan
+        if plan.records <= records * 1.1
+        and plan.records - plan.commits <= max(others * 1.5, OTHERS_MIN)
+        else None
+    )
 
 
-def day_of_life(story: Story, first_template: int, records: int, others: int, age: int, delay: int = 0) -> Plan | None:
-    """A group's records of one day: the part of the story that is due, then its last commits repeated.
+def day_of_life(
+    story: Story, first_template: int, records: int, others: int, age: int, delay: int = 0
+) -> Plan | None:
+    """A group's records of one day: the part of the story that is due, then its last commits
+    repeated.
 
-    age: days since the group began; its first day has the story's beginning, later ones so much that a day has about `others` records that are no
-    commits in the long run. When the story is over the group is deleted and begins anew. delay: days by which all that comes after the first is put
-    off, so that not all groups of a story change on the same days. None where no commit has been made by then.
+    age: days since the group began; its first day has the story's beginning, later ones so much
+        that a day has about `others` records that are no commits in the long run. When the story is
+        over the group is deleted and begins anew.
+    delay: days by which all that comes after the first is put off, so that not all groups of a
+        story change on the same days. None where no commit has been made by then.
     """
     part, last = _due(story, max(others, 1), age, delay)
     if last is None:
@@ -174,13 +209,18 @@ def day_of_life(story: Story, first_template: int, records: int, others: int, ag
     while writer.records < records:
         repeat += 1
         for number in range(last.first, last.first + last.count):
-            writer.add(Unit(last.at_ms, number, 1, True), at_ms - last.at_ms, age * records + repeat, True)
+            writer.add(
+                Unit(last.at_ms, number, 1, True), at_ms - last.at_ms, age * records + repeat, True
+            )
         at_ms += REPEATED_EVERY_MS
     return writer.plan()
 
 
 def lives(story: Story, first_template: int, count: int, again: bool) -> Plan:
-    """The story so many times as it is, and the deletion of the group before each. again: also before the first, since it has lived before."""
+    """The story so many times as it is, and the deletion of the group before each.
+
+    again: also before the first, since it has lived before.
+    """
     writer = _Writer(story, first_template)
     later_ms = 0
     for number in range(count):
@@ -203,7 +243,9 @@ def _due(story: Story, others: int, age: int, delay: int) -> tuple[_Part, Unit |
     for part in _parts(story, others):
         if due > age:
             break
-        last = next((unit for unit, _ in reversed(part) if unit.commits and unit.count <= DELTA_MAX), last)
+        last = next(
+            (unit for unit, _ in reversed(part) if unit.commits and unit.count <= DELTA_MAX), last
+        )
         if due == age:
             return part, last
         changes = sum(_changes(story, unit) for unit, _ in part)
@@ -218,7 +260,11 @@ def _parts(story: Story, others: int) -> Iterator[_Part]:
     while True:
         for day in days[1:]:
             yield [(unit, -day[0].at_ms) for unit in day]
-        ended: _Part = [(story.ending, -story.ending.at_ms)] if story.ending is not None and story.ending.count else []
+        ended: _Part = (
+            [(story.ending, -story.ending.at_ms)]
+            if story.ending is not None and story.ending.count
+            else []
+        )
         yield [*ended, *((unit, BETWEEN_LIVES_MS - days[0][0].at_ms) for unit in days[0])]
 
 
@@ -227,7 +273,9 @@ def _changes(story: Story, unit: Unit) -> int:
 
 
 def _days(story: Story, others: int) -> list[list[Unit]]:
-    """The story cut into days of at least `others` records that are no commits (the first OTHERS_MIN), where nothing is under way."""
+    """The story cut into days of at least `others` records that are no commits (the first
+    OTHERS_MIN), where nothing is under way.
+    """
     days: list[list[Unit]] = [[]]
     seen = changed_at = 0
     for unit in story.units:
@@ -243,7 +291,9 @@ def _days(story: Story, others: int) -> list[list[Unit]]:
 
 
 def _beginning(story: Story, others: int) -> Iterator[Unit]:
-    """Units until one would pass the number of other records; the first one, and the first commits, in any case."""
+    """Units until one would pass the number of other records; the first one, and the first commits,
+    in any case.
+    """
     seen = 0
     seen_commit = False
     for unit in story.units:

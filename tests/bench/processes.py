@@ -15,14 +15,18 @@ DRIVER = "driver"
 
 @dataclass(slots=True)
 class Usage:
-    """By role of a process: the largest high-water mark of resident memory, in MB, and CPU seconds of all together."""
+    """By role of a process: the largest high-water mark of resident memory, in MB, and CPU seconds
+    of all together.
+    """
 
     peak_mb: dict[str, float] = field(default_factory=dict)
     cpu_seconds: dict[str, float] = field(default_factory=dict)
 
 
 class Sampler:
-    """Watches a process and all that descend from it until it is stopped. Where /proc is missing it sees nothing."""
+    """Watches a process and all that descend from it until it is stopped. Where /proc is missing it
+    sees nothing.
+    """
 
     def __init__(self, pid: int) -> None:
         self._root = pid
@@ -39,8 +43,12 @@ class Sampler:
         usage = Usage()
         per_second = os.sysconf("SC_CLK_TCK")
         for pid, role in self._roles.items():
-            usage.peak_mb[role] = max(usage.peak_mb.get(role, 0.0), self._peak_kb.get(pid, 0) / 1024)
-            usage.cpu_seconds[role] = usage.cpu_seconds.get(role, 0.0) + self._ticks.get(pid, 0) / per_second
+            usage.peak_mb[role] = max(
+                usage.peak_mb.get(role, 0.0), self._peak_kb.get(pid, 0) / 1024
+            )
+            usage.cpu_seconds[role] = (
+                usage.cpu_seconds.get(role, 0.0) + self._ticks.get(pid, 0) / per_second
+            )
         return usage
 
     def _watch(self) -> None:
@@ -65,12 +73,17 @@ class Sampler:
         folder = Path("/proc") / str(pid)
         try:
             status = (folder / "status").read_text()
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            command = (
+                (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            )
             ticks = (folder / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             return
-        peak = next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")), 0)
-        # A child is its parent's copy until it becomes another program, so the last look decides; one that has ended has no command any more.
+        peak = next(
+            (int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")), 0
+        )
+        # A child is its parent's copy until it becomes another program, so the last look decides;
+        # one that has ended has no command any more.
         if command:
             self._roles[pid] = _role(command)
         self._peak_kb[pid] = max(self._peak_kb.get(pid, 0), peak)

@@ -1,11 +1,13 @@
-"""The whole job on generated logs: records/s, fixed and marginal cost, time of each step, memory, bytes shuffled.
+"""The whole job on generated logs: records/s, fixed and marginal cost, time of each step, memory,
+bytes shuffled.
 
     make bench                                              every case
     make bench PEER=1                                       and Kafka's own dump tool beside it
     .venv/bin/python -m tests.bench.run --case churn --quick
 
-Every figure is of one run in a process of its own, from a fresh warehouse; logs of millions of records run with Java's second compiler (LARGE).
-Fixed cost is that of a tiny log less the start of a session; marginal cost is what the larger log of a case takes above the smaller one, by record.
+Every figure is of one run in a process of its own, from a fresh warehouse; logs of millions of
+records run with Java's second compiler (LARGE). Fixed cost is that of a tiny log less the start of
+a session; marginal cost is what the larger log of a case takes above the smaller one, by record.
 Figures, not verdicts: nothing here fails for being slow.
 """
 
@@ -41,10 +43,18 @@ SIZES = {
     "one-group": (250_000,),
     "wide": (10_000,),
 }
-QUICK_SIZES = {"churn": (100_000, 300_000), "steady": (100_000, 300_000), "small": (100_000,), "one-group": (5_000,), "wide": (500,)}
+QUICK_SIZES = {
+    "churn": (100_000, 300_000),
+    "steady": (100_000, 300_000),
+    "small": (100_000,),
+    "one-group": (5_000,),
+    "wide": (500,),
+}
 QUICK_GROUPS = 250
 LARGE = ("churn", "steady", "small", "one-group")
-"""Cases of millions of records: they run with Java's second compiler, as docs/cluster.md says of large nights on one machine."""
+"""Cases of millions of records: they run with Java's second compiler, as docs/cluster.md says of
+large nights on one machine.
+"""
 
 SECOND_COMPILER = "-XX:TieredStopAtLevel=4"
 _NOTHING = "from groupreplay.cli.session import start_session\nstart_session('bench').stop()\n"
@@ -52,7 +62,12 @@ _NOTHING = "from groupreplay.cli.session import start_session\nstart_session('be
 
 @dataclass(slots=True)
 class Measured:
-    """One run. steps: ms of each, from the table `runs`. shuffled: bytes written for shuffles; spilled: to disk."""
+    """One run.
+
+    steps: ms of each, from the table `runs`.
+    shuffled: bytes written for shuffles.
+    spilled: to disk.
+    """
 
     case: str
     records: int
@@ -78,22 +93,41 @@ def segments(case: str, size: int, groups: int) -> tuple[Path, dict[str, int]]:
 
 
 def run_case(case: str, size: int, groups: int) -> Measured:
-    """Runs the job on one log from an empty warehouse. Raises CalledProcessError, with the job's last words printed, where it fails."""
+    """Runs the job on one log from an empty warehouse. Raises CalledProcessError, with the job's
+    last words printed, where it fails.
+    """
     folder, counts = segments(case, size, groups)
     place = CACHE / "run"
     shutil.rmtree(place, ignore_errors=True)
     (place / "events").mkdir(parents=True)
     warehouse = place / "warehouse"
     config = place / "bench.yaml"
-    config.write_text(f"cluster: bench\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path: {folder}}}\n")
+    config.write_text(
+        f"cluster: bench\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path:"
+        f" {folder}}}\n"
+    )
     command = [str(HOME / "spark-submit.sh"), "run_nightly", "--config", str(config)]
     is_large = case in LARGE and size > TINY[1]
     seconds, usage = run_process(command, place, SECOND_COMPILER if is_large else "")
     shuffled, spilled = _shuffle(place / "events")
     run = _done(warehouse)
-    log_bytes, written = (sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) for root in (folder, warehouse))
+    log_bytes, written = (
+        sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+        for root in (folder, warehouse)
+    )
     rows = {name: count for name, count in run["counts"] if count}
-    return Measured(case, counts["records"], log_bytes, seconds, dict(run["timings"]), usage, shuffled, spilled, written, rows)
+    return Measured(
+        case,
+        counts["records"],
+        log_bytes,
+        seconds,
+        dict(run["timings"]),
+        usage,
+        shuffled,
+        spilled,
+        written,
+        rows,
+    )
 
 
 def session_seconds() -> float:
@@ -104,15 +138,34 @@ def session_seconds() -> float:
     script = place / "nothing.py"
     script.write_text(_NOTHING)
     jars = [str(path) for path in sorted((HOME / ".cache" / "jars").glob("*.jar"))]
-    options = ["--properties-file", str(_properties(place)), "--jars", ",".join(jars), "--driver-class-path", ":".join(jars)]
-    # As spark-submit.sh starts a job: with the archive of classes, from which the session's are loaded too.
-    options += ["--driver-java-options", f"-XX:SharedArchiveFile={HOME / '.cache' / 'classes.jsa'} -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"]
-    return run_process([str(HOME / ".venv" / "bin" / "spark-submit"), *options, str(script)], place)[0]
+    options = [
+        "--properties-file",
+        str(_properties(place)),
+        "--jars",
+        ",".join(jars),
+        "--driver-class-path",
+        ":".join(jars),
+    ]
+    # As spark-submit.sh starts a job: with the archive of classes, from which the session's are
+    # loaded too.
+    options += [
+        "--driver-java-options",
+        (
+            f"-XX:SharedArchiveFile={HOME / '.cache' / 'classes.jsa'} -Xshare:auto -Xlog:cds=off"
+            " -Xlog:cds+dynamic=off"
+        ),
+    ]
+    return run_process(
+        [str(HOME / ".venv" / "bin" / "spark-submit"), *options, str(script)], place
+    )[0]
 
 
 def run_process(command: Sequence[str], place: Path, java: str = "") -> tuple[float, Usage]:
-    """(seconds, what it used) of a command under the bench's settings. java: options of its JVM, which GROUPREPLAY_JAVA in the environment replaces.
-    Raises CalledProcessError, with its last words printed, where it fails."""
+    """(seconds, what it used) of a command under the bench's settings.
+
+    java: options of its JVM, which GROUPREPLAY_JAVA in the environment replaces. Raises
+        CalledProcessError, with its last words printed, where it fails.
+    """
     environment = os.environ | {
         "GROUPREPLAY_SPARK_CONF": str(_properties(place)),
         "PATH": f"{HOME / '.venv' / 'bin'}:{os.environ['PATH']}",
@@ -121,13 +174,18 @@ def run_process(command: Sequence[str], place: Path, java: str = "") -> tuple[fl
     }
     began = time.monotonic()
     with open(place / "output.txt", "w") as output:
-        process = subprocess.Popen(command, cwd=HOME, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, cwd=HOME, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
         sampler = Sampler(process.pid)
         status = process.wait()
     seconds = time.monotonic() - began
     usage = sampler.stop()
     if status:
-        print("".join((place / "output.txt").read_text().splitlines(keepends=True)[-20:]), file=sys.stderr)
+        print(
+            "".join((place / "output.txt").read_text().splitlines(keepends=True)[-20:]),
+            file=sys.stderr,
+        )
         raise subprocess.CalledProcessError(status, command)
     return seconds, usage
 
@@ -141,7 +199,11 @@ def _properties(place: Path) -> Path:
         "spark.eventLog.rolling.enabled": "false",
         "spark.eventLog.compress": "false",
     }
-    kept = [line for line in (HOME / "conf" / "spark-local.conf").read_text().splitlines() if line.split(" ", 1)[0] not in extra]
+    kept = [
+        line
+        for line in (HOME / "conf" / "spark-local.conf").read_text().splitlines()
+        if line.split(" ", 1)[0] not in extra
+    ]
     path = place / "spark.conf"
     path.write_text("\n".join([*kept, *(f"{key} {value}" for key, value in extra.items())]) + "\n")
     return path
@@ -166,7 +228,11 @@ def _task_ends(events: Path) -> Iterator[dict[str, Any]]:
 
 
 def _done(warehouse: Path) -> dict[str, Any]:
-    rows = [row for path in DeltaTable(str(warehouse / "runs")).file_uris() for row in pq.ParquetFile(path).read().to_pylist()]
+    rows = [
+        row
+        for path in DeltaTable(str(warehouse / "runs")).file_uris()
+        for row in pq.ParquetFile(path).read().to_pylist()
+    ]
     return next(row for row in rows if row["state"] == "DONE")
 
 
@@ -175,8 +241,8 @@ def _done(warehouse: Path) -> dict[str, Any]:
 
 def _print_head() -> None:
     print(
-        f"{'case':<10}{'records':>12}{'MB':>7}{'seconds':>9}{'records/s':>11}{'JVM MB':>8}{'worker MB':>10}{'shuffled MB':>12}{'spilled MB':>11}"
-        f"{'JVM cpu':>9}{'Py cpu':>8}  steps (s)"
+        f"{'case':<10}{'records':>12}{'MB':>7}{'seconds':>9}{'records/s':>11}{'JVM MB':>8}{'worker MB':>10}{'shuffled MB':>12}{'spilled MB':>11}{'JVM cpu':>9}{'Py cpu':>8}"
+        "  steps (s)"
     )
 
 
@@ -184,21 +250,26 @@ def _print(one: Measured) -> None:
     steps = " ".join(f"{name} {ms / 1000:.1f}" for name, ms in one.steps.items())
     usage = one.usage
     print(
-        f"{one.case:<10}{one.records:>12,}{one.log_bytes / 1e6:>7.0f}{one.seconds:>9.1f}{one.records / one.seconds:>11,.0f}"
-        f"{usage.peak_mb.get(JVM, 0):>8.0f}{usage.peak_mb.get(WORKER, 0):>10.0f}{one.shuffled / 1e6:>12.1f}{one.spilled / 1e6:>11.1f}"
-        f"{usage.cpu_seconds.get(JVM, 0):>9.1f}{usage.cpu_seconds.get(WORKER, 0):>8.1f}  {steps}",
+        f"{one.case:<10}{one.records:>12,}{one.log_bytes / 1e6:>7.0f}{one.seconds:>9.1f}{one.records / one.seconds:>11,.0f}{usage.peak_mb.get(JVM, 0):>8.0f}{usage.peak_mb.get(WORKER, 0):>10.0f}{one.shuffled / 1e6:>12.1f}{one.spilled / 1e6:>11.1f}{usage.cpu_seconds.get(JVM, 0):>9.1f}{usage.cpu_seconds.get(WORKER, 0):>8.1f}"
+        f"  {steps}",
         flush=True,
     )
 
 
 def _print_marginal(case: str, runs: Sequence[Measured], tiny: Measured | None) -> None:
-    """The larger log against the smaller; a case of one size against the tiny log, whose fixed cost is the same."""
+    """The larger log against the smaller; a case of one size against the tiny log, whose fixed cost
+    is the same.
+    """
     lower = runs[0] if len(runs) > 1 else tiny
     if lower is None or runs[-1].records <= lower.records or runs[-1].seconds <= lower.seconds:
         return
     records, seconds = runs[-1].records - lower.records, runs[-1].seconds - lower.seconds
     each = f"{seconds / records * 1e6:.2f} us a record"
-    print(f"{case}: marginal {records / seconds:,.0f} records/s ({each}), {runs[-1].records:,} against {lower.records:,}", flush=True)
+    print(
+        f"{case}: marginal {records / seconds:,.0f} records/s ({each}), {runs[-1].records:,}"
+        f" against {lower.records:,}",
+        flush=True,
+    )
 
 
 def _print_peer(case: str, size: int, groups: int, jars: Path | None) -> None:
@@ -210,7 +281,11 @@ def _print_peer(case: str, size: int, groups: int, jars: Path | None) -> None:
     seconds = dump_seconds(jars, folder, printed)
     size_mb = printed.stat().st_size / 1e6
     printed.unlink()
-    print(f"{case}: kafka-dump-log {counts['records'] / seconds:,.0f} records/s ({seconds:.1f} s, {size_mb:.0f} MB of text)", flush=True)
+    print(
+        f"{case}: kafka-dump-log {counts['records'] / seconds:,.0f} records/s ({seconds:.1f} s,"
+        f" {size_mb:.0f} MB of text)",
+        flush=True,
+    )
 
 
 def bench(cases: Sequence[str], sizes: dict[str, tuple[int, ...]], groups: int, peer: bool) -> None:
@@ -218,7 +293,10 @@ def bench(cases: Sequence[str], sizes: dict[str, tuple[int, ...]], groups: int, 
     _print_head()
     tiny = run_case(*TINY)
     _print(tiny)
-    print(f"fixed cost: {tiny.seconds - session:.1f} s past the start of a session ({session:.1f} s)", flush=True)
+    print(
+        f"fixed cost: {tiny.seconds - session:.1f} s past the start of a session ({session:.1f} s)",
+        flush=True,
+    )
     jars = kafka_jars(CACHE) if peer else None
     for case in cases:
         runs = []
@@ -231,19 +309,35 @@ def bench(cases: Sequence[str], sizes: dict[str, tuple[int, ...]], groups: int, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", action="append", choices=sorted(SIZES), help="this case alone; may be given again")
-    parser.add_argument(
-        "--records", type=int, action="append", help="sizes instead of the usual ones: records, epochs or members; may be given again"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--groups", type=int, help=f"groups of churn and steady ({DEFAULT_GROUPS:,})")
-    parser.add_argument("--quick", action="store_true", help="small logs: whether it works, not how fast it is")
-    parser.add_argument("--peer", action="store_true", help="time kafka-dump-log on the same segments")
+    parser.add_argument(
+        "--case", action="append", choices=sorted(SIZES), help="this case alone; may be given again"
+    )
+    parser.add_argument(
+        "--records",
+        type=int,
+        action="append",
+        help="sizes instead of the usual ones: records, epochs or members; may be given again",
+    )
+    parser.add_argument(
+        "--groups", type=int, help=f"groups of churn and steady ({DEFAULT_GROUPS:,})"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small logs: whether it works, not how fast it is"
+    )
+    parser.add_argument(
+        "--peer", action="store_true", help="time kafka-dump-log on the same segments"
+    )
     arguments = parser.parse_args()
     try:
         _bench(arguments)
     except subprocess.CalledProcessError as error:
-        sys.exit(f"{Path(error.cmd[0]).name} ended with status {error.returncode}: what it said last is above")
+        sys.exit(
+            f"{Path(error.cmd[0]).name} ended with status {error.returncode}: what it said last is"
+            " above"
+        )
 
 
 def _bench(arguments: argparse.Namespace) -> None:

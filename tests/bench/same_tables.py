@@ -98,7 +98,9 @@ def _logs(path: Path) -> Iterator[dict[str, Any]]:
 
 def _config(warehouse: Path, sources: list[dict[str, Any]]) -> str:
     thresholds = {"slow_revocation_ms": 1000, "waiting_on_holder_ms": 1000}
-    return json.dumps({"cluster": "c", "warehouse": str(warehouse), "sources": sources, "thresholds": thresholds})
+    return json.dumps(
+        {"cluster": "c", "warehouse": str(warehouse), "sources": sources, "thresholds": thresholds}
+    )
 
 
 # --------------------------------------------------------------------------- compare
@@ -106,7 +108,9 @@ def _config(warehouse: Path, sources: list[dict[str, Any]]) -> str:
 
 def _compare(old: Path, new: Path) -> int:
     differences = 0
-    for run in sorted({each.name for root in (old, new) for each in root.iterdir() if each.is_dir()}):
+    for run in sorted(
+        {each.name for root in (old, new) for each in root.iterdir() if each.is_dir()}
+    ):
         for table in _tables(old / run, new / run):
             for told in _differences(old / run / table, new / run / table, table):
                 print(f"{run} {table}: {told}")
@@ -133,7 +137,10 @@ def _differences(old: Path, new: Path, table: str) -> Iterator[str]:
         come = Counter(map(_plain, after[name])) - Counter(map(_plain, before[name]))
         if gone or come:
             yield f"{name}: {_shown(gone)} became {_shown(come)}"
-    rows = [Counter(zip(*[map(_plain, each[name]) for name in names], strict=True)) for each in (before, after)]
+    rows = [
+        Counter(zip(*[map(_plain, each[name]) for name in names], strict=True))
+        for each in (before, after)
+    ]
     if rows[0] != rows[1]:
         yield f"{(rows[0] - rows[1]).total()} rows gone, {(rows[1] - rows[0]).total()} come"
 
@@ -149,7 +156,9 @@ def _plain(value: Any) -> str:
 
 
 def _shown(values: Counter[str]) -> str:
-    return ", ".join(f"{value[:100]} x{count}" for value, count in values.most_common(3)) or "nothing"
+    return (
+        ", ".join(f"{value[:100]} x{count}" for value, count in values.most_common(3)) or "nothing"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Copies of stories to segments: one partition at a time, all its groups merged by time, filled in as arrays of bytes.
+"""Copies of stories to segments: one partition at a time, all its groups merged by time, filled in
+as arrays of bytes.
 
-A record is copied from its template and overwritten where copies differ; a batch is a header and its records; a segment ends at 100 MB.
+A record is copied from its template and overwritten where copies differ; a batch is a header and
+its records; a segment ends at 100 MB.
 """
 
 from __future__ import annotations
@@ -80,7 +82,11 @@ class Copy:
 
 @dataclass(slots=True)
 class _Log:
-    """A partition's records in order of its log. batch: of each record; position: in its batch; at: time of each batch."""
+    """A partition's records in order of its log.
+
+    batch: of each record.
+    position: in its batch; at: time of each batch.
+    """
 
     template: Ints
     time_shift: Ints
@@ -94,16 +100,30 @@ class _Log:
 
 
 def write_partition(
-    folder: Path, partition: int, copies: Sequence[Copy], templates: Templates, random: np.random.Generator, first_offset: int = 0
+    folder: Path,
+    partition: int,
+    copies: Sequence[Copy],
+    templates: Templates,
+    random: np.random.Generator,
+    first_offset: int = 0,
 ) -> int:
-    """Writes all copies as one partition's log, or the part of it from first_offset on; returns its number of batches."""
+    """Writes all copies as one partition's log, or the part of it from first_offset on; returns its
+    number of batches.
+    """
     log = _merge(copies, random)
     writer = SegmentWriter(folder, partition)
     count = np.diff(log.batch_first)
     first_batch = 0
     batches = len(count)
     while first_batch < batches:
-        last_batch = int(np.searchsorted(log.batch_first, log.batch_first[first_batch] + CHUNK_RECORDS, side="right")) - 1
+        last_batch = (
+            int(
+                np.searchsorted(
+                    log.batch_first, log.batch_first[first_batch] + CHUNK_RECORDS, side="right"
+                )
+            )
+            - 1
+        )
         last_batch = max(last_batch, first_batch + 1)
         _write_chunk(writer, log, templates, first_batch, last_batch, first_offset)
         first_batch = last_batch
@@ -112,19 +132,28 @@ def write_partition(
 
 
 def _merge(copies: Sequence[Copy], random: np.random.Generator) -> _Log:
-    """Units of all groups by time; runs of commits that may share batches are cut into some of SHARED_MIN to SHARED_MAX."""
+    """Units of all groups by time; runs of commits that may share batches are cut into some of
+    SHARED_MIN to SHARED_MAX.
+    """
     plans = [copy.plan for copy in copies]
     unit_at = np.concatenate([copy.plan.unit_at + copy.began_ms for copy in copies])
     unit_count = np.concatenate([plan.unit_count for plan in plans])
     unit_shares = np.concatenate([plan.unit_shares for plan in plans])
     unit_first = np.cumsum(unit_count) - unit_count
     order = np.argsort(unit_at, kind="stable")
-    unit_at, unit_count, unit_shares, unit_first = unit_at[order], unit_count[order], unit_shares[order], unit_first[order]
+    unit_at, unit_count, unit_shares, unit_first = (
+        unit_at[order],
+        unit_count[order],
+        unit_shares[order],
+        unit_first[order],
+    )
     batch_of_unit = _batches(unit_shares, random)
     position_of_unit = _positions(batch_of_unit, unit_count)
     records = _ranges(unit_first, unit_count)
     batch = np.repeat(batch_of_unit, unit_count)
-    position = np.repeat(position_of_unit, unit_count) + _ranges(np.zeros_like(unit_count), unit_count)
+    position = np.repeat(position_of_unit, unit_count) + _ranges(
+        np.zeros_like(unit_count), unit_count
+    )
     last_unit = np.append(np.flatnonzero(np.diff(batch_of_unit)), len(batch_of_unit) - 1)
     sizes = [plan.records for plan in plans]
     began = np.repeat(np.array([copy.began_ms for copy in copies]), sizes)[records]
@@ -167,7 +196,14 @@ def _ranges(first: Ints, count: Ints) -> Ints:
     return np.arange(ends[-1]) + np.repeat(first - ends + count, count)
 
 
-def _write_chunk(writer: SegmentWriter, log: _Log, templates: Templates, first_batch: int, last_batch: int, first_offset: int) -> None:
+def _write_chunk(
+    writer: SegmentWriter,
+    log: _Log,
+    templates: Templates,
+    first_batch: int,
+    last_batch: int,
+    first_offset: int,
+) -> None:
     """The batches from first_batch to last_batch (exclusive), as bytes."""
     first, last = int(log.batch_first[first_batch]), int(log.batch_first[last_batch])
     rows = slice(first, last)
@@ -186,7 +222,9 @@ def _write_chunk(writer: SegmentWriter, log: _Log, templates: Templates, first_b
     headers["magic"] = 2
     headers["last_delta"] = count - 1
     headers["base_ts"] = log.batch_at[first_batch:last_batch]
-    headers["max_ts"] = headers["base_ts"] + np.maximum.reduceat(templates.ts_delta[template], log.batch_first[first_batch:last_batch] - first)
+    headers["max_ts"] = headers["base_ts"] + np.maximum.reduceat(
+        templates.ts_delta[template], log.batch_first[first_batch:last_batch] - first
+    )
     headers["producer_id"] = headers["producer_epoch"] = headers["base_sequence"] = -1
     headers["count"] = count
     places = batch_at[:, None] + np.arange(HEADER_BYTES)
@@ -194,33 +232,59 @@ def _write_chunk(writer: SegmentWriter, log: _Log, templates: Templates, first_b
     whole = out.tobytes()
     starts = batch_at.tolist()
     crc32c = google_crc32c.value
-    crcs = [crc32c(whole[start + _CRC_FROM : start + length]) for start, length in zip(starts, batch_size.tolist(), strict=True)]
+    crcs = [
+        crc32c(whole[start + _CRC_FROM : start + length])
+        for start, length in zip(starts, batch_size.tolist(), strict=True)
+    ]
     out[places[:, 17:_CRC_FROM]] = np.array(crcs, ">u4").view(np.uint8).reshape(-1, 4)
     writer.write(memoryview(out.data), starts, headers["base_offset"].tolist())
 
 
-def _joined(pieces: list[bytes], template: Ints, begins: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
-    """All records, with room for a header before each that begins a batch. Joining bytes is five times as fast as gathering them by index."""
+def _joined(
+    pieces: list[bytes], template: Ints, begins: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.uint8]:
+    """All records, with room for a header before each that begins a batch. Joining bytes is five
+    times as fast as gathering them by index.
+    """
     which = template + begins * (len(pieces) // 2)
     return np.frombuffer(bytearray(b"".join(map(pieces.__getitem__, which.tolist()))), np.uint8)
 
 
-def _fill_in(out: npt.NDArray[np.uint8], record_at: Ints, log: _Log, rows: slice, templates: Templates, template: Ints) -> None:
-    """Overwrites what differs from the story: digits of the group, times, committed offsets, offset deltas in shared batches."""
+def _fill_in(
+    out: npt.NDArray[np.uint8],
+    record_at: Ints,
+    log: _Log,
+    rows: slice,
+    templates: Templates,
+    template: Ints,
+) -> None:
+    """Overwrites what differs from the story: digits of the group, times, committed offsets, offset
+    deltas in shared batches.
+    """
     digits_at = record_at + templates.digits_at[template]
     number = log.number[rows]
     for digit in range(DIGITS):
         out[digits_at + digit] = number // 10 ** (DIGITS - 1 - digit) % 10 + ord("0")
     for time_at, time in zip(templates.time_at, templates.time, strict=True):
         has = np.flatnonzero(time_at[template] >= 0)
-        _put_int64(out, record_at[has] + time_at[template[has]], time[template[has]] + log.time_shift[rows][has])
+        _put_int64(
+            out,
+            record_at[has] + time_at[template[has]],
+            time[template[has]] + log.time_shift[rows][has],
+        )
     repeated = np.flatnonzero((log.repeat[rows] > 0) & (templates.offset_at[template] >= 0))
     if len(repeated):
         which = template[repeated]
-        _put_int64(out, record_at[repeated] + templates.offset_at[which], templates.offset[which] + log.repeat[rows][repeated])
+        _put_int64(
+            out,
+            record_at[repeated] + templates.offset_at[which],
+            templates.offset[which] + log.repeat[rows][repeated],
+        )
     shared = np.flatnonzero(log.shares[rows])
     if len(shared):
-        out[record_at[shared] + templates.delta_at[template[shared]]] = log.position[rows][shared] * 2
+        out[record_at[shared] + templates.delta_at[template[shared]]] = (
+            log.position[rows][shared] * 2
+        )
 
 
 def _put_int64(out: npt.NDArray[np.uint8], at: Ints, values: Ints) -> None:

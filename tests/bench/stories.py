@@ -1,7 +1,9 @@
-"""Stories of recordings as templates: the records of one group, ready to be written again for thousands of other groups.
+"""Stories of recordings as templates: the records of one group, ready to be written again for
+thousands of other groups.
 
-A copy differs from its story in the last digits of the group id, in offsets and in times. All of them have a fixed width, so a copy of a record is
-the story's bytes with a few places overwritten: what varies is known here as positions, and `segments` fills them in for many records at once.
+A copy differs from its story in the last digits of the group id, in offsets and in times. All of
+them have a fixed width, so a copy of a record is the story's bytes with a few places overwritten:
+what varies is known here as positions, and `segments` fills them in for many records at once.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ HEADER_BYTES = 61
 """Of a record batch."""
 DAY_MS = 86_400_000
 TIMES_MAX = 2
-"""Most times that a value holds (a commit of the first versions: when, and until when it is kept)."""
+"""Most times that a value holds (a commit of the first versions: when, and until when it is
+kept).
+"""
 
 _INT64 = struct.Struct(">q")
 _DELETED_FIRST = {0: 0, 1: 0, 8: 1, 7: 2, 5: 3, 16: 4, 6: 5, 4: 6, 3: 7, 2: 8}
@@ -35,7 +39,12 @@ RECORDINGS_FOLDER = Path(__file__).resolve().parents[1] / "recordings"
 
 @dataclass(slots=True)
 class Unit:
-    """Records that were appended together. at_ms: since the story began. first, count: among the story's records. commits: all are commits."""
+    """Records that were appended together.
+
+    at_ms: since the story began.
+    first, count: among the story's records.
+    commits: all are commits.
+    """
 
     at_ms: int
     first: int
@@ -45,8 +54,11 @@ class Unit:
 
 @dataclass(slots=True)
 class Template:
-    """A record as bytes, its length first, and where in them stand: the group's digits, times (with what they say in the story) and a committed
-    offset; -1 for none. delta_at: offset delta, one byte. ts_delta: ms after the first record of its batch.
+    """A record as bytes, its length first, and where in them stand: the group's digits, times (with
+    what they say in the story) and a committed offset; -1 for none.
+
+    delta_at: offset delta, one byte.
+    ts_delta: ms after the first record of its batch.
     """
 
     data: bytes
@@ -60,7 +72,11 @@ class Template:
 
 @dataclass(slots=True)
 class Story:
-    """One group's records in one recording. began_ms: time of the first one. ending: records that delete the group when the story is over."""
+    """One group's records in one recording.
+
+    began_ms: time of the first one.
+    ending: records that delete the group when the story is over.
+    """
 
     name: str
     began_ms: int = 0
@@ -91,7 +107,9 @@ def varint(value: int) -> bytes:
     return uvarint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
-def encode_record(ts_delta: int, offset_delta: int, key: bytes, value: bytes | None) -> tuple[bytes, int, int, int]:
+def encode_record(
+    ts_delta: int, offset_delta: int, key: bytes, value: bytes | None
+) -> tuple[bytes, int, int, int]:
     """(bytes, position of the key, of the value, of the offset delta)."""
     head = b"\x00" + varint(ts_delta)
     before_key = head + varint(offset_delta) + varint(len(key))
@@ -113,7 +131,9 @@ def read_stories(recording: Path) -> list[Story]:
                 stories.setdefault(group, []).append((records[0].ts_ms, records))
                 if batch.attributes & TRANSACTIONAL:
                     refused.add(group)
-    return [_story(group, units) for group, units in sorted(stories.items()) if group not in refused]
+    return [
+        _story(group, units) for group, units in sorted(stories.items()) if group not in refused
+    ]
 
 
 def batches_of(path: Path) -> Iterator[Batch]:
@@ -152,20 +172,33 @@ def _story(group: bytes, batches: list[tuple[int, list[LogRecord]]]) -> Story:
     return story
 
 
-def _add(story: Story, key: bytes, value: bytes | None, number: int, ts_delta: int, times: range) -> None:
+def _add(
+    story: Story, key: bytes, value: bytes | None, number: int, ts_delta: int, times: range
+) -> None:
     is_commit = key[0] == 0 and key[1] <= 1 and value is not None
     size = 2 + 2 + len(story.name.encode())
-    new_key = key[:2] + (size - 4 + 1 + DIGITS).to_bytes(2, "big") + key[4:size] + b"-" + b"0" * DIGITS + key[size:]
+    new_key = (
+        key[:2]
+        + (size - 4 + 1 + DIGITS).to_bytes(2, "big")
+        + key[4:size]
+        + b"-"
+        + b"0" * DIGITS
+        + key[size:]
+    )
     data, key_at, value_at, delta_at = encode_record(ts_delta, number, new_key, value)
     found = [(value_at + pos, time) for pos, time in _times_in(value or b"", times)]
     offset_at = value_at + 2 if is_commit else -1
     offset = _INT64.unpack_from(data, offset_at)[0] if is_commit else 0
-    story.templates.append(Template(data, key_at + size + 1, found[:TIMES_MAX], offset_at, offset, delta_at, ts_delta))
+    story.templates.append(
+        Template(data, key_at + size + 1, found[:TIMES_MAX], offset_at, offset, delta_at, ts_delta)
+    )
     story.is_commit.append(is_commit)
 
 
 def _times_in(value: bytes, times: range) -> Iterable[tuple[int, int]]:
-    """Every int64 that is a time of the recording (a day either way): one in ten million million other places looks like one."""
+    """Every int64 that is a time of the recording (a day either way): one in ten million million
+    other places looks like one.
+    """
     pos = 2
     while pos + 8 <= len(value):
         number = _INT64.unpack_from(value, pos)[0]

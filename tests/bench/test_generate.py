@@ -1,4 +1,6 @@
-"""The logs to measure with are real ones: they decode, they replay without a broken rule, and they are what they are said to be."""
+"""The logs to measure with are real ones: they decode, they replay without a broken rule, and they
+are what they are said to be.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +16,51 @@ from tests.bench.parse import decode_all, read, replay_all, rows_by_group
 from tests.bench.segments import SHARED_MAX
 from tests.bench.stories import batches_of
 
-SIZES = {"churn": (30_000, 60), "steady": (100_000, 50), "small": (10_000, 0), "one-group": (300, 0), "wide": (200, 0)}
+SIZES = {
+    "churn": (30_000, 60),
+    "steady": (100_000, 50),
+    "small": (10_000, 0),
+    "one-group": (300, 0),
+    "wide": (200, 0),
+}
 NIGHTS, GROUPS = 10, 200
 
 
 @pytest.fixture(scope="module", params=sorted(SIZES))
-def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, dict[str, int]]:
+def log(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path, dict[str, int]]:
     folder = tmp_path_factory.mktemp(request.param)
-    return request.param, folder, generate(request.param, SIZES[request.param][0], folder, SIZES[request.param][1])
+    return (
+        request.param,
+        folder,
+        generate(request.param, SIZES[request.param][0], folder, SIZES[request.param][1]),
+    )
 
 
 def test_counts_and_share_of_commits(log: tuple[str, Path, dict[str, int]]) -> None:
     case, folder, counts = log
-    records = [record for path in folder.glob("*/*.log") for batch in batches_of(path) for record in parse_records(batch)[0]]
-    commits = sum(1 for record in records if record.key is not None and record.key[1] <= 1 and record.value is not None)
+    records = [
+        record
+        for path in folder.glob("*/*.log")
+        for batch in batches_of(path)
+        for record in parse_records(batch)[0]
+    ]
+    commits = sum(
+        1
+        for record in records
+        if record.key is not None and record.key[1] <= 1 and record.value is not None
+    )
     assert len(records) == counts["records"]
     assert commits == counts["commits"]
     share = 1 - commits / len(records)
-    expected = {"churn": (0.17, 0.23), "steady": (0.005, 0.015), "small": (0.1, 0.4), "one-group": (0.9, 1), "wide": (0.8, 1)}[case]
+    expected = {
+        "churn": (0.17, 0.23),
+        "steady": (0.005, 0.015),
+        "small": (0.1, 0.4),
+        "one-group": (0.9, 1),
+        "wide": (0.8, 1),
+    }[case]
     assert expected[0] <= share <= expected[1]
     if case in ("churn", "steady", "small"):
         assert counts["records"] == pytest.approx(SIZES[case][0], rel=0.1)
@@ -42,7 +71,12 @@ def test_parses_decodes_and_replays(log: tuple[str, Path, dict[str, int]]) -> No
     landed = read(folder)
     kinds = {kind for columns in landed for kind in columns["kind"]}
     assert kinds == {"record", "unit"}
-    units = [json.loads(detail) for columns in landed for kind, detail in zip(columns["kind"], columns["detail"], strict=True) if kind == "unit"]
+    units = [
+        json.loads(detail)
+        for columns in landed
+        for kind, detail in zip(columns["kind"], columns["detail"], strict=True)
+        if kind == "unit"
+    ]
     assert sum(unit["records"] for unit in units) == counts["records"]
     assert sum(unit["holes"] for unit in units) == 0
     rows = rows_by_group(landed)
@@ -52,33 +86,68 @@ def test_parses_decodes_and_replays(log: tuple[str, Path, dict[str, int]]) -> No
     assert not [name for name in facts if name.startswith("I") and name[1].isdigit()]
 
 
-@pytest.mark.parametrize(("kind", "share", "waiting"), [("steady", (0.005, 0.015), 0), ("churn", (0.17, 0.23), 1)])
-def test_a_log_that_grows_by_nights_has_no_holes_and_breaks_no_rule(tmp_path: Path, kind: str, share: tuple[float, float], waiting: int) -> None:
-    """Long enough for groups to be deleted and to begin anew. share: of records that are no commits, after the first night. waiting: new groups that
-    have not yet saved up for their long story."""
+@pytest.mark.parametrize(
+    ("kind", "share", "waiting"), [("steady", (0.005, 0.015), 0), ("churn", (0.17, 0.23), 1)]
+)
+def test_a_log_that_grows_by_nights_has_no_holes_and_breaks_no_rule(
+    tmp_path: Path, kind: str, share: tuple[float, float], waiting: int
+) -> None:
+    """Long enough for groups to be deleted and to begin anew.
+
+    share: of records that are no commits, after the first night.
+    waiting: new groups that have not yet saved up for their long story.
+    """
     logs = Logs.begun(tmp_path, kind)
     written, others = [], []
     for night in range(NIGHTS):
         folder, count = logs.add_night(night, 60_000, GROUPS)
-        records = [record for path in folder.glob("*/*.log") for batch in batches_of(path) for record in parse_records(batch)[0]]
+        records = [
+            record
+            for path in folder.glob("*/*.log")
+            for batch in batches_of(path)
+            for record in parse_records(batch)[0]
+        ]
         written.append(count)
-        others.append(sum(1 for record in records if record.key is None or record.key[1] > 1 or record.value is None))
+        others.append(
+            sum(
+                1
+                for record in records
+                if record.key is None or record.key[1] > 1 or record.value is None
+            )
+        )
     assert share[0] <= sum(others[1:]) / sum(written[1:]) <= share[1]
     assert len(logs.groups) == GROUPS + 2 * (NIGHTS - 1)
     landed = read(logs.whole)
-    units = [json.loads(detail) for columns in landed for kind, detail in zip(columns["kind"], columns["detail"], strict=True) if kind == "unit"]
-    assert sum(unit["records"] for unit in units) == sum(written) == pytest.approx(NIGHTS * 60_000, rel=0.1)
+    units = [
+        json.loads(detail)
+        for columns in landed
+        for kind, detail in zip(columns["kind"], columns["detail"], strict=True)
+        if kind == "unit"
+    ]
+    assert (
+        sum(unit["records"] for unit in units)
+        == sum(written)
+        == pytest.approx(NIGHTS * 60_000, rel=0.1)
+    )
     assert sum(unit["holes"] for unit in units) == 0
     rows = rows_by_group(landed)
     assert len({row[0] for row in rows}) == GROUPS + 2 * (NIGHTS - 1) - waiting
     assert sum(row[-1] is None for row in rows) > 0
-    assert not [name for name in replay_all(decode_all(rows)) if name.startswith("I") and name[1].isdigit()]
+    assert not [
+        name for name in replay_all(decode_all(rows)) if name.startswith("I") and name[1].isdigit()
+    ]
 
 
 def test_same_arguments_give_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "other"):
         generate("steady", 20_000, tmp_path / name, 10)
-    one, other = ({path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).glob("*/*.log")} for name in ("one", "other"))
+    one, other = (
+        {
+            path.relative_to(tmp_path / name): path.read_bytes()
+            for path in (tmp_path / name).glob("*/*.log")
+        }
+        for name in ("one", "other")
+    )
     assert one == other
 
 

@@ -35,7 +35,9 @@ def test_cron_line_is_one() -> None:
     (line,) = text.splitlines()
     fields = re.fullmatch(r"(\S+) (\S+) (\S+) (\S+) (\S+) (\w+) (\S.*)", line)
     assert fields, "five fields of time, a user, a command"
-    for value, (least, most) in zip(fields.groups()[:5], [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7)], strict=True):
+    for value, (least, most) in zip(
+        fields.groups()[:5], [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7)], strict=True
+    ):
         assert value == "*" or least <= int(value) <= most
     assert "%" not in fields[7], "cron takes it for the end of the line"
     assert_runs(fields[7])
@@ -61,13 +63,24 @@ def test_airflow_file_compiles_and_runs_the_job() -> None:
     (text,) = blocks("python")
     tree = ast.parse(text)
     compile(tree, "dag.py", "exec")
-    (command,) = [ast.literal_eval(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)]
+    (command,) = [
+        ast.literal_eval(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
+    ]
     assert_runs(" ".join(command))
 
 
 def test_lines_of_progress_are_as_they_are_written() -> None:
-    pattern = r"\d\d:\d\d:\d\d night=\S+ step=land (ms=\d+|share=\d+% of [\d,]+ bytes rate=[\d,]+/s left=[\d,]+s)"
-    lines = next(text for text in re.findall(r"^```\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL) if "night=" in text).splitlines()
+    pattern = (
+        r"\d\d:\d\d:\d\d night=\S+ step=land (ms=\d+|share=\d+% of [\d,]+ bytes rate=[\d,]+/s"
+        r" left=[\d,]+s)"
+    )
+    lines = next(
+        text
+        for text in re.findall(r"^```\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
+        if "night=" in text
+    ).splitlines()
     assert [line for line in lines if not re.fullmatch(pattern, line)] == []
 
 
@@ -77,22 +90,38 @@ def test_example_of_a_deployment_is_a_configuration(monkeypatch: pytest.MonkeyPa
     config = load_config("conf/nightly.yaml")
     assert config.warehouse == "s3a://b/groupreplay"
     assert config.owner_rules[0].team == "orders"
-    assert {source.kind for source in config.sources} == {"segments", "topics", "server_log", "request_log"}
+    assert {source.kind for source in config.sources} == {
+        "segments",
+        "topics",
+        "server_log",
+        "request_log",
+    }
     assert "${env:GROUPREPLAY_BUCKET}" in config.in_force
 
 
-def test_example_holds_with_what_it_has_in_comments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_example_holds_with_what_it_has_in_comments(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(ROOT)
     for name in ("GROUPREPLAY_BUCKET", "GROUPREPLAY_PRIVATE_BUCKET", "GROUPREPLAY_SALT"):
         monkeypatch.setenv(name, f"{name}-{'x' * 16}")
     text = (ROOT / "conf/nightly.yaml").read_text(encoding="utf-8")
     whole = tmp_path / "whole.yaml"
-    whole.write_text(re.sub(r"^# ((private_warehouse|privacy):|  (hash|salt):)", r"\1", text, flags=re.MULTILINE), encoding="utf-8")
+    whole.write_text(
+        re.sub(
+            r"^# ((private_warehouse|privacy):|  (hash|salt):)", r"\1", text, flags=re.MULTILINE
+        ),
+        encoding="utf-8",
+    )
     assert load_config(str(whole)).privacy.hash == ("client_host", "principal")
 
 
 def test_dry_run_says_what_patterns_decide() -> None:
-    usual: dict[str, Any] = {"cluster": "c", "warehouse": "/w", "sources": (Source(kind="segments", path="/l"),)}
+    usual: dict[str, Any] = {
+        "cluster": "c",
+        "warehouse": "/w",
+        "sources": (Source(kind="segments", path="/l"),),
+    }
     assert chosen_lines(Config(**usual)) == []
     config = Config(
         **usual,

@@ -19,9 +19,19 @@ def test_a_session_has_delta_and_utc(spark: SparkSession) -> None:
 
 def test_queries_over_few_rows_are_interpreted_and_give_the_same(spark: SparkSession) -> None:
     def answer() -> list[object]:
-        return list(spark.range(10).selectExpr("id % 3 AS k", "cast(id AS string) AS v").groupBy("k").agg({"v": "max"}).orderBy("k").collect())
+        return list(
+            spark.range(10)
+            .selectExpr("id % 3 AS k", "cast(id AS string) AS v")
+            .groupBy("k")
+            .agg({"v": "max"})
+            .orderBy("k")
+            .collect()
+        )
 
-    before = {key: spark.conf.get(key) for key in ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")}
+    before = {
+        key: spark.conf.get(key)
+        for key in ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
+    }
     fit_to(spark, SMALL_ROWS - 1)
     assert spark.conf.get("spark.sql.codegen.wholeStage") == "false"
     interpreted = answer()

@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner, PrivacyConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config.model import (
+    Config,
+    GroupsConfig,
+    GroupThresholds,
+    Owner,
+    PrivacyConfig,
+    RequestLogSource,
+    ServerLogSource,
+    Source,
+)
 from groupreplay.config.reader import load_base, load_config
 from groupreplay.config.shown import shown
 from groupreplay.errors import ConfigError
@@ -46,7 +55,10 @@ def write(tmp_path: Path) -> Any:
 def test_file_over_base_gives_the_whole_configuration(write: Any) -> None:
     config = load_config(write(GOOD + "thresholds: {static_limbo_ms: 30000}\n"))
     assert config.cluster == "prod-eu"
-    assert config.sources == (Source(kind="segments", path="hdfs://nn/logs/"), Source(kind="topics", path="/etc/topics.json"))
+    assert config.sources == (
+        Source(kind="segments", path="hdfs://nn/logs/"),
+        Source(kind="topics", path="/etc/topics.json"),
+    )
     assert config.thresholds.static_limbo_ms == 30_000
     assert config.thresholds.slow_revocation_ms == 10_000
     assert config.replay.slices is None
@@ -55,10 +67,18 @@ def test_file_over_base_gives_the_whole_configuration(write: Any) -> None:
 
 def test_logs_of_brokers_have_keys_of_their_own(write: Any) -> None:
     server, request = load_config(write(LOGS)).sources
-    assert server == ServerLogSource(kind="server_log", path="/var/log/kafka/server.log*", broker=1, timezone="Europe/Berlin")
+    assert server == ServerLogSource(
+        kind="server_log", path="/var/log/kafka/server.log*", broker=1, timezone="Europe/Berlin"
+    )
     assert server.layout == DEFAULT_PATTERN
     assert request == RequestLogSource(
-        kind="request_log", path="/r.gz", broker=1, timezone="UTC", layout="%d %m%n", message_field="log.message", time_field="at"
+        kind="request_log",
+        path="/r.gz",
+        broker=1,
+        timezone="UTC",
+        layout="%d %m%n",
+        message_field="log.message",
+        time_field="at",
     )
     assert str(server) == "server_log /var/log/kafka/server.log*"
 
@@ -67,13 +87,24 @@ def test_base_yaml_names_every_key_with_the_default_of_the_dataclass() -> None:
     for section, values in load_base().items():
         field = {field.name: field for field in dataclasses.fields(Config)}[section]
         if not isinstance(values, dict):
-            assert (list(field.default) if isinstance(field.default, tuple) else field.default) == values
+            assert (
+                list(field.default) if isinstance(field.default, tuple) else field.default
+            ) == values
             continue
         assert callable(field.default_factory)
         defaults = dataclasses.asdict(field.default_factory())
-        assert {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()} == values
+        assert {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in defaults.items()
+        } == values
     without_default = {"cluster", "warehouse", "sources"}
-    assert set(load_base()) == {field.name for field in dataclasses.fields(Config) if not field.metadata.get("computed")} - without_default
+    assert (
+        set(load_base())
+        == {
+            field.name for field in dataclasses.fields(Config) if not field.metadata.get("computed")
+        }
+        - without_default
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,50 +113,156 @@ def test_base_yaml_names_every_key_with_the_default_of_the_dataclass() -> None:
         (GOOD + "warehous: /x\n", "warehous", "there is no such key; did you mean 'warehouse'?"),
         (GOOD + "slices: 3\n", "slices", "there is no such key; did you mean 'replay.slices'?"),
         (GOOD + "xyzzy: 3\n", "xyzzy", "there is no such key; expected one of cluster, warehouse"),
-        (GOOD + "thresholds: {static_limbo: 1}\n", "thresholds.static_limbo", "did you mean 'static_limbo_ms'?"),
+        (
+            GOOD + "thresholds: {static_limbo: 1}\n",
+            "thresholds.static_limbo",
+            "did you mean 'static_limbo_ms'?",
+        ),
         (GOOD.replace("cluster: prod-eu", ""), "cluster", "is missing, expected a name of letters"),
-        (GOOD.replace("prod-eu", "a'b"), "cluster", "expected a name of letters, digits, '.', '_' and '-', found \"a'b\""),
-        (GOOD.replace("prod-eu", "''"), "cluster", "expected a name of letters, digits, '.', '_' and '-', found ''"),
-        (GOOD.replace("prod-eu", "2024-01-01"), "cluster", "found 2024-01-01 (a date; put a text in quotes)"),
-        (GOOD.replace("/data/groupreplay", "[]"), "warehouse", "expected a text, found an empty list"),
+        (
+            GOOD.replace("prod-eu", "a'b"),
+            "cluster",
+            "expected a name of letters, digits, '.', '_' and '-', found \"a'b\"",
+        ),
+        (
+            GOOD.replace("prod-eu", "''"),
+            "cluster",
+            "expected a name of letters, digits, '.', '_' and '-', found ''",
+        ),
+        (
+            GOOD.replace("prod-eu", "2024-01-01"),
+            "cluster",
+            "found 2024-01-01 (a date; put a text in quotes)",
+        ),
+        (
+            GOOD.replace("/data/groupreplay", "[]"),
+            "warehouse",
+            "expected a text, found an empty list",
+        ),
         (GOOD.replace("/data/groupreplay", "''"), "warehouse", "expected a text, found ''"),
-        (GOOD + "thresholds: {static_limbo_ms: 5m}\n", "thresholds.static_limbo_ms", "expected a whole number from 1000 to"),
+        (
+            GOOD + "thresholds: {static_limbo_ms: 5m}\n",
+            "thresholds.static_limbo_ms",
+            "expected a whole number from 1000 to",
+        ),
         (GOOD + "thresholds: {static_limbo_ms: 999}\n", "thresholds.static_limbo_ms", "found 999"),
-        (GOOD + "thresholds: {fence_loop_window_ms: 3600001}\n", "thresholds.fence_loop_window_ms", "from 1000 to 3600000, found 3600001"),
-        (GOOD + "replay: {slices: true}\n", "replay.slices", "expected a whole number from 1 to 4096, or null, found True"),
+        (
+            GOOD + "thresholds: {fence_loop_window_ms: 3600001}\n",
+            "thresholds.fence_loop_window_ms",
+            "from 1000 to 3600000, found 3600001",
+        ),
+        (
+            GOOD + "replay: {slices: true}\n",
+            "replay.slices",
+            "expected a whole number from 1 to 4096, or null, found True",
+        ),
         (GOOD + "replay: 3\n", "replay", "expected a mapping of keys, found 3"),
-        ("cluster: c\nwarehouse: /w\nsources: []\n", "sources", "expected a list of at least 1 source, found an empty list"),
-        ("cluster: c\nwarehouse: /w\nsources: [x]\n", "sources.0", "expected a mapping of keys, found 'x'"),
-        (GOOD.replace("kind: segments", "kind: segment"), "sources.0.kind", "there is no kind of source 'segment'; did you mean 'segments'?"),
-        (LOGS.replace("broker: 1, ", "", 1), "sources.0.broker", "is missing, expected a whole number from 0"),
-        (LOGS.replace("broker: 1", "broker: b-1", 1), "sources.0.broker", "expected a whole number from 0 to 2147483647, found 'b-1'"),
-        (LOGS.replace(", timezone: Europe/Berlin", "", 1), "sources.0.timezone", "is missing, expected the broker's time zone, an IANA name"),
-        (LOGS.replace("Europe/Berlin", "Berlin", 1), "sources.0.timezone", "there is no time zone 'Berlin'; did you mean 'Europe/Berlin'?"),
-        (LOGS.replace("Europe/Berlin", "europe/berln", 1), "sources.0.timezone", "did you mean 'Europe/Berlin'?"),
-        (LOGS.replace("Europe/Berlin", "+02:00", 1), "sources.0.timezone", "expected an IANA name such as UTC"),
-        (LOGS.replace("Europe/Berlin", "3", 1), "sources.0.timezone", "expected the broker's time zone"),
-        (LOGS.replace("'%d %m%n'", "'%m%n'"), "sources.1.layout", "expected a log4j pattern that can be read: The layout %m%n has no date"),
-        (LOGS.replace("message_field", "messagefield"), "sources.1.messagefield", "did you mean 'message_field'?"),
+        (
+            "cluster: c\nwarehouse: /w\nsources: []\n",
+            "sources",
+            "expected a list of at least 1 source, found an empty list",
+        ),
+        (
+            "cluster: c\nwarehouse: /w\nsources: [x]\n",
+            "sources.0",
+            "expected a mapping of keys, found 'x'",
+        ),
+        (
+            GOOD.replace("kind: segments", "kind: segment"),
+            "sources.0.kind",
+            "there is no kind of source 'segment'; did you mean 'segments'?",
+        ),
+        (
+            LOGS.replace("broker: 1, ", "", 1),
+            "sources.0.broker",
+            "is missing, expected a whole number from 0",
+        ),
+        (
+            LOGS.replace("broker: 1", "broker: b-1", 1),
+            "sources.0.broker",
+            "expected a whole number from 0 to 2147483647, found 'b-1'",
+        ),
+        (
+            LOGS.replace(", timezone: Europe/Berlin", "", 1),
+            "sources.0.timezone",
+            "is missing, expected the broker's time zone, an IANA name",
+        ),
+        (
+            LOGS.replace("Europe/Berlin", "Berlin", 1),
+            "sources.0.timezone",
+            "there is no time zone 'Berlin'; did you mean 'Europe/Berlin'?",
+        ),
+        (
+            LOGS.replace("Europe/Berlin", "europe/berln", 1),
+            "sources.0.timezone",
+            "did you mean 'Europe/Berlin'?",
+        ),
+        (
+            LOGS.replace("Europe/Berlin", "+02:00", 1),
+            "sources.0.timezone",
+            "expected an IANA name such as UTC",
+        ),
+        (
+            LOGS.replace("Europe/Berlin", "3", 1),
+            "sources.0.timezone",
+            "expected the broker's time zone",
+        ),
+        (
+            LOGS.replace("'%d %m%n'", "'%m%n'"),
+            "sources.1.layout",
+            "expected a log4j pattern that can be read: The layout %m%n has no date",
+        ),
+        (
+            LOGS.replace("message_field", "messagefield"),
+            "sources.1.messagefield",
+            "did you mean 'message_field'?",
+        ),
         (
             LOGS.replace("server_log,", "server_log, message_field: x,"),
             "sources.0.message_field",
             "there is no such key; expected one of kind, path, broker",
         ),
-        (LOGS.replace("log.message", "3"), "sources.1.message_field", "expected a text, or null, found 3"),
-        (GOOD.replace("kind: segments,", "kind: segments, broker: 1,"), "sources.0.broker", "there is no such key; expected one of kind, path"),
+        (
+            LOGS.replace("log.message", "3"),
+            "sources.1.message_field",
+            "expected a text, or null, found 3",
+        ),
+        (
+            GOOD.replace("kind: segments,", "kind: segments, broker: 1,"),
+            "sources.0.broker",
+            "there is no such key; expected one of kind, path",
+        ),
         (GOOD.replace("kind: segments, ", ""), "sources.0.kind", "is missing"),
-        (GOOD.replace("path: /etc", "pfad: /etc"), "sources.1.pfad", "there is no such key; expected one of kind, path"),
+        (
+            GOOD.replace("path: /etc", "pfad: /etc"),
+            "sources.1.pfad",
+            "there is no such key; expected one of kind, path",
+        ),
         (GOOD + "cluster: twice\n", "", "line 7: the key 'cluster' stands twice"),
         (GOOD + "no: 1\n", "", "a key must be a text, found False"),
-        (GOOD + "retention: {vacuum_hours: 24}\n", "retention.vacuum_hours", "expected at least 168 hours, found 24: less takes files away"),
-        (GOOD + "retention: {allow_short_vacuum: 1}\n", "retention.allow_short_vacuum", "expected true or false, found 1"),
+        (
+            GOOD + "retention: {vacuum_hours: 24}\n",
+            "retention.vacuum_hours",
+            "expected at least 168 hours, found 24: less takes files away",
+        ),
+        (
+            GOOD + "retention: {allow_short_vacuum: 1}\n",
+            "retention.allow_short_vacuum",
+            "expected true or false, found 1",
+        ),
         ("cluster: [", "", "line 1: "),
         ("- a\n", "", "expected a mapping of keys, found a list"),
         ("", "cluster", "is missing"),
-        (GOOD.replace("/data", "${env:GROUPREPLAY_NOT_SET}"), "warehouse", "the environment has no variable 'GROUPREPLAY_NOT_SET'"),
+        (
+            GOOD.replace("/data", "${env:GROUPREPLAY_NOT_SET}"),
+            "warehouse",
+            "the environment has no variable 'GROUPREPLAY_NOT_SET'",
+        ),
     ],
 )
-def test_a_bad_configuration_is_named_with_file_and_key(write: Any, text: str, key: str, says: str) -> None:
+def test_a_bad_configuration_is_named_with_file_and_key(
+    write: Any, text: str, key: str, says: str
+) -> None:
     path = write(text)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
@@ -141,8 +278,14 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_overrides_set_any_key_and_are_blamed_for_what_they_say(write: Any) -> None:
     path = write(GOOD)
-    config = load_config(path, ["thresholds.static_limbo_ms=30000", "sources.1.path=/x.json", "cluster='7'"])
-    assert (config.thresholds.static_limbo_ms, config.sources[1], config.cluster) == (30_000, Source(kind="topics", path="/x.json"), "7")
+    config = load_config(
+        path, ["thresholds.static_limbo_ms=30000", "sources.1.path=/x.json", "cluster='7'"]
+    )
+    assert (config.thresholds.static_limbo_ms, config.sources[1], config.cluster) == (
+        30_000,
+        Source(kind="topics", path="/x.json"),
+        "7",
+    )
     for override, says in [
         ("thresholds.static_limbo_ms=1", "expected a whole number from 1000"),
         ("replay.slice=3", "there is no such key; did you mean 'slices'?"),
@@ -156,8 +299,12 @@ def test_overrides_set_any_key_and_are_blamed_for_what_they_say(write: Any) -> N
         assert says in str(caught.value)
 
 
-def test_environment_is_replaced_in_texts_and_numbers_and_kept_out_of_the_hash(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(GOOD.replace("/data", "s3a://${env:BUCKET}") + "replay: {slices: '${env:SLICES}'}\n")
+def test_environment_is_replaced_in_texts_and_numbers_and_kept_out_of_the_hash(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(
+        GOOD.replace("/data", "s3a://${env:BUCKET}") + "replay: {slices: '${env:SLICES}'}\n"
+    )
     monkeypatch.setenv("BUCKET", "007")
     monkeypatch.setenv("SLICES", "8")
     config = load_config(path)
@@ -168,10 +315,15 @@ def test_environment_is_replaced_in_texts_and_numbers_and_kept_out_of_the_hash(w
 
 
 SALT = "0123456789abcdef"
-PRIVATE = GOOD + "private_warehouse: /private\nprivacy: {hash: [principal, client_id, principal], salt: '${env:GROUPREPLAY_SALT}'}\n"
+PRIVATE = (
+    GOOD + "private_warehouse: /private\nprivacy: {hash: [principal, client_id, principal], salt:"
+    " '${env:GROUPREPLAY_SALT}'}\n"
+)
 
 
-def test_salt_comes_from_the_environment_and_shows_nowhere(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_salt_comes_from_the_environment_and_shows_nowhere(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GROUPREPLAY_SALT", SALT)
     config = load_config(write(PRIVATE))
     assert config.privacy == PrivacyConfig(hash=("client_id", "principal"), salt=SALT)
@@ -186,23 +338,77 @@ def test_salt_comes_from_the_environment_and_shows_nowhere(write: Any, monkeypat
 @pytest.mark.parametrize(
     ("text", "key", "says"),
     [
-        (PRIVATE.replace("principal, ", "user, ", 1), "privacy.hash", "there is no field 'user' that could be hashed"),
-        (PRIVATE.replace("principal, ", "client_ip, ", 1), "privacy.hash", "that could be hashed; did you mean 'client_id'?"),
-        (PRIVATE.replace("[principal, client_id, principal]", "client_id"), "privacy.hash", "expected a list of client_host, client_id"),
-        (PRIVATE.replace("${env:GROUPREPLAY_SALT}", "0123456789abcdef0"), "privacy.salt", "expected ${env:NAME}: a secret stands in the environment"),
-        (PRIVATE.replace("${env:GROUPREPLAY_SALT}", "0123456789abcdef${env:HOME}"), "privacy.salt", "expected ${env:NAME}"),
-        (PRIVATE.replace("'${env:GROUPREPLAY_SALT}'", "12345678901234567890"), "privacy.salt", "expected ${env:NAME}"),
-        (PRIVATE.replace("GROUPREPLAY_SALT", "GROUPREPLAY_SHORT"), "privacy.salt", "at least 16 characters in the variable 'GROUPREPLAY_SHORT'"),
-        (PRIVATE.replace("GROUPREPLAY_SALT", "GROUPREPLAY_NOT_SET"), "privacy.salt", "has no variable 'GROUPREPLAY_NOT_SET'"),
-        (GOOD + "private_warehouse: /private\nprivacy: {hash: [principal]}\n", "privacy.salt", "is missing, expected ${env:NAME}"),
-        (PRIVATE.replace("private_warehouse: /private\n", ""), "private_warehouse", "is missing, expected a directory or URI"),
-        (PRIVATE.replace("/private", "/data/groupreplay/"), "private_warehouse", "neither in the warehouse /data/groupreplay nor around it"),
-        (PRIVATE.replace("/private", "file:///data/groupreplay/private"), "private_warehouse", "neither in the warehouse"),
+        (
+            PRIVATE.replace("principal, ", "user, ", 1),
+            "privacy.hash",
+            "there is no field 'user' that could be hashed",
+        ),
+        (
+            PRIVATE.replace("principal, ", "client_ip, ", 1),
+            "privacy.hash",
+            "that could be hashed; did you mean 'client_id'?",
+        ),
+        (
+            PRIVATE.replace("[principal, client_id, principal]", "client_id"),
+            "privacy.hash",
+            "expected a list of client_host, client_id",
+        ),
+        (
+            PRIVATE.replace("${env:GROUPREPLAY_SALT}", "0123456789abcdef0"),
+            "privacy.salt",
+            "expected ${env:NAME}: a secret stands in the environment",
+        ),
+        (
+            PRIVATE.replace("${env:GROUPREPLAY_SALT}", "0123456789abcdef${env:HOME}"),
+            "privacy.salt",
+            "expected ${env:NAME}",
+        ),
+        (
+            PRIVATE.replace("'${env:GROUPREPLAY_SALT}'", "12345678901234567890"),
+            "privacy.salt",
+            "expected ${env:NAME}",
+        ),
+        (
+            PRIVATE.replace("GROUPREPLAY_SALT", "GROUPREPLAY_SHORT"),
+            "privacy.salt",
+            "at least 16 characters in the variable 'GROUPREPLAY_SHORT'",
+        ),
+        (
+            PRIVATE.replace("GROUPREPLAY_SALT", "GROUPREPLAY_NOT_SET"),
+            "privacy.salt",
+            "has no variable 'GROUPREPLAY_NOT_SET'",
+        ),
+        (
+            GOOD + "private_warehouse: /private\nprivacy: {hash: [principal]}\n",
+            "privacy.salt",
+            "is missing, expected ${env:NAME}",
+        ),
+        (
+            PRIVATE.replace("private_warehouse: /private\n", ""),
+            "private_warehouse",
+            "is missing, expected a directory or URI",
+        ),
+        (
+            PRIVATE.replace("/private", "/data/groupreplay/"),
+            "private_warehouse",
+            "neither in the warehouse /data/groupreplay nor around it",
+        ),
+        (
+            PRIVATE.replace("/private", "file:///data/groupreplay/private"),
+            "private_warehouse",
+            "neither in the warehouse",
+        ),
         (PRIVATE.replace("/private", "/data"), "private_warehouse", "neither in the warehouse"),
-        (GOOD + "private_warehouse: /private\n", "private_warehouse", "it is used only where privacy.hash names what to hide"),
+        (
+            GOOD + "private_warehouse: /private\n",
+            "private_warehouse",
+            "it is used only where privacy.hash names what to hide",
+        ),
     ],
 )
-def test_privacy_that_would_not_hold_is_refused_without_the_salt(write: Any, monkeypatch: pytest.MonkeyPatch, text: str, key: str, says: str) -> None:
+def test_privacy_that_would_not_hold_is_refused_without_the_salt(
+    write: Any, monkeypatch: pytest.MonkeyPatch, text: str, key: str, says: str
+) -> None:
     monkeypatch.setenv("GROUPREPLAY_SALT", SALT)
     monkeypatch.setenv("GROUPREPLAY_SHORT", SALT[1:])
     with pytest.raises(ConfigError) as caught:
@@ -225,7 +431,11 @@ def test_groups_are_chosen_by_patterns(write: Any) -> None:
     assert config.groups == GroupsConfig(include=("orders.*",), exclude=("*-test-?",))
     assert not Config(cluster="c", warehouse="w", sources=()).groups
     for text, key, says in [
-        ("groups: {exclude: console-*}", "groups.exclude", "expected a list of patterns of group ids, found 'console-*'"),
+        (
+            "groups: {exclude: console-*}",
+            "groups.exclude",
+            "expected a list of patterns of group ids, found 'console-*'",
+        ),
         ("groups: {exclude: [a, 7]}", "groups.exclude.1", "expected a text, found 7"),
         ("groups: {exclude: ['']}", "groups.exclude.0", "expected a text, found ''"),
         ("groups: {exlude: [a]}", "groups.exlude", "did you mean 'exclude'?"),
@@ -239,17 +449,36 @@ def test_groups_are_chosen_by_patterns(write: Any) -> None:
 def test_thresholds_of_some_groups_differ(write: Any) -> None:
     text = (
         GOOD
-        + "thresholds_by_group:\n- {pattern: batch-*, slow_revocation_ms: 60000, fence_loop_count: 9}\n- {pattern: '*', static_limbo_ms: 20000}\n"
+        + "thresholds_by_group:\n- {pattern: batch-*, slow_revocation_ms: 60000, fence_loop_count:"
+        " 9}\n- {pattern: '*', static_limbo_ms: 20000}\n"
     )
     assert load_config(write(text)).thresholds_by_group == (
-        GroupThresholds(pattern="batch-*", limits={"slow_revocation_ms": 60_000, "fence_loop_count": 9}),
+        GroupThresholds(
+            pattern="batch-*", limits={"slow_revocation_ms": 60_000, "fence_loop_count": 9}
+        ),
         GroupThresholds(pattern="*", limits={"static_limbo_ms": 20_000}),
     )
     for wrong, key, says in [
-        (text.replace("60000", "10"), "thresholds_by_group.0.slow_revocation_ms", "expected a whole number from 1000 to"),
-        (text.replace("static_limbo_ms", "static_limbo"), "thresholds_by_group.1.static_limbo", "did you mean 'static_limbo_ms'?"),
-        (text.replace("pattern: '*', ", ""), "thresholds_by_group.1", "expected a mapping with the key pattern"),
-        (GOOD + "thresholds_by_group: {pattern: a}\n", "thresholds_by_group", "expected a list of at most 200 mappings, found a mapping"),
+        (
+            text.replace("60000", "10"),
+            "thresholds_by_group.0.slow_revocation_ms",
+            "expected a whole number from 1000 to",
+        ),
+        (
+            text.replace("static_limbo_ms", "static_limbo"),
+            "thresholds_by_group.1.static_limbo",
+            "did you mean 'static_limbo_ms'?",
+        ),
+        (
+            text.replace("pattern: '*', ", ""),
+            "thresholds_by_group.1",
+            "expected a mapping with the key pattern",
+        ),
+        (
+            GOOD + "thresholds_by_group: {pattern: a}\n",
+            "thresholds_by_group",
+            "expected a list of at most 200 mappings, found a mapping",
+        ),
     ]:
         with pytest.raises(ConfigError) as caught:
             load_config(write(wrong))
@@ -267,7 +496,10 @@ def test_owners_stand_in_a_file_of_their_own(write: Any, tmp_path: Path) -> None
     file = tmp_path / "owners.yaml"
     file.write_text(OWNERS, encoding="utf-8")
     config = load_config(write(GOOD + f"owners: {file}\n"))
-    assert config.owner_rules == (Owner(pattern="orders.*", team="orders", contact="#orders"), Owner(pattern="*", team="other"))
+    assert config.owner_rules == (
+        Owner(pattern="orders.*", team="orders", contact="#orders"),
+        Owner(pattern="*", team="other"),
+    )
     file.write_text(OWNERS.replace("other", "others"), encoding="utf-8")
     assert load_config(write(GOOD + f"owners: {file}\n")).config_hash != config.config_hash
     file.unlink()
@@ -278,15 +510,25 @@ def test_owners_stand_in_a_file_of_their_own(write: Any, tmp_path: Path) -> None
     ("text", "key", "says"),
     [
         (None, "", "cannot be read: No such file or directory"),
-        ("orders: x\n", "", "expected a list of {pattern: .., team: .., contact: ..}, found a mapping"),
+        (
+            "orders: x\n",
+            "",
+            "expected a list of {pattern: .., team: .., contact: ..}, found a mapping",
+        ),
         ("- {pattern: a, team: [b]}\n", "0.team", "expected a text, found a list"),
-        (OWNERS + "- {pattern: a, tam: b}\n", "2.tam", "there is no such key; did you mean 'team'?"),
+        (
+            OWNERS + "- {pattern: a, tam: b}\n",
+            "2.tam",
+            "there is no such key; did you mean 'team'?",
+        ),
         (OWNERS + "- {pattern: a}\n", "2.team", "is missing, expected a text"),
         (OWNERS + "- a\n", "2", "expected a mapping of keys, found 'a'"),
         ("- {pattern: a, team: b\n", "", "line 2: "),
     ],
 )
-def test_owners_that_cannot_be_used_are_refused_by_file_and_key(write: Any, tmp_path: Path, text: str | None, key: str, says: str) -> None:
+def test_owners_that_cannot_be_used_are_refused_by_file_and_key(
+    write: Any, tmp_path: Path, text: str | None, key: str, says: str
+) -> None:
     file = tmp_path / "owners.yaml"
     if text is not None:
         file.write_text(text, encoding="utf-8")
@@ -296,9 +538,13 @@ def test_owners_that_cannot_be_used_are_refused_by_file_and_key(write: Any, tmp_
     assert says in str(caught.value)
 
 
-def test_configuration_in_force_is_shown_without_secrets(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configuration_in_force_is_shown_without_secrets(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GROUPREPLAY_SALT", SALT)
-    config = load_config(write(PRIVATE.replace("hdfs://nn/logs/", "s3a://AKIA:pass@bucket/logs/")), ["report.top=7"])
+    config = load_config(
+        write(PRIVATE.replace("hdfs://nn/logs/", "s3a://AKIA:pass@bucket/logs/")), ["report.top=7"]
+    )
     told = json.loads(config.in_force)
     assert told["privacy"]["salt"] == "${env:GROUPREPLAY_SALT}"
     assert told["sources"][0]["path"] == "s3a://(hidden)@bucket/logs/"
@@ -308,15 +554,35 @@ def test_configuration_in_force_is_shown_without_secrets(write: Any, monkeypatch
 
 
 def test_what_names_a_secret_is_hidden_at_any_depth() -> None:
-    tree = {"options": {"ssl.keystore.password": "x", "sasl.jaas.config": "y", "client.id": "z", "aws.access.key": 7}, "tokens": [{"a": "x"}, None]}
+    tree = {
+        "options": {
+            "ssl.keystore.password": "x",
+            "sasl.jaas.config": "y",
+            "client.id": "z",
+            "aws.access.key": 7,
+        },
+        "tokens": [{"a": "x"}, None],
+    }
     assert json.loads(shown(tree)) == {
-        "options": {"ssl.keystore.password": "(hidden)", "sasl.jaas.config": "(hidden)", "client.id": "z", "aws.access.key": "(hidden)"},
+        "options": {
+            "ssl.keystore.password": "(hidden)",
+            "sasl.jaas.config": "(hidden)",
+            "client.id": "z",
+            "aws.access.key": "(hidden)",
+        },
         "tokens": [{"a": "(hidden)"}, None],
     }
-    assert shown({"password": "${env:P}", "token": "a${env:P}"}) == '{"password":"${env:P}","token":"(hidden)"}'
+    assert (
+        shown({"password": "${env:P}", "token": "a${env:P}"})
+        == '{"password":"${env:P}","token":"(hidden)"}'
+    )
 
 
 def test_relative_paths_are_made_absolute_from_where_the_job_starts(write: Any) -> None:
-    config = load_config(write("cluster: c\nwarehouse: w\nsources: [{kind: segments, path: logs/}]\n"))
+    config = load_config(
+        write("cluster: c\nwarehouse: w\nsources: [{kind: segments, path: logs/}]\n")
+    )
     assert config.warehouse == os.path.join(os.getcwd(), "w")
-    assert config.sources == (Source(kind="segments", path=os.path.join(os.getcwd(), "logs") + "/"),)
+    assert config.sources == (
+        Source(kind="segments", path=os.path.join(os.getcwd(), "logs") + "/"),
+    )

@@ -31,7 +31,9 @@ def batches(log: bytes) -> Iterator[BatchAt]:
 
 
 def copy_log(recording: str, target: Path, cut: Callable[[bytes], int] | None = None) -> Path:
-    """The recording's segments below `target`, each as long as `cut` says, in bytes; over what is there already, as a log grows."""
+    """The recording's segments below `target`, each as long as `cut` says, in bytes; over what is
+    there already, as a log grows.
+    """
     source = RECORDINGS / recording / "segments"
     for segment in sorted(source.rglob("*.log")):
         copied = target / segment.relative_to(source)
@@ -42,7 +44,9 @@ def copy_log(recording: str, target: Path, cut: Callable[[bytes], int] | None = 
 
 
 def split_log(recording: str, target: Path) -> list[tuple[Path, Path]]:
-    """The recording's segments below `target`, each in two, as a broker that rolls sooner leaves them; gives the halves."""
+    """The recording's segments below `target`, each in two, as a broker that rolls sooner leaves
+    them; gives the halves.
+    """
     halves = []
     for whole in sorted(copy_log(recording, target).rglob("*.log")):
         content = whole.read_bytes()
@@ -65,7 +69,9 @@ def half(log: bytes) -> int:
 
 
 def before_first_marker(log: bytes) -> int:
-    """Where the first transaction's marker begins, so that its commits are there and its end is not; the middle of a log without any."""
+    """Where the first transaction's marker begins, so that its commits are there and its end is
+    not; the middle of a log without any.
+    """
     return next((batch.position for batch in batches(log) if batch.attributes & CONTROL), half(log))
 
 

@@ -1,4 +1,6 @@
-"""Runs of the whole job in the session of the tests: a warehouse, its sources, and what a run left."""
+"""Runs of the whole job in the session of the tests: a warehouse, its sources, and what a run
+left.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,13 @@ class Place:
     root: Path
     sources: tuple[tuple[str, Path], ...]
 
-    def run(self, night: date | None = None, job: Callable[..., NightResult] = run_night) -> NightResult:
+    def run(
+        self, night: date | None = None, job: Callable[..., NightResult] = run_night
+    ) -> NightResult:
         sources = tuple(Source(kind=kind, path=str(path)) for kind, path in self.sources)
-        return job(self.spark, Config(cluster="c", warehouse=str(self.root), sources=sources), night)
+        return job(
+            self.spark, Config(cluster="c", warehouse=str(self.root), sources=sources), night
+        )
 
     def table(self, name: str) -> DataFrame:
         return self.spark.read.format("delta").load(str(self.root / name))

@@ -1,4 +1,6 @@
-"""Damaged logs and hostile names through the whole job: the rest is replayed, the damage is told with its place, nothing fails."""
+"""Damaged logs and hostile names through the whole job: the rest is replayed, the damage is told
+with its place, nothing fails.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def _segment(root: Path, partition: int, content: bytes, first_offset: int = 0) 
 
 def test_damage_is_told_and_the_rest_is_replayed(spark: SparkSession, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
-    good = (RECORDINGS / "consumer-4.3/segments/broker-1/__consumer_offsets-29/00000000000000000000.log").read_bytes()
+    good = (
+        RECORDINGS / "consumer-4.3/segments/broker-1/__consumer_offsets-29/00000000000000000000.log"
+    ).read_bytes()
     flipped = bytearray(good)
     flipped[len(good) // 2] ^= 0xFF
     _segment(logs, 29, bytes(flipped))
@@ -44,17 +48,27 @@ def test_damage_is_told_and_the_rest_is_replayed(spark: SparkSession, tmp_path: 
     huge[8:12] = (2**31 - 1).to_bytes(4, "big")
     _segment(logs, 3, bytes(huge) + batch(10, [commit("survivor")]))
     (tmp_path / "dump").mkdir()
-    (tmp_path / "dump" / "__consumer_offsets-4.txt").write_text("Dumping x/__consumer_offsets-4/0.log\nbaseOffset: 0 lastOff\n| offset: 0 Cre\n")
-    place = Place(spark, tmp_path / "warehouse", (("segments", logs), ("dump_log", tmp_path / "dump")))
+    (tmp_path / "dump" / "__consumer_offsets-4.txt").write_text(
+        "Dumping x/__consumer_offsets-4/0.log\nbaseOffset: 0 lastOff\n| offset: 0 Cre\n"
+    )
+    place = Place(
+        spark, tmp_path / "warehouse", (("segments", logs), ("dump_log", tmp_path / "dump"))
+    )
     summary = "\n".join(place.run().summary_lines)
 
-    undecoded = place.table("undecoded").select("input", "reason", "path", "position", "raw_bytes").collect()
+    undecoded = (
+        place.table("undecoded")
+        .select("input", "reason", "path", "position", "raw_bytes")
+        .collect()
+    )
     damaged = {row["input"] for row in undecoded}
     assert {"__consumer_offsets-29", "__consumer_offsets-1", "__consumer_offsets-3"} <= damaged
     assert all(row["reason"] and row["path"] and row["position"] is not None for row in undecoded)
     assert "not decoded" in summary
     coverage = place.table("coverage").collect()
-    assert all(row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"] for row in coverage)
+    assert all(
+        row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"] for row in coverage
+    )
     groups = {row[0] for row in place.rows("migration_progress", "group_id")}
     assert {"static-bounce", "survivor"} <= groups
     epochs = place.table("group_epochs").where("group_id = 'static-bounce'").count()
@@ -65,8 +79,12 @@ def test_hostile_names_reach_the_tables_unharmed(spark: SparkSession, tmp_path: 
     logs = tmp_path / "logs"
     records = [commit(name, topic=name[:200] or "t", ts_ms=1_795_240_000_000) for name in HOSTILE]
     _segment(logs, 7, batch(0, records, ts=1_795_240_000_000))
-    (tmp_path / "topics.json").write_text(json.dumps([{"topic_id": "AAAAAAAAAAAAAAAAAAAAAQ", "topic": "a'b", "partitions": 1}]))
-    place = Place(spark, tmp_path / "ware house'1", (("segments", logs), ("topics", tmp_path / "topics.json")))
+    (tmp_path / "topics.json").write_text(
+        json.dumps([{"topic_id": "AAAAAAAAAAAAAAAAAAAAAQ", "topic": "a'b", "partitions": 1}])
+    )
+    place = Place(
+        spark, tmp_path / "ware house'1", (("segments", logs), ("topics", tmp_path / "topics.json"))
+    )
     result = place.run()
     assert sorted(row[0] for row in place.rows("migration_progress", "group_id")) == sorted(HOSTILE)
     assert place.rows("undecoded", "reason") == []

@@ -1,4 +1,6 @@
-"""A night without logs of brokers, logs that come a night later, and the first night again: what the topic cannot tell is told, what it can stays."""
+"""A night without logs of brokers, logs that come a night later, and the first night again: what
+the topic cannot tell is told, what it can stays.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import Config, GroupsConfig, Owner, RequestLogSource, ServerLogSource, Source
+from groupreplay.config.model import (
+    Config,
+    GroupsConfig,
+    Owner,
+    RequestLogSource,
+    ServerLogSource,
+    Source,
+)
 from groupreplay.night.run import NightResult, build_reports, run_night
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 from tests.end_to_end.logs import RECORDINGS
@@ -20,17 +29,43 @@ pytestmark = pytest.mark.spark
 RECORDING = RECORDINGS / "consumer-4.3"
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 
-SHARPENED = {"group_epochs", "member_assignments", "revocation_latencies", "members", "stuck_members", "stuck_groups"}
+SHARPENED = {
+    "group_epochs",
+    "member_assignments",
+    "revocation_latencies",
+    "members",
+    "stuck_members",
+    "stuck_groups",
+}
 """Tables that lines can say more in; all others have the same digest with and without them."""
 
 
 def night(
-    spark: SparkSession, warehouse: Path, day: date, *, with_logs: bool, cluster: str = "test", job: Callable[..., NightResult] = run_night
+    spark: SparkSession,
+    warehouse: Path,
+    day: date,
+    *,
+    with_logs: bool,
+    cluster: str = "test",
+    job: Callable[..., NightResult] = run_night,
 ) -> NightResult:
-    topic = (Source(kind="segments", path=str(RECORDING / "segments")), Source(kind="topics", path=str(RECORDING / "topics.json")))
+    topic = (
+        Source(kind="segments", path=str(RECORDING / "segments")),
+        Source(kind="topics", path=str(RECORDING / "topics.json")),
+    )
     logs = (
-        ServerLogSource(kind=SERVER_LOG, path=str(RECORDING / "broker-1.server.log.gz"), broker=1, timezone="UTC"),
-        RequestLogSource(kind=REQUEST_LOG, path=str(RECORDING / "broker-1.request.log.gz"), broker=1, timezone="UTC"),
+        ServerLogSource(
+            kind=SERVER_LOG,
+            path=str(RECORDING / "broker-1.server.log.gz"),
+            broker=1,
+            timezone="UTC",
+        ),
+        RequestLogSource(
+            kind=REQUEST_LOG,
+            path=str(RECORDING / "broker-1.request.log.gz"),
+            broker=1,
+            timezone="UTC",
+        ),
     )
     config = Config(
         cluster=cluster,
@@ -44,16 +79,21 @@ def night(
 
 
 @pytest.fixture(scope="module")
-def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, NightResult, list[str], NightResult]:
-    """Warehouse, the night without logs, how its members ended, and the last run of all: the first night's
-    report again, without a replay, after its logs came with the next."""
+def nights(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, NightResult, list[str], NightResult]:
+    """Warehouse, the night without logs, how its members ended, and the last run of all: the first
+    night's report again, without a replay, after its logs came with the next.
+    """
     warehouse = tmp_path_factory.mktemp("warehouse")
     without = night(spark, warehouse, DAY, with_logs=False)
     assert not (warehouse / "raw_lines").exists(), "without logs there are no tables of them"
     ends = [row["end_reason"] for row in table(spark, warehouse, "members").collect()]
     night(spark, warehouse, NEXT, with_logs=True)
     late = table(spark, warehouse, "members").where("end_reason = 'LEFT_OR_FENCED'").count()
-    assert late == ends.count("LEFT_OR_FENCED"), "what was final stays so until its night runs again"
+    assert late == ends.count("LEFT_OR_FENCED"), (
+        "what was final stays so until its night runs again"
+    )
     return warehouse, without, ends, night(spark, warehouse, DAY, with_logs=True, job=build_reports)
 
 
@@ -61,14 +101,20 @@ def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:
     return spark.read.format("delta").load(str(warehouse / name))
 
 
-def test_lines_say_how_members_ended_and_change_nothing_else(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
+def test_lines_say_how_members_ended_and_change_nothing_else(
+    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
+) -> None:
     warehouse, without, ends, with_logs = nights
     assert ends.count("LEFT_OR_FENCED") == 20
     rows = table(spark, warehouse, "members").collect()
     assert len(rows) == len(ends)
     assert {(row["team"], row["contact"]) for row in rows} == {("all", "#all")}
     assert not [row for row in rows if row["end_reason"] == "LEFT_OR_FENCED"]
-    assert not table(spark, warehouse, "member_assignments").where("end_reason = 'LEFT_OR_FENCED'").count()
+    assert (
+        not table(spark, warehouse, "member_assignments")
+        .where("end_reason = 'LEFT_OR_FENCED'")
+        .count()
+    )
     assert not table(spark, warehouse, "group_epochs").where("cause = 'LEFT_OR_FENCED'").count()
     fenced = {row["client_id"]: row["end_detail"] for row in rows if row["end_reason"] == "FENCED"}
     assert fenced == {
@@ -84,31 +130,46 @@ def test_lines_say_how_members_ended_and_change_nothing_else(spark: SparkSession
     assert before["member_states"] == after["member_states"]
 
 
-def test_lines_show_who_knocks_in_vain_and_who_fell_silent(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
-    """The timeline of the recording: a process killed, one frozen and thawed, one started again and again with an instance id that is taken."""
+def test_lines_show_who_knocks_in_vain_and_who_fell_silent(
+    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
+) -> None:
+    """The timeline of the recording: a process killed, one frozen and thawed, one started again and
+    again with an instance id that is taken.
+    """
     stuck = table(spark, nights[0], "stuck_members").where(sf.col("evidence").isNotNull()).collect()
     assert {(row["client_id"], row["reason"]) for row in stuck} == {
         ("crash-victim", "LATE_LEAVE"),
         ("frozen-frozen", "NOT_HEARTBEATING"),
         ("duplicate-instance-intruder", "REJECTED_LOOP"),
     }
-    (refused,) = table(spark, nights[0], "refusals").where("refusal = 'UNRELEASED_INSTANCE_ID'").collect()
+    (refused,) = (
+        table(spark, nights[0], "refusals").where("refusal = 'UNRELEASED_INSTANCE_ID'").collect()
+    )
     assert (refused["attempts"], refused["subject"]) == (5, "duplicate-instance-i")
 
 
-def test_every_line_is_counted(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
+def test_every_line_is_counted(
+    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
+) -> None:
     warehouse, without, _, with_logs = nights
     coverage = table(spark, warehouse, "coverage")
-    logs = {row["source"]: row for row in coverage.where(sf.col("source").isin(SERVER_LOG, REQUEST_LOG)).collect()}
+    logs = {
+        row["source"]: row
+        for row in coverage.where(sf.col("source").isin(SERVER_LOG, REQUEST_LOG)).collect()
+    }
     assert (logs[SERVER_LOG]["landed"], logs[REQUEST_LOG]["landed"]) == (3839, 4406)
     for row in logs.values():
         assert row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"]
-    assert not coverage.where("source = 'none'").count(), "both logs are given: every reason can be seen"
+    assert not coverage.where("source = 'none'").count(), (
+        "both logs are given: every reason can be seen"
+    )
     assert any("cannot be seen without logs of brokers" in line for line in without.summary_lines)
     assert any("lines in 2 logs of brokers" in line for line in with_logs.summary_lines)
 
 
-def test_a_cluster_without_logs_shares_the_warehouse(spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]) -> None:
+def test_a_cluster_without_logs_shares_the_warehouse(
+    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
+) -> None:
     warehouse, without, _, _ = nights
     refused = table(spark, warehouse, "refusals").count()
     other = night(spark, warehouse, DAY, with_logs=False, cluster="other")

@@ -1,4 +1,6 @@
-"""The live topic of a real broker: two nights with life between, a broker that dies while it is read, and what its own segments say beside it."""
+"""The live topic of a real broker: two nights with life between, a broker that dies while it is
+read, and what its own segments say beside it.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +42,27 @@ pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
 FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)
 PASSWORD = "a-secret-of-nobody"
-OPTIONS = {"request.timeout.ms": "10000", "default.api.timeout.ms": "30000", "ssl.key.password": PASSWORD}
+OPTIONS = {
+    "request.timeout.ms": "10000",
+    "default.api.timeout.ms": "30000",
+    "ssl.key.password": PASSWORD,
+}
 HASTY = {"request.timeout.ms": "3000", "default.api.timeout.ms": "5000"}
 """Where a broker is dead on purpose, and nobody should have to wait for it."""
 TRIES, PAUSE_S = 4, 5.0
-SMALL_FETCHES = {"max.partition.fetch.bytes": "1000", "fetch.max.bytes": "1000", "max.poll.records": "20"}
+SMALL_FETCHES = {
+    "max.partition.fetch.bytes": "1000",
+    "fetch.max.bytes": "1000",
+    "max.poll.records": "20",
+}
 
 
 @dataclass
 class Cluster:
-    """A broker, its groups, and nights of it. told: what clients were told when a night had been run."""
+    """A broker, its groups, and nights of it.
+
+    told: what clients were told when a night had been run.
+    """
 
     spark: SparkSession
     broker: Broker
@@ -58,13 +71,40 @@ class Cluster:
     results: list[NightResult] = field(default_factory=list)
     told: list[dict[str, tuple[str, int]]] = field(default_factory=list)
 
-    def run(self, night: date, name: str = "live", options: dict[str, str] | None = None, *, dry_run: bool = False) -> NightResult:
-        live = KafkaSource(kind="kafka", bootstrap_servers=self.broker.proxied, options={**OPTIONS, **(options or {})})
-        topics = KafkaTopicsSource(kind="topics", bootstrap_servers=live.bootstrap_servers, options=live.options)
-        return run_night(self.spark, Config(cluster="c", warehouse=str(self.root / name), sources=(live, topics)), night, dry_run=dry_run)
+    def run(
+        self,
+        night: date,
+        name: str = "live",
+        options: dict[str, str] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> NightResult:
+        live = KafkaSource(
+            kind="kafka",
+            bootstrap_servers=self.broker.proxied,
+            options={**OPTIONS, **(options or {})},
+        )
+        topics = KafkaTopicsSource(
+            kind="topics", bootstrap_servers=live.bootstrap_servers, options=live.options
+        )
+        return run_night(
+            self.spark,
+            Config(cluster="c", warehouse=str(self.root / name), sources=(live, topics)),
+            night,
+            dry_run=dry_run,
+        )
 
-    def run_as_scheduled(self, night: date, name: str = "live", options: dict[str, str] | None = None, *, dry_run: bool = False) -> NightResult:
-        """As a scheduler does it: again, some seconds later, where a run ended with status 3. A loaded machine's broker may not answer in time."""
+    def run_as_scheduled(
+        self,
+        night: date,
+        name: str = "live",
+        options: dict[str, str] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> NightResult:
+        """As a scheduler does it: again, some seconds later, where a run ended with status 3. A
+        loaded machine's broker may not answer in time.
+        """
         for _ in range(TRIES - 1):
             try:
                 return self.run(night, name, options, dry_run=dry_run)
@@ -76,7 +116,9 @@ class Cluster:
         return self.spark.read.format("delta").load(str(self.root / warehouse / name))
 
     def rows(self, name: str, *columns: str, warehouse: str = "live") -> list[tuple[Any, ...]]:
-        return sorted((tuple(row) for row in self.table(name, warehouse).select(*columns).collect()), key=repr)
+        return sorted(
+            (tuple(row) for row in self.table(name, warehouse).select(*columns).collect()), key=repr
+        )
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +130,12 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 
 @pytest.fixture(scope="module")
-def cluster(spark: SparkSession, broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Two nights: groups of both protocols come to be, then members leave, join, and one group comes back with the other protocol."""
+def cluster(
+    spark: SparkSession, broker: Broker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """Two nights: groups of both protocols come to be, then members leave, join, and one group
+    comes back with the other protocol.
+    """
     made = Cluster(spark, broker, tmp_path_factory.mktemp("nights"))
     make_topics(broker.address, orders=4, bills=3)
     groups = made.groups
@@ -125,21 +171,32 @@ def _run(cluster: Cluster, night: date) -> None:
 def test_members_states_and_topic_ids_are_what_a_client_is_told(cluster: Cluster) -> None:
     for night, told in zip((FIRST, SECOND), cluster.told, strict=True):
         rows = cluster.table("migration_progress").where(f"logical_date = DATE'{night}'").collect()
-        assert {row["group_id"]: row["members_total"] for row in rows} == {group_id: members for group_id, (_, members) in told.items()}
+        assert {row["group_id"]: row["members_total"] for row in rows} == {
+            group_id: members for group_id, (_, members) in told.items()
+        }
         assert {state for state, _ in told.values()} == {"STABLE"}
         assert all(row["history_complete"] for row in rows)
     protocols = dict(cluster.rows("migration_progress", "group_id", "protocol"))
     assert protocols == {"old": "classic", "new": "consumer", "moving": "consumer"}
-    assert cluster.rows("group_conversions", "group_id", "direction", "mode") == [("moving", "UPGRADE", "OFFLINE")]
-    owned = {group_id: {name: each for name, each in group.owned().items() if each} for group_id, group in cluster.groups.items()}
+    assert cluster.rows("group_conversions", "group_id", "direction", "mode") == [
+        ("moving", "UPGRADE", "OFFLINE")
+    ]
+    owned = {
+        group_id: {name: each for name, each in group.owned().items() if each}
+        for group_id, group in cluster.groups.items()
+    }
     held: dict[str, dict[str, list[int]]] = {}
     clients = dict(cluster.rows("member_states", "member_id", "client_id"))
-    for group_id, member_id, partition, released_at in cluster.rows("member_assignments", "group_id", "member_id", "partition", "released_at"):
+    for group_id, member_id, partition, released_at in cluster.rows(
+        "member_assignments", "group_id", "member_id", "partition", "released_at"
+    ):
         if released_at is None:
             held.setdefault(group_id, {}).setdefault(clients[member_id], []).append(partition)
     assert held == owned
     names = {topic: topic_id for topic_id, topic in cluster.rows("topics", "topic_id", "topic")}
-    assert {topic: names[topic] for topic in ("orders", "bills")} == topic_ids(cluster.broker.address, "orders", "bills")
+    assert {topic: names[topic] for topic in ("orders", "bills")} == topic_ids(
+        cluster.broker.address, "orders", "bills"
+    )
 
 
 def test_offsets_are_landed_once_and_the_plan_says_from_where_to_where(cluster: Cluster) -> None:
@@ -151,23 +208,47 @@ def test_offsets_are_landed_once_and_the_plan_says_from_where_to_where(cluster: 
     assert len(ends) == OFFSETS_PARTITIONS
     for unit in second["units"]:
         assert unit["start_offset"] == ends[unit["offsets_partition"]]
-    assert first["live"]["topic_id"] == topic_ids(cluster.broker.address, "__consumer_offsets")["__consumer_offsets"]
+    assert (
+        first["live"]["topic_id"]
+        == topic_ids(cluster.broker.address, "__consumer_offsets")["__consumer_offsets"]
+    )
     coverage = cluster.table("coverage").where("source = 'kafka'").collect()
     assert sum(row["holes"] for row in coverage) == 0
     assert sum(row["control"] for row in coverage) > 2, "markers, and the commits that were aborted"
-    assert all(row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"] for row in coverage)
+    assert all(
+        row["landed"] == row["decoded"] + row["unknown"] + row["undecoded"] for row in coverage
+    )
 
 
 def test_segments_of_the_same_broker_tell_the_same_facts(cluster: Cluster) -> None:
     names = dict(cluster.rows("topics", "topic_id", "topic"))
-    columns = ("offsets_partition", "group_id", "offset", "ts_ms", "leader_epoch", "batch_base_offset", "last_hole", "key", "value")
-    of_topic = [tuple(row) for row in cluster.table("raw_records").where("kind = 'record'").select(*columns).collect()]
+    columns = (
+        "offsets_partition",
+        "group_id",
+        "offset",
+        "ts_ms",
+        "leader_epoch",
+        "batch_base_offset",
+        "last_hole",
+        "key",
+        "value",
+    )
+    of_topic = [
+        tuple(row)
+        for row in cluster.table("raw_records").where("kind = 'record'").select(*columns).collect()
+    ]
     logs = find_files(Source(kind="segments", path=str(cluster.broker.logs)))
     of_segments: list[tuple[Any, ...]] = []
     for unit in plan_units([file for each in segments(logs.files) for file in each], {}):
         for read in read_unit(unit, open_file, Codecs()):
             kinds = read["kind"]
-            of_segments += [row for kind, row in zip(kinds, zip(*(read[name] for name in columns), strict=True), strict=True) if kind == "record"]
+            of_segments += [
+                row
+                for kind, row in zip(
+                    kinds, zip(*(read[name] for name in columns), strict=True), strict=True
+                )
+                if kind == "record"
+            ]
     assert len(of_segments) > 50
     assert {row[4] for row in of_topic} == {row[5] for row in of_topic} == {-1}
     assert difference(_facts(of_segments, names), _facts(of_topic, names)) == ""
@@ -176,18 +257,37 @@ def test_segments_of_the_same_broker_tell_the_same_facts(cluster: Cluster) -> No
 def _facts(rows: list[tuple[Any, ...]], names: dict[str, str]) -> Counter[FactKey]:
     """Facts of all groups, but for the times of commits that stand in a transaction."""
     entries: dict[tuple[int, str], list[Entry]] = {}
-    for partition, group_id, offset, ts_ms, leader_epoch, base_offset, last_hole, key, value in sorted(rows, key=lambda row: (row[0], row[2])):
+    for (
+        partition,
+        group_id,
+        offset,
+        ts_ms,
+        leader_epoch,
+        base_offset,
+        last_hole,
+        key,
+        value,
+    ) in sorted(rows, key=lambda row: (row[0], row[2])):
         record = decode(bytes(key), None if value is None else bytes(value))
         assert not isinstance(record, (Undecodable, UnknownType))
-        entries.setdefault((partition, group_id), []).append(Entry(offset, ts_ms, leader_epoch, base_offset, last_hole, record))
+        entries.setdefault((partition, group_id), []).append(
+            Entry(offset, ts_ms, leader_epoch, base_offset, last_hole, record)
+        )
     found: Counter[FactKey] = Counter()
     for (partition, group_id), own in entries.items():
-        found += fact_keys(map(_without_commit_times, replayed(own, names, group_id=group_id, offsets_partition=partition)))
+        found += fact_keys(
+            map(
+                _without_commit_times,
+                replayed(own, names, group_id=group_id, offsets_partition=partition),
+            )
+        )
     return found
 
 
 def _without_commit_times(fact: Fact) -> Fact:
-    """A consumer shows a commit in a transaction where it was written, a segment where it became visible."""
+    """A consumer shows a commit in a transaction where it was written, a segment where it became
+    visible.
+    """
     match fact:
         case HandOver():
             return dataclasses.replace(fact, first_commit_at=None, resume_ms=None)
@@ -208,7 +308,10 @@ def test_a_dry_run_says_what_is_new_and_writes_nothing(cluster: Cluster) -> None
 
 
 def test_an_option_that_kafka_refuses_is_named(cluster: Cluster) -> None:
-    with pytest.raises(ConfigError, match=r"options: The specified value of default\.api\.timeout\.ms must be no smaller"):
+    with pytest.raises(
+        ConfigError,
+        match=r"options: The specified value of default\.api\.timeout\.ms must be no smaller",
+    ):
         cluster.run(SECOND, "refused", {**HASTY, "request.timeout.ms": "6000"})
 
 
@@ -234,7 +337,9 @@ def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lan
     assert broker.proxy.is_broken
     assert cluster.rows("raw_records", "offset", warehouse="died") == []
     assert set(cluster.rows("runs", "state", warehouse="died")) == {("FAILED",)}
-    with pytest.raises(SourceUnreadable, match=f"the source kafka {broker.proxied} cannot be read: "):
+    with pytest.raises(
+        SourceUnreadable, match=f"the source kafka {broker.proxied} cannot be read: "
+    ):
         cluster.run(FIRST, "died", HASTY)
 
     broker.proxy.mend()
@@ -248,17 +353,26 @@ def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lan
     landed = cluster.rows("raw_records", "offsets_partition", "offset", "kind", warehouse="died")
     records = [row for row in landed if row[2] == "record"]
     assert len(records) == len(set(records))
-    assert {row for row in wanted if row[2] == "record"} - set(records) <= _reducible(cluster, wanted), "an edge of a night is kept besides"
+    assert {row for row in wanted if row[2] == "record"} - set(records) <= _reducible(
+        cluster, wanted
+    ), "an edge of a night is kept besides"
 
     broker.stop(signal.SIGKILL)
     again = cluster.run(FIRST, "died", HASTY)
     assert again.run is not None
     assert again.run.state == "DONE"
     assert "runs again from what it had landed" in caplog.text
-    assert cluster.rows("raw_records", "offsets_partition", "offset", "kind", warehouse="died") == landed
+    assert (
+        cluster.rows("raw_records", "offsets_partition", "offset", "kind", warehouse="died")
+        == landed
+    )
 
 
 def _reducible(cluster: Cluster, rows: list[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
     """Commits: of these one night over everything keeps fewer."""
-    kinds = {(row[0], row[1]): bytes(row[2])[:2] for row in cluster.rows("raw_records", "offsets_partition", "offset", "key") if row[2] is not None}
+    kinds = {
+        (row[0], row[1]): bytes(row[2])[:2]
+        for row in cluster.rows("raw_records", "offsets_partition", "offset", "key")
+        if row[2] is not None
+    }
     return {row for row in rows if kinds.get((row[0], row[1])) == b"\0\1"}

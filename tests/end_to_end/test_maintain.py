@@ -33,21 +33,36 @@ class Kept:
 
     def config(self, retention: RetentionConfig | None = None) -> Config:
         sources = (Source(kind="segments", path=str(self.logs)),)
-        return Config(cluster="c", warehouse=str(self.root), sources=sources, retention=retention or RetentionConfig())
+        return Config(
+            cluster="c",
+            warehouse=str(self.root),
+            sources=sources,
+            retention=retention or RetentionConfig(),
+        )
 
     def run(self, night: date) -> NightResult:
         return run_night(self.spark, self.config(), night)
 
     def told_by_sql(self) -> dict[str, list[str]]:
         """What the statements that readers were given show: view -> its rows."""
-        statements = [each.strip() for each in (self.root / "_sql/spark.sql").read_text().split(";\n") if each.strip()]
+        statements = [
+            each.strip()
+            for each in (self.root / "_sql/spark.sql").read_text().split(";\n")
+            if each.strip()
+        ]
         for statement in statements:
             self.spark.sql(statement)
         names = [statement.split(" AS SELECT")[0].split()[-1] for statement in statements]
-        return {name: sorted(self.spark.table(name).toJSON().collect()) for name in names if name not in INTERNAL}
+        return {
+            name: sorted(self.spark.table(name).toJSON().collect())
+            for name in names
+            if name not in INTERNAL
+        }
 
 
-def test_maintenance_changes_no_row_that_anybody_reads(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maintenance_changes_no_row_that_anybody_reads(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = Kept(spark, tmp_path)
     kept.run(NIGHTS[0])
     copy_log(RECORDING, kept.logs)
@@ -59,19 +74,34 @@ def test_maintenance_changes_no_row_that_anybody_reads(spark: SparkSession, tmp_
     kept.run(NIGHTS[2])
     before, sql = contents(kept.root), kept.told_by_sql()
 
-    maintained = maintain(spark, kept.config(RetentionConfig(raw_nights=1, state_nights=1, vacuum_hours=0, allow_short_vacuum=True)))
+    maintained = maintain(
+        spark,
+        kept.config(
+            RetentionConfig(raw_nights=1, state_nights=1, vacuum_hours=0, allow_short_vacuum=True)
+        ),
+    )
     after = contents(kept.root)
     assert maintained.logical_date == NIGHTS[2]
     assert kept.told_by_sql() == sql
-    assert {name: after[name] for name in after if name not in INTERNAL} == {name: before[name] for name in before if name not in INTERNAL}
+    assert {name: after[name] for name in after if name not in INTERNAL} == {
+        name: before[name] for name in before if name not in INTERNAL
+    }
     newest = run_rows(kept.root)[-1]
-    assert (newest["state"], newest["logical_date"], list(dict(newest["timings"]))) == ("DONE", NIGHTS[2], ["maintain"])
+    assert (newest["state"], newest["logical_date"], list(dict(newest["timings"]))) == (
+        "DONE",
+        NIGHTS[2],
+        ["maintain"],
+    )
     assert newest["digest"] == run_rows(kept.root)[-2]["digest"]
     assert maintained.deleted["raw_records"] == before["raw_records"].total()
     assert maintained.deleted["group_state"] > 0
-    assert sum(small for _, small in maintained.files_after.values()) < sum(small for _, small in maintained.files_before.values())
+    assert sum(small for _, small in maintained.files_after.values()) < sum(
+        small for _, small in maintained.files_before.values()
+    )
     left = {path for name in INTERNAL for path in (kept.root / name).rglob("*.parquet")}
-    assert len(left) == sum(maintained.files_after[name][0] for name in INTERNAL), "vacuum left what a version names, and no more"
+    assert len(left) == sum(maintained.files_after[name][0] for name in INTERNAL), (
+        "vacuum left what a version names, and no more"
+    )
 
     # A night after it is the night that would have been; one whose rows are gone is refused.
     again = kept.run(NIGHTS[3])

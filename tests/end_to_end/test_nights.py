@@ -14,7 +14,14 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import Config, ReplayConfig, Source
 from groupreplay.errors import ConfigError, NotReady, RunHeld, StatesOutdated
-from groupreplay.night.run import NightResult, build_reports, land_logs, rebuild_nights, replay_groups, run_night
+from groupreplay.night.run import (
+    NightResult,
+    build_reports,
+    land_logs,
+    rebuild_nights,
+    replay_groups,
+    run_night,
+)
 from groupreplay.report.joins.digest import DIGESTED
 from groupreplay.tables import runs
 from groupreplay.tables.runs import Ledger
@@ -61,7 +68,10 @@ def run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> RunNig
 def whole(run: RunNight, tmp_path_factory: pytest.TempPathFactory) -> tuple[NightResult, Path]:
     """One run over the recording's segments, and its warehouse; nobody writes to it."""
     warehouse = tmp_path_factory.mktemp("whole")
-    return run(("segments", RECORDINGS / RECORDING / "segments"), warehouse=warehouse, night=None), warehouse
+    return (
+        run(("segments", RECORDINGS / RECORDING / "segments"), warehouse=warehouse, night=None),
+        warehouse,
+    )
 
 
 def digest(result: NightResult) -> dict[str, str]:
@@ -75,7 +85,9 @@ def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:
     return spark.read.format("delta").load(str(warehouse / name))
 
 
-def test_a_night_leaves_every_table_and_says_what_it_did(spark: SparkSession, whole: tuple[NightResult, Path]) -> None:
+def test_a_night_leaves_every_table_and_says_what_it_did(
+    spark: SparkSession, whole: tuple[NightResult, Path]
+) -> None:
     result, warehouse = whole
     assert result.run is not None
     assert result.logical_dates == (DAY,), "the date of the newest record"
@@ -83,11 +95,21 @@ def test_a_night_leaves_every_table_and_says_what_it_did(spark: SparkSession, wh
     versions = result.run.table_versions or {}
     for name, version in versions.items():
         rows = (
-            spark.read.format("delta").option("versionAsOf", version).load(str(warehouse / name)).where(sf.col("logical_date") == sf.lit(DAY)).count()
+            spark.read.format("delta")
+            .option("versionAsOf", version)
+            .load(str(warehouse / name))
+            .where(sf.col("logical_date") == sf.lit(DAY))
+            .count()
         )
         assert rows == (result.run.counts or {})[name], name
-    stored = table(spark, warehouse, "runs").select("state", "digest", "as_of_at", "ended_at", "error").collect()
-    assert [(row["state"], row["digest"], row["error"]) for row in stored] == [("DONE", result.run.digest, None)]
+    stored = (
+        table(spark, warehouse, "runs")
+        .select("state", "digest", "as_of_at", "ended_at", "error")
+        .collect()
+    )
+    assert [(row["state"], row["digest"], row["error"]) for row in stored] == [
+        ("DONE", result.run.digest, None)
+    ]
     for engine in ("spark", "duckdb", "trino"):
         text = (warehouse / "_sql" / f"{engine}.sql").read_text()
         assert all(f"{name} " in text or f"/{name}'" in text for name in versions)
@@ -106,14 +128,23 @@ def test_counts_add_up(spark: SparkSession, whole: tuple[NightResult, Path]) -> 
     assert sum(row["undecoded"] + row["holes"] + row["open_commits"] for row in rows) == 0
 
 
-def test_dump_gives_the_same_rows_as_the_segments(run: RunNight, whole: tuple[NightResult, Path]) -> None:
+def test_dump_gives_the_same_rows_as_the_segments(
+    run: RunNight, whole: tuple[NightResult, Path]
+) -> None:
     assert digest(run(("dump_log", RECORDINGS / RECORDING / "dump"), slices=1)) == digest(whole[0])
 
 
-def test_same_input_under_several_paths_changes_nothing(run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path) -> None:
+def test_same_input_under_several_paths_changes_nothing(
+    run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path
+) -> None:
     copied = copy_log(RECORDING, tmp_path / "copy")
     behind = copy_log(RECORDING, tmp_path / "behind", half)
-    sources = [("segments", copied), ("segments", RECORDINGS / RECORDING), ("segments", behind), ("dump_log", RECORDINGS / RECORDING / "dump")]
+    sources = [
+        ("segments", copied),
+        ("segments", RECORDINGS / RECORDING),
+        ("segments", behind),
+        ("dump_log", RECORDINGS / RECORDING / "dump"),
+    ]
     assert digest(run(*sources, slices=37)) == digest(whole[0])
 
 
@@ -128,7 +159,8 @@ def test_log_that_grows_over_nights_gives_what_one_run_gives(
     assert digest(run(("segments", logs), warehouse=warehouse, night=NEXT)) == digest(whole[0])
     if cut is not half:
         return
-    # A night without news, the newest night again, the first night again (which runs the later ones again): all the same.
+    # A night without news, the newest night again, the first night again (which runs the later ones
+    # again): all the same.
     assert digest(run(("segments", logs), warehouse=warehouse, night=THIRD)) == digest(whole[0])
     assert digest(run(("segments", logs), warehouse=warehouse, night=None)) == digest(whole[0])
     again = run(("segments", logs), warehouse=warehouse, night=DAY)
@@ -155,39 +187,67 @@ def test_night_that_is_run_again_goes_on_with_what_is_new(
 
 
 @pytest.fixture(scope="module")
-def stepped(spark: SparkSession, run: RunNight, tmp_path_factory: pytest.TempPathFactory) -> tuple[NightResult, Path]:
-    """Two nights by the jobs of single steps: what the last one gave, and the warehouse. Who writes to it leaves it as it was."""
+def stepped(
+    spark: SparkSession, run: RunNight, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[NightResult, Path]:
+    """Two nights by the jobs of single steps: what the last one gave, and the warehouse. Who writes
+    to it leaves it as it was.
+    """
     folder = tmp_path_factory.mktemp("stepped")
     logs, warehouse = copy_log(RECORDING, folder / "logs", half), folder / "warehouse"
 
     def step(job: Any, night: date | None = None) -> NightResult:
         return run(("segments", logs), warehouse=warehouse, night=night, job=job)
 
-    with pytest.raises(NotReady, match="no night of cluster test has landed yet; run land_logs first"):
+    with pytest.raises(
+        NotReady, match="no night of cluster test has landed yet; run land_logs first"
+    ):
         step(replay_groups)
-    assert step(land_logs).run == Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(DAY)[0]
-    with pytest.raises(NotReady, match="night 2026-11-21 of cluster test has landed and was not replayed yet; run replay_groups first"):
+    assert (
+        step(land_logs).run
+        == Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(DAY)[0]
+    )
+    with pytest.raises(
+        NotReady,
+        match=(
+            "night 2026-11-21 of cluster test has landed and was not replayed yet; run"
+            " replay_groups first"
+        ),
+    ):
         step(build_reports)
     copy_log(RECORDING, logs)
     landed = step(land_logs, NEXT).run
     assert landed is not None
     assert (landed.state, landed.holder) == ("LANDED", None)
     shutil.rmtree(logs)
-    assert step(replay_groups).logical_dates == (DAY, NEXT), "the night before is finished first: this one stands on it"
+    assert step(replay_groups).logical_dates == (
+        DAY,
+        NEXT,
+    ), "the night before is finished first: this one stands on it"
     return step(build_reports), warehouse
 
 
 def test_steps_as_jobs_give_what_one_job_gives(
-    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], stepped: tuple[NightResult, Path]
+    spark: SparkSession,
+    run: RunNight,
+    whole: tuple[NightResult, Path],
+    stepped: tuple[NightResult, Path],
 ) -> None:
     done, warehouse = stepped
     assert digest(done) == digest(whole[0])
     with pytest.raises(ConfigError, match="is before the newest night, 2026-11-22"):
-        run(("segments", RECORDINGS / RECORDING / "segments"), warehouse=warehouse, night=DAY, job=land_logs)
+        run(
+            ("segments", RECORDINGS / RECORDING / "segments"),
+            warehouse=warehouse,
+            night=DAY,
+            job=land_logs,
+        )
     staged = Warehouse(spark, str(warehouse), "test").version("replayed")
     again = run(("segments", Path("/nowhere")), warehouse=warehouse, night=DAY, job=build_reports)
     assert again.logical_dates == (DAY, NEXT)
-    assert Warehouse(spark, str(warehouse), "test").version("replayed") == staged, "nothing was replayed"
+    assert Warehouse(spark, str(warehouse), "test").version("replayed") == staged, (
+        "nothing was replayed"
+    )
     assert digest(again) == digest(whole[0])
     for file in (warehouse / "replayed").rglob("*.parquet"):
         file.unlink()
@@ -196,15 +256,27 @@ def test_steps_as_jobs_give_what_one_job_gives(
 
 
 def test_nights_are_rebuilt_from_their_raw_rows(
-    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], stepped: tuple[NightResult, Path]
+    spark: SparkSession,
+    run: RunNight,
+    whole: tuple[NightResult, Path],
+    stepped: tuple[NightResult, Path],
 ) -> None:
     """States that cannot be read are refused by a night and not read by a rebuild."""
     _, warehouse = stepped
     gone = ("segments", Path("/nowhere"))
-    spark.sql(f"UPDATE delta.`{warehouse / 'group_state'}` SET state_bytes = unhex('02') WHERE state_bytes IS NOT NULL")
-    with pytest.raises(StatesOutdated, match="the table group_state is of another version: .* run rebuild_nights"):
+    spark.sql(
+        f"UPDATE delta.`{warehouse / 'group_state'}` SET state_bytes = unhex('02') WHERE"
+        " state_bytes IS NOT NULL"
+    )
+    with pytest.raises(
+        StatesOutdated, match="the table group_state is of another version: .* run rebuild_nights"
+    ):
         run(gone, warehouse=warehouse, night=None, job=replay_groups)
-    (failed,) = [each for each in Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(NEXT) if each.state == "FAILED"]
+    (failed,) = [
+        each
+        for each in Ledger(Warehouse(spark, str(warehouse), "test"), "test").of_night(NEXT)
+        if each.state == "FAILED"
+    ]
     assert "run rebuild_nights" in (failed.error or "")
     rebuilt = run(gone, warehouse=warehouse, night=None, job=rebuild_nights)
     assert rebuilt.logical_dates == (DAY, NEXT)
@@ -212,12 +284,32 @@ def test_nights_are_rebuilt_from_their_raw_rows(
     assert not table(spark, warehouse, "group_state").where("state_bytes = unhex('02')").count()
 
     spark.sql(f"DELETE FROM delta.`{warehouse / 'raw_records'}` WHERE logical_date = DATE'{DAY}'")
-    with pytest.raises(NotReady, match="deleted from raw_records: the first night that can be rebuilt is 2026-11-22; rebuild from it by"):
+    with pytest.raises(
+        NotReady,
+        match=(
+            "deleted from raw_records: the first night that can be rebuilt is 2026-11-22; rebuild"
+            " from it by"
+        ),
+    ):
         run(gone, warehouse=warehouse, night=None, job=rebuild_nights)
     rest = run(gone, warehouse=warehouse, night=NEXT, job=rebuild_nights)
     assert rest.logical_dates == (NEXT,)
-    known = {row[0] for row in table(spark, warehouse, "raw_records").where("kind = 'record'").select("group_id").distinct().collect()}
-    told = table(spark, warehouse, "migration_progress").where(f"logical_date = DATE'{NEXT}'").select("group_id").collect()
+    known = {
+        row[0]
+        for row in (
+            table(spark, warehouse, "raw_records")
+            .where("kind = 'record'")
+            .select("group_id")
+            .distinct()
+            .collect()
+        )
+    }
+    told = (
+        table(spark, warehouse, "migration_progress")
+        .where(f"logical_date = DATE'{NEXT}'")
+        .select("group_id")
+        .collect()
+    )
     assert {row[0] for row in told} <= known, "as if the log began with that night"
 
 
@@ -237,7 +329,9 @@ def test_segment_that_comes_late_is_kept_told_and_replayed_by_a_rebuild(
     assert facts == {name: without[name] for name in facts}, "nothing of it was replayed"
     told = table(spark, warehouse, "anomalies").where("rule = 'LATE_RECORDS'").collect()
     assert len(told) == len(older)
-    counted = table(spark, warehouse, "coverage").where("late > 0").agg(sf.sum("late")).collect()[0][0]
+    counted = (
+        table(spark, warehouse, "coverage").where("late > 0").agg(sf.sum("late")).collect()[0][0]
+    )
     assert counted == sum(int(row["detail"].split(" ")[0]) for row in told) > 0
     version = Warehouse(spark, str(warehouse), "test").version("raw_records")
 
@@ -246,16 +340,30 @@ def test_segment_that_comes_late_is_kept_told_and_replayed_by_a_rebuild(
     assert facts == {name: digest(whole[0])[name] for name in facts}
     again = run(("segments", logs), warehouse=warehouse, night=NEXT)
     assert digest(again) == digest(rebuilt)
-    assert Warehouse(spark, str(warehouse), "test").version("raw_records") == version, "what was searched is not read again"
+    assert Warehouse(spark, str(warehouse), "test").version("raw_records") == version, (
+        "what was searched is not read again"
+    )
 
 
 class Killed(BaseException):
     """As if the process were gone: nothing catches it."""
 
 
-@pytest.mark.parametrize("last_state", [pytest.param("PLANNED", marks=pytest.mark.soak), "LANDED", pytest.param("REPLAYED", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "last_state",
+    [
+        pytest.param("PLANNED", marks=pytest.mark.soak),
+        "LANDED",
+        pytest.param("REPLAYED", marks=pytest.mark.soak),
+    ],
+)
 def test_dead_run_is_taken_over_with_the_steps_it_finished(
-    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_state: str
+    spark: SparkSession,
+    run: RunNight,
+    whole: tuple[NightResult, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    last_state: str,
 ) -> None:
     logs, warehouse = copy_log(RECORDING, tmp_path / "logs"), tmp_path / "warehouse"
     advance = Ledger.advance
@@ -272,8 +380,12 @@ def test_dead_run_is_taken_over_with_the_steps_it_finished(
         patched.setattr(runs, "_now", lambda: 1_700_000_000_000)
         with pytest.raises(Killed):
             run(("segments", logs), warehouse=warehouse)
-    before = {name: Warehouse(spark, str(warehouse), "test").version(name) for name in ("raw_records", "replayed")}
-    # What was landed is not read again, even if `runs` does not know yet that it was: the files may be gone by now.
+    before = {
+        name: Warehouse(spark, str(warehouse), "test").version(name)
+        for name in ("raw_records", "replayed")
+    }
+    # What was landed is not read again, even if `runs` does not know yet that it was: the files may
+    # be gone by now.
     shutil.rmtree(logs)
     copy_log("consumer-4.3", logs)
     with pytest.raises(RunHeld, match="a dead run holds .* with --take-over"):
@@ -282,13 +394,20 @@ def test_dead_run_is_taken_over_with_the_steps_it_finished(
     assert result.run is not None
     assert result.run.resumed
     assert digest(result) == digest(whole[0])
-    after = {name: Warehouse(spark, str(warehouse), "test").version(name) for name in ("raw_records", "replayed")}
+    after = {
+        name: Warehouse(spark, str(warehouse), "test").version(name)
+        for name in ("raw_records", "replayed")
+    }
     again = set() if last_state == "REPLAYED" else {"replayed"}
     assert {name for name in after if after[name] > before[name]} == again
 
 
 def test_failed_run_says_why_and_what_it_landed_is_not_lost(
-    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession,
+    run: RunNight,
+    whole: tuple[NightResult, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The night that failed is published before the next one, which builds on it."""
     logs, warehouse = copy_log(RECORDING, tmp_path / "logs", half), tmp_path / "warehouse"
@@ -304,7 +423,9 @@ def test_failed_run_says_why_and_what_it_landed_is_not_lost(
     assert digest(result) == digest(whole[0])
 
 
-def test_night_that_another_run_holds_is_left_alone(spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path) -> None:
+def test_night_that_another_run_holds_is_left_alone(
+    spark: SparkSession, run: RunNight, whole: tuple[NightResult, Path], tmp_path: Path
+) -> None:
     warehouse = Warehouse(spark, str(tmp_path), "test")
     warehouse.create_all()
     other = Ledger(warehouse, "test")

@@ -1,4 +1,6 @@
-"""Two nights of a recording with its brokers' logs, everything personal hashed: no clear value is in anything that analysts can read."""
+"""Two nights of a recording with its brokers' logs, everything personal hashed: no clear value is
+in anything that analysts can read.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config.model import Config, PrivacyConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config.model import (
+    Config,
+    PrivacyConfig,
+    RequestLogSource,
+    ServerLogSource,
+    Source,
+)
 from groupreplay.errors import ConfigError
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.report.joins.privacy import hash_keys
@@ -31,12 +39,18 @@ NIGHT, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 SALT = "a salt of this test alone"
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 VERSION_OF_A_LIBRARY = "2.16.1-rdkafka-2.16.0"
-DAMAGED = b'{broken requestApiKey":11, "clientId":"classic-eager-m0", 127.0.0.1:4711-127.0.0.1:9092 User:ANONYMOUS}\n'
+DAMAGED = (
+    b'{broken requestApiKey":11, "clientId":"classic-eager-m0", 127.0.0.1:4711-127.0.0.1:9092'
+    b" User:ANONYMOUS}\n"
+)
 
 
 @dataclass(frozen=True)
 class Nights:
-    """What two nights left, the first of them at its second try. logged: text of the driver's log."""
+    """What two nights left, the first of them at its second try.
+
+    logged: text of the driver's log.
+    """
 
     config: Config
     results: tuple[NightResult, NightResult]
@@ -62,8 +76,14 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
         sources=(
             Source(kind="segments", path=str(logs)),
             Source(kind="topics", path=str(RECORDINGS / RECORDING / "topics.json")),
-            ServerLogSource(kind="server_log", path=str(RECORDINGS / RECORDING / "broker-1.server.log.gz"), **of),
-            RequestLogSource(kind="request_log", path=str(RECORDINGS / RECORDING / "broker-1.request.log.gz"), **of),
+            ServerLogSource(
+                kind="server_log", path=str(RECORDINGS / RECORDING / "broker-1.server.log.gz"), **of
+            ),
+            RequestLogSource(
+                kind="request_log",
+                path=str(RECORDINGS / RECORDING / "broker-1.request.log.gz"),
+                **of,
+            ),
             RequestLogSource(kind="request_log", path=str(folder / "damaged.log"), **of),
         ),
     )
@@ -75,7 +95,9 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
     logger.setLevel(logging.DEBUG)
     try:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("groupreplay.night.replay.slices_for", lambda *_: [][len("classic-eager-m0")])
+            patched.setattr(
+                "groupreplay.night.replay.slices_for", lambda *_: [][len("classic-eager-m0")]
+            )
             with pytest.raises(IndexError):
                 run_night(spark, config, NIGHT)
         first = run_night(spark, config, NIGHT)
@@ -89,17 +111,27 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
 
 
 def clear_values() -> re.Pattern[str]:
-    """Every client id, host (with and without its slash) and principal of the recording, as a word of its own: a group or a library may be called so
-    in part."""
+    """Every client id, host (with and without its slash) and principal of the recording, as a word
+    of its own: a group or a library may be called so in part.
+    """
     events = [line.event for lines in recorded_lines(RECORDING).values() for line in lines]
-    values = {value for event in events for value in (event.client_id, event.client_host, event.principal) if value}
+    values = {
+        value
+        for event in events
+        for value in (event.client_id, event.client_host, event.principal)
+        if value
+    }
     values |= {value.lstrip("/") for value in values}
     assert {"classic-eager-m0", "rdkafka", "127.0.0.1", "User:ANONYMOUS"} <= values
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(values, key=len, reverse=True)))})(?!\w)")
+    return re.compile(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(values, key=len, reverse=True)))})(?!\w)"
+    )
 
 
 def texts(root: Path) -> Iterator[tuple[str, str]]:
-    """(file, text) of everything below: values of Parquet files of all versions, and every file as it is on disk."""
+    """(file, text) of everything below: values of Parquet files of all versions, and every file as
+    it is on disk.
+    """
     for path in sorted(root.rglob("*")):
         if path.is_file():
             yield str(path.relative_to(root)), path.read_bytes().decode("utf-8", "replace")
@@ -111,22 +143,38 @@ def test_no_clear_value_is_in_what_analysts_read(nights: Nights) -> None:
     clear, seen = clear_values(), 0
     for name, text in texts(nights.root):
         found = clear.search(text.replace(VERSION_OF_A_LIBRARY, ""))
-        assert found is None, f"{found[0]!r} in {name}: ..{text[max(0, found.start() - 80) : found.end() + 20]}.."
+        assert found is None, (
+            f"{found[0]!r} in {name}: ..{text[max(0, found.start() - 80) : found.end() + 20]}.."
+        )
         seen += 1
     assert seen > 50
-    told = "\n".join(line for result in (*nights.results, nights.dry) for line in result.summary_lines)
+    told = "\n".join(
+        line for result in (*nights.results, nights.dry) for line in result.summary_lines
+    )
     assert clear.search(told) is None
     assert re.search(r"h:[0-9a-f]{24}", told), "the summary names members by their hash"
     hidden = "\n".join(text for _, text in texts(Path(nights.config.private_warehouse or "")))
-    assert set(clear.findall(hidden)) >= {"classic-eager-m0", "/127.0.0.1", "User:ANONYMOUS"}, "the search finds what is there"
+    assert set(clear.findall(hidden)) >= {
+        "classic-eager-m0",
+        "/127.0.0.1",
+        "User:ANONYMOUS",
+    }, "the search finds what is there"
 
 
 def test_salt_and_keys_are_nowhere(nights: Nights) -> None:
     keys = hash_keys(nights.config.privacy)
     assert keys is not None
     secrets = {SALT, *keys.keys.values()}
-    everything = [text for root in (nights.root, Path(nights.config.private_warehouse or "")) for _, text in texts(root)]
-    everything += [nights.logged, repr(nights.config), *(line for result in (*nights.results, nights.dry) for line in result.summary_lines)]
+    everything = [
+        text
+        for root in (nights.root, Path(nights.config.private_warehouse or ""))
+        for _, text in texts(root)
+    ]
+    everything += [
+        nights.logged,
+        repr(nights.config),
+        *(line for result in (*nights.results, nights.dry) for line in result.summary_lines),
+    ]
     assert nights.logged
     assert not [secret for secret in secrets for text in everything if secret in text]
 
@@ -140,13 +188,21 @@ def test_internal_tables_are_apart_and_not_offered(spark: SparkSession, nights: 
     assert str(hidden) in nights.dry.summary_lines[-1]
     assert f"{hidden} can be written" in nights.dry.summary_lines[0]
     Warehouse(spark, str(nights.root), "c").check_all(PUBLIC)
-    (why,) = [row["error"] for row in spark.read.format("delta").load(str(nights.root / "runs")).collect() if row["error"]]
+    (why,) = [
+        row["error"]
+        for row in spark.read.format("delta").load(str(nights.root / "runs")).collect()
+        if row["error"]
+    ]
     assert why == "unforeseen: IndexError; the output of the job says more"
 
 
 def rows(root: Path, name: str) -> list[dict[str, Any]]:
     """Of all versions of the table, without its partition columns."""
-    return [row for path in sorted((root / name).glob("cluster=*/**/*.parquet")) for row in pq.ParquetFile(path).read().to_pylist()]
+    return [
+        row
+        for path in sorted((root / name).glob("cluster=*/**/*.parquet"))
+        for row in pq.ParquetFile(path).read().to_pylist()
+    ]
 
 
 def test_a_member_is_the_same_in_every_table_and_night(nights: Nights) -> None:
@@ -161,7 +217,9 @@ def test_a_member_is_the_same_in_every_table_and_night(nights: Nights) -> None:
     assert {uuid: told for uuid, told in forms.items() if len(told) > 1} == {}
     assert max(map(len, tables.values())) >= 5
     members = [row for row in rows(nights.root, "members") if row["instance_id"] is None]
-    assert {path.name for path in (nights.root / "members").glob("cluster=*/*/*")} == {f"logical_date={night}" for night in (NIGHT, NEXT)}
+    assert {path.name for path in (nights.root / "members").glob("cluster=*/*/*")} == {
+        f"logical_date={night}" for night in (NIGHT, NEXT)
+    }
     for row in members:
         assert re.fullmatch(r"h:[0-9a-f]{24}", row["client_id"])
         assert re.fullmatch(rf"{row['client_id']}-{UUID.pattern}", row["member_id"])
@@ -179,19 +237,38 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
-def test_clear_rows_and_other_salts_are_refused_before_anything_is_written(spark: SparkSession, nights: Nights, tmp_path: Path) -> None:
+def test_clear_rows_and_other_salts_are_refused_before_anything_is_written(
+    spark: SparkSession, nights: Nights, tmp_path: Path
+) -> None:
     config = nights.config
-    files = sorted(path for root in (nights.root, Path(config.private_warehouse or "")) for path in root.rglob("*"))
+    files = sorted(
+        path
+        for root in (nights.root, Path(config.private_warehouse or ""))
+        for path in root.rglob("*")
+    )
     clear = replace(config, privacy=PrivacyConfig(), private_warehouse=None)
     cases = {
         "were written with client_host, client_id, principal hashed, and now it is nothing": clear,
-        "were hashed with another salt": replace(config, privacy=replace(config.privacy, salt=SALT[::-1])),
-        "and now it is client_id: give another warehouse": replace(config, privacy=replace(config.privacy, hash=("client_id",))),
-        "holds no raw rows and states of the nights before": replace(config, private_warehouse=str(tmp_path / "elsewhere")),
+        "were hashed with another salt": replace(
+            config, privacy=replace(config.privacy, salt=SALT[::-1])
+        ),
+        "and now it is client_id: give another warehouse": replace(
+            config, privacy=replace(config.privacy, hash=("client_id",))
+        ),
+        "holds no raw rows and states of the nights before": replace(
+            config, private_warehouse=str(tmp_path / "elsewhere")
+        ),
     }
     for says, other in cases.items():
         for dry_run in (False, True):
             with pytest.raises(ConfigError, match=re.escape(says)):
                 run_night(spark, other, NEXT, dry_run=dry_run)
-    assert sorted(path for root in (nights.root, Path(config.private_warehouse or "")) for path in root.rglob("*")) == files
+    assert (
+        sorted(
+            path
+            for root in (nights.root, Path(config.private_warehouse or ""))
+            for path in root.rglob("*")
+        )
+        == files
+    )
     assert not (tmp_path / "elsewhere").exists()

@@ -1,4 +1,6 @@
-"""Rebalances of a group whose coordinator moves: what a former coordinator still logs is another rebalance than the new one's."""
+"""Rebalances of a group whose coordinator moves: what a former coordinator still logs is another
+rebalance than the new one's.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,20 @@ FORMER, NEW = 1, 2
 def told(*lines: Line) -> list[tuple[int, str, int | None]]:
     """(broker, outcome, synced at) of each rebalance."""
     facts = proved("g", list(lines), lines[-1].last_ms)
-    return [(each.broker, each.outcome, each.synced_at) for each in facts if isinstance(each, Rebalance)]
+    return [
+        (each.broker, each.outcome, each.synced_at) for each in facts if isinstance(each, Rebalance)
+    ]
 
 
 def line(broker: int, at: int, event: str) -> Line:
-    return Line(LogEvent(event=event, at_ms=at, group_id="g", epoch=3), broker, "server_log", f"broker-{broker}", at, at)
+    return Line(
+        LogEvent(event=event, at_ms=at, group_id="g", epoch=3),
+        broker,
+        "server_log",
+        f"broker-{broker}",
+        at,
+        at,
+    )
 
 
 def test_a_former_coordinator_ends_no_rebalance_of_the_new_one() -> None:

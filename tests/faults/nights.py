@@ -1,4 +1,6 @@
-"""Nights in processes of their own, which can be killed, and what they leave, read without Spark."""
+"""Nights in processes of their own, which can be killed, and what they leave, read without
+Spark.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ _SETTINGS = {
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
     # A process that lives for seconds gains nothing by Java's second compiler.
-    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+    "spark.driver.defaultJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    ),
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
@@ -37,7 +41,11 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended. status: negative: the signal that killed it. output: all it said."""
+    """How a run ended.
+
+    status: negative: the signal that killed it.
+    output: all it said.
+    """
 
     status: int
     output: str
@@ -65,7 +73,10 @@ class Nights:
 
     def configure(self, *sources: tuple[str, Path], more: str = "") -> Nights:
         lines = [f"  - {{kind: {kind}, path: {path}}}" for kind, path in sources]
-        self.config.write_text("\n".join(["cluster: c", f"warehouse: {self.warehouse}", "sources:", *lines, more, ""]), encoding="utf-8")
+        self.config.write_text(
+            "\n".join(["cluster: c", f"warehouse: {self.warehouse}", "sources:", *lines, more, ""]),
+            encoding="utf-8",
+        )
         return self
 
     def run(
@@ -76,11 +87,21 @@ class Nights:
         kill_after_s: float | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Ended:
-        """Runs a job in a session of its own. point: where it dies by itself (`points/sitecustomize.py`). kill_after_s: when it is killed from
-        outside."""
+        """Runs a job in a session of its own.
+
+        point: where it dies by itself (`points/sitecustomize.py`).
+        kill_after_s: when it is killed from outside.
+        """
         properties = self.folder / "spark.conf"
-        properties.write_text("".join(f"{key} {value}\n" for key, value in _SETTINGS.items()), encoding="utf-8")
-        own = {"GROUPREPLAY_SPARK_CONF": str(properties), "FAULT_POINT": point, "PYTHONPATH": str(POINTS), "TZ": "UTC"}
+        properties.write_text(
+            "".join(f"{key} {value}\n" for key, value in _SETTINGS.items()), encoding="utf-8"
+        )
+        own = {
+            "GROUPREPLAY_SPARK_CONF": str(properties),
+            "FAULT_POINT": point,
+            "PYTHONPATH": str(POINTS),
+            "TZ": "UTC",
+        }
         command = [str(ROOT / "spark-submit.sh"), job, "--config", str(self.config), *arguments]
         log = self.folder / "output.txt"
         began = time.monotonic()
@@ -99,11 +120,15 @@ class Nights:
                 os.killpg(process.pid, signal.SIGKILL)
                 status = process.wait()
         _end_session(process.pid)
-        return Ended(status, log.read_text(encoding="utf-8", errors="replace"), time.monotonic() - began)
+        return Ended(
+            status, log.read_text(encoding="utf-8", errors="replace"), time.monotonic() - began
+        )
 
 
 def _end_session(session: int) -> None:
-    """Kills what is left of a session (Python workers have a process group of their own), and waits until it is gone."""
+    """Kills what is left of a session (Python workers have a process group of their own), and waits
+    until it is gone.
+    """
     while left := list(_processes(session)):
         for pid in left:
             with suppress(ProcessLookupError):
@@ -127,8 +152,14 @@ Rows = Counter[tuple[tuple[str, str], ...]]
 
 
 def contents(warehouse: Path) -> dict[str, Rows]:
-    """Table -> its rows with how often each is there; `runs`, which says when and by whom, is left out."""
-    names = sorted(path.name for path in warehouse.iterdir() if (path / "_delta_log").is_dir() and path.name != "runs")
+    """Table -> its rows with how often each is there; `runs`, which says when and by whom, is left
+    out.
+    """
+    names = sorted(
+        path.name
+        for path in warehouse.iterdir()
+        if (path / "_delta_log").is_dir() and path.name != "runs"
+    )
     return {name: table_rows(warehouse / name) for name in names}
 
 
@@ -136,7 +167,10 @@ def table_rows(table: Path, version: int | None = None) -> Rows:
     found: Rows = Counter()
     for uri in DeltaTable(str(table), version=version).file_uris():
         path = Path(uri.removeprefix("file://"))
-        partition = [(each.partition("=")[0], each.partition("=")[2]) for each in path.relative_to(table).parts[:-1]]
+        partition = [
+            (each.partition("=")[0], each.partition("=")[2])
+            for each in path.relative_to(table).parts[:-1]
+        ]
         for row in pq.ParquetFile(path).read().to_pylist():
             found[(*partition, *((name, repr(value)) for name, value in sorted(row.items())))] += 1
     return found
@@ -145,7 +179,10 @@ def table_rows(table: Path, version: int | None = None) -> Rows:
 def run_rows(warehouse: Path) -> list[dict[str, Any]]:
     """The rows of `runs`, the oldest first."""
     paths = [uri.removeprefix("file://") for uri in DeltaTable(str(warehouse / "runs")).file_uris()]
-    return sorted((row for path in paths for row in pq.ParquetFile(path).read().to_pylist()), key=lambda row: (row["started_at"], row["run_id"]))
+    return sorted(
+        (row for path in paths for row in pq.ParquetFile(path).read().to_pylist()),
+        key=lambda row: (row["started_at"], row["run_id"]),
+    )
 
 
 def assert_same(found: dict[str, Rows], expected: dict[str, Rows]) -> None:
@@ -153,4 +190,7 @@ def assert_same(found: dict[str, Rows], expected: dict[str, Rows]) -> None:
     assert set(found) == set(expected)
     for name, rows in expected.items():
         lost, more = rows - found[name], found[name] - rows
-        assert (len(lost), len(more)) == (0, 0), f"{name}: lost {list(lost)[:2]}, and there are instead {list(more)[:2]}"
+        assert (len(lost), len(more)) == (
+            0,
+            0,
+        ), f"{name}: lost {list(lost)[:2]}, and there are instead {list(more)[:2]}"

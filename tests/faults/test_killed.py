@@ -1,4 +1,6 @@
-"""Nights that are killed, driver and JVM, wherever it hurts: what the next runs leave is what an undisturbed night leaves."""
+"""Nights that are killed, driver and JVM, wherever it hurts: what the next runs leave is what an
+undisturbed night leaves.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,22 @@ pytestmark = pytest.mark.spark
 
 BEGINNING = (
     *("before:create_all:1", "after:create_all:1", "before:runs:1", "after:runs:1"),
-    *("before:raw_records:1", "files:raw_records:1", "soon:raw_records:1:300", "after:raw_records:1", "before:runs:2", "after:runs:2"),
-    *("before:replayed:1", "soon:replayed:1:500", "files:replayed:1", "after:replayed:1", "before:runs:2", "after:runs:2"),
+    *(
+        "before:raw_records:1",
+        "files:raw_records:1",
+        "soon:raw_records:1:300",
+        "after:raw_records:1",
+        "before:runs:2",
+        "after:runs:2",
+    ),
+    *(
+        "before:replayed:1",
+        "soon:replayed:1:500",
+        "files:replayed:1",
+        "after:replayed:1",
+        "before:runs:2",
+        "after:runs:2",
+    ),
 )
 ENDING = ("before:runs:4", "after:runs:2", "before:_sql:1", "after:_sql:1")
 FIRST_NIGHT = (
@@ -28,12 +44,21 @@ FIRST_NIGHT = (
     "after:topics:1",
     "after:coverage:1",
 )
-"""Chains: one run is killed at the first point, the next, which goes on, at the second. Of `runs` the first commit takes the run over."""
+"""Chains: one run is killed at the first point, the next, which goes on, at the second. Of `runs`
+the first commit takes the run over.
+"""
 
 SEEDS, RANDOM_KILLS = (1, 2), 5
 SHOWN = ("group_epochs", "topics", "coverage")
 
-CHEAP = ("files:raw_records:1", "after:raw_records:1", "soon:replayed:1:400", "after:replayed:1", "before:group_epochs:1", "before:_sql:1")
+CHEAP = (
+    "files:raw_records:1",
+    "after:raw_records:1",
+    "soon:replayed:1:400",
+    "after:replayed:1",
+    "before:group_epochs:1",
+    "before:_sql:1",
+)
 """One point of each step, in the order in which one night after another reaches them."""
 
 
@@ -50,26 +75,38 @@ def test_a_night_killed_six_times_leaves_what_an_undisturbed_one_leaves(told: To
     told.run_here(nights, SECOND)
     assert_same(contents(nights.warehouse), told.expected)
     sql = (nights.warehouse / "_sql/spark.sql").read_text()
-    assert all(f"/{name}` VERSION AS OF {version} " in sql for name, version in run_rows(nights.warehouse)[-1]["table_versions"] if name in SHOWN)
+    assert all(
+        f"/{name}` VERSION AS OF {version} " in sql
+        for name, version in run_rows(nights.warehouse)[-1]["table_versions"]
+        if name in SHOWN
+    )
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("chain", ["beginning", "publish", "ending"])
-def test_a_night_killed_at_every_commit_leaves_what_an_undisturbed_one_leaves(told: Told, chain: str) -> None:
+def test_a_night_killed_at_every_commit_leaves_what_an_undisturbed_one_leaves(
+    told: Told, chain: str
+) -> None:
     tables = [f"{when}:{name}:1" for name in told.published() for when in ("before", "after")]
     assert len((*BEGINNING, *tables, *ENDING, *FIRST_NIGHT)) >= 40
     nights = told.copy(chain)
-    kill_on_the_way(nights, SECOND, {"beginning": BEGINNING, "publish": tables, "ending": ENDING}[chain])
+    kill_on_the_way(
+        nights, SECOND, {"beginning": BEGINNING, "publish": tables, "ending": ENDING}[chain]
+    )
     told.run_here(nights, SECOND)
     assert_same(contents(nights.warehouse), told.expected)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_night_killed_at_random_times_leaves_what_an_undisturbed_one_leaves(told: Told, seed: int) -> None:
+def test_a_night_killed_at_random_times_leaves_what_an_undisturbed_one_leaves(
+    told: Told, seed: int
+) -> None:
     nights, times = told.copy(f"random{seed}"), random.Random(seed)
     for _ in range(RANDOM_KILLS):
-        ended = nights.run("--logical-date", str(SECOND), "--take-over", kill_after_s=times.uniform(4, 30))
+        ended = nights.run(
+            "--logical-date", str(SECOND), "--take-over", kill_after_s=times.uniform(4, 30)
+        )
         assert ended.was_killed or ended.status == 0, ended.output[-3000:]
     told.run_here(nights, SECOND)
     assert_same(contents(nights.warehouse), told.expected)

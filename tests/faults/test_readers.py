@@ -1,4 +1,6 @@
-"""Readers of `_sql/` never see half a night: while one runs they see the last that is finished, then the new one."""
+"""Readers of `_sql/` never see half a night: while one runs they see the last that is finished,
+then the new one.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def told_versions(warehouse: Path) -> dict[str, int]:
     return {each[5]: int(each[each.index("OF") + 1]) for each in words}
 
 
-def test_statements_show_the_last_finished_night_while_another_one_runs(spark: SparkSession, told: Told) -> None:
+def test_statements_show_the_last_finished_night_while_another_one_runs(
+    spark: SparkSession, told: Told
+) -> None:
     nights = told.copy("read")
     before = told_versions(nights.warehouse)
     read = {name: table_rows(nights.warehouse / name, version) for name, version in before.items()}
@@ -36,7 +40,16 @@ def test_statements_show_the_last_finished_night_while_another_one_runs(spark: S
         while not ended.is_set():
             done = [row["run_id"] for row in run_rows(nights.warehouse) if row["state"] == "DONE"]
             versions = told_versions(nights.warehouse)
-            seen.append((versions, {name: table_rows(nights.warehouse / name, version) for name, version in versions.items()}, done))
+            seen.append(
+                (
+                    versions,
+                    {
+                        name: table_rows(nights.warehouse / name, version)
+                        for name, version in versions.items()
+                    },
+                    done,
+                )
+            )
 
     thread = threading.Thread(target=reader)
     thread.start()
@@ -56,7 +69,8 @@ def test_statements_show_the_last_finished_night_while_another_one_runs(spark: S
     for row in run_rows(nights.warehouse):
         expected = before if row["logical_date"] == FIRST else after
         assert dict(row["table_versions"]) == expected, "runs names the same"
-    # A run that died between DONE and these files left the old ones: the next run mends them before anything else.
+    # A run that died between DONE and these files left the old ones: the next run mends them before
+    # anything else.
     shutil.rmtree(nights.warehouse / "_sql")
     warehouse = Warehouse(spark, str(nights.warehouse), "c")
     newest = past_nights(warehouse.read("runs"))[-1]

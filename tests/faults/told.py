@@ -1,4 +1,6 @@
-"""Two nights of a log that grows: what the second leaves undisturbed, and copies of the first to disturb it on."""
+"""Two nights of a log that grows: what the second leaves undisturbed, and copies of the first to
+disturb it on.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +55,11 @@ class Told:
 
     def published(self) -> list[str]:
         """Tables that the second night committed when it published."""
-        (row,) = [row for row in run_rows(self.undisturbed.warehouse) if row["logical_date"] == SECOND]
-        before = {row["logical_date"]: dict(row["table_versions"]) for row in run_rows(self.first.warehouse)}[FIRST]
+        (row,) = [
+            row for row in run_rows(self.undisturbed.warehouse) if row["logical_date"] == SECOND
+        ]
+        before = {
+            row["logical_date"]: dict(row["table_versions"])
+            for row in run_rows(self.first.warehouse)
+        }[FIRST]
         return sorted(name for name, version in row["table_versions"] if version > before[name])

@@ -1,4 +1,6 @@
-"""The job's command line: its help, how it ends for every foreseen error, and what spark-submit.sh hands to Spark."""
+"""The job's command line: its help, how it ends for every foreseen error, and what spark-submit.sh
+hands to Spark.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,16 @@ import land_logs
 import replay_groups
 import run_nightly
 from groupreplay.cli import job_session
-from groupreplay.errors import ConfigError, GroupReplayError, NoSpace, NotReady, RunHeld, SchemaDrift, SourceUnreadable, WarehouseDamaged
+from groupreplay.errors import (
+    ConfigError,
+    GroupReplayError,
+    NoSpace,
+    NotReady,
+    RunHeld,
+    SchemaDrift,
+    SourceUnreadable,
+    WarehouseDamaged,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -41,18 +52,32 @@ def _same_as_golden(text: str, name: str) -> None:
 @pytest.mark.parametrize("job", sorted(path.stem for path in (ROOT / "jobs").glob("*.py")))
 def test_help_is_golden(job: str) -> None:
     environment = {**os.environ, "COLUMNS": "120", "PYTHONPATH": str(ROOT / "lib")}
-    done = subprocess.run([sys.executable, str(ROOT / f"jobs/{job}.py"), "--help"], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / f"jobs/{job}.py"), "--help"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     _same_as_golden(done.stdout, f"{job}.help.txt")
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> str:
     path = tmp_path / "c.yaml"
-    path.write_text("cluster: c\nwarehouse: /w\nsources: [{kind: segments, path: /logs/}]\n", encoding="utf-8")
+    path.write_text(
+        "cluster: c\nwarehouse: /w\nsources: [{kind: segments, path: /logs/}]\n", encoding="utf-8"
+    )
     return str(path)
 
 
-def _ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str, *more: str, night: Any) -> tuple[int, list[str]]:
+def _ends(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    config: str,
+    *more: str,
+    night: Any,
+) -> tuple[int, list[str]]:
     """(exit status, lines of output) of the job with this in place of Spark and the night."""
     monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
     monkeypatch.setattr(run_nightly, "_load", lambda: night)
@@ -60,14 +85,30 @@ def _ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], c
     return status, capsys.readouterr().out.splitlines()
 
 
-def test_it_ends_with_the_summary_and_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
+def test_it_ends_with_the_summary_and_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str
+) -> None:
     asked: list[Any] = []
 
-    def night(_: Any, config: Any, logical_date: date | None, *, dry_run: bool, take_over: bool) -> Any:
+    def night(
+        _: Any, config: Any, logical_date: date | None, *, dry_run: bool, take_over: bool
+    ) -> Any:
         asked.append((config.report.top, logical_date, dry_run, take_over))
-        return SimpleNamespace(summary_lines=("MIGRATION", "of all"), logical_dates=(date(2026, 1, 1), date(2026, 1, 2)))
+        return SimpleNamespace(
+            summary_lines=("MIGRATION", "of all"),
+            logical_dates=(date(2026, 1, 1), date(2026, 1, 2)),
+        )
 
-    status, lines = _ends(monkeypatch, capsys, config, "--logical-date", "2026-01-01", "--set", "report.top=7", night=night)
+    status, lines = _ends(
+        monkeypatch,
+        capsys,
+        config,
+        "--logical-date",
+        "2026-01-01",
+        "--set",
+        "report.top=7",
+        night=night,
+    )
     assert (status, lines[:2]) == (0, ["MIGRATION", "of all"])
     assert lines[-1].startswith("Done: night 2026-01-01 and 2026-01-02 of cluster c is in /w, in ")
     status, lines = _ends(monkeypatch, capsys, config, "--dry-run", "--take-over", night=night)
@@ -75,7 +116,9 @@ def test_it_ends_with_the_summary_and_a_sentence(monkeypatch: pytest.MonkeyPatch
     assert asked == [(7, date(2026, 1, 1), False, False), (5, None, True, True)]
 
 
-def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
+def test_the_steps_are_jobs_that_end_alike(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str
+) -> None:
     for job, ends in [
         (land_logs, "Landed: night 2026-01-01 of cluster c can be replayed, in "),
         (replay_groups, "Replayed: night 2026-01-01 of cluster c can be published, in "),
@@ -83,22 +126,39 @@ def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, caps
     ]:
         asked: list[Any] = []
 
-        def night(_: Any, config: Any, logical_date: date | None, asked: list[Any] = asked, **how: Any) -> Any:
+        def night(
+            _: Any, config: Any, logical_date: date | None, asked: list[Any] = asked, **how: Any
+        ) -> Any:
             asked.append((logical_date, how))
             return SimpleNamespace(summary_lines=("MIGRATION",), logical_dates=(date(2026, 1, 1),))
 
-        monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+        monkeypatch.setattr(
+            job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None)
+        )
         monkeypatch.setattr(job, "_load", lambda night=night: night)
         assert job.main(["--config", config, "--logical-date", "2026-01-01", "--take-over"]) == 0
         assert capsys.readouterr().out.splitlines()[-1].startswith(ends)
-        assert asked == [(date(2026, 1, 1), {"take_over": True} | ({"dry_run": False} if job is land_logs else {}))]
+        assert asked == [
+            (
+                date(2026, 1, 1),
+                {"take_over": True} | ({"dry_run": False} if job is land_logs else {}),
+            )
+        ]
 
 
 @pytest.mark.parametrize(
     ("error", "status", "sentence"),
     [
-        (ConfigError("c.yaml", "sources.0.path", "is missing"), 2, "c.yaml: sources.0.path: is missing"),
-        (NotReady("the Delta jars are not there", "run make setup"), 2, "the Delta jars are not there; run make setup"),
+        (
+            ConfigError("c.yaml", "sources.0.path", "is missing"),
+            2,
+            "c.yaml: sources.0.path: is missing",
+        ),
+        (
+            NotReady("the Delta jars are not there", "run make setup"),
+            2,
+            "the Delta jars are not there; run make setup",
+        ),
         (
             SourceUnreadable("segments /logs/", "there is no such directory"),
             3,
@@ -107,29 +167,61 @@ def test_the_steps_are_jobs_that_end_alike(monkeypatch: pytest.MonkeyPatch, caps
         (
             RunHeld("c", date(2026, 1, 1), "host:7:9", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
             4,
-            "another run holds cluster c, night 2026-01-01: host:7:9, since 2026-01-02 03:04:05 UTC",
+            (
+                "another run holds cluster c, night 2026-01-01: host:7:9, since 2026-01-02"
+                " 03:04:05 UTC"
+            ),
         ),
         (
-            RunHeld("c", date(2026, 1, 1), "host:7:9", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "its process is gone"),
+            RunHeld(
+                "c",
+                date(2026, 1, 1),
+                "host:7:9",
+                datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+                "its process is gone",
+            ),
             4,
-            "a dead run holds cluster c, night 2026-01-01: host:7:9, since 2026-01-02 03:04:05 UTC; its process is gone: run the same job with "
-            "--take-over to finish it",
+            (
+                "a dead run holds cluster c, night 2026-01-01: host:7:9, since 2026-01-02 03:04:05"
+                " UTC; its process is gone: run the same job with --take-over to finish it"
+            ),
         ),
-        (WarehouseDamaged("topics", "a data file is missing", "restore it"), 5, "the table topics is damaged: a data file is missing; restore it"),
+        (
+            WarehouseDamaged("topics", "a data file is missing", "restore it"),
+            5,
+            "the table topics is damaged: a data file is missing; restore it",
+        ),
         (
             SchemaDrift("topics", ["the column x is in the table alone"]),
             5,
             "the table topics is not what schemas/topics.sql says: the column x is in",
         ),
-        (NoSpace("the table topics"), 1, "no space is left for the table topics; make room and run it again"),
-        (OSError(28, "No space left on device"), 1, "no space is left for what the job writes; make room"),
-        (PySparkException("\tat java\n" * 9_000 + "No space left on device"), 1, "no space is left for what the job writes; make room"),
+        (
+            NoSpace("the table topics"),
+            1,
+            "no space is left for the table topics; make room and run it again",
+        ),
+        (
+            OSError(28, "No space left on device"),
+            1,
+            "no space is left for what the job writes; make room",
+        ),
+        (
+            PySparkException("\tat java\n" * 9_000 + "No space left on device"),
+            1,
+            "no space is left for what the job writes; make room",
+        ),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ValueError("two\nlines"), 1, "unforeseen: ValueError: two; its trace is in "),
     ],
 )
 def test_errors_end_with_their_status_and_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str, error: BaseException, status: int, sentence: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    config: str,
+    error: BaseException,
+    status: int,
+    sentence: str,
 ) -> None:
     def night(*_: Any, **__: Any) -> Any:
         raise error
@@ -140,30 +232,48 @@ def test_errors_end_with_their_status_and_one_sentence(
     assert "Traceback" not in "\n".join(lines)
 
 
-def test_json_lines_are_json_to_the_last(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str) -> None:
+def test_json_lines_are_json_to_the_last(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str
+) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
 
     def night(*_: Any, **__: Any) -> Any:
-        logging.getLogger("groupreplay.night").info("step=%s\nms=7", "land", extra={"fields": {"step": "land", "ms": 7}})
+        logging.getLogger("groupreplay.night").info(
+            "step=%s\nms=7", "land", extra={"fields": {"step": "land", "ms": 7}}
+        )
         warnings.warn("look out", stacklevel=1)
-        return SimpleNamespace(summary_lines=("MIGRATION", 'of "all"'), logical_dates=(date(2026, 1, 1),))
+        return SimpleNamespace(
+            summary_lines=("MIGRATION", 'of "all"'), logical_dates=(date(2026, 1, 1),)
+        )
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+        monkeypatch.setattr(
+            job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None)
+        )
         monkeypatch.setattr(run_nightly, "_load", lambda: night)
         assert run_nightly.main(["--config", config, "--log-format", "json"]) == 0
         printed = capsys.readouterr()
-        out, log = ([json.loads(line) for line in text.splitlines()] for text in (printed.out, printed.err))
+        out, log = (
+            [json.loads(line) for line in text.splitlines()] for text in (printed.out, printed.err)
+        )
         assert [line["level"] for line in log] == ["INFO", "INFO", "WARNING"]
-        assert (log[1]["message"], log[1]["step"], log[1]["ms"], log[1]["logger"]) == ("step=land ms=7", "land", 7, "groupreplay.night")
+        assert (log[1]["message"], log[1]["step"], log[1]["ms"], log[1]["logger"]) == (
+            "step=land ms=7",
+            "land",
+            7,
+            "groupreplay.night",
+        )
         assert "look out" in log[2]["message"]
         assert [line["message"] for line in out[:-1]] == ["summary"]
         assert out[0]["summary"] == ["MIGRATION", 'of "all"']
         assert out[-1]["message"].startswith("Done: night 2026-01-01 of cluster c")
         assert (out[-1]["level"], out[-1]["exit_status"]) == ("INFO", 0)
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", out[-1]["at"])
-        assert run_nightly.main(["--config", config, "--log-format=json", "--debug", "--set", "x=1"]) == 2
+        assert (
+            run_nightly.main(["--config", config, "--log-format=json", "--debug", "--set", "x=1"])
+            == 2
+        )
         printed = capsys.readouterr()
         last = json.loads(printed.out.splitlines()[-1])
         assert (last["level"], last["exit_status"]) == ("ERROR", 2)
@@ -175,7 +285,9 @@ def test_json_lines_are_json_to_the_last(monkeypatch: pytest.MonkeyPatch, capsys
 def test_both_log4j2_files_say_the_same_but_for_the_layout() -> None:
     def settings(name: str) -> set[str]:
         lines = (ROOT / "conf" / name).read_text(encoding="utf-8").replace("\\\n", "").splitlines()
-        return {line for line in lines if line and not line.startswith(("#", "appender.stderr.layout."))}
+        return {
+            line for line in lines if line and not line.startswith(("#", "appender.stderr.layout."))
+        }
 
     assert settings("log4j2.properties") == settings("log4j2-json.properties")
 
@@ -190,15 +302,22 @@ def test_every_error_has_a_status_of_the_contract() -> None:
         WarehouseDamaged: 5,
         SchemaDrift: 5,
     }
-    assert {cls.__name__: cls.exit_code for cls in found} == {cls.__name__: status for cls, status in found.items()}
+    assert {cls.__name__: cls.exit_code for cls in found} == {
+        cls.__name__: status for cls, status in found.items()
+    }
     assert set(GroupReplayError.__subclasses__()) == set(found) - {SchemaDrift}
 
 
-def test_bad_arguments_and_configurations_end_before_spark_starts(capsys: pytest.CaptureFixture[str], config: str, monkeypatch: Any) -> None:
+def test_bad_arguments_and_configurations_end_before_spark_starts(
+    capsys: pytest.CaptureFixture[str], config: str, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(job_session, "start_session", lambda *_: pytest.fail("Spark was started"))
     for arguments, says in [
         ([], "the following arguments are required: --config"),
-        (["--config", config, "--logical-date", "2026-13-01"], "argument --logical-date: expected YYYY-MM-DD, found '2026-13-01'"),
+        (
+            ["--config", config, "--logical-date", "2026-13-01"],
+            "argument --logical-date: expected YYYY-MM-DD, found '2026-13-01'",
+        ),
         (["--config", config, "--dry"], "unrecognized arguments: --dry"),
     ]:
         with pytest.raises(SystemExit) as caught:
@@ -206,11 +325,16 @@ def test_bad_arguments_and_configurations_end_before_spark_starts(capsys: pytest
         assert caught.value.code == 2
         assert says in capsys.readouterr().err.splitlines()[-1]
     assert run_nightly.main(["--config", config, "--set", "warehous=/x"]) == 2
-    assert capsys.readouterr().out == "--set warehous=/x: warehous: there is no such key; did you mean 'warehouse'?\n"
+    assert (
+        capsys.readouterr().out
+        == "--set warehous=/x: warehous: there is no such key; did you mean 'warehouse'?\n"
+    )
 
 
 def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: Path) -> None:
-    """A spark-submit that prints its arguments stands in for Spark's; the caller is in another directory."""
+    """A spark-submit that prints its arguments stands in for Spark's; the caller is in another
+    directory.
+    """
     stub = tmp_path / "spark/bin/spark-submit"
     stub.parent.mkdir(parents=True)
     stub.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
@@ -220,21 +344,59 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
     for name in ("b.jar", "a.jar", "readme.txt"):
         (jars / name).touch()
     (tmp_path / "classes.jsa").write_text("an archive", encoding="utf-8")
-    environment = {**os.environ, "SPARK_HOME": str(tmp_path / "spark"), "GROUPREPLAY_JARS": str(jars), "GROUPREPLAY_MASTER": "spark://h:7077"}
-    environment |= {"GROUPREPLAY_CLASSES": str(tmp_path / "classes.jsa"), "GROUPREPLAY_JAVA": "-Xss2m"}
-    command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", "with space.yaml", "--set", "a=$b 'c'"]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(tmp_path / "spark"),
+        "GROUPREPLAY_JARS": str(jars),
+        "GROUPREPLAY_MASTER": "spark://h:7077",
+    }
+    environment |= {
+        "GROUPREPLAY_CLASSES": str(tmp_path / "classes.jsa"),
+        "GROUPREPLAY_JAVA": "-Xss2m",
+    }
+    command = [
+        str(ROOT / "spark-submit.sh"),
+        "run_nightly",
+        "--config",
+        "with space.yaml",
+        "--set",
+        "a=$b 'c'",
+    ]
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     arguments = done.stdout.splitlines()
     bundle = Path(arguments[arguments.index("--py-files") + 1])
     names = set(zipfile.ZipFile(bundle).namelist())
-    assert {"groupreplay/__init__.py", "groupreplay/__init__.pyc", "groupreplay/_schemas/runs.sql", "groupreplay/_base.yaml"} <= names
+    assert {
+        "groupreplay/__init__.py",
+        "groupreplay/__init__.pyc",
+        "groupreplay/_schemas/runs.sql",
+        "groupreplay/_base.yaml",
+    } <= names
     written = bundle.stat().st_ino
-    _same_as_golden(done.stdout.replace(str(bundle), "BUNDLE").replace(str(ROOT), "HOME").replace(str(tmp_path), "TMP"), "spark_submit.argv.txt")
+    _same_as_golden(
+        done.stdout.replace(str(bundle), "BUNDLE")
+        .replace(str(ROOT), "HOME")
+        .replace(str(tmp_path), "TMP"),
+        "spark_submit.argv.txt",
+    )
     for option in (["--log-format", "json"], ["--log-format=json"]):
-        done = subprocess.run([*command, *option], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [*command, *option],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         java = done.stdout.splitlines()[arguments.index("--driver-java-options") + 1]
-        assert java.startswith(f'"-Dlog4j2.configurationFile=file:{ROOT}/conf/log4j2-json.properties" ')
-        assert str(bundle) in done.stdout.splitlines(), "what did not change has the bundle of the run before"
+        assert java.startswith(
+            f'"-Dlog4j2.configurationFile=file:{ROOT}/conf/log4j2-json.properties" '
+        )
+        assert str(bundle) in done.stdout.splitlines(), (
+            "what did not change has the bundle of the run before"
+        )
     assert bundle.stat().st_ino == written
 
 
@@ -248,7 +410,9 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
     ],
 )
 @pytest.mark.parametrize("option", ["--config={}", "--config\n{}"])
-def test_jars_of_kafka_come_along_where_a_cluster_is_asked(tmp_path: Path, sources: str, asks_a_cluster: bool, option: str) -> None:
+def test_jars_of_kafka_come_along_where_a_cluster_is_asked(
+    tmp_path: Path, sources: str, asks_a_cluster: bool, option: str
+) -> None:
     stub = tmp_path / "spark/bin/spark-submit"
     stub.parent.mkdir(parents=True)
     stub.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
@@ -256,11 +420,23 @@ def test_jars_of_kafka_come_along_where_a_cluster_is_asked(tmp_path: Path, sourc
     (tmp_path / "c.yaml").write_text(f"cluster: c\nwarehouse: /w\n{sources}\n", encoding="utf-8")
     jars = tmp_path / "kafka"
     jars.mkdir()
-    environment = {**os.environ, "SPARK_HOME": str(tmp_path / "spark"), "GROUPREPLAY_JARS": "", "GROUPREPLAY_KAFKA_JARS": str(jars)}
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(tmp_path / "spark"),
+        "GROUPREPLAY_JARS": "",
+        "GROUPREPLAY_KAFKA_JARS": str(jars),
+    }
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", *option.format("c.yaml").split("\n")]
 
     def submitted(**more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command, env={**environment, **more}, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command,
+            env={**environment, **more},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     missing = submitted()
     assert missing.returncode == (2 if asks_a_cluster else 0)
@@ -272,16 +448,30 @@ def test_jars_of_kafka_come_along_where_a_cluster_is_asked(tmp_path: Path, sourc
 
 
 def test_spark_submit_names_the_jobs_there_are() -> None:
-    done = subprocess.run([ROOT / "spark-submit.sh", "no_such_job"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [ROOT / "spark-submit.sh", "no_such_job"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert "run_nightly" in done.stderr
 
 
 def test_a_real_spark_submit_ends_with_the_sentence_and_the_status(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
-    config.write_text("cluster: c\nwarehouse: /w\nsources: [{kind: segment, path: x}]\n", encoding="utf-8")
+    config.write_text(
+        "cluster: c\nwarehouse: /w\nsources: [{kind: segment, path: x}]\n", encoding="utf-8"
+    )
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", "c.yaml"]
-    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
-    assert done.stdout.splitlines()[-1] == "c.yaml: sources.0.kind: there is no kind of source 'segment'; did you mean 'segments'?"
+    assert (
+        done.stdout.splitlines()[-1]
+        == "c.yaml: sources.0.kind: there is no kind of source 'segment'; did you mean 'segments'?"
+    )
     assert "Traceback" not in done.stdout

@@ -1,4 +1,6 @@
-"""Logs of brokers over nights: each line is landed once, whatever became of its file; and what nights carry on."""
+"""Logs of brokers over nights: each line is landed once, whatever became of its file; and what
+nights carry on.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def inputs_of(folder: Path) -> Inputs:
 
 
 @pytest.mark.spark
-def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     warehouse = Warehouse(spark, str(tmp_path / "warehouse"), "c")
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -44,22 +48,43 @@ def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(spark:
         return land_lines(warehouse, at, units, seen, {"run_id": "r"}) if units else seen
 
     def landed(version: int | None = None) -> Counter[tuple[Any, ...]]:
-        rows = warehouse.read(RAW_LINES, version).where("kind = 'line'").selectExpr("source", "member_id", "requests", "day(logical_date) AS day")
+        rows = (
+            warehouse.read(RAW_LINES, version)
+            .where("kind = 'line'")
+            .selectExpr("source", "member_id", "requests", "day(logical_date) AS day")
+        )
         return Counter(tuple(row) for row in rows.collect())
 
     server.write_bytes(server_line(0) + event_line(1) + event_line(2)[:-1])
-    request.write_bytes(request_line(1, epoch=0) + request_line(6) + request_line(11) + request_line(12, key=1))
+    request.write_bytes(
+        request_line(1, epoch=0) + request_line(6) + request_line(11) + request_line(12, key=1)
+    )
     first = night(0, LinesLanding())
-    expected = Counter({("server_log", "m-1", 1, 20): 1, ("request_log", "m", 1, 20): 1, ("request_log", "m", 2, 20): 1})
+    expected = Counter(
+        {
+            ("server_log", "m-1", 1, 20): 1,
+            ("request_log", "m", 1, 20): 1,
+            ("request_log", "m", 2, 20): 1,
+        }
+    )
     assert landed() == expected
-    assert (first.rows, first.kinds, first.sources) == (3, ("file", "line"), ("request_log", "server_log"))
+    assert (first.rows, first.kinds, first.sources) == (
+        3,
+        ("file", "line"),
+        ("request_log", "server_log"),
+    )
     assert night(0, first) == first
 
-    (logs / "server.log.2026-11-20-10.gz").write_bytes(gzip.compress(server_line(0) + event_line(1) + event_line(2) + event_line(3)))
+    (logs / "server.log.2026-11-20-10.gz").write_bytes(
+        gzip.compress(server_line(0) + event_line(1) + event_line(2) + event_line(3))
+    )
     server.write_bytes(event_line(3600 + 4))
     request.write_bytes(request.read_bytes() + request_line(16) + b'{broken requestApiKey":68}\n')
     second = night(1, first.next_night())
-    expected += Counter({("server_log", f"m-{number}", 1, 21): 1 for number in (2, 3, 3604)} | {("request_log", "m", 1, 21): 1})
+    expected += Counter(
+        {("server_log", f"m-{number}", 1, 21): 1 for number in (2, 3, 3604)}
+        | {("request_log", "m", 1, 21): 1}
+    )
     assert landed() == expected
 
     server.write_bytes(server.read_bytes() + event_line(3600 + 5))
@@ -76,32 +101,57 @@ def marks(**last_seen: str) -> dict[str, TextLanded]:
 
 
 def test_logs_not_seen_for_thirty_nights_are_forgotten() -> None:
-    before = LinesLanding(watermarks=marks(there="2026-10-01", gone="2026-10-20", lost="2026-10-21"))
+    before = LinesLanding(
+        watermarks=marks(there="2026-10-01", gone="2026-10-20", lost="2026-10-21")
+    )
     after = before.seen(["there"], NIGHT)
     assert after.watermarks == marks(there="2026-11-20", lost="2026-10-21")
 
 
-def stretch(identity: str = "a", next_position: int | None = 10, failure: str | None = None) -> dict[str, Any]:
-    return {"identity": identity, "next_position": next_position, "size": 20, "last_ms": 5, "failure": failure}
+def stretch(
+    identity: str = "a", next_position: int | None = 10, failure: str | None = None
+) -> dict[str, Any]:
+    return {
+        "identity": identity,
+        "next_position": next_position,
+        "size": 20,
+        "last_ms": 5,
+        "failure": failure,
+    }
 
 
 def test_watermarks_are_the_furthest_of_all_stretches() -> None:
     seen = NIGHT.isoformat()
-    landing = LinesLanding().landed([stretch(), stretch(next_position=30), stretch(next_position=None), stretch(identity="")], NIGHT)
+    landing = LinesLanding().landed(
+        [stretch(), stretch(next_position=30), stretch(next_position=None), stretch(identity="")],
+        NIGHT,
+    )
     assert landing.watermarks == {"a": TextLanded(30, 20, 5, seen)}
     for order in ((1, 0), (0, 1)):
         both = [stretch(), stretch(next_position=30, failure="cannot be read on: no")]
-        assert LinesLanding().landed([both[place] for place in order], NIGHT).watermarks == {"a": TextLanded(30, -1, 5, seen)}
-    ended = LinesLanding(watermarks={"a": TextLanded(3, -1, 1, seen)}).landed([stretch(failure="gzip ends early")], NIGHT)
+        assert LinesLanding().landed([both[place] for place in order], NIGHT).watermarks == {
+            "a": TextLanded(30, -1, 5, seen)
+        }
+    ended = LinesLanding(watermarks={"a": TextLanded(3, -1, 1, seen)}).landed(
+        [stretch(failure="gzip ends early")], NIGHT
+    )
     assert ended.watermarks == {"a": TextLanded(10, 20, 5, seen)}
 
 
-def test_plan_goes_to_json_and_back_and_reads_that_of_a_version_without_logs(tmp_path: Path) -> None:
+def test_plan_goes_to_json_and_back_and_reads_that_of_a_version_without_logs(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "server.log").write_bytes(server_line(0))
     (tmp_path / "request.log").write_bytes(request_line(0))
     inputs = inputs_of(tmp_path)
     units = plan_text_units(inputs.texts, {})
-    lines = LinesLanding(watermarks=marks(a="2026-11-20"), sources=("server_log",), rows=3, kinds=("file", "line"), raw_version=4)
+    lines = LinesLanding(
+        watermarks=marks(a="2026-11-20"),
+        sources=("server_log",),
+        rows=3,
+        kinds=("file", "line"),
+        raw_version=4,
+    )
     plan = Plan((), landing=Landing(), text_units=tuple(units), lines=lines)
     assert Plan.from_json(plan.to_json()) == plan
     assert len(units) == 2

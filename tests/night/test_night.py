@@ -23,8 +23,18 @@ class Told:
 
     states: list[tuple[str, str | None]] = field(default_factory=list)
 
-    def acquire(self, logical_date: date, code_version: str, config_hash: str, plan: str, **_: Any) -> Run:
-        run = Run(cluster="c", logical_date=logical_date, run_id="r", state=PLANNED, started_at=1, code_version=code_version, config_hash=config_hash)
+    def acquire(
+        self, logical_date: date, code_version: str, config_hash: str, plan: str, **_: Any
+    ) -> Run:
+        run = Run(
+            cluster="c",
+            logical_date=logical_date,
+            run_id="r",
+            state=PLANNED,
+            started_at=1,
+            code_version=code_version,
+            config_hash=config_hash,
+        )
         return replace(run, plan=plan)
 
     def advance(self, run: Run, state: str, error: str | None = None, **_: Any) -> Run:
@@ -37,9 +47,13 @@ class Told:
     [(REPLAYED, [(REPLAYED, None), (FAILED, "a table was lost")]), (DONE, [(DONE, None)])],
     ids=["a step fails", "the summary of a published night fails"],
 )
-def test_only_a_run_that_is_not_done_is_marked_failed(reached: str, told: list[tuple[str, str | None]]) -> None:
+def test_only_a_run_that_is_not_done_is_marked_failed(
+    reached: str, told: list[tuple[str, str | None]]
+) -> None:
     ledger, config = Told(), Config(cluster="c", warehouse="w", sources=())
-    night = Night(config, cast(Warehouse, None), cast(Ledger, ledger), DAY, [], Inputs((), (), 0, ()))
+    night = Night(
+        config, cast(Warehouse, None), cast(Ledger, ledger), DAY, [], Inputs((), (), 0, ())
+    )
     night.acquire(Plan(()), PLANNED, whole=True)
 
     def go_on_and_fail() -> None:

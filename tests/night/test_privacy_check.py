@@ -20,9 +20,18 @@ def keys(*fields: str, salt: str = "a salt of this test") -> HashKeys | None:
     return hash_keys(PrivacyConfig(hash=fields, salt=salt))
 
 
-def check(before: HashKeys | None, now: HashKeys | None, private: str = "/private", holds: bool = True) -> None:
-    nights = [PastNight(date(2026, 1, day), True, Landing(), {}, hashed=before.fingerprint if before else "") for day in (1, 2)]
-    warehouse: Any = SimpleNamespace(root="/w", private_root=private, cluster="c", exists=lambda _: holds)
+def check(
+    before: HashKeys | None, now: HashKeys | None, private: str = "/private", holds: bool = True
+) -> None:
+    nights = [
+        PastNight(
+            date(2026, 1, day), True, Landing(), {}, hashed=before.fingerprint if before else ""
+        )
+        for day in (1, 2)
+    ]
+    warehouse: Any = SimpleNamespace(
+        root="/w", private_root=private, cluster="c", exists=lambda _: holds
+    )
     check_privacy(warehouse, nights, now)
     check_privacy(warehouse, [], now)
 
@@ -38,10 +47,24 @@ def test_the_same_choice_and_salt_go_on() -> None:
         (
             None,
             keys("client_id"),
-            "privacy.hash: the tables of cluster c in /w were written with nothing hashed, and now it is client_id: give another",
+            (
+                "privacy.hash: the tables of cluster c in /w were written with nothing hashed, and"
+                " now it is client_id: give another"
+            ),
         ),
-        (keys("client_id"), None, "privacy.hash: the tables of cluster c in /w were written with client_id hashed, and now it is nothing: give"),
-        (keys("client_id"), keys("client_id", "principal"), "with client_id hashed, and now it is client_id, principal"),
+        (
+            keys("client_id"),
+            None,
+            (
+                "privacy.hash: the tables of cluster c in /w were written with client_id hashed,"
+                " and now it is nothing: give"
+            ),
+        ),
+        (
+            keys("client_id"),
+            keys("client_id", "principal"),
+            "with client_id hashed, and now it is client_id, principal",
+        ),
         (
             keys("client_id"),
             keys("client_id", salt="another salt of it"),
@@ -57,7 +80,10 @@ def test_nothing_is_mixed(before: HashKeys | None, now: HashKeys | None, says: s
 
 
 def test_raw_rows_and_states_must_be_where_they_were() -> None:
-    with pytest.raises(ConfigError, match="private_warehouse: /private holds no raw rows and states of the nights before"):
+    with pytest.raises(
+        ConfigError,
+        match="private_warehouse: /private holds no raw rows and states of the nights before",
+    ):
         check(keys("client_id"), keys("client_id"), holds=False)
 
 

@@ -28,7 +28,10 @@ class Tracker:
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage().removeprefix("night=2026-11-21 step=replay ") for record in caplog.records]
+    return [
+        record.getMessage().removeprefix("night=2026-11-21 step=replay ")
+        for record in caplog.records
+    ]
 
 
 def test_share_rate_and_time_left(caplog: pytest.LogCaptureFixture) -> None:
@@ -56,7 +59,9 @@ def test_share_rate_and_time_left(caplog: pytest.LogCaptureFixture) -> None:
     assert fields == known | {"left_s": 8, "amount": 1_000_000, "unit": "rows", "per_s": 26666.7}
 
 
-def test_what_a_step_counts_itself_goes_before_tasks_and_never_back(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_a_step_counts_itself_goes_before_tasks_and_never_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.INFO)
     done, now, tracker = [4], [0.0], Tracker()
     progress = Progress(tracker, date(2026, 11, 21), "replay", every_s=3600, clock=lambda: now[0])
@@ -69,7 +74,9 @@ def test_what_a_step_counts_itself_goes_before_tasks_and_never_back(caplog: pyte
     assert told(caplog) == ["share=25% of 16 tables rate=0.5/s left=24s"] * 2
 
 
-def test_it_polls_while_it_is_entered_and_a_failure_ends_only_itself(caplog: pytest.LogCaptureFixture) -> None:
+def test_it_polls_while_it_is_entered_and_a_failure_ends_only_itself(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.DEBUG)
     polled = threading.Event()
 
@@ -77,7 +84,9 @@ def test_it_polls_while_it_is_entered_and_a_failure_ends_only_itself(caplog: pyt
         polled.set()
         raise RuntimeError("Spark is gone")
 
-    with Progress(SimpleNamespace(getActiveStageIds=fails), date(2026, 11, 21), "replay", every_s=0.001) as progress:
+    with Progress(
+        SimpleNamespace(getActiveStageIds=fails), date(2026, 11, 21), "replay", every_s=0.001
+    ) as progress:
         assert polled.wait(30)
     assert progress._thread is not None
     assert not progress._thread.is_alive()

@@ -21,14 +21,18 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.spark
-def test_workers_have_imported_what_steps_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_have_imported_what_steps_run(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Spark keeps workers apart by their environment: so none that another test left idle answers.
     monkeypatch.setitem(spark.sparkContext.environment, "GROUPREPLAY_TEST", "workers")
     wanted = MODULES
 
     def loaded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
-            yield pa.RecordBatch.from_pydict({"module": [name for name in wanted if name in sys.modules]})
+            yield pa.RecordBatch.from_pydict(
+                {"module": [name for name in wanted if name in sys.modules]}
+            )
 
     with started(workers(spark)):
         pass
@@ -40,7 +44,10 @@ def test_workers_have_imported_what_steps_run(spark: SparkSession, monkeypatch: 
 def test_a_log_that_was_read_ahead_is_not_read_again(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = Warehouse(spark, str(tmp_path), "c")
     warehouse.create_all(["topics", "undecoded"])
-    columns = "'c' cluster, DATE'2026-11-22' logical_date, 'id' topic_id, 't' topic, TIMESTAMP'2026-11-22 00:00:00' first_seen_at, 1 partitions"
+    columns = (
+        "'c' cluster, DATE'2026-11-22' logical_date, 'id' topic_id, 't' topic, TIMESTAMP'2026-11-22"
+        " 00:00:00' first_seen_at, 1 partitions"
+    )
     warehouse.replace("topics", spark.sql(f"SELECT {columns}, 'given' source"), "cluster = 'c'", {})
     assert spark._jvm is not None
     getattr(spark._jvm, "org.apache.spark.sql.delta.DeltaLog").clearCache()

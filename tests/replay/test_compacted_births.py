@@ -1,4 +1,6 @@
-"""What the cleaner leaves of an offline upgrade looks like the birth of a consumer group, and is none that was seen."""
+"""What the cleaner leaves of an offline upgrade looks like the birth of a consumer group, and is
+none that was seen.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ def first_operation() -> list[Entry]:
     """Of a group whose first member joined."""
     log = Log()
     log.skip(1)
-    log.write({"k5": "A"}, {"k3": 1}, {"k7": "A", "target": {"foo": [0]}}, {"k6": 1}, {"k8": "A", "epoch": 1, "prev": 0, "assigned": {"foo": [0]}})
+    log.write(
+        {"k5": "A"},
+        {"k3": 1},
+        {"k7": "A", "target": {"foo": [0]}},
+        {"k6": 1},
+        {"k8": "A", "epoch": 1, "prev": 0, "assigned": {"foo": [0]}},
+    )
     return log.entries
 
 
@@ -30,7 +38,9 @@ def test_what_opens_a_batch_is_a_birth_whatever_was_lost_before() -> None:
 
 
 @pytest.mark.parametrize("base_offset", [0, -1])
-def test_a_record_lost_right_before_it_may_have_been_the_tombstone_of_a_classic_group(base_offset: int) -> None:
+def test_a_record_lost_right_before_it_may_have_been_the_tombstone_of_a_classic_group(
+    base_offset: int,
+) -> None:
     """base_offset: of the batch, -1 where a consumer read it and none is known."""
     cleaned = [entry._replace(batch_base_offset=base_offset) for entry in first_operation()]
     snapshot = end_of(cleaned)
@@ -38,5 +48,8 @@ def test_a_record_lost_right_before_it_may_have_been_the_tombstone_of_a_classic_
 
 
 def test_the_first_record_of_a_log_has_lost_none() -> None:
-    first = [entry._replace(offset=entry.offset - 1, batch_base_offset=-1, last_hole=-1) for entry in first_operation()]
+    first = [
+        entry._replace(offset=entry.offset - 1, batch_base_offset=-1, last_hole=-1)
+        for entry in first_operation()
+    ]
     assert end_of(first).phase == "NATIVE"

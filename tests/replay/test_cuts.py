@@ -1,4 +1,6 @@
-"""Cut a group's log anywhere, carry the state over as bytes, and the facts are the same (design.md, section 6): nights are such cuts."""
+"""Cut a group's log anywhere, carry the state over as bytes, and the facts are the same (design.md,
+section 6): nights are such cuts.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition, MemberState
 from groupreplay.replay.group import GroupReplay
 from tests.support.recordings import RecordedGroup, all_groups, groups, recordings
-from tests.support.replaying import FactKey, boundaries, carried, difference, fact_keys, reduced, replayed
+from tests.support.replaying import (
+    FactKey,
+    boundaries,
+    carried,
+    difference,
+    fact_keys,
+    reduced,
+    replayed,
+)
 
 GROUPS_CUT_EVERYWHERE = 3
 RANDOM_PLACES = 200
@@ -23,7 +33,9 @@ _IDS = [f"{group.recording}-{group.group_id}" for group in _ALL]
 
 
 def facts_of(group: RecordedGroup, cuts: Iterable[int] = ()) -> Counter[FactKey]:
-    return fact_keys(replayed(group.entries, group.names, cuts, group.group_id, group.offsets_partition))
+    return fact_keys(
+        replayed(group.entries, group.names, cuts, group.group_id, group.offsets_partition)
+    )
 
 
 def begin(group: RecordedGroup) -> GroupReplay:
@@ -31,7 +43,9 @@ def begin(group: RecordedGroup) -> GroupReplay:
 
 
 def check_single_cuts(group: RecordedGroup, places: list[int]) -> None:
-    """One run that is never cut, and beside it one for each place that is cut there and nowhere else."""
+    """One run that is never cut, and beside it one for each place that is cut there and nowhere
+    else.
+    """
     wanted = facts_of(group)
     whole, told, at = begin(group), Counter[FactKey](), 0
     for place in sorted(places):
@@ -45,7 +59,9 @@ def check_single_cuts(group: RecordedGroup, places: list[int]) -> None:
             rest.replay(entry)
         rest.flush()
         got = told + fact_keys(rest.take_facts()) + fact_keys(rest.open_facts())
-        assert got == wanted, f"cut before offset {group.entries[place].offset}:\n{difference(wanted, got)}"
+        assert got == wanted, (
+            f"cut before offset {group.entries[place].offset}:\n{difference(wanted, got)}"
+        )
 
 
 @pytest.mark.parametrize("recording", recordings())
@@ -53,13 +69,21 @@ def test_a_log_can_be_cut_at_every_operation(recording: str) -> None:
     """Of the groups that change most."""
 
     def operations(group: RecordedGroup) -> list[int]:
-        return [place for place in boundaries(group.entries) if not isinstance(group.entries[place].record, OffsetCommit)]
+        return [
+            place
+            for place in boundaries(group.entries)
+            if not isinstance(group.entries[place].record, OffsetCommit)
+        ]
 
     busiest = sorted(groups(recording), key=lambda group: -len(operations(group)))
     for group in busiest[:GROUPS_CUT_EVERYWHERE]:
         check_single_cuts(group, operations(group))
     chance = random.Random(recording)
-    others = [(group, place) for group in busiest[GROUPS_CUT_EVERYWHERE:] for place in boundaries(group.entries)]
+    others = [
+        (group, place)
+        for group in busiest[GROUPS_CUT_EVERYWHERE:]
+        for place in boundaries(group.entries)
+    ]
     chosen = chance.sample(others, min(RANDOM_PLACES, len(others)))
     for group in busiest[GROUPS_CUT_EVERYWHERE:]:
         check_single_cuts(group, [place for each, place in chosen if each is group])
@@ -86,7 +110,14 @@ def test_open_facts_change_nothing(group: RecordedGroup) -> None:
             first = fact_keys(machine.open_facts())
             assert machine.state() == state
             assert fact_keys(machine.open_facts()) == first
-            assert fact_keys(carried(machine, group.group_id, group.offsets_partition, group.names).open_facts()) == first
+            assert (
+                fact_keys(
+                    carried(
+                        machine, group.group_id, group.offsets_partition, group.names
+                    ).open_facts()
+                )
+                == first
+            )
         machine.replay(entry)
     machine.flush()
     told += fact_keys(machine.take_facts()) + fact_keys(machine.open_facts())
@@ -95,26 +126,36 @@ def test_open_facts_change_nothing(group: RecordedGroup) -> None:
 
 @pytest.mark.parametrize("group", _ALL, ids=_IDS)
 def test_reduced_commits_give_the_same_facts(group: RecordedGroup) -> None:
-    """First and last ones between two other records are kept, and so are those at the edges of files and nights."""
+    """First and last ones between two other records are kept, and so are those at the edges of
+    files and nights.
+    """
     wanted = facts_of(group)
     chance = random.Random(group.group_id)
     for edges in (0, 1, 5, 20):
         places = frozenset(chance.sample(range(len(group.entries)), min(edges, len(group.entries))))
         kept = reduced(group.entries, places)
         got = fact_keys(replayed(kept, group.names, (), group.group_id, group.offsets_partition))
-        assert got == wanted, f"{len(kept)} of {len(group.entries)} entries kept:\n{difference(wanted, got)}"
+        assert got == wanted, (
+            f"{len(kept)} of {len(group.entries)} entries kept:\n{difference(wanted, got)}"
+        )
 
 
 def night_cuts(group: RecordedGroup, nights: int, first_ms: int, last_ms: int) -> list[int]:
-    """Where each night but the first begins: with the first operation after its share of the recording's time. Two that are equal: a night without
-    news."""
+    """Where each night but the first begins: with the first operation after its share of the
+    recording's time. Two that are equal: a night without news.
+    """
     starts = [first_ms + (last_ms - first_ms) * night // nights for night in range(1, nights)]
     places = [0, *boundaries(group.entries)]
-    return [next((place for place in places if group.entries[place].ts_ms >= start), len(group.entries)) for start in starts]
+    return [
+        next((place for place in places if group.entries[place].ts_ms >= start), len(group.entries))
+        for start in starts
+    ]
 
 
 def facts_of_nights(group: RecordedGroup, cuts: list[int]) -> Counter[FactKey]:
-    """As the job does it: each night lands its own commits, reduced; restores the state; tells what became final, and at the end what is open."""
+    """As the job does it: each night lands its own commits, reduced; restores the state; tells what
+    became final, and at the end what is open.
+    """
     told, state = Counter[FactKey](), None
     kept = set(map(id, reduced(group.entries, frozenset(cuts))))
     for begin, end in pairwise([0, *cuts, len(group.entries)]):
@@ -129,7 +170,11 @@ def facts_of_nights(group: RecordedGroup, cuts: list[int]) -> Counter[FactKey]:
 
 
 def start(group: RecordedGroup, state: bytes | None) -> GroupReplay:
-    return begin(group) if state is None else GroupReplay.restore(group.group_id, group.offsets_partition, group.names, state)
+    return (
+        begin(group)
+        if state is None
+        else GroupReplay.restore(group.group_id, group.offsets_partition, group.names, state)
+    )
 
 
 @pytest.mark.parametrize("nights", [2, 5, 24])
@@ -138,13 +183,18 @@ def test_nights_give_what_one_run_gives(recording: str, nights: int) -> None:
     """All groups of a recording, cut at the same times."""
     times = [entry.ts_ms for group in groups(recording) for entry in group.entries]
     for group in groups(recording):
-        wanted, got = facts_of(group), facts_of_nights(group, night_cuts(group, nights, min(times), max(times)))
+        wanted, got = (
+            facts_of(group),
+            facts_of_nights(group, night_cuts(group, nights, min(times), max(times))),
+        )
         assert got == wanted, f"{group.group_id}:\n{difference(wanted, got)}"
 
 
 @pytest.mark.parametrize("group", _ALL, ids=_IDS)
 def test_a_log_that_is_no_more_ends_every_row_unobserved(group: RecordedGroup) -> None:
-    """Its topic was created anew: what follows is told of a group of its own, as if nothing had been before."""
+    """Its topic was created anew: what follows is told of a group of its own, as if nothing had
+    been before.
+    """
     places = [*boundaries(group.entries), len(group.entries)]
     middle = places[len(places) // 2]
     machine = begin(group)
@@ -158,10 +208,18 @@ def test_a_log_that_is_no_more_ends_every_row_unobserved(group: RecordedGroup) -
     assert (ended.state(), ended.open_facts()) == (None, [])
     assert all(fact.is_final for fact in closed)
     for kind in (HeldPartition, MemberState, Epoch, HandOver):
-        were_open = {(fact.from_offset, fact.incarnation) for fact in open_then if isinstance(fact, kind)}
+        were_open = {
+            (fact.from_offset, fact.incarnation) for fact in open_then if isinstance(fact, kind)
+        }
         are_closed = [fact for fact in closed if isinstance(fact, kind)]
-        assert were_open <= {(fact.from_offset, fact.incarnation) for fact in are_closed}, "no row is lost"
-    held = [fact.end_reason for fact in closed if isinstance(fact, HeldPartition) and fact.next_member_id is None]
+        assert were_open <= {(fact.from_offset, fact.incarnation) for fact in are_closed}, (
+            "no row is lost"
+        )
+    held = [
+        fact.end_reason
+        for fact in closed
+        if isinstance(fact, HeldPartition) and fact.next_member_id is None
+    ]
     assert "OPEN" not in held
     for entry in group.entries[middle:]:
         ended.replay(entry)
@@ -170,11 +228,15 @@ def test_a_log_that_is_no_more_ends_every_row_unobserved(group: RecordedGroup) -
     for entry in group.entries[middle:]:
         anew.replay(entry)
     anew.flush()
-    assert fact_keys([*ended.take_facts(), *ended.open_facts()]) == fact_keys([*anew.take_facts(), *anew.open_facts()])
+    assert fact_keys([*ended.take_facts(), *ended.open_facts()]) == fact_keys(
+        [*anew.take_facts(), *anew.open_facts()]
+    )
 
 
 def test_enough_is_cut() -> None:
-    """Three groups of every recording that has as many; nothing of a recording is left out because it could not be read."""
+    """Three groups of every recording that has as many; nothing of a recording is left out because
+    it could not be read.
+    """
     assert len(recordings()) >= 4
     for recording in recordings():
         assert len(groups(recording)) >= GROUPS_CUT_EVERYWHERE

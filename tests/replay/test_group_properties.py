@@ -1,4 +1,6 @@
-"""What holds of every log, also of such as no coordinator would write: broken ones are what a replay meets when bytes are lost."""
+"""What holds of every log, also of such as no coordinator would write: broken ones are what a
+replay meets when bytes are lost.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,21 @@ _RECORDED = [group for group in all_groups() if len(boundaries(group.entries)) >
 
 @st.composite
 def damaged_recordings(draw: st.DrawFn) -> tuple[RecordedGroup, list[Entry]]:
-    """A stretch of a recorded group's log in which records were dropped, doubled or swapped. Offsets and times stay where they were."""
+    """A stretch of a recorded group's log in which records were dropped, doubled or swapped.
+    Offsets and times stay where they were.
+    """
     group = draw(st.sampled_from(_RECORDED))
     entries = reduced(group.entries)
     begin = draw(st.integers(0, max(0, len(entries) - 5)))
     entries = entries[begin : begin + draw(st.integers(5, 150))]
-    for kind, where in draw(st.lists(st.tuples(st.sampled_from(["drop", "double", "swap", "hole"]), st.integers(0, len(entries))), max_size=8)):
+    for kind, where in draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["drop", "double", "swap", "hole"]), st.integers(0, len(entries))
+            ),
+            max_size=8,
+        )
+    ):
         index = where % max(1, len(entries) - 1)
         if kind == "drop" and len(entries) > 1:
             del entries[index]
@@ -50,10 +61,15 @@ def damaged_recordings(draw: st.DrawFn) -> tuple[RecordedGroup, list[Entry]]:
             entries[-1] = entries[-1]._replace(record=entries[index].record)
         elif kind == "swap" and len(entries) > 1:
             one, other = entries[index], entries[index + 1]
-            entries[index : index + 2] = [one._replace(record=other.record), other._replace(record=one.record)]
+            entries[index : index + 2] = [
+                one._replace(record=other.record),
+                other._replace(record=one.record),
+            ]
         elif kind == "hole":
             hole = entries[index].offset - 1
-            entries[index:] = [entry._replace(last_hole=max(hole, entry.last_hole)) for entry in entries[index:]]
+            entries[index:] = [
+                entry._replace(last_hole=max(hole, entry.last_hole)) for entry in entries[index:]
+            ]
     return group, entries
 
 
@@ -75,7 +91,9 @@ KEYS: dict[type[Fact], tuple[str, ...]] = {
 
 def key_of(fact: Fact) -> tuple[Any, ...]:
     values = (
-        (getattr(fact, "topic_id", None) or getattr(fact, "topic", None)) if name == "topic_id or topic" else getattr(fact, name)
+        (getattr(fact, "topic_id", None) or getattr(fact, "topic", None))
+        if name == "topic_id or topic"
+        else getattr(fact, name)
         for name in KEYS[type(fact)]
     )
     return (fact.KIND, fact.incarnation, *values)
@@ -88,7 +106,12 @@ def check_facts(facts: list[Fact]) -> None:
     for fact in facts:
         for name in type(fact).__dataclass_fields__:
             value = getattr(fact, name)
-            assert not (name.endswith("_ms") and isinstance(value, int) and value < 0 and name != "timeout_ms"), f"{name} is negative: {fact}"
+            assert not (
+                name.endswith("_ms")
+                and isinstance(value, int)
+                and value < 0
+                and name != "timeout_ms"
+            ), f"{name} is negative: {fact}"
         if fact.to_offset is not None:
             assert fact.to_offset >= fact.from_offset, f"ends before it begins: {fact}"
     assert sum(isinstance(fact, GroupSnapshot) for fact in facts) <= 1
@@ -98,19 +121,29 @@ def check_facts(facts: list[Fact]) -> None:
             assert getattr(fact, "outcome", "") != "OPEN", f"final, and open: {fact}"
             assert getattr(fact, "end_reason", "") != "OPEN", f"final, and open: {fact}"
     check_apart([fact for fact in facts if isinstance(fact, Epoch)], lambda fact: ())
-    check_apart([fact for fact in facts if isinstance(fact, MemberState)], lambda fact: (fact.member_id,))
     check_apart(
-        [fact for fact in facts if isinstance(fact, HeldPartition)], lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition)
+        [fact for fact in facts if isinstance(fact, MemberState)], lambda fact: (fact.member_id,)
     )
-    check_apart([fact for fact in facts if isinstance(fact, HandOver)], lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition))
+    check_apart(
+        [fact for fact in facts if isinstance(fact, HeldPartition)],
+        lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition),
+    )
+    check_apart(
+        [fact for fact in facts if isinstance(fact, HandOver)],
+        lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition),
+    )
 
 
 def check_apart(facts: list[Any], subject: Callable[[Any], tuple[Any, ...]]) -> None:
     """Stretches of one subject follow each other: none begins before the one before it ended."""
     last: dict[tuple[Any, ...], Any] = {}
-    for fact in sorted(facts, key=lambda fact: (fact.from_offset, fact.to_offset is None, fact.to_offset)):
+    for fact in sorted(
+        facts, key=lambda fact: (fact.from_offset, fact.to_offset is None, fact.to_offset)
+    ):
         before = last.get((fact.incarnation, *subject(fact)))
-        assert before is None or (before.to_offset is not None and before.to_offset <= fact.from_offset), f"{fact} begins in {before}"
+        assert before is None or (
+            before.to_offset is not None and before.to_offset <= fact.from_offset
+        ), f"{fact} begins in {before}"
         last[fact.incarnation, *subject(fact)] = fact
 
 
@@ -166,7 +199,9 @@ def test_any_log_can_be_cut_anywhere(effort: settings) -> None:
 
 
 def with_lasting_ids(entries: list[Entry]) -> list[Entry]:
-    """A broker that names topic ids in commits goes on to do so: without this the one commit that names an id could be one that is reduced."""
+    """A broker that names topic ids in commits goes on to do so: without this the one commit that
+    names an id could be one that is reduced.
+    """
     lasting: dict[tuple[str, int], bool] = {}
     found = []
     for entry in reversed(entries):
@@ -174,7 +209,9 @@ def with_lasting_ids(entries: list[Entry]) -> list[Entry]:
         if isinstance(commit, OffsetCommit) and commit.value is not None:
             key = (commit.topic, commit.partition)
             if not lasting.get(key, True):
-                entry = entry._replace(record=replace(commit, value=replace(commit.value, topic_id=None)))
+                entry = entry._replace(
+                    record=replace(commit, value=replace(commit.value, topic_id=None))
+                )
             lasting[key] = lasting.get(key, True) and commit.value.topic_id is not None
         found.append(entry)
     return found[::-1]
@@ -189,7 +226,10 @@ def test_commits_between_changes_say_nothing(effort: settings) -> None:
     def check(entries: list[Entry], data: st.DataObject) -> None:
         entries = with_lasting_ids(entries)
         edges = data.draw(st.frozensets(st.integers(0, len(entries)), max_size=3))
-        wanted, got = fact_keys(replayed(entries, NAMES)), fact_keys(replayed(reduced(entries, edges), NAMES))
+        wanted, got = (
+            fact_keys(replayed(entries, NAMES)),
+            fact_keys(replayed(reduced(entries, edges), NAMES)),
+        )
         assert wanted == got, difference(wanted, got)
 
     check()

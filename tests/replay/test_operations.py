@@ -1,4 +1,6 @@
-"""Where one operation ends and the next begins. Cases are those that recordings of 3.9 to 4.3 showed, and those that the write order implies."""
+"""Where one operation ends and the next begins. Cases are those that recordings of 3.9 to 4.3
+showed, and those that the write order implies.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,9 @@ def split(entries: list[Entry]) -> list[list[Entry]]:
 def test_records_of_one_millisecond_are_split_by_their_shape(case: str) -> None:
     operations = CASES[case]
     entries = Log().write(*(form for operation in operations for form in operation))
-    assert [len(operation) for operation in split(entries)] == [len(operation) for operation in operations]
+    assert [len(operation) for operation in split(entries)] == [
+        len(operation) for operation in operations
+    ]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -123,7 +127,9 @@ def test_every_batch_boundary_ends_an_operation(case: str) -> None:
 
 
 def test_a_commit_between_group_records_ends_an_operation() -> None:
-    """Commits are glued to group records in busy batches (migration-4.0 p48:133), and an operation never holds one."""
+    """Commits are glued to group records in busy batches (migration-4.0 p48:133), and an operation
+    never holds one.
+    """
     join: list[Form] = [
         {"k5": "A"},
         {"k3": 1},
@@ -132,32 +138,58 @@ def test_a_commit_between_group_records_ends_an_operation() -> None:
         {"k8": "A", "epoch": 1, "prev": 0, "assigned": {"foo": [0]}},
     ]
     leave: list[Form] = [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k3": 2}]
-    facts = replayed(Log().write(*join, {"k1": "foo-0"}, *leave, {"k1": "foo-0"}, {"k1x": "foo-0"}), NAMES)
+    facts = replayed(
+        Log().write(*join, {"k1": "foo-0"}, *leave, {"k1": "foo-0"}, {"k1x": "foo-0"}), NAMES
+    )
     epochs = [fact for fact in facts if fact.KIND == "epoch"]
     assert [getattr(epoch, "cause", None) for epoch in epochs] == ["JOIN", "LEFT_OR_FENCED"]
     assert not [fact for fact in facts if fact.KIND == "anomaly"]
 
 
 def test_a_cleaned_operation_is_one_by_its_batch() -> None:
-    """In cleaned segments offsets have gaps, and the batch's base offset survives (compacted-4.3 p24:971 K7, 974 K8 of base 971)."""
-    first, second = (Entry(offset, 5, 0, 971, 973 if offset == 974 else -1, record(form)) for offset, form in ((971, {"k7": "A"}), (974, k8("A"))))
+    """In cleaned segments offsets have gaps, and the batch's base offset survives (compacted-4.3
+    p24:971 K7, 974 K8 of base 971).
+    """
+    first, second = (
+        Entry(offset, 5, 0, 971, 973 if offset == 974 else -1, record(form))
+        for offset, form in ((971, {"k7": "A"}), (974, k8("A")))
+    )
     assert split([first, second]) == [[first, second]]
 
 
 def test_an_operation_knows_where_it_stood() -> None:
     entries = Log().skip(10).leader(3).at(77).write({"k5": "A"}, {"k3": 5}, k8("A", 4, 0))
     operation = Operation(entries)
-    assert (operation.offset, operation.last_offset, operation.ts_ms, operation.leader_epoch, operation.last_hole) == (10, 12, 77, 3, 9)
+    assert (
+        operation.offset,
+        operation.last_offset,
+        operation.ts_ms,
+        operation.leader_epoch,
+        operation.last_hole,
+    ) == (10, 12, 77, 3, 9)
 
 
 def test_no_operation_of_a_recording_holds_two_first_records() -> None:
-    """A check of the rule by what it must never do: two joins, two leaves' K3s or two K2s in one operation."""
+    """A check of the rule by what it must never do: two joins, two leaves' K3s or two K2s in one
+    operation.
+    """
     for group in all_groups():
         entries = [entry for entry in group.entries if not isinstance(entry.record, OffsetCommit)]
         for operation in split(entries):
-            kinds = [type(entry.record).__name__ for entry in operation if getattr(entry.record, "value", None) is not None]
-            upgrades = getattr(operation[0].record, "value", 0) is None and type(operation[0].record).__name__ == "GroupMetadata"
-            assert kinds.count("ConsumerGroupMetadata") <= 1 + upgrades, (group.recording, group.group_id, operation[0].offset)
+            kinds = [
+                type(entry.record).__name__
+                for entry in operation
+                if getattr(entry.record, "value", None) is not None
+            ]
+            upgrades = (
+                getattr(operation[0].record, "value", 0) is None
+                and type(operation[0].record).__name__ == "GroupMetadata"
+            )
+            assert kinds.count("ConsumerGroupMetadata") <= 1 + upgrades, (
+                group.recording,
+                group.group_id,
+                operation[0].offset,
+            )
             assert kinds.count("GroupMetadata") <= 1
             assert len({entry.record.group_id for entry in operation}) == 1
             assert operation[0].record.group_id == group.group_id != GROUP

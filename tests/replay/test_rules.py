@@ -1,4 +1,5 @@
-"""Every invariant on a recorded log that was changed to break it; and on logs of healthy brokers, whole or with holes: none may be called broken.
+"""Every invariant on a recorded log that was changed to break it; and on logs of healthy brokers,
+whole or with holes: none may be called broken.
 
 The rule must fire, at the record that was changed, and must not have fired before.
 """
@@ -20,15 +21,23 @@ from tests.support.changed_logs import Log, spread
 from tests.support.recordings import RecordedGroup, all_groups, group
 from tests.support.replaying import replayed
 
-_NAMES = [f"{rule_id}-{mutation.__name__}-{recording}" for rule_id, recording, _, mutation in MUTATIONS]
+_NAMES = [
+    f"{rule_id}-{mutation.__name__}-{recording}" for rule_id, recording, _, mutation in MUTATIONS
+]
 
 
 def anomalies(log: Sequence[Entry], recorded: RecordedGroup) -> Iterator[Anomaly]:
-    return (fact for fact in replayed(log, recorded.names, (), recorded.group_id, recorded.offsets_partition) if isinstance(fact, Anomaly))
+    return (
+        fact
+        for fact in replayed(log, recorded.names, (), recorded.group_id, recorded.offsets_partition)
+        if isinstance(fact, Anomaly)
+    )
 
 
 @pytest.mark.parametrize(("rule_id", "recording", "group_id", "mutation"), MUTATIONS, ids=_NAMES)
-def test_a_rule_fires_on_the_record_that_breaks_it(rule_id: str, recording: str, group_id: str, mutation: Mutation) -> None:
+def test_a_rule_fires_on_the_record_that_breaks_it(
+    rule_id: str, recording: str, group_id: str, mutation: Mutation
+) -> None:
     recorded = group(recording, group_id)
     rule = RULES[rule_id]
     assert not [a for a in anomalies(recorded.entries, recorded) if a.rule == rule.name]
@@ -39,11 +48,16 @@ def test_a_rule_fires_on_the_record_that_breaks_it(rule_id: str, recording: str,
     assert broken.evidence & {a.evidence_offset for a in found}, (
         f"{rule.name} points at {[a.evidence_offset for a in found]}, not at {broken.evidence}"
     )
-    assert all(a.offsets_partition == recorded.offsets_partition and a.group_id == group_id and a.detail for a in found)
+    assert all(
+        a.offsets_partition == recorded.offsets_partition and a.group_id == group_id and a.detail
+        for a in found
+    )
 
 
 @pytest.mark.parametrize(("rule_id", "recording", "group_id", "mutation"), MUTATIONS, ids=_NAMES)
-def test_behind_a_hole_the_same_record_breaks_nothing(rule_id: str, recording: str, group_id: str, mutation: Mutation) -> None:
+def test_behind_a_hole_the_same_record_breaks_nothing(
+    rule_id: str, recording: str, group_id: str, mutation: Mutation
+) -> None:
     """But where what is wrong lies within one operation: no hole explains that."""
     recorded = group(recording, group_id)
     broken = mutation(list(recorded.entries))
@@ -52,7 +66,11 @@ def test_behind_a_hole_the_same_record_breaks_nothing(rule_id: str, recording: s
     roomy = spread(broken.log)
     hole = roomy[broken.hidden_from].offset - 1
     holed = [entry._replace(last_hole=hole) if entry.offset > hole else entry for entry in roomy]
-    found = [a for a in anomalies(holed, recorded) if a.rule == RULES[rule_id].name and a.evidence_offset // 10 in broken.evidence]
+    found = [
+        a
+        for a in anomalies(holed, recorded)
+        if a.rule == RULES[rule_id].name and a.evidence_offset // 10 in broken.evidence
+    ]
     assert not found, f"{found[0].rule}: {found[0].detail}"
 
 
@@ -68,7 +86,9 @@ def test_rules_say_what_they_mean() -> None:
         assert rule.severity in ("ERROR", "WARN")
 
 
-@pytest.mark.parametrize("recorded", list(all_groups()), ids=lambda g: f"{g.recording}-{g.group_id}")
+@pytest.mark.parametrize(
+    "recorded", list(all_groups()), ids=lambda g: f"{g.recording}-{g.group_id}"
+)
 def test_no_rule_is_called_broken_on_a_healthy_broker(recorded: RecordedGroup) -> None:
     assert not list(anomalies(recorded.entries, recorded))
 
@@ -94,7 +114,10 @@ def compacted(log: Sequence[Entry], until: int, keeps_tombstones: bool) -> Log:
 
     def is_kept(index: int) -> bool:
         record = log[index].record
-        return index >= until or (latest[_key(record)] == index and (keeps_tombstones or getattr(record, "value", None) is not None))
+        return index >= until or (
+            latest[_key(record)] == index
+            and (keeps_tombstones or getattr(record, "value", None) is not None)
+        )
 
     return thinned(log, is_kept)
 
@@ -102,10 +125,17 @@ def compacted(log: Sequence[Entry], until: int, keeps_tombstones: bool) -> Log:
 def _key(record: Record) -> tuple[Any, ...]:
     if isinstance(record, OffsetCommit):
         return (OffsetCommit, record.topic, record.partition)
-    return (type(record), getattr(record, "key_type", 0), getattr(record, "member_id", ""), getattr(record, "regular_expression", ""))
+    return (
+        type(record),
+        getattr(record, "key_type", 0),
+        getattr(record, "member_id", ""),
+        getattr(record, "regular_expression", ""),
+    )
 
 
-@pytest.mark.parametrize("recorded", list(all_groups()), ids=lambda g: f"{g.recording}-{g.group_id}")
+@pytest.mark.parametrize(
+    "recorded", list(all_groups()), ids=lambda g: f"{g.recording}-{g.group_id}"
+)
 def test_holes_and_compaction_break_no_rule(recorded: RecordedGroup) -> None:
     """What is missing may explain anything: not even a warning is given."""
     chance = random.Random(f"{recorded.recording} {recorded.group_id}")
@@ -119,9 +149,19 @@ def test_holes_and_compaction_break_no_rule(recorded: RecordedGroup) -> None:
             ("compacted long ago", compacted(recorded.entries, until, keeps_tombstones=False)),
         ):
             found = [a for a in anomalies(log, recorded) if a.severity != "INFO"]
-            assert not found, f"{what}: {found[0].rule} at {found[0].evidence_offset}: {found[0].detail}"
+            assert not found, (
+                f"{what}: {found[0].rule} at {found[0].evidence_offset}: {found[0].detail}"
+            )
 
 
 def test_severities_are_those_that_a_person_can_rely_on() -> None:
-    """WARN where the reference is not sure enough of the rule: queues of timers, owners that are only counted, subscriptions that shrink."""
-    assert {rule_id for rule_id, rule in RULES.items() if rule.severity != ERROR} == {"I12", "I13", "I17", "I21", "I22"}
+    """WARN where the reference is not sure enough of the rule: queues of timers, owners that are
+    only counted, subscriptions that shrink.
+    """
+    assert {rule_id for rule_id, rule in RULES.items() if rule.severity != ERROR} == {
+        "I12",
+        "I13",
+        "I17",
+        "I21",
+        "I22",
+    }

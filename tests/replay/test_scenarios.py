@@ -1,15 +1,22 @@
-"""Situations, one YAML file each under tests/scenarios/replay: what is written, and what the replay must make of it.
+"""Situations, one YAML file each under tests/scenarios/replay: what is written, and what the replay
+must make of it.
 
     why:       what it shows, in a sentence or two
-    source:    the section of measures.md, the KIP, the Kafka class, or the recording with its records
+    source:    the section of measures.md, the KIP, the Kafka class, or the recording with its
+    records
     names:     topic id -> name that a topics source gives; default foo, bar and baz. {} for none
-    records:   a list: each element one write of the coordinator (one batch, one time, one second after the one before): a form of
-               tests/support/building.py, or a list of them; or a directive for what follows: {at: ms}, {leader: epoch}, {skip: n}, {hole: n}
-    facts:     kind -> every row of that kind, in the order of their offsets, with the fields that matter; kinds that are not named are not looked at.
-               {of: {field: value}, rows: [..]} looks at those rows alone. {} where nothing is expected, and then no fact may come
+    records:   a list: each element one write of the coordinator (one batch, one time, one second
+    after the one before): a form of
+               tests/support/building.py, or a list of them; or a directive for what follows: {at:
+               ms}, {leader: epoch}, {skip: n}, {hole: n}
+    facts:     kind -> every row of that kind, in the order of their offsets, with the fields that
+    matter; kinds that are not named are not looked at.
+               {of: {field: value}, rows: [..]} looks at those rows alone. {} where nothing is
+               expected, and then no fact may come
     anomalies: all of them; [] where none may be
 
-Offsets count from 0, times from 1000. Words that are not of the form fail, and so does what is left out. Every log is also cut everywhere.
+Offsets count from 0, times from 1000. Words that are not of the form fail, and so does what is left
+out. Every log is also cut everywhere.
 """
 
 from __future__ import annotations
@@ -40,7 +47,9 @@ class _OnceLoader(yaml.SafeLoader):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = {str(key) for key in keys if keys.count(key) > 1}
         if twice:
-            raise yaml.constructor.ConstructorError(None, None, f"given twice: {sorted(twice)}", node.start_mark)
+            raise yaml.constructor.ConstructorError(
+                None, None, f"given twice: {sorted(twice)}", node.start_mark
+            )
         return super().construct_mapping(node, deep)
 
 
@@ -54,9 +63,13 @@ def load(path: Path) -> dict[str, Any]:
         assert kind in _KINDS, f"{path.name}: no fact of kind {kind!r}"
         rows, of = expected_rows(expected)
         for row in (*rows, of):
-            assert row.keys() <= _KINDS[kind], f"{path.name}: {kind} has no {sorted(row.keys() - _KINDS[kind])}"
+            assert row.keys() <= _KINDS[kind], (
+                f"{path.name}: {kind} has no {sorted(row.keys() - _KINDS[kind])}"
+            )
     for row in scenario["anomalies"]:
-        assert row.keys() <= _KINDS[Anomaly.KIND], f"{path.name}: an anomaly has no {sorted(row.keys() - _KINDS[Anomaly.KIND])}"
+        assert row.keys() <= _KINDS[Anomaly.KIND], (
+            f"{path.name}: an anomaly has no {sorted(row.keys() - _KINDS[Anomaly.KIND])}"
+        )
     return scenario
 
 
@@ -90,11 +103,18 @@ def direct(log: Log, directive: Mapping[str, int]) -> None:
 
 
 def shown(facts: list[Fact], fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The facts, each with the fields that the expected row in its place names; with all that any row names where their number differs."""
+    """The facts, each with the fields that the expected row in its place names; with all that any
+    row names where their number differs.
+    """
     if len(facts) != len(fields):
-        every = dict.fromkeys(name for row in fields for name in row) or {"from_offset": None, "to_offset": None}
+        every = dict.fromkeys(name for row in fields for name in row) or {
+            "from_offset": None,
+            "to_offset": None,
+        }
         return [{name: getattr(fact, name) for name in every} for fact in facts]
-    return [{name: getattr(fact, name) for name in row} for fact, row in zip(facts, fields, strict=True)]
+    return [
+        {name: getattr(fact, name) for name in row} for fact, row in zip(facts, fields, strict=True)
+    ]
 
 
 def in_order(facts: list[Fact]) -> list[Fact]:
@@ -108,11 +128,20 @@ def in_order(facts: list[Fact]) -> list[Fact]:
 def check(kind: str, facts: list[Fact], expected: Any) -> list[str]:
     """A readable difference between what came and what was expected; [] where there is none."""
     rows, of = expected_rows(expected)
-    came = in_order([fact for fact in facts if kind == fact.KIND and all(getattr(fact, name) == value for name, value in of.items())])
+    came = in_order(
+        [
+            fact
+            for fact in facts
+            if kind == fact.KIND and all(getattr(fact, name) == value for name, value in of.items())
+        ]
+    )
     got = shown(came, rows)
     if got == rows:
         return []
-    return [f"--- {kind}: expected (-), came (+)", *difflib.ndiff([str(row) for row in rows], [str(row) for row in got])]
+    return [
+        f"--- {kind}: expected (-), came (+)",
+        *difflib.ndiff([str(row) for row in rows], [str(row) for row in got]),
+    ]
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
@@ -134,24 +163,71 @@ def test_scenario(path: Path) -> None:
 
 
 def test_there_are_scenarios_of_everything_a_hand_over_can_come_to() -> None:
-    """Outcomes, end reasons and causes that the tables name, each in some scenario's expectations."""
+    """Outcomes, end reasons and causes that the tables name, each in some scenario's
+    expectations.
+    """
     found: set[str] = set()
     for path in SCENARIOS.glob("*.yaml"):
         for expected in load(path)["facts"].values():
             found |= {
-                str(value) for row in expected_rows(expected)[0] for name, value in row.items() if name in ("outcome", "end_reason", "cause", "phase")
+                str(value)
+                for row in expected_rows(expected)[0]
+                for name, value in row.items()
+                if name in ("outcome", "end_reason", "cause", "phase")
             }
-    outcomes = {"ACKED", "FENCED", "LEFT", "LEFT_OR_FENCED", "CANCELLED", "REPLACED", "UNOBSERVED", "OPEN", "CONVERGED", "SUPERSEDED"}
-    end_reasons = {"REVOKED", "LEFT_OR_FENCED", "REPLACED", "TOPIC_REMOVED", "GROUP_REMOVED", "UNOBSERVED", "OPEN"}
-    causes = {
-        *("UPGRADE", "DOWNGRADE", "STATIC_REPLACED", "LEFT_OR_FENCED", "JOIN", "SUBSCRIPTION", "REGEX", "ASSIGNOR", "TOPIC_METADATA", "UNKNOWN"),
+    outcomes = {
+        "ACKED",
+        "FENCED",
+        "LEFT",
+        "LEFT_OR_FENCED",
+        "CANCELLED",
+        "REPLACED",
+        "UNOBSERVED",
+        "OPEN",
+        "CONVERGED",
+        "SUPERSEDED",
     }
-    phases = {"NOT_APPLICABLE", "EMPTY", "CLASSIC", "ROLLED_BACK", "MIGRATING", "MIGRATED", "NATIVE", "CONSUMER"}
+    end_reasons = {
+        "REVOKED",
+        "LEFT_OR_FENCED",
+        "REPLACED",
+        "TOPIC_REMOVED",
+        "GROUP_REMOVED",
+        "UNOBSERVED",
+        "OPEN",
+    }
+    causes = {
+        *(
+            "UPGRADE",
+            "DOWNGRADE",
+            "STATIC_REPLACED",
+            "LEFT_OR_FENCED",
+            "JOIN",
+            "SUBSCRIPTION",
+            "REGEX",
+            "ASSIGNOR",
+            "TOPIC_METADATA",
+            "UNKNOWN",
+        ),
+    }
+    phases = {
+        "NOT_APPLICABLE",
+        "EMPTY",
+        "CLASSIC",
+        "ROLLED_BACK",
+        "MIGRATING",
+        "MIGRATED",
+        "NATIVE",
+        "CONSUMER",
+    }
     assert not (outcomes | end_reasons | causes | phases) - found
 
 
 def test_a_fact_that_is_not_expected_fails() -> None:
-    facts = replayed(log_of([[{"k5": "A"}, {"k3": 1}, {"k7": "A"}, {"k6": 1}, {"k8": "A", "prev": 0}]]).entries, NAMES)
+    facts = replayed(
+        log_of([[{"k5": "A"}, {"k3": 1}, {"k7": "A"}, {"k6": 1}, {"k8": "A", "prev": 0}]]).entries,
+        NAMES,
+    )
     assert not check("epoch", facts, [{"epoch": 1, "cause": "JOIN"}])
     assert check("epoch", facts, [])
     assert check("epoch", facts, [{"epoch": 1, "cause": "LEFT_OR_FENCED"}])
@@ -161,7 +237,12 @@ def test_a_fact_that_is_not_expected_fails() -> None:
 
 @pytest.mark.parametrize(
     "records",
-    [[{"k5": "A", "colour": "red"}], [{"k99": 1}], [{"at": 5, "k3": 1}], [{"k2": 1, "members": {"a": {"assigned": {}, "rack": 1}}}]],
+    [
+        [{"k5": "A", "colour": "red"}],
+        [{"k99": 1}],
+        [{"at": 5, "k3": 1}],
+        [{"k2": 1, "members": {"a": {"assigned": {}, "rack": 1}}}],
+    ],
 )
 def test_a_word_that_is_not_of_the_form_fails(records: list[Any]) -> None:
     with pytest.raises((AssertionError, ValueError)):

@@ -1,4 +1,6 @@
-"""A group's state as bytes: what one version wrote another must read or refuse, and equal lives must be equal bytes."""
+"""A group's state as bytes: what one version wrote another must read or refuse, and equal lives
+must be equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,26 @@ from tests.replay.kept_states import EVIDENCE, LIFE, kept, releases
 from tests.support.random_logs import NAMES, logs
 from tests.support.recordings import REPOSITORY, RecordedGroup, all_groups, group
 
-PLACE: dict[str, Any] = {"group_id": "g", "broker": 1, "source": "server_log", "input": "i", "position": 1}
+PLACE: dict[str, Any] = {
+    "group_id": "g",
+    "broker": 1,
+    "source": "server_log",
+    "input": "i",
+    "position": 1,
+}
 RARE = Evidence(
     "g",
-    silences={"m": Silence(**PLACE, member_id="m", instance_id=None, client_id="c", client_host="h", protocol=None, since_at=1)},
+    silences={
+        "m": Silence(
+            **PLACE,
+            member_id="m",
+            instance_id=None,
+            client_id="c",
+            client_host="h",
+            protocol=None,
+            since_at=1,
+        )
+    },
     outage=Outage(**PLACE, since_at=1, last_at=2, attempts=1),
     failure=AssignorFailure(**PLACE, epoch=1, reason="r", first_at=1, last_at=2, attempts=1),
 )
@@ -58,7 +76,9 @@ def data() -> bytes:
     return state_of(group("churn-4.3", "churn-mixed-b"))
 
 
-@pytest.mark.parametrize("recorded", list(all_groups()), ids=lambda g: f"{g.recording}-{g.group_id}")
+@pytest.mark.parametrize(
+    "recorded", list(all_groups()), ids=lambda g: f"{g.recording}-{g.group_id}"
+)
 def test_a_life_comes_back_as_it_was(recorded: RecordedGroup) -> None:
     machine = machine_of(recorded)
     data = machine.state()
@@ -87,17 +107,28 @@ def test_any_life_comes_back_as_it_was(entries: list[Entry]) -> None:
 
 
 def test_equal_lives_are_equal_bytes_whatever_the_order_of_sets() -> None:
-    """Python orders sets of strings anew in every process: two tasks that replay one group must write one state."""
+    """Python orders sets of strings anew in every process: two tasks that replay one group must
+    write one state.
+    """
     code = (
-        "import hashlib; from tests.replay.test_state import state_of; from tests.support.recordings import group;"
-        "print([hashlib.sha256(state_of(group(*name))).hexdigest() for name in"
-        " [('churn-4.3', 'churn-mixed-b'), ('migration-4.3', 'rollback'), ('brokers-killed-4.2', 'churn-a'), ('classic-3.9', 'classic-coop')]])"
+        "import hashlib; from tests.replay.test_state import state_of; from"
+        " tests.support.recordings import"
+        " group;print([hashlib.sha256(state_of(group(*name))).hexdigest() for name in"
+        " [('churn-4.3', 'churn-mixed-b'), ('migration-4.3', 'rollback'), ('brokers-killed-4.2',"
+        " 'churn-a'), ('classic-3.9', 'classic-coop')]])"
     )
 
     def digests(seed: str) -> str:
         paths = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "lib")])
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
-        return subprocess.run([sys.executable, "-c", code], env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
 
     assert digests("1") == digests("2") != ""
 
@@ -155,7 +186,9 @@ def test_a_state_without_a_field_that_has_a_default_is_read_with_it(kind: str, m
                 older = without(data, kept_codec, cls.__name__, field.name)
                 module.from_bytes(older)
                 without_it = held(kept_codec.from_bytes(older), cls)
-                assert [getattr(each, field.name) for each in without_it] == [default] * len(held(value, cls))
+                assert [getattr(each, field.name) for each in without_it] == [default] * len(
+                    held(value, cls)
+                )
 
 
 def test_damaged_bytes_are_refused(data: bytes) -> None:
@@ -171,7 +204,9 @@ def test_a_gone_group_has_no_state() -> None:
 
 
 def test_a_state_is_small(data: bytes) -> None:
-    """A night carries one row a group: what is kept is what a later record can still change, not the history."""
+    """A night carries one row a group: what is kept is what a later record can still change, not
+    the history.
+    """
     assert len(data) < 16_000
     assert Path(state.__file__ or "").name == "state.py"
 
@@ -182,7 +217,9 @@ def first_version(encoded: Any) -> bytes:
 
 def numbered(cls: str, **values: Any) -> list[Any]:
     """An object as version 1 wrote it."""
-    return [part for name, value in values.items() for part in (FIRST.names[cls].index(name), value)]
+    return [
+        part for name, value in values.items() for part in (FIRST.names[cls].index(name), value)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -190,11 +227,24 @@ def numbered(cls: str, **values: Any) -> list[Any]:
     [(2, 5, {("t", 1), ("t", 2)}), (2, -2, set()), (0, 5, set())],
     ids=["unreleased", "unreleased-and-away", "stable"],
 )
-def test_whom_a_member_of_version_1_waits_for_is_made_anew(member_state: int, epoch: int, waiting: set[Any]) -> None:
-    """It kept those of its target that others held; now it keeps those that it has not got, whether somebody holds them or not."""
+def test_whom_a_member_of_version_1_waits_for_is_made_anew(
+    member_state: int, epoch: int, waiting: set[Any]
+) -> None:
+    """It kept those of its target that others held; now it keeps those that it has not got, whether
+    somebody holds them or not.
+    """
     partitions = {"assigned": [["t", 0]], "target": [["t", 0], ["t", 1], ["t", 2]]}
-    member = numbered("Member", member_id="m", epoch=epoch, state=member_state, waiting=[["t", 2]], **partitions)
-    life = numbered("Life", group_id="g", offsets_partition=0, incarnation=0, protocol="consumer", members=[["m", member]])
+    member = numbered(
+        "Member", member_id="m", epoch=epoch, state=member_state, waiting=[["t", 2]], **partitions
+    )
+    life = numbered(
+        "Life",
+        group_id="g",
+        offsets_partition=0,
+        incarnation=0,
+        protocol="consumer",
+        members=[["m", member]],
+    )
     back = state.from_bytes(first_version(life))
     assert back.members["m"].waiting == waiting
     assert back.waiters == {tp: {"m"} for tp in waiting}
@@ -203,5 +253,14 @@ def test_whom_a_member_of_version_1_waits_for_is_made_anew(member_state: int, ep
 
 def test_what_states_are_packed_with_never_changes() -> None:
     """Where this fails no state of version 3 can be read any more."""
-    dictionaries = [each for module in (state, evidence_state) for each in (module._CODEC._names, module._CODEC._words)]
-    assert [zlib.crc32(each) for each in dictionaries] == [1098680087, 969649423, 2390186353, 3617011242]
+    dictionaries = [
+        each
+        for module in (state, evidence_state)
+        for each in (module._CODEC._names, module._CODEC._words)
+    ]
+    assert [zlib.crc32(each) for each in dictionaries] == [
+        1098680087,
+        969649423,
+        2390186353,
+        3617011242,
+    ]

@@ -1,11 +1,14 @@
-"""The worked example of KIP-848, "Online Migration": generation 22, epochs 22, 23 and 24, members A, B and C, partitions foo-0 to foo-5.
+"""The worked example of KIP-848, "Online Migration": generation 22, epochs 22, 23 and 24, members
+A, B and C, partitions foo-0 to foo-5.
 
-The records are those that a coordinator writes for it (sequences of GroupMetadataManager), the finest steps that it can take each in a batch of its
-own, and after every one the machine must stand where the document says. What the document tells and no record does is left out: the phases of C's
+The records are those that a coordinator writes for it (sequences of GroupMetadataManager), the
+finest steps that it can take each in a batch of its own, and after every one the machine must stand
+where the document says. What the document tells and no record does is left out: the phases of C's
 rebalances. One slip of it is read as meant: "A - epoch=0" is B.
 
-The document lists as a member's partitions what it holds, or, once it has reached the target's epoch, what it is to have: B "does not get any
-partitions yet", and stands there with foo-3 and foo-4. Its target assignments are those last installed: B's stays in the one of epoch 22 after B has
+The document lists as a member's partitions what it holds, or, once it has reached the target's
+epoch, what it is to have: B "does not get any partitions yet", and stands there with foo-3 and
+foo-4. Its target assignments are those last installed: B's stays in the one of epoch 22 after B has
 left.
 """
 
@@ -27,7 +30,11 @@ KEEPS_A = {"k5": "A", "instance": "a"}
 
 @dataclass(frozen=True)
 class State:
-    """One state of the document. upgraded, classic: members by protocol. target: of target_epoch, as installed."""
+    """One state of the document.
+
+    upgraded, classic: members by protocol.
+    target: of target_epoch, as installed.
+    """
 
     protocol: str
     group_epoch: int
@@ -44,8 +51,25 @@ SECOND_TARGET = {"A": [0, 1, 3], "C": [2, 4, 5]}
 STEPS: list[tuple[str, list[Form], State]] = [
     (
         "a generic group of generation 22",
-        [{"k2": 22, "members": {"A0": {"assigned": {"foo": [0, 1]}, "instance": "a"}, "B": {"foo": [3, 4]}, "C": {"foo": [2, 5]}}}],
-        State(CLASSIC, 22, set(), {"A", "B", "C"}, 22, FIRST_TARGET, {"A": (22, [0, 1]), "B": (22, [3, 4]), "C": (22, [2, 5])}),
+        [
+            {
+                "k2": 22,
+                "members": {
+                    "A0": {"assigned": {"foo": [0, 1]}, "instance": "a"},
+                    "B": {"foo": [3, 4]},
+                    "C": {"foo": [2, 5]},
+                },
+            }
+        ],
+        State(
+            CLASSIC,
+            22,
+            set(),
+            {"A", "B", "C"},
+            22,
+            FIRST_TARGET,
+            {"A": (22, [0, 1]), "B": (22, [3, 4]), "C": (22, [2, 5])},
+        ),
     ),
     (
         "A leaves and rejoins with the new protocol; the group is converted",
@@ -71,7 +95,15 @@ STEPS: list[tuple[str, list[Form], State]] = [
             KEEPS_A,
             {"k8": "A", "epoch": 22, "prev": 0, "assigned": {"foo": [0, 1]}},
         ],
-        State(CONSUMER, 22, {"A"}, {"B", "C"}, 22, FIRST_TARGET, {"A": (22, [0, 1]), "B": (22, [3, 4]), "C": (22, [2, 5])}),
+        State(
+            CONSUMER,
+            22,
+            {"A"},
+            {"B", "C"},
+            22,
+            FIRST_TARGET,
+            {"A": (22, [0, 1]), "B": (22, [3, 4]), "C": (22, [2, 5])},
+        ),
     ),
     (
         "B leaves the group; the epoch is bumped",
@@ -80,53 +112,150 @@ STEPS: list[tuple[str, list[Form], State]] = [
     ),
     (
         "a new target assignment is computed and installed",
-        [{"k7": "A", "target": {"foo": [0, 1, 3]}}, {"k7": "C", "target": {"foo": [2, 5, 4]}}, {"k6": 23}],
-        State(CONSUMER, 23, {"A"}, {"C"}, 23, SECOND_TARGET, {"A": (22, [0, 1]), "C": (22, [2, 5])}),
+        [
+            {"k7": "A", "target": {"foo": [0, 1, 3]}},
+            {"k7": "C", "target": {"foo": [2, 5, 4]}},
+            {"k6": 23},
+        ],
+        State(
+            CONSUMER, 23, {"A"}, {"C"}, 23, SECOND_TARGET, {"A": (22, [0, 1]), "C": (22, [2, 5])}
+        ),
     ),
     (
-        "C, an eager member, has revoked everything and sends a JoinGroup request: it moves to epoch 23",
-        [{"k5": "C", "classic": True}, {"k8": "C", "epoch": 23, "prev": 22, "assigned": {"foo": [2, 5, 4]}}],
-        State(CONSUMER, 23, {"A"}, {"C"}, 23, SECOND_TARGET, {"A": (22, [0, 1]), "C": (23, [2, 4, 5])}),
+        (
+            "C, an eager member, has revoked everything and sends a JoinGroup request: it moves to"
+            " epoch 23"
+        ),
+        [
+            {"k5": "C", "classic": True},
+            {"k8": "C", "epoch": 23, "prev": 22, "assigned": {"foo": [2, 5, 4]}},
+        ],
+        State(
+            CONSUMER, 23, {"A"}, {"C"}, 23, SECOND_TARGET, {"A": (22, [0, 1]), "C": (23, [2, 4, 5])}
+        ),
     ),
     (
         "A heartbeats and transitions to epoch 23 as well; C's SyncGroup request leaves no record",
         [{"k8": "A", "epoch": 23, "prev": 22, "assigned": {"foo": [0, 1, 3]}}],
-        State(CONSUMER, 23, {"A"}, {"C"}, 23, SECOND_TARGET, {"A": (23, [0, 1, 3]), "C": (23, [2, 4, 5])}),
+        State(
+            CONSUMER,
+            23,
+            {"A"},
+            {"C"},
+            23,
+            SECOND_TARGET,
+            {"A": (23, [0, 1, 3]), "C": (23, [2, 4, 5])},
+        ),
     ),
     (
         "B rejoins with the new protocol; the epoch is bumped",
         [{"k5": "B"}, {"k3": 24}],
-        State(CONSUMER, 24, {"A", "B"}, {"C"}, 23, SECOND_TARGET, {"A": (23, [0, 1, 3]), "B": (0, []), "C": (23, [2, 4, 5])}),
+        State(
+            CONSUMER,
+            24,
+            {"A", "B"},
+            {"C"},
+            23,
+            SECOND_TARGET,
+            {"A": (23, [0, 1, 3]), "B": (0, []), "C": (23, [2, 4, 5])},
+        ),
     ),
     (
         "a new target assignment is computed; C has to revoke foo-4",
-        [{"k7": "A", "target": {"foo": [0, 1]}}, {"k7": "B", "target": {"foo": [3, 4]}}, {"k7": "C", "target": {"foo": [2, 5]}}, {"k6": 24}],
-        State(CONSUMER, 24, {"A", "B"}, {"C"}, 24, FIRST_TARGET, {"A": (23, [0, 1, 3]), "B": (0, []), "C": (23, [2, 4, 5])}),
+        [
+            {"k7": "A", "target": {"foo": [0, 1]}},
+            {"k7": "B", "target": {"foo": [3, 4]}},
+            {"k7": "C", "target": {"foo": [2, 5]}},
+            {"k6": 24},
+        ],
+        State(
+            CONSUMER,
+            24,
+            {"A", "B"},
+            {"C"},
+            24,
+            FIRST_TARGET,
+            {"A": (23, [0, 1, 3]), "B": (0, []), "C": (23, [2, 4, 5])},
+        ),
     ),
     (
         "A heartbeats and is told to revoke foo-3",
-        [{"k8": "A", "epoch": 23, "state": "UNREVOKED_PARTITIONS", "assigned": {"foo": [0, 1]}, "pending": {"foo": [3]}}],
-        State(CONSUMER, 24, {"A", "B"}, {"C"}, 24, FIRST_TARGET, {"A": (23, [0, 1, 3]), "B": (0, []), "C": (23, [2, 4, 5])}),
+        [
+            {
+                "k8": "A",
+                "epoch": 23,
+                "state": "UNREVOKED_PARTITIONS",
+                "assigned": {"foo": [0, 1]},
+                "pending": {"foo": [3]},
+            }
+        ],
+        State(
+            CONSUMER,
+            24,
+            {"A", "B"},
+            {"C"},
+            24,
+            FIRST_TARGET,
+            {"A": (23, [0, 1, 3]), "B": (0, []), "C": (23, [2, 4, 5])},
+        ),
     ),
     (
         "B heartbeats and transitions to epoch 24, but does not get any partitions yet",
         [{"k8": "B", "epoch": 24, "prev": 0, "state": "UNRELEASED_PARTITIONS"}],
-        State(CONSUMER, 24, {"A", "B"}, {"C"}, 24, FIRST_TARGET, {"A": (23, [0, 1, 3]), "B": (24, [3, 4]), "C": (23, [2, 4, 5])}),
+        State(
+            CONSUMER,
+            24,
+            {"A", "B"},
+            {"C"},
+            24,
+            FIRST_TARGET,
+            {"A": (23, [0, 1, 3]), "B": (24, [3, 4]), "C": (23, [2, 4, 5])},
+        ),
     ),
     (
-        "C revokes everything and sends a JoinGroup request: it moves to epoch 24; its SyncGroup request leaves no record",
-        [{"k5": "C", "classic": True}, {"k8": "C", "epoch": 24, "prev": 23, "assigned": {"foo": [2, 5]}}],
-        State(CONSUMER, 24, {"A", "B"}, {"C"}, 24, FIRST_TARGET, {"A": (23, [0, 1, 3]), "B": (24, [3, 4]), "C": (24, [2, 5])}),
+        (
+            "C revokes everything and sends a JoinGroup request: it moves to epoch 24; its"
+            " SyncGroup request leaves no record"
+        ),
+        [
+            {"k5": "C", "classic": True},
+            {"k8": "C", "epoch": 24, "prev": 23, "assigned": {"foo": [2, 5]}},
+        ],
+        State(
+            CONSUMER,
+            24,
+            {"A", "B"},
+            {"C"},
+            24,
+            FIRST_TARGET,
+            {"A": (23, [0, 1, 3]), "B": (24, [3, 4]), "C": (24, [2, 5])},
+        ),
     ),
     (
         "A heartbeats, confirms the revocation of foo-3 and transitions to epoch 24",
         [{"k8": "A", "epoch": 24, "prev": 23, "assigned": {"foo": [0, 1]}}],
-        State(CONSUMER, 24, {"A", "B"}, {"C"}, 24, FIRST_TARGET, {"A": (24, [0, 1]), "B": (24, [3, 4]), "C": (24, [2, 5])}),
+        State(
+            CONSUMER,
+            24,
+            {"A", "B"},
+            {"C"},
+            24,
+            FIRST_TARGET,
+            {"A": (24, [0, 1]), "B": (24, [3, 4]), "C": (24, [2, 5])},
+        ),
     ),
     (
         "B heartbeats and gets its assignment",
         [{"k8": "B", "epoch": 24, "assigned": {"foo": [3, 4]}}],
-        State(CONSUMER, 24, {"A", "B"}, {"C"}, 24, FIRST_TARGET, {"A": (24, [0, 1]), "B": (24, [3, 4]), "C": (24, [2, 5])}),
+        State(
+            CONSUMER,
+            24,
+            {"A", "B"},
+            {"C"},
+            24,
+            FIRST_TARGET,
+            {"A": (24, [0, 1]), "B": (24, [3, 4]), "C": (24, [2, 5])},
+        ),
     ),
 ]
 
@@ -138,12 +267,20 @@ def document_name(member_id: str) -> str:
 
 def shown_partitions(life: Life, member: Member) -> list[int]:
     is_at_target = member.epoch is not None and member.epoch == life.target_epoch
-    return sorted(partition for _, partition in member.held | ((member.target or frozenset()) if is_at_target else frozenset()))
+    return sorted(
+        partition
+        for _, partition in member.held
+        | ((member.target or frozenset()) if is_at_target else frozenset())
+    )
 
 
 def installed_target(life: Life) -> dict[str, list[int]]:
-    """The target as its K6 installed it: what changed since is put back to whom it was taken from."""
-    owner = dict(life.target_owner) | {tp: before for tp, before in life.moved_from.items() if before is not None}
+    """The target as its K6 installed it: what changed since is put back to whom it was taken
+    from.
+    """
+    owner = dict(life.target_owner) | {
+        tp: before for tp, before in life.moved_from.items() if before is not None
+    }
     target: dict[str, list[int]] = {}
     for (_, partition), member_id in sorted(owner.items()):
         target.setdefault(document_name(member_id), []).append(partition)
@@ -156,9 +293,15 @@ def state_of(machine: GroupReplay) -> State:
     assert life.epoch is not None
     assert life.target_epoch is not None
     by_protocol = {
-        protocol: {document_name(m.member_id) for m in life.members.values() if m.protocol == protocol} for protocol in (CONSUMER, CLASSIC)
+        protocol: {
+            document_name(m.member_id) for m in life.members.values() if m.protocol == protocol
+        }
+        for protocol in (CONSUMER, CLASSIC)
     }
-    members = {document_name(m.member_id): (m.epoch or 0, shown_partitions(life, m)) for m in life.members.values()}
+    members = {
+        document_name(m.member_id): (m.epoch or 0, shown_partitions(life, m))
+        for m in life.members.values()
+    }
     return State(
         life.protocol,
         life.epoch,
@@ -189,18 +332,36 @@ def test_every_state_of_the_document_is_reproduced_in_its_order() -> None:
 def test_what_the_tables_say_of_it() -> None:
     facts = replayed(example_log().entries, NAMES)
     assert not [fact for fact in facts if isinstance(fact, Anomaly)]
-    epochs = sorted((fact for fact in facts if isinstance(fact, Epoch)), key=lambda fact: fact.from_offset)
-    assert [(e.epoch, e.protocol, e.cause, e.cause_member_id, e.members, e.members_classic, e.outcome) for e in epochs] == [
+    epochs = sorted(
+        (fact for fact in facts if isinstance(fact, Epoch)), key=lambda fact: fact.from_offset
+    )
+    assert [
+        (e.epoch, e.protocol, e.cause, e.cause_member_id, e.members, e.members_classic, e.outcome)
+        for e in epochs
+    ] == [
         (22, CLASSIC, "UNKNOWN", None, 3, 3, "CONVERGED"),
         (22, CONSUMER, "UPGRADE", "A", 3, 2, "CONVERGED"),
         (23, CONSUMER, "LEFT_OR_FENCED", "B", 2, 1, "CONVERGED"),
         (24, CONSUMER, "JOIN", "B", 3, 1, "CONVERGED"),
     ]
     (conversion,) = [fact for fact in facts if isinstance(fact, Conversion)]
-    assert (conversion.direction, conversion.mode, conversion.trigger_member_id) == ("UPGRADE", "ONLINE", "A")
+    assert (conversion.direction, conversion.mode, conversion.trigger_member_id) == (
+        "UPGRADE",
+        "ONLINE",
+        "A",
+    )
     (hand_over,) = [fact for fact in facts if isinstance(fact, HandOver)]
-    assert (hand_over.member_id, hand_over.partition, hand_over.outcome, hand_over.granted_to) == ("A", 3, "ACKED", "B")
-    moved = {(f.member_id, f.partition, f.end_reason, f.next_member_id) for f in facts if isinstance(f, HeldPartition) and f.released_at is not None}
+    assert (hand_over.member_id, hand_over.partition, hand_over.outcome, hand_over.granted_to) == (
+        "A",
+        3,
+        "ACKED",
+        "B",
+    )
+    moved = {
+        (f.member_id, f.partition, f.end_reason, f.next_member_id)
+        for f in facts
+        if isinstance(f, HeldPartition) and f.released_at is not None
+    }
     assert moved == {
         *(("A0", partition, "REPLACED", "A") for partition in (0, 1)),
         ("B", 3, "LEFT_OR_FENCED", "A"),
@@ -208,7 +369,9 @@ def test_what_the_tables_say_of_it() -> None:
         ("A", 3, "REVOKED", "B"),
         ("C", 4, "REVOKED", "B"),
     }
-    (wait,) = [fact for fact in facts if isinstance(fact, Stall) and fact.reason == "WAITING_ON_HOLDER"]
+    (wait,) = [
+        fact for fact in facts if isinstance(fact, Stall) and fact.reason == "WAITING_ON_HOLDER"
+    ]
     assert (wait.member_id, wait.blocked_by) == ("B", ["A", "C"])
 
 

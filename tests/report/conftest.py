@@ -17,8 +17,8 @@ from tests.support.fact_frames import frame_of
 AS_OF_MS = 1_700_000_000_000
 NIGHT = date(2023, 11, 15)
 RAW_DDL = (
-    "kind STRING, offsets_partition INT, offset BIGINT, ts_ms BIGINT, group_id STRING, key BINARY, value BINARY, "
-    "source STRING, input STRING, detail STRING, log_incarnation INT"
+    "kind STRING, offsets_partition INT, offset BIGINT, ts_ms BIGINT, group_id STRING, key BINARY,"
+    " value BINARY, source STRING, input STRING, detail STRING, log_incarnation INT"
 )
 TOPICS_DDL = "topic_id STRING, topic STRING"
 
@@ -40,9 +40,17 @@ def land(spark: SparkSession) -> Callable[..., DataFrame]:
     """Dicts -> a frame of `raw_records`, as far as reports read it."""
 
     def build(*rows: dict[str, Any]) -> DataFrame:
-        usual = {"offsets_partition": 3, "offset": -1, "ts_ms": -1, "source": "segments", "input": "__consumer_offsets-3"}
+        usual = {
+            "offsets_partition": 3,
+            "offset": -1,
+            "ts_ms": -1,
+            "source": "segments",
+            "input": "__consumer_offsets-3",
+        }
         names = [column.split()[0] for column in RAW_DDL.split(", ")]
-        return spark.createDataFrame([tuple((usual | row).get(name) for name in names) for row in rows], RAW_DDL)
+        return spark.createDataFrame(
+            [tuple((usual | row).get(name) for name in names) for row in rows], RAW_DDL
+        )
 
     return build
 
@@ -50,4 +58,11 @@ def land(spark: SparkSession) -> Callable[..., DataFrame]:
 @pytest.fixture
 def context(spark: SparkSession) -> ReportContext:
     topics = spark.createDataFrame([("id-orders", "orders")], TOPICS_DDL)
-    return ReportContext(cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, thresholds=Thresholds(), topics=topics, log_kinds=frozenset(TEXT_KINDS))
+    return ReportContext(
+        cluster="c",
+        logical_date=NIGHT,
+        as_of_ms=AS_OF_MS,
+        thresholds=Thresholds(),
+        topics=topics,
+        log_kinds=frozenset(TEXT_KINDS),
+    )

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.evidence.evidence_facts import (
+    AssignorFailure,
+    Contact,
+    Departure,
+    EvidenceFact,
+    Outage,
+    Rebalance,
+    Refusal,
+    ShardEvent,
+    Silence,
+)
 from tests.report.facts_by_hand import AT
 
 _USUAL: dict[type[EvidenceFact], dict[str, Any]] = {
-    Departure: {"member_id": "m", "instance_id": None, "ended_at": AT, "outcome": "LEFT", "end_detail": "LEAVE_HEARTBEAT", "client_reason": None},
+    Departure: {
+        "member_id": "m",
+        "instance_id": None,
+        "ended_at": AT,
+        "outcome": "LEFT",
+        "end_detail": "LEAVE_HEARTBEAT",
+        "client_reason": None,
+    },
     Refusal: {
         "member_id": "m",
         "instance_id": None,
@@ -59,7 +76,13 @@ _USUAL: dict[type[EvidenceFact], dict[str, Any]] = {
         "ended_by": "FENCED",
     },
     Outage: {"since_at": AT, "last_at": AT, "attempts": 1},
-    AssignorFailure: {"epoch": 7, "reason": "Partitions were left unassigned.", "first_at": AT, "last_at": AT, "attempts": 1},
+    AssignorFailure: {
+        "epoch": 7,
+        "reason": "Partitions were left unassigned.",
+        "first_at": AT,
+        "last_at": AT,
+        "attempts": 1,
+    },
     ShardEvent: {
         "offsets_partition": 3,
         "event": "LOADED",
@@ -74,5 +97,11 @@ _USUAL: dict[type[EvidenceFact], dict[str, Any]] = {
 
 def evidence(kind: type[Any], **given: Any) -> Any:
     """A fact of that kind, of group "g" on broker 1."""
-    usual = {"group_id": "g", "broker": 1, "source": "server_log", "input": "server.log", "position": 7}
+    usual = {
+        "group_id": "g",
+        "broker": 1,
+        "source": "server_log",
+        "input": "server.log",
+        "position": 7,
+    }
     return kind(**{**usual, **_USUAL[kind], **given})

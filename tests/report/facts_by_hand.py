@@ -33,7 +33,14 @@ _USUAL: dict[type[Fact], dict[str, Any]] = {
         "members": 2,
         "members_classic": 0,
     },
-    Conversion: {"converted_at": AT, "direction": "UPGRADE", "mode": "ONLINE", "trigger_member_id": "m", "epoch_before": 3, "epoch_after": 4},
+    Conversion: {
+        "converted_at": AT,
+        "direction": "UPGRADE",
+        "mode": "ONLINE",
+        "trigger_member_id": "m",
+        "epoch_before": 3,
+        "epoch_after": 4,
+    },
     MemberState: {
         "member_id": "m",
         "instance_id": None,
@@ -97,11 +104,32 @@ _USUAL: dict[type[Fact], dict[str, Any]] = {
         "blocker_client_ids": ["client"],
         "blocker_client_hosts": ["/host"],
     },
-    Anomaly: {"rule": "I1", "severity": "ERROR", "detected_at": AT, "evidence_offset": 12, "detail": "epoch 3 after 4"},
-    TopicSeen: {"topic_id": "id-orders", "topic": "orders", "partitions": None, "seen_at": AT, "source": "K1"},
+    Anomaly: {
+        "rule": "I1",
+        "severity": "ERROR",
+        "detected_at": AT,
+        "evidence_offset": 12,
+        "detail": "epoch 3 after 4",
+    },
+    TopicSeen: {
+        "topic_id": "id-orders",
+        "topic": "orders",
+        "partitions": None,
+        "seen_at": AT,
+        "source": "K1",
+    },
 }
 
 
 def fact(kind: type[Fact], **values: Any) -> Fact:
     """One fact of a kind; `values` say what matters."""
-    return kind(**{"group_id": "g", "incarnation": 1, "offsets_partition": 3, "from_offset": 10, **_USUAL[kind], **values})
+    return kind(
+        **{
+            "group_id": "g",
+            "incarnation": 1,
+            "offsets_partition": 3,
+            "from_offset": 10,
+            **_USUAL[kind],
+            **values,
+        }
+    )

@@ -11,7 +11,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import NullType, StructType
 
 from groupreplay.cli.queries import QUERIES, queries
-from groupreplay.report.summary import SUMMARY_TABLES, WIDTH, Section, section, summary_frames, summary_lines
+from groupreplay.report.summary import (
+    SUMMARY_TABLES,
+    WIDTH,
+    Section,
+    section,
+    summary_frames,
+    summary_lines,
+)
 from groupreplay.tables.schemas import table_schema
 
 NIGHT = date(2026, 11, 21)
@@ -34,40 +41,91 @@ def _filled(schema: StructType, row: dict[str, Any]) -> tuple[Any, ...]:
     """A row with every NOT NULL column filled in."""
     unknown = row.keys() - set(schema.names)
     assert not unknown, unknown
-    return tuple(row.get(field.name, None if field.nullable else USUAL[type(field.dataType).__name__]) for field in schema)
+    return tuple(
+        row.get(field.name, None if field.nullable else USUAL[type(field.dataType).__name__])
+        for field in schema
+    )
 
 
 @pytest.fixture
 def fill(spark: SparkSession) -> Fill:
     def build(**rows: list[dict[str, Any]]) -> dict[str, DataFrame]:
         schemas = {name: table_schema(spark, name).struct for name in SUMMARY_TABLES}
-        return {name: spark.createDataFrame([_filled(schema, row) for row in rows.get(name, [])], schema) for name, schema in schemas.items()}
+        return {
+            name: spark.createDataFrame(
+                [_filled(schema, row) for row in rows.get(name, [])], schema
+            )
+            for name, schema in schemas.items()
+        }
 
     return build
 
 
 def _collected(tables: dict[str, DataFrame], top: int) -> dict[str, Section]:
-    return {name: section(frame.collect()) for name, frame in summary_frames(tables, NIGHT, top).items()}
+    return {
+        name: section(frame.collect()) for name, frame in summary_frames(tables, NIGHT, top).items()
+    }
 
 
 def _group(name: str, phase: str, total: int, consumer: int, **values: Any) -> dict[str, Any]:
     blockers = [
-        {"member_id": f"{name}-{each}", "instance_id": None, "client_id": f"app-{each}", "client_host": "/10.0.0.1"}
+        {
+            "member_id": f"{name}-{each}",
+            "instance_id": None,
+            "client_id": f"app-{each}",
+            "client_host": "/10.0.0.1",
+        }
         for each in range(total - consumer)
     ]
-    counts = {"members_total": total, "members_consumer": consumer, "as_of_at": AS_OF, "blockers": blockers, "history_complete": True}
+    counts = {
+        "members_total": total,
+        "members_consumer": consumer,
+        "as_of_at": AS_OF,
+        "blockers": blockers,
+        "history_complete": True,
+    }
     return {"group_id": name, "phase": phase, **counts, **values}
 
 
 def _small_night() -> dict[str, list[dict[str, Any]]]:
-    mixed = {"team": "payments", "progress_pct": 33.3, "mixed_since_at": AS_OF - timedelta(days=2, hours=5), "is_stalled": True}
-    slow = {"group_id": "orders", "member_id": "m-slow", "outcome": "FENCED", "revoke_ms": 45_300, "unowned_ms": 210, "topic": "t"}
+    mixed = {
+        "team": "payments",
+        "progress_pct": 33.3,
+        "mixed_since_at": AS_OF - timedelta(days=2, hours=5),
+        "is_stalled": True,
+    }
+    slow = {
+        "group_id": "orders",
+        "member_id": "m-slow",
+        "outcome": "FENCED",
+        "revoke_ms": 45_300,
+        "unowned_ms": 210,
+        "topic": "t",
+    }
     slow |= {"team": "orders-team", "client_id": "slow-app", "client_host": "/10.0.0.9"}
-    waits = {"reason": "WAITING_ON_HOLDER", "stuck_ms": 30_000, "is_open": True, "blocked_by": ["m-slow"], "team": "orders-team"}
+    waits = {
+        "reason": "WAITING_ON_HOLDER",
+        "stuck_ms": 30_000,
+        "is_open": True,
+        "blocked_by": ["m-slow"],
+        "team": "orders-team",
+    }
     waits["since_at"] = AS_OF - timedelta(seconds=30)
     acked = {"group_id": "orders", "member_id": "m-quick", "outcome": "ACKED", "topic": "clicks"}
-    stalled = {"group_id": "mixed", "reason": "MIGRATION_STALLED", "stuck_ms": 190_800_000, "is_open": True, "since_at": mixed["mixed_since_at"]}
-    log = {"input": "/server.log", "source": "server_log", "landed": 5_000, "decoded": 20, "unknown": 4_980}
+    stalled = {
+        "group_id": "mixed",
+        "reason": "MIGRATION_STALLED",
+        "stuck_ms": 190_800_000,
+        "is_open": True,
+        "since_at": mixed["mixed_since_at"],
+    }
+    log = {
+        "input": "/server.log",
+        "source": "server_log",
+        "landed": 5_000,
+        "decoded": 20,
+        "unknown": 4_980,
+    }
     return {
         "migration_progress": [
             _group("new", "NATIVE", 2, 2),
@@ -85,14 +143,42 @@ def _small_night() -> dict[str, list[dict[str, Any]]]:
             {**acked, "outcome": "OPEN", "revoke_ms": None},
         ],
         "stuck_members": [
-            {"group_id": "orders", "member_id": "m-slow", "client_id": "slow-app", "reason": "SLOW_REVOCATION", "stuck_ms": 45_300},
+            {
+                "group_id": "orders",
+                "member_id": "m-slow",
+                "client_id": "slow-app",
+                "reason": "SLOW_REVOCATION",
+                "stuck_ms": 45_300,
+            },
             {"group_id": "orders", "member_id": "m-wait", **waits},
-            {"group_id": "loop\n", "member_id": "m", "client_id": "c", "reason": "FENCE_LOOP", "stuck_ms": 200_000, "repetitions": 4},
+            {
+                "group_id": "loop\n",
+                "member_id": "m",
+                "client_id": "c",
+                "reason": "FENCE_LOOP",
+                "stuck_ms": 200_000,
+                "repetitions": 4,
+            },
         ],
         "stuck_groups": [stalled],
-        "coverage": [{"input": "a", "landed": 1000, "decoded": 999, "undecoded": 1, "reduced": 5000, "holes": 12}, {"input": "b", "decoded": 1}, log],
+        "coverage": [
+            {
+                "input": "a",
+                "landed": 1000,
+                "decoded": 999,
+                "undecoded": 1,
+                "reduced": 5000,
+                "holes": 12,
+            },
+            {"input": "b", "decoded": 1},
+            log,
+        ],
         "undecoded": [{"reason": "value too short"}],
-        "anomalies": [{"rule": "I9", "severity": "INFO"}, {"rule": "I9", "severity": "INFO"}, {"rule": "I1", "severity": "ERROR"}],
+        "anomalies": [
+            {"rule": "I9", "severity": "INFO"},
+            {"rule": "I9", "severity": "INFO"},
+            {"rule": "I1", "severity": "ERROR"},
+        ],
     }
 
 
@@ -140,11 +226,30 @@ def test_a_night_reads_as_it_was(fill: Fill) -> None:
 
 @pytest.mark.spark
 def test_only_top_rows_are_collected(fill: Fill) -> None:
-    many = [_group(f"g{each:03}", "MIGRATING", 2, 1, mixed_since_at=AS_OF - timedelta(minutes=each)) for each in range(100)]
-    stuck = [{"group_id": f"g{each}", "member_id": "m", "reason": "FENCE_LOOP", "stuck_ms": each, "is_open": each < 3} for each in range(100)]
+    many = [
+        _group(f"g{each:03}", "MIGRATING", 2, 1, mixed_since_at=AS_OF - timedelta(minutes=each))
+        for each in range(100)
+    ]
+    stuck = [
+        {
+            "group_id": f"g{each}",
+            "member_id": "m",
+            "reason": "FENCE_LOOP",
+            "stuck_ms": each,
+            "is_open": each < 3,
+        }
+        for each in range(100)
+    ]
     found = _collected(fill(migration_progress=many, stuck_members=stuck), top=4)
     lengths = {name: len(rows) for name, rows in found.items() if rows}
-    assert lengths == {"fleet": 1, "half_way": 4, "classic_clients": 1, "stuck_reasons": 1, "stuck": 4, "coverage": 1}
+    assert lengths == {
+        "fleet": 1,
+        "half_way": 4,
+        "classic_clients": 1,
+        "stuck_reasons": 1,
+        "stuck": 4,
+        "coverage": 1,
+    }
     assert {row["group_id"] for row in found["half_way"]} == {"g099", "g098", "g097", "g096"}
     assert {row["group_id"] for row in found["stuck"]} == {"g0", "g1", "g2", "g99"}
 
@@ -163,16 +268,43 @@ def test_a_night_without_rows_has_a_summary(fill: Fill) -> None:
 
 def test_no_line_is_longer_than_a_screen_whatever_the_names() -> None:
     name = "\x1b[31mé\n\t" * 9000
-    member = {"group_id": name, "team": name, "member_id": name, "client_id": name, "client_host": name}
+    member = {
+        "group_id": name,
+        "team": name,
+        "member_id": name,
+        "client_id": name,
+        "client_host": name,
+    }
     found: dict[str, Section] = {
-        "fleet": [{"phase": "MIGRATING", "groups": 1, "members": 2, "members_consumer": 1, "stalled": 0, "incomplete": 0}],
-        "half_way": [{"group_id": name, "progress_pct": 50.0, "blockers": [name] * 3, "blockers_count": 5000}],
+        "fleet": [
+            {
+                "phase": "MIGRATING",
+                "groups": 1,
+                "members": 2,
+                "members_consumer": 1,
+                "stalled": 0,
+                "incomplete": 0,
+            }
+        ],
+        "half_way": [
+            {"group_id": name, "progress_pct": 50.0, "blockers": [name] * 3, "blockers_count": 5000}
+        ],
         "classic_clients": [{"client_id": name, "groups": 5, "example": name}] * 5,
         "hand_overs": [{"outcome": "ACKED", "partitions": 3, "revoke_ms": [1, 90_061_000]}],
-        "slowest": [{**member, "outcome": "ACKED", "partitions": 1, "topic": name, "revoke_ms": 3_700_000}],
+        "slowest": [
+            {**member, "outcome": "ACKED", "partitions": 1, "topic": name, "revoke_ms": 3_700_000}
+        ],
         "stuck_reasons": [{"reason": "R" * 30, "open": 1, "ended": 1}] * 9,
         "stuck": [
-            {**member, "reason": "R", "stuck_ms": 1, "is_open": True, "blocked_by": [name, name], "repetitions": 3, "since": "2026-11-21 01:02:03"}
+            {
+                **member,
+                "reason": "R",
+                "stuck_ms": 1,
+                "is_open": True,
+                "blocked_by": [name, name],
+                "repetitions": 3,
+                "since": "2026-11-21 01:02:03",
+            }
         ],
         "undecoded": [{"reason": name, "rows": 1}],
     }
@@ -184,7 +316,9 @@ def test_no_line_is_longer_than_a_screen_whatever_the_names() -> None:
 @pytest.mark.spark
 def test_queries_run_on_tables_as_they_are(spark: SparkSession) -> None:
     for name in SUMMARY_TABLES:
-        spark.createDataFrame([], table_schema(spark, name).struct).createOrReplaceTempView(f"summary_{name}")
+        spark.createDataFrame([], table_schema(spark, name).struct).createOrReplaceTempView(
+            f"summary_{name}"
+        )
     for _, statement in queries("/w", "it's"):
         for name in SUMMARY_TABLES:
             statement = statement.replace(f"delta.`/w/{name}`", f"summary_{name}")

@@ -27,7 +27,9 @@ def newest_of(*logs: Path) -> int:
 
 def test_segments_and_dump_agree_on_the_newest_time() -> None:
     of_segments = newest_of(*sorted(RECORDING.rglob("*.log")))
-    dumped = [file for each in dumps(found(sorted((RECORDING / "dump").rglob("*.gz")))) for file in each]
+    dumped = [
+        file for each in dumps(found(sorted((RECORDING / "dump").rglob("*.gz")))) for file in each
+    ]
     assert newest_ms(plan_units(dumped, {})) == of_segments
     assert datetime.fromtimestamp(of_segments / 1000, UTC).year == 2026
 
@@ -44,7 +46,9 @@ def test_packed_garbage_and_missing_files_are_passed_over(tmp_path: Path) -> Non
     (log, *_) = sorted(RECORDING.rglob("*.log"))
     folder = tmp_path / log.parent.name
     folder.mkdir()
-    packed, garbage, gone = (folder / f"{base:020d}.log{suffix}" for base, suffix in ((0, ".gz"), (1, ""), (2, "")))
+    packed, garbage, gone = (
+        folder / f"{base:020d}.log{suffix}" for base, suffix in ((0, ".gz"), (1, ""), (2, ""))
+    )
     packed.write_bytes(gzip.compress(log.read_bytes()))
     garbage.write_bytes(b"garbage" * 10_000)
     gone.write_bytes(b"")

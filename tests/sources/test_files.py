@@ -30,9 +30,16 @@ def relative(found: list[str], root: Path) -> list[str]:
 
 
 def test_directory_is_walked_and_a_file_is_itself(logs: Path) -> None:
-    assert relative(paths(logs), logs) == ["a/x.log", "a/y.txt", "b/deep/x.log", "b/with space & %25.log"]
+    assert relative(paths(logs), logs) == [
+        "a/x.log",
+        "a/y.txt",
+        "b/deep/x.log",
+        "b/with space & %25.log",
+    ]
     assert relative(paths(logs / "a/x.log"), logs) == ["a/x.log"]
-    assert [file.size for file in find_files(Source(kind="segments", path=str(logs / "a"))).files] == [7, 7]
+    assert [
+        file.size for file in find_files(Source(kind="segments", path=str(logs / "a"))).files
+    ] == [7, 7]
 
 
 @pytest.mark.parametrize(

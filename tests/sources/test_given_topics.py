@@ -15,9 +15,15 @@ def read(path: Path) -> list[GivenTopic]:
 
 
 def test_topics_are_read_and_other_keys_ignored(tmp_path: Path) -> None:
-    rows = [{"topic_id": "b", "topic": "t/ü\n", "partitions": 3, "internal": False}, {"topic_id": "a", "topic": "x"}]
+    rows = [
+        {"topic_id": "b", "topic": "t/ü\n", "partitions": 3, "internal": False},
+        {"topic_id": "a", "topic": "x"},
+    ]
     (tmp_path / "topics.json").write_text(json.dumps(rows))
-    assert read(tmp_path / "topics.json") == [GivenTopic("a", "x", None), GivenTopic("b", "t/ü\n", 3)]
+    assert read(tmp_path / "topics.json") == [
+        GivenTopic("a", "x", None),
+        GivenTopic("b", "t/ü\n", 3),
+    ]
 
 
 def test_later_file_wins(tmp_path: Path) -> None:
@@ -35,8 +41,14 @@ def test_later_file_wins(tmp_path: Path) -> None:
         ('["a"]', "item 0: expected an object"),
         ('[{"topic_id": "a", "topic": "x"}, {"topic": "x"}]', "item 1: expected texts"),
         ('[{"topic_id": "a", "topic": ""}]', "item 0: expected texts"),
-        ('[{"topic_id": "a", "topic": "x", "partitions": [0, 1]}]', "expected a number of partitions"),
-        ('[{"topic_id": "a", "topic": "x", "partitions": true}]', "expected a number of partitions"),
+        (
+            '[{"topic_id": "a", "topic": "x", "partitions": [0, 1]}]',
+            "expected a number of partitions",
+        ),
+        (
+            '[{"topic_id": "a", "topic": "x", "partitions": true}]',
+            "expected a number of partitions",
+        ),
         ("[" * 100_000, "topics.json"),
         ("\x80", "topics.json"),
     ],

@@ -1,4 +1,6 @@
-"""Which errors of Spark tell of a cluster that cannot be read, in which words, and without secrets."""
+"""Which errors of Spark tell of a cluster that cannot be read, in which words, and without
+secrets.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from groupreplay.config.model import KafkaSource
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources.kafka_admin import readable
 
-SOURCE = KafkaSource(kind="kafka", bootstrap_servers="b:1", options={"ssl.key.password": "hunter2-hunter2"})
+SOURCE = KafkaSource(
+    kind="kafka", bootstrap_servers="b:1", options={"ssl.key.password": "hunter2-hunter2"}
+)
 
 DEAD = """Job aborted due to stage failure: Task 0 in stage 3.0 failed 4 times, most recent failure: java.util.concurrent.TimeoutException: {words}
 \tat org.apache.spark.sql.kafka010.consumer.InternalKafkaConsumer.fetch(KafkaDataConsumer.scala:105)
@@ -26,7 +30,10 @@ Caused by: org.apache.kafka.common.errors.TimeoutException: Timeout of 5000ms ex
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (DEAD.format(words="Cannot fetch record for offset 7 in 5000 milliseconds"), "Cannot fetch record for offset 7 in 5000 milliseconds"),
+        (
+            DEAD.format(words="Cannot fetch record for offset 7 in 5000 milliseconds"),
+            "Cannot fetch record for offset 7 in 5000 milliseconds",
+        ),
         (DEAD.format(words="key hunter2-hunter2 is bad"), "key *** is bad"),
         (GONE, "Timeout of 5000ms expired before the position could be determined"),
     ],
@@ -38,7 +45,12 @@ def test_errors_of_kafka_are_a_source_that_cannot_be_read(text: str, says: str) 
 
 
 @pytest.mark.parametrize(
-    "error", [PySparkException("No space left on device"), ValueError("org.apache.kafka.x is not for us"), SourceUnreadable("a", "b")]
+    "error",
+    [
+        PySparkException("No space left on device"),
+        ValueError("org.apache.kafka.x is not for us"),
+        SourceUnreadable("a", "b"),
+    ],
 )
 def test_other_errors_stay_what_they_are(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, readable(SOURCE):

@@ -49,7 +49,11 @@ def test_big_partitions_split_and_a_read_takes_one_unit_of_each() -> None:
         (0, 10 + 2 * UNIT_OFFSETS, 11 + 2 * UNIT_OFFSETS),
         (1, 0, 5),
     ]
-    assert [stretches(each) for each in read_at_once(units)] == [stretches([units[0], units[3]]), stretches([units[1]]), stretches([units[2]])]
+    assert [stretches(each) for each in read_at_once(units)] == [
+        stretches([units[0], units[3]]),
+        stretches([units[1]]),
+        stretches([units[2]]),
+    ]
     huge = plan_live_units(live({0: (0, 10**12)}), {})
     assert len(huge) == UNITS_MAX
     assert huge[-1].end_offset == 10**12
@@ -58,7 +62,11 @@ def test_big_partitions_split_and_a_read_takes_one_unit_of_each() -> None:
 @pytest.mark.parametrize(
     ("offsets", "topic_id", "found"),
     [
-        ({0: (0, 60), 1: (0, 60)}, OTHER_ID, {0: f"the id of its topic is {ID}, and was {OTHER_ID}"}),
+        (
+            {0: (0, 60), 1: (0, 60)},
+            OTHER_ID,
+            {0: f"the id of its topic is {ID}, and was {OTHER_ID}"},
+        ),
         ({0: (0, 19), 1: (0, 60)}, ID, {0: "it ends at offset 19, and was read up to 20"}),
         ({0: (0, 19)}, "", {0: "it ends at offset 19, and was read up to 20"}),
         ({0: (0, 20), 1: (0, 60)}, ID, {}),

@@ -24,7 +24,12 @@ BASE = "00000000000000001234"
 def test_segment_says_replica_partition_and_offset(path: str, replica: str, partition: int) -> None:
     found = segment(FoundFile(path, 10))
     assert found is not None
-    assert (found.path, found.replica, found.offsets_partition, found.base_offset) == (path, replica, partition, 1234)
+    assert (found.path, found.replica, found.offsets_partition, found.base_offset) == (
+        path,
+        replica,
+        partition,
+        1234,
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,14 +70,21 @@ def test_dump_is_known_by_its_name() -> None:
 def test_dump_is_known_by_what_it_says_it_dumped(tmp_path: Path, packed: bool) -> None:
     text = "a wrapper's greeting\n" + "".join(
         f"Dumping /var/lib/kafka/{name}/{BASE}.log\nLog starting offset: 0\n"
-        for name in ("__consumer_offsets-8", "__consumer_offsets-21", "orders-3", "__consumer_offsets-8")
+        for name in (
+            "__consumer_offsets-8",
+            "__consumer_offsets-21",
+            "orders-3",
+            "__consumer_offsets-8",
+        )
     )
     path = tmp_path / ("dump.gz" if packed else "dump.txt")
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     assert found_dumps(path) == [(str(path), 8), (str(path), 21)]
 
 
-@pytest.mark.parametrize("content", [b"", b"Dumping /logs/other-1/00000000000000000000.log\n", b"\xff\x00" * 100_000])
+@pytest.mark.parametrize(
+    "content", [b"", b"Dumping /logs/other-1/00000000000000000000.log\n", b"\xff\x00" * 100_000]
+)
 def test_file_that_is_no_dump_is_passed_over(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "notes.txt").write_bytes(content)
     assert found_dumps(tmp_path / "notes.txt") == []

@@ -6,11 +6,28 @@ from dataclasses import replace
 import pytest
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.planning import OPEN, TASK_BYTES, Landed, fingerprint, key_of, pack, plan_units, seen_after, unit_weight
+from groupreplay.sources.planning import (
+    OPEN,
+    TASK_BYTES,
+    Landed,
+    fingerprint,
+    key_of,
+    pack,
+    plan_units,
+    seen_after,
+    unit_weight,
+)
 from groupreplay.wire.segments.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
 
 
-def segment(base_offset: int, *, replica: str = "/logs/broker-1", partition: int = 7, size: int = 100, suffix: str = ".log") -> LogFile:
+def segment(
+    base_offset: int,
+    *,
+    replica: str = "/logs/broker-1",
+    partition: int = 7,
+    size: int = 100,
+    suffix: str = ".log",
+) -> LogFile:
     path = f"{replica}/__consumer_offsets-{partition}/{base_offset:020d}{suffix}"
     return LogFile(SEGMENTS, path, size, replica, partition, base_offset)
 
@@ -24,18 +41,30 @@ def ranges(units: list[Unit]) -> list[tuple[int, int]]:
 
 
 def bases(unit: Unit) -> list[tuple[str, int]]:
-    return [(file.replica.rsplit("/", 1)[1], int(file.path.rsplit("/", 1)[1][:20])) for file in unit.files]
+    return [
+        (file.replica.rsplit("/", 1)[1], int(file.path.rsplit("/", 1)[1][:20]))
+        for file in unit.files
+    ]
 
 
 def test_first_night_reads_one_unit_a_segment() -> None:
     units = plan_units([segment(0), segment(100), segment(250)], {})
     assert ranges(units) == [(OPEN, 100), (100, 250), (250, OPEN)]
-    assert [bases(unit) for unit in units] == [[("broker-1", 0)], [("broker-1", 100)], [("broker-1", 250)]]
+    assert [bases(unit) for unit in units] == [
+        [("broker-1", 0)],
+        [("broker-1", 100)],
+        [("broker-1", 250)],
+    ]
     assert {(unit.source, unit.input) for unit in units} == {("segments", "__consumer_offsets-7")}
 
 
 def test_order_of_files_means_nothing() -> None:
-    files = [segment(base, replica=replica, partition=partition) for base in (0, 40, 90) for replica in ("/a", "/b") for partition in (3, 11)]
+    files = [
+        segment(base, replica=replica, partition=partition)
+        for base in (0, 40, 90)
+        for replica in ("/a", "/b")
+        for partition in (3, 11)
+    ]
     shuffled = files[:]
     random.Random(7).shuffle(shuffled)
     assert plan_units(shuffled, {}) == plan_units(files, {})
@@ -77,7 +106,9 @@ def test_unchanged_files_give_no_unit_and_grown_ones_do() -> None:
     assert plan_units(files, landed) == []
     assert ranges(plan_units([segment(0), segment(100, size=101)], landed)) == [(130, OPEN)]
     assert ranges(plan_units([*files, segment(130)], landed)) == [(130, OPEN)]
-    assert ranges(plan_units(files, {7: Landed(130)})) == [(130, OPEN)], "without a fingerprint they are read again"
+    assert ranges(plan_units(files, {7: Landed(130)})) == [(130, OPEN)], (
+        "without a fingerprint they are read again"
+    )
 
 
 def late_of(units: list[Unit]) -> list[tuple[tuple[tuple[int, int], ...], list[tuple[str, int]]]]:
@@ -88,14 +119,24 @@ def test_a_segment_that_appears_where_something_was_missed_is_searched_once() ->
     files = [segment(100), segment(250)]
     last = plan_units(files, {})[-1]
     landed = Landed(300, fingerprint(last), holes=((0, 100), (180, 190)))
-    landed = replace(landed, seen=seen_after(files, landed, last.files + plan_units(files, {})[0].files))
-    assert set(landed.seen) == {key_of(files[0].path)}, "what cannot hold any of it need not be remembered"
+    landed = replace(
+        landed, seen=seen_after(files, landed, last.files + plan_units(files, {})[0].files)
+    )
+    assert set(landed.seen) == {key_of(files[0].path)}, (
+        "what cannot hold any of it need not be remembered"
+    )
     assert plan_units(files, {7: landed}) == []
-    assert plan_units([segment(100, size=60), segment(250)], {7: landed}) == [], "what compaction made shorter holds nothing new"
+    assert plan_units([segment(100, size=60), segment(250)], {7: landed}) == [], (
+        "what compaction made shorter holds nothing new"
+    )
 
     arrived = [segment(0), *files]
     (late,) = plan_units(arrived, {7: landed})
-    assert (late.start_offset, late.end_offset, late_of([late])) == (0, 190, [(landed.holes, [("broker-1", 0)])])
+    assert (late.start_offset, late.end_offset, late_of([late])) == (
+        0,
+        190,
+        [(landed.holes, [("broker-1", 0)])],
+    )
     searched = replace(landed, seen=seen_after(arrived, landed, late.files))
     assert plan_units(arrived, {7: searched}) == []
     other = [*arrived, segment(0, replica="/logs/broker-2"), segment(400, replica="/logs/broker-2")]
@@ -107,7 +148,9 @@ def test_a_segment_that_appears_where_something_was_missed_is_searched_once() ->
 def test_a_segment_that_is_written_to_is_not_searched_again() -> None:
     landed = Landed(300, holes=((180, 190),), seen={key_of(segment(100).path): 100})
     assert late_of(plan_units([segment(100, size=500)], {7: landed})) == []
-    assert late_of(plan_units([segment(100, size=500), segment(300)], {7: landed})) == [(landed.holes, [("broker-1", 100)])]
+    assert late_of(plan_units([segment(100, size=500), segment(300)], {7: landed})) == [
+        (landed.holes, [("broker-1", 100)])
+    ]
 
 
 def test_without_holes_nothing_is_searched() -> None:
@@ -116,9 +159,15 @@ def test_without_holes_nothing_is_searched() -> None:
 
 
 def test_partition_with_a_dump_is_one_open_unit_of_all_files() -> None:
-    units = plan_units([segment(0), segment(100), dump("a.txt"), dump("b.txt.gz")], {7: Landed(110)})
+    units = plan_units(
+        [segment(0), segment(100), dump("a.txt"), dump("b.txt.gz")], {7: Landed(110)}
+    )
     assert ranges(units) == [(110, OPEN)]
-    assert [file.path.rsplit("/", 1)[1] for file in units[0].files] == [f"{100:020d}.log", "a.txt", "b.txt.gz"]
+    assert [file.path.rsplit("/", 1)[1] for file in units[0].files] == [
+        f"{100:020d}.log",
+        "a.txt",
+        "b.txt.gz",
+    ]
     assert units[0].source == "dump_log+segments"
 
 
@@ -128,22 +177,32 @@ def test_second_file_of_one_base_is_a_replica_of_its_own() -> None:
 
 
 def test_units_survive_json() -> None:
-    for unit in plan_units([segment(0), segment(5, replica='/logs/"quoted"\nbroker-3'), dump("ä.txt", 9)], {}):
+    for unit in plan_units(
+        [segment(0), segment(5, replica='/logs/"quoted"\nbroker-3'), dump("ä.txt", 9)], {}
+    ):
         assert Unit.from_json(unit.to_json()) == unit
 
 
 def unit_of(size: int, start: int = 0, name: str = "x.log") -> Unit:
-    return Unit(0, start, OPEN, (UnitFile(SEGMENTS, name, size, "r"),), "segments", "__consumer_offsets-0")
+    return Unit(
+        0, start, OPEN, (UnitFile(SEGMENTS, name, size, "r"),), "segments", "__consumer_offsets-0"
+    )
 
 
 def test_tasks_get_the_most_work_first_and_each_unit_once() -> None:
-    units = [unit_of(size, start) for start, size in enumerate([10, TASK_BYTES, 5, 2 * TASK_BYTES, 7])]
+    units = [
+        unit_of(size, start) for start, size in enumerate([10, TASK_BYTES, 5, 2 * TASK_BYTES, 7])
+    ]
     tasks = pack(units, cores=2, weight=unit_weight)
     assert [[unit.start_offset for unit in task] for task in tasks] == [[3], [1], [2, 4], [0]]
 
 
-@pytest.mark.parametrize(("units", "cores", "tasks"), [(0, 2, 0), (1, 8, 1), (13, 2, 2), (13, 100, 13)])
-def test_small_units_share_as_many_tasks_as_there_are_cores(units: int, cores: int, tasks: int) -> None:
+@pytest.mark.parametrize(
+    ("units", "cores", "tasks"), [(0, 2, 0), (1, 8, 1), (13, 2, 2), (13, 100, 13)]
+)
+def test_small_units_share_as_many_tasks_as_there_are_cores(
+    units: int, cores: int, tasks: int
+) -> None:
     packed = pack([unit_of(100, start) for start in range(units)], cores, unit_weight)
     assert len(packed) == tasks
     assert sorted(unit.start_offset for task in packed for unit in task) == list(range(units))

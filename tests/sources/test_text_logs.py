@@ -12,7 +12,13 @@ from groupreplay.errors import SourceUnreadable
 from groupreplay.night.plan import Inputs, find_inputs
 from groupreplay.sources import text_logs
 from groupreplay.sources.files import FoundFile, find_files
-from groupreplay.sources.text_logs import TextFile, TextLanded, distinct, plan_text_units, text_files
+from groupreplay.sources.text_logs import (
+    TextFile,
+    TextLanded,
+    distinct,
+    plan_text_units,
+    text_files,
+)
 from groupreplay.wire.text.text_units import OPEN, TextUnit
 
 FIRST = b"[2026-11-20 10:00:00,000] INFO starting (kafka.Kafka$)\n"
@@ -48,12 +54,17 @@ def test_a_log_stays_itself_when_it_grows_rolls_and_is_packed(tmp_path: Path) ->
     log.rename(tmp_path / "server.log.2026-11-20-10")
     log.write_bytes(MORE)
     new = plan_text_units(look(f"{tmp_path}/server.log*"), landed)
-    assert stretches(new) == [("server.log", 0, OPEN), ("server.log.2026-11-20-10", len(FIRST), OPEN)]
+    assert stretches(new) == [
+        ("server.log", 0, OPEN),
+        ("server.log.2026-11-20-10", len(FIRST), OPEN),
+    ]
     assert [unit.last_ms for unit in new] == [-1, 5]
     packed = gzip.compress(FIRST + MORE)
     (tmp_path / "server.log.2026-11-20-10").unlink()
     (tmp_path / "server.log.2026-11-20-10.gz").write_bytes(packed)
-    assert stretches(plan_text_units(look(f"{tmp_path}/*.gz"), landed)) == [("server.log.2026-11-20-10.gz", len(FIRST), OPEN)]
+    assert stretches(plan_text_units(look(f"{tmp_path}/*.gz"), landed)) == [
+        ("server.log.2026-11-20-10.gz", len(FIRST), OPEN)
+    ]
     all_of_it = read(before, FIRST + MORE)
     assert plan_text_units(look(f"{tmp_path}/*.gz"), all_of_it) == []
 
@@ -94,14 +105,23 @@ def test_what_cannot_be_read_is_a_unit_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(FIRST)[:12])
     (tmp_path / "b").write_bytes(FIRST)
     units = plan_text_units(look(tmp_path), {})
-    assert [(Path(unit.path).name, bool(unit.failure), unit.identity != "") for unit in units] == [("a.gz", True, False), ("b", False, True)]
+    assert [(Path(unit.path).name, bool(unit.failure), unit.identity != "") for unit in units] == [
+        ("a.gz", True, False),
+        ("b", False, True),
+    ]
     assert TextUnit.from_json(units[0].to_json()) == units[0]
 
 
-def test_large_request_logs_are_split_and_server_logs_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_request_logs_are_split_and_server_logs_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(text_logs, "SPLIT_BYTES", 100)
     (tmp_path / "r").write_bytes(FIRST + MORE * 3)
-    assert stretches(plan_text_units(look(tmp_path, "request_log"), {})) == [("r", 0, 100), ("r", 100, 200), ("r", 200, OPEN)]
+    assert stretches(plan_text_units(look(tmp_path, "request_log"), {})) == [
+        ("r", 0, 100),
+        ("r", 100, 200),
+        ("r", 200, OPEN),
+    ]
     assert stretches(plan_text_units(look(tmp_path), {})) == [("r", 0, OPEN)]
     (file,) = look(tmp_path, "request_log")
     again = {file.identity: TextLanded(100, -1, 5, "2026-11-20")}

@@ -1,4 +1,6 @@
-"""Recorded logs changed to break one rule each: what `tests/replay/test_rules.py` holds the invariants against."""
+"""Recorded logs changed to break one rule each: what `tests/replay/test_rules.py` holds the
+invariants against.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ from tests.support.changed_logs import (
 
 @dataclass(frozen=True)
 class Broken:
-    """A changed log and the offsets at which the rule may point. undone: index before which a hole explains the change, None if none can."""
+    """A changed log and the offsets at which the rule may point. undone: index before which a hole
+    explains the change, None if none can.
+    """
 
     log: Log
     evidence: set[int]
@@ -50,10 +54,20 @@ Mutation = Callable[[Log], Broken]
 def two_owners(log: Log) -> Broken:
     first = find(log, is_current(STABLE, assigned=True))
     member_id = getattr(log[first].record, "member_id", None)
-    other = find(log, lambda r: is_current(STABLE)(r) and getattr(r, "member_id", None) != member_id, first + 1)
+    other = find(
+        log,
+        lambda r: is_current(STABLE)(r) and getattr(r, "member_id", None) != member_id,
+        first + 1,
+    )
     taken = current(log, first).assigned_partitions[0]
     return Broken(
-        with_value(log, other, assigned_partitions=plus(current(log, other).assigned_partitions, taken.topic_id, taken.partitions[0])),
+        with_value(
+            log,
+            other,
+            assigned_partitions=plus(
+                current(log, other).assigned_partitions, taken.topic_id, taken.partitions[0]
+            ),
+        ),
         {log[other].offset},
         other,
     )
@@ -62,16 +76,26 @@ def two_owners(log: Log) -> Broken:
 def two_targets(log: Log) -> Broken:
     index = find(log, lambda r: (v := value_of(r, K7)) is not None and bool(v.topic_partitions))
     while value_of(log[index + 1].record, K7) is None:
-        index = find(log, lambda r: (v := value_of(r, K7)) is not None and bool(v.topic_partitions), index + 1)
+        index = find(
+            log,
+            lambda r: (v := value_of(r, K7)) is not None and bool(v.topic_partitions),
+            index + 1,
+        )
     taken = value_of(log[index].record, K7).topic_partitions[0]
     wanted = value_of(log[index + 1].record, K7).topic_partitions
-    changed = with_value(log, index + 1, topic_partitions=plus(wanted, taken.topic_id, taken.partitions[0]))
+    changed = with_value(
+        log, index + 1, topic_partitions=plus(wanted, taken.topic_id, taken.partitions[0])
+    )
     return Broken(changed, {log[i].offset for i in range(index, index + 6)}, None)
 
 
 def skipped_epoch(log: Log) -> Broken:
     index = find(log, lambda r: (v := value_of(r, K3)) is not None and v.epoch >= 3)
-    return Broken(with_value(log, index, epoch=value_of(log[index].record, K3).epoch + 1), {log[index].offset}, index)
+    return Broken(
+        with_value(log, index, epoch=value_of(log[index].record, K3).epoch + 1),
+        {log[index].offset},
+        index,
+    )
 
 
 def repeated_epoch(log: Log) -> Broken:
@@ -92,7 +116,14 @@ def target_back(log: Log) -> Broken:
 def member_ahead(log: Log) -> Broken:
     index = following(log, find(log, is_current(STABLE)))
     return Broken(
-        with_value(log, index, member_epoch=99, previous_member_epoch=current(log, index).previous_member_epoch), {log[index].offset}, index
+        with_value(
+            log,
+            index,
+            member_epoch=99,
+            previous_member_epoch=current(log, index).previous_member_epoch,
+        ),
+        {log[index].offset},
+        index,
     )
 
 
@@ -101,7 +132,11 @@ def member_back(log: Log) -> Broken:
     while current(log, following(log, index)).member_epoch <= 2:
         index = following(log, index)
     after = following(log, index)
-    return Broken(with_value(log, after, member_epoch=current(log, index).member_epoch - 1), {log[after].offset}, after)
+    return Broken(
+        with_value(log, after, member_epoch=current(log, index).member_epoch - 1),
+        {log[after].offset},
+        after,
+    )
 
 
 def wrong_previous(log: Log) -> Broken:
@@ -111,23 +146,41 @@ def wrong_previous(log: Log) -> Broken:
 
 def nothing_pending(log: Log) -> Broken:
     index = find(log, is_current(UNREVOKED, pending=True))
-    return Broken(with_value(log, index, partitions_pending_revocation=()), {log[index].offset}, None)
+    return Broken(
+        with_value(log, index, partitions_pending_revocation=()), {log[index].offset}, None
+    )
 
 
 def revoking_at_another_epoch(log: Log) -> Broken:
     index = find(log, lambda r: is_current(UNREVOKED)(r) and value_of(r, K8).member_epoch >= 2)
-    return Broken(with_value(log, index, previous_member_epoch=current(log, index).member_epoch - 1), {log[index].offset}, index)
+    return Broken(
+        with_value(log, index, previous_member_epoch=current(log, index).member_epoch - 1),
+        {log[index].offset},
+        index,
+    )
 
 
 def settled_with_pending(log: Log) -> Broken:
     index = find(log, is_current(STABLE, assigned=True))
     first = current(log, index).assigned_partitions[0]
-    return Broken(with_value(log, index, partitions_pending_revocation=(TopicPartitions(first.topic_id, (99,)),)), {log[index].offset}, None)
+    return Broken(
+        with_value(
+            log, index, partitions_pending_revocation=(TopicPartitions(first.topic_id, (99,)),)
+        ),
+        {log[index].offset},
+        None,
+    )
 
 
 def incomplete_when_stable(log: Log) -> Broken:
     index = find(log, is_current(STABLE, assigned=True))
-    return Broken(with_value(log, index, assigned_partitions=without_one(current(log, index).assigned_partitions)), {log[index].offset}, index)
+    return Broken(
+        with_value(
+            log, index, assigned_partitions=without_one(current(log, index).assigned_partitions)
+        ),
+        {log[index].offset},
+        index,
+    )
 
 
 def waiting_for_nobody(log: Log) -> Broken:
@@ -139,24 +192,46 @@ def gain_while_revoking(log: Log) -> Broken:
     index = find(log, is_current(UNREVOKED, assigned=True))
     first = current(log, index).assigned_partitions[0]
     return Broken(
-        with_value(log, index, assigned_partitions=plus(current(log, index).assigned_partitions, first.topic_id, 99)), {log[index].offset}, index
+        with_value(
+            log,
+            index,
+            assigned_partitions=plus(current(log, index).assigned_partitions, first.topic_id, 99),
+        ),
+        {log[index].offset},
+        index,
     )
 
 
 def loss_without_request(log: Log) -> Broken:
-    index = find(log, lambda r: is_current(UNREVOKED)(r) and sum(len(t.partitions) for t in value_of(r, K8).partitions_pending_revocation) >= 2)
+    index = find(
+        log,
+        lambda r: (
+            is_current(UNREVOKED)(r)
+            and sum(len(t.partitions) for t in value_of(r, K8).partitions_pending_revocation) >= 2
+        ),
+    )
     pending = current(log, index).partitions_pending_revocation
-    return Broken(with_value(log, index, partitions_pending_revocation=without_one(pending)), {log[index].offset}, index)
+    return Broken(
+        with_value(log, index, partitions_pending_revocation=without_one(pending)),
+        {log[index].offset},
+        index,
+    )
 
 
 def grant_before_release(log: Log) -> Broken:
     request = find(log, is_current(UNREVOKED, pending=True))
-    given = {(t.topic_id, p) for t in current(log, request).partitions_pending_revocation for p in t.partitions}
+    given = {
+        (t.topic_id, p)
+        for t in current(log, request).partitions_pending_revocation
+        for p in t.partitions
+    }
     release = following(log, request)
 
     def is_grant(record: Record) -> bool:
         value = value_of(record, K8)
-        return value is not None and bool(given & {(t.topic_id, p) for t in value.assigned_partitions for p in t.partitions})
+        return value is not None and bool(
+            given & {(t.topic_id, p) for t in value.assigned_partitions for p in t.partitions}
+        )
 
     grant = find(log, is_grant, release + 1)
     return Broken(swapped(log, release, grant), {log[release].offset}, release)
@@ -165,7 +240,9 @@ def grant_before_release(log: Log) -> Broken:
 def leave(log: Log) -> int:
     """Index of the K8 tombstone with which a leave begins: K8, K7, K5, K3."""
     index = find(log, is_tombstone(K8))
-    while not (is_tombstone(K5)(log[index + 2].record) and value_of(log[index + 3].record, K3) is not None):
+    while not (
+        is_tombstone(K5)(log[index + 2].record) and value_of(log[index + 3].record, K3) is not None
+    ):
         index = find(log, is_tombstone(K8), index + 1)
     return index
 
@@ -198,22 +275,48 @@ def removal_with_two_epochs(log: Log) -> Broken:
 
 
 def assignment_epoch_ahead(log: Log) -> Broken:
-    index = find(log, lambda r: (v := value_of(r, K8)) is not None and any(t.assignment_epochs for t in v.assigned_partitions) and v.member_epoch > 0)
+    index = find(
+        log,
+        lambda r: (
+            (v := value_of(r, K8)) is not None
+            and any(t.assignment_epochs for t in v.assigned_partitions)
+            and v.member_epoch > 0
+        ),
+    )
     first = current(log, index).assigned_partitions[0]
-    changed = (replace(first, assignment_epochs=tuple(99 for _ in first.partitions)), *current(log, index).assigned_partitions[1:])
+    changed = (
+        replace(first, assignment_epochs=tuple(99 for _ in first.partitions)),
+        *current(log, index).assigned_partitions[1:],
+    )
     return Broken(with_value(log, index, assigned_partitions=changed), {log[index].offset}, None)
 
 
 def assignment_epoch_changed(log: Log) -> Broken:
     index = find(
         log,
-        lambda r: is_current(STABLE, least_epoch=3)(r) and any(e > 1 for t in value_of(r, K8).assigned_partitions for e in t.assignment_epochs or ()),
+        lambda r: (
+            is_current(STABLE, least_epoch=3)(r)
+            and any(
+                e > 1
+                for t in value_of(r, K8).assigned_partitions
+                for e in t.assignment_epochs or ()
+            )
+        ),
     )
-    while not any(0 < e < current(log, index).member_epoch for t in current(log, index).assigned_partitions for e in t.assignment_epochs or ()):
+    while not any(
+        0 < e < current(log, index).member_epoch
+        for t in current(log, index).assigned_partitions
+        for e in t.assignment_epochs or ()
+    ):
         index = find(log, is_current(STABLE, least_epoch=3, assigned=True), index + 1)
     value = current(log, index)
     changed = tuple(
-        replace(t, assignment_epochs=tuple(e - 1 if 0 < e < value.member_epoch else e for e in t.assignment_epochs or ()))
+        replace(
+            t,
+            assignment_epochs=tuple(
+                e - 1 if 0 < e < value.member_epoch else e for e in t.assignment_epochs or ()
+            ),
+        )
         for t in value.assigned_partitions
     )
     return Broken(with_value(log, index, assigned_partitions=changed), {log[index].offset}, index)
@@ -226,7 +329,9 @@ def upgrade_without_end_of_the_classic_group(log: Log) -> Broken:
 
 def downgrade_without_end_of_the_consumer_group(log: Log) -> Broken:
     index = find(log, is_tombstone(K3))
-    return Broken(dropped(log, index), {entry.offset for entry in log[index - 20 : index + 2]}, None)
+    return Broken(
+        dropped(log, index), {entry.offset for entry in log[index - 20 : index + 2]}, None
+    )
 
 
 def generation_back(log: Log) -> Broken:
@@ -235,8 +340,19 @@ def generation_back(log: Log) -> Broken:
 
 
 def generation_again(log: Log) -> Broken:
-    index = find(log, lambda r: (v := value_of(r, GroupMetadata)) is not None and v.generation >= 2 and bool(v.members))
-    return Broken(with_value(log, index, generation=value_of(log[index].record, GroupMetadata).generation - 1), {log[index].offset}, index)
+    index = find(
+        log,
+        lambda r: (
+            (v := value_of(r, GroupMetadata)) is not None and v.generation >= 2 and bool(v.members)
+        ),
+    )
+    return Broken(
+        with_value(
+            log, index, generation=value_of(log[index].record, GroupMetadata).generation - 1
+        ),
+        {log[index].offset},
+        index,
+    )
 
 
 def leader_who_is_no_member(log: Log) -> Broken:
@@ -256,7 +372,9 @@ def revocation_too_slow(log: Log) -> Broken:
 
 
 def silent_too_long(log: Log) -> Broken:
-    """A member that stood STABLE when the target moved on, and answers with its next K8 in another operation."""
+    """A member that stood STABLE when the target moved on, and answers with its next K8 in another
+    operation.
+    """
     target = find(log, lambda r: (v := value_of(r, K6)) is not None and v.assignment_epoch >= 3)
     for index in range(find(log, is_current(STABLE)), target):
         if is_current(STABLE)(log[index].record):

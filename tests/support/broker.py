@@ -1,6 +1,8 @@
-"""One real broker for tests: KRaft, a single node, a plain Java process that is stopped by its id. Its jars come by Spark's own resolver, once.
+"""One real broker for tests: KRaft, a single node, a plain Java process that is stopped by its id.
+Its jars come by Spark's own resolver, once.
 
-Offline, put the jars of `org.apache.kafka:kafka_2.13` of this version, and of its dependencies, into the folder that BROKER_JARS names.
+Offline, put the jars of `org.apache.kafka:kafka_2.13` of this version, and of its dependencies,
+into the folder that BROKER_JARS names.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from tests.support.kafka_jars import CACHE, resolved
 from tests.support.proxy import Proxy
 
 KAFKA_VERSION = "4.3.1"
-PACKAGES = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION},org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"
+PACKAGES = (
+    f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION},org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"
+)
 BROKER_JARS = CACHE / f"broker-{KAFKA_VERSION}"
 OFFSETS_PARTITIONS = 5
 STARTS_WITHIN_S = 240
@@ -67,14 +71,22 @@ def free_port() -> int:
 def _is_ready(address: str) -> bool:
     """Whether a client is told of a broker, and of a leader for every partition there is."""
     try:
-        told = AdminClient({"bootstrap.servers": address, "log_level": 0}).list_topics(timeout=ANSWERS_WITHIN_S)
+        told = AdminClient({"bootstrap.servers": address, "log_level": 0}).list_topics(
+            timeout=ANSWERS_WITHIN_S
+        )
     except KafkaException:
         return False
-    return bool(told.brokers) and all(partition.leader >= 0 for topic in told.topics.values() for partition in topic.partitions.values())
+    return bool(told.brokers) and all(
+        partition.leader >= 0
+        for topic in told.topics.values()
+        for partition in topic.partitions.values()
+    )
 
 
 class Broker:
-    """A broker below `home`; the same one again after `stop` and `start`. address: for clients; proxied: through `proxy`."""
+    """A broker below `home`; the same one again after `stop` and `start`. address: for clients;
+    proxied: through `proxy`.
+    """
 
     def __init__(self, home: Path, **properties: str) -> None:
         self.home, self.port = home, free_port()
@@ -83,15 +95,30 @@ class Broker:
         self.logs = home / "logs"
         self.process: subprocess.Popen[bytes] | None = None
         home.mkdir(parents=True, exist_ok=True)
-        ports = {"port": self.port, "controller": free_port(), "proxy": self.proxy.port, "behind_proxy": behind_proxy}
+        ports = {
+            "port": self.port,
+            "controller": free_port(),
+            "proxy": self.proxy.port,
+            "behind_proxy": behind_proxy,
+        }
         text = _PROPERTIES.format(logs=self.logs, offsets_partitions=OFFSETS_PARTITIONS, **ports)
-        (home / "server.properties").write_text(text + "".join(f"{name}={value}\n" for name, value in properties.items()))
-        (home / "log4j2.properties").write_text(
-            "rootLogger.level = WARN\nrootLogger.appenderRef.file.ref = file\nappender.file.type = File\nappender.file.name = file\n"
-            f"appender.file.fileName = {home}/server.log\nappender.file.layout.type = PatternLayout\n"
-            "appender.file.layout.pattern = [%d] %p %m (%c)%n\n"
+        (home / "server.properties").write_text(
+            text + "".join(f"{name}={value}\n" for name, value in properties.items())
         )
-        self._java("kafka.tools.StorageTool", "format", "-t", "AAAAAAAAQACAAAAAAAAAAQ", "-c", str(home / "server.properties")).wait(STARTS_WITHIN_S)
+        (home / "log4j2.properties").write_text(
+            "rootLogger.level = WARN\nrootLogger.appenderRef.file.ref = file\nappender.file.type ="
+            " File\nappender.file.name = file\nappender.file.fileName ="
+            f" {home}/server.log\nappender.file.layout.type ="
+            " PatternLayout\nappender.file.layout.pattern = [%d] %p %m (%c)%n\n"
+        )
+        self._java(
+            "kafka.tools.StorageTool",
+            "format",
+            "-t",
+            "AAAAAAAAQACAAAAAAAAAAQ",
+            "-c",
+            str(home / "server.properties"),
+        ).wait(STARTS_WITHIN_S)
 
     @property
     def address(self) -> str:
@@ -102,11 +129,15 @@ class Broker:
         return f"127.0.0.1:{self.proxy.port}"
 
     def start(self) -> Broker:
-        """Until it answers through both of its listeners: its ports are open before it knows what it leads."""
+        """Until it answers through both of its listeners: its ports are open before it knows what
+        it leads.
+        """
         self.process = self._java("kafka.Kafka", str(self.home / "server.properties"))
         deadline = time.monotonic() + STARTS_WITHIN_S
         while not all(map(_is_ready, (self.address, self.proxied))):
-            assert self.process.poll() is None, f"the broker did not start: {(self.home / 'out.txt').read_text()[-2000:]}"
+            assert self.process.poll() is None, (
+                f"the broker did not start: {(self.home / 'out.txt').read_text()[-2000:]}"
+            )
             assert time.monotonic() < deadline, "the broker did not answer"
             time.sleep(0.2)
         return self
@@ -118,7 +149,12 @@ class Broker:
 
     def _java(self, *arguments: str) -> subprocess.Popen[Any]:
         scala = next((Path(pyspark.__file__).parent / "jars").glob("scala-library-2.13*.jar"))
-        options = ["-Xmx320m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Dlog4j2.configurationFile={self.home / 'log4j2.properties'}"]
+        options = [
+            "-Xmx320m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            f"-Dlog4j2.configurationFile={self.home / 'log4j2.properties'}",
+        ]
         with open(self.home / "out.txt", "ab") as out:
             command = ["java", *options, "-cp", f"{broker_jars()}/*:{scala}", *arguments]
             return subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)

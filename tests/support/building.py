@@ -2,15 +2,21 @@
 
 A form is a mapping of which one key names the record; one that ends in `x` its tombstone:
 
-    {k1: foo-0}                                   commit (committed: its position, topic_id: as version 4 has it);  {k1x: foo-0}
-    {k2: 5, members: {a: {foo: [0, 1]}}}          classic group in generation 5 (type, protocol, leader, stamp);    {k2x: true}
+    {k1: foo-0}                                   commit (committed: its position, topic_id: as
+    version 4 has it);  {k1x: foo-0}
+    {k2: 5, members: {a: {foo: [0, 1]}}}          classic group in generation 5 (type, protocol,
+    leader, stamp);    {k2x: true}
     {k3: 5, hash: 7}    {k4: {foo: 3}}    {k6: 5, stamp: 1}    {k16: "f.*", topics: [foo]}
-    {k5: A, topics: [foo], instance: i, client: c, host: h, regex: "f.*", assignor: uniform, timeout: 45000, classic: true}
+    {k5: A, topics: [foo], instance: i, client: c, host: h, regex: "f.*", assignor: uniform,
+    timeout: 45000, classic: true}
     {k7: A, target: {foo: [0, 1]}}
-    {k8: A, epoch: 5, prev: 4, state: STABLE, assigned: {foo: [0, 1]}, pending: {foo: [2]}, epochs: {foo: [5, 5]}}
-    {other: 11, member: m, value: {epoch: 1}}     a record of a share or streams group;                             {otherx: 11, member: m}
+    {k8: A, epoch: 5, prev: 4, state: STABLE, assigned: {foo: [0, 1]}, pending: {foo: [2]}, epochs:
+    {foo: [5, 5]}}
+    {other: 11, member: m, value: {epoch: 1}}     a record of a share or streams group;
+    {otherx: 11, member: m}
 
-Partitions are a mapping topic -> partitions, or a list of such; the id of topic `foo` is `foo-id`. A word that is not of its form is an error.
+Partitions are a mapping topic -> partitions, or a list of such; the id of topic `foo` is `foo-id`.
+A word that is not of its form is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +24,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from groupreplay.records.classic import Assignment, GroupMember, GroupMetadata, GroupMetadataValue, NamedPartitions, Subscription
+from groupreplay.records.classic import (
+    Assignment,
+    GroupMember,
+    GroupMetadata,
+    GroupMetadataValue,
+    NamedPartitions,
+    Subscription,
+)
 from groupreplay.records.consumer import (
     ClassicMemberMetadata,
     ClassicProtocol,
@@ -88,34 +101,46 @@ def record(form: Form, group: str = GROUP) -> Record:
     if len(kinds) != 1:
         raise FormError(f"{form}: names {len(kinds)} records, not one")
     words = _Words(form)
-    made = _MAKERS[kinds[0].removesuffix("x")](words, words.take(kinds[0]), group, kinds[0].endswith("x"))
+    made = _MAKERS[kinds[0].removesuffix("x")](
+        words, words.take(kinds[0]), group, kinds[0].endswith("x")
+    )
     words.finish()
     return made
 
 
 def _partitions(given: Any) -> list[tuple[str, list[int]]]:
     """(topic, partitions), from a mapping or a list of mappings."""
-    mappings: Iterable[Mapping[str, list[int]]] = given if isinstance(given, list) else [given or {}]
-    return [(topic, list(partitions)) for mapping in mappings for topic, partitions in mapping.items()]
+    mappings: Iterable[Mapping[str, list[int]]] = (
+        given if isinstance(given, list) else [given or {}]
+    )
+    return [
+        (topic, list(partitions)) for mapping in mappings for topic, partitions in mapping.items()
+    ]
 
 
 def _by_id(given: Any, epochs: Any = None) -> tuple[TopicPartitions, ...]:
     stamps = dict(_partitions(epochs))
     return tuple(
-        TopicPartitions(topic_id(topic), tuple(partitions), tuple(stamps[topic]) if topic in stamps else None)
+        TopicPartitions(
+            topic_id(topic), tuple(partitions), tuple(stamps[topic]) if topic in stamps else None
+        )
         for topic, partitions in _partitions(given)
     )
 
 
 def _by_name(given: Any) -> tuple[NamedPartitions, ...]:
-    return tuple(NamedPartitions(topic, tuple(partitions)) for topic, partitions in _partitions(given))
+    return tuple(
+        NamedPartitions(topic, tuple(partitions)) for topic, partitions in _partitions(given)
+    )
 
 
 def _k1(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
     topic, _, partition = str(first).rpartition("-")
     if is_tombstone:
         return OffsetCommit(group, topic, int(partition), None)
-    value = OffsetCommitValue(words.take("committed", 0), words.take("commit_at", 0), words.take("topic_id"))
+    value = OffsetCommitValue(
+        words.take("committed", 0), words.take("commit_at", 0), words.take("topic_id")
+    )
     return OffsetCommit(group, topic, int(partition), value)
 
 
@@ -126,13 +151,24 @@ def _k2(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
     protocol_type = words.take("type", "consumer")
     protocol = words.take("protocol", "range" if members else None)
     leader = words.take("leader", next(iter(members), None))
-    listed = tuple(_k2_member(member_id, given or {}, protocol_type) for member_id, given in members.items())
-    return GroupMetadata(group, GroupMetadataValue(protocol_type, int(first), protocol, leader, words.take("stamp", -1), listed))
+    listed = tuple(
+        _k2_member(member_id, given or {}, protocol_type) for member_id, given in members.items()
+    )
+    return GroupMetadata(
+        group,
+        GroupMetadataValue(
+            protocol_type, int(first), protocol, leader, words.take("stamp", -1), listed
+        ),
+    )
 
 
 def _k2_member(member_id: str, given: Any, protocol_type: str) -> GroupMember:
-    """given: the member's partitions, or a mapping with any of assigned, topics, instance, client, host, timeout, session."""
-    is_whole = isinstance(given, Mapping) and bool(given.keys() & {"assigned", "topics", "instance", "client", "host", "timeout", "session"})
+    """given: the member's partitions, or a mapping with any of assigned, topics, instance, client,
+    host, timeout, session.
+    """
+    is_whole = isinstance(given, Mapping) and bool(
+        given.keys() & {"assigned", "topics", "instance", "client", "host", "timeout", "session"}
+    )
     words = _Words(given if is_whole else {"assigned": given})
     assigned = words.take("assigned", {})
     topics = words.take("topics", [topic for topic, _ in _partitions(assigned)] or ["foo"])
@@ -152,13 +188,18 @@ def _k2_member(member_id: str, given: Any, protocol_type: str) -> GroupMember:
 
 
 def _k3(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
-    return ConsumerGroupMetadata(group, None if is_tombstone else ConsumerGroupMetadataValue(int(first), words.take("hash", 0)))
+    return ConsumerGroupMetadata(
+        group,
+        None if is_tombstone else ConsumerGroupMetadataValue(int(first), words.take("hash", 0)),
+    )
 
 
 def _k4(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
     if is_tombstone:
         return ConsumerGroupPartitionMetadata(group, None)
-    topics = tuple(TopicMetadata(topic_id(topic), topic, partitions) for topic, partitions in first.items())
+    topics = tuple(
+        TopicMetadata(topic_id(topic), topic, partitions) for topic, partitions in first.items()
+    )
     return ConsumerGroupPartitionMetadata(group, ConsumerGroupPartitionMetadataValue(topics))
 
 
@@ -166,7 +207,13 @@ def _k5(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
     if is_tombstone:
         return ConsumerGroupMemberMetadata(group, str(first), None)
     classic, topics = words.take("classic", False), tuple(words.take("topics", ["foo"]))
-    metadata = ClassicMemberMetadata(words.take("session", 45_000), (ClassicProtocol("range", Subscription(topics)),)) if classic else None
+    metadata = (
+        ClassicMemberMetadata(
+            words.take("session", 45_000), (ClassicProtocol("range", Subscription(topics)),)
+        )
+        if classic
+        else None
+    )
     value = ConsumerGroupMemberMetadataValue(
         words.take("instance"),
         words.take("rack"),
@@ -182,12 +229,20 @@ def _k5(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
 
 
 def _k6(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
-    value = None if is_tombstone else ConsumerGroupTargetAssignmentMetadataValue(int(first), words.take("stamp", 0))
+    value = (
+        None
+        if is_tombstone
+        else ConsumerGroupTargetAssignmentMetadataValue(int(first), words.take("stamp", 0))
+    )
     return ConsumerGroupTargetAssignmentMetadata(group, value)
 
 
 def _k7(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
-    value = None if is_tombstone else ConsumerGroupTargetAssignmentMemberValue(_by_id(words.take("target", {})))
+    value = (
+        None
+        if is_tombstone
+        else ConsumerGroupTargetAssignmentMemberValue(_by_id(words.take("target", {})))
+    )
     return ConsumerGroupTargetAssignmentMember(group, str(first), value)
 
 
@@ -206,7 +261,11 @@ def _k8(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
 
 
 def _k16(words: _Words, first: Any, group: str, is_tombstone: bool) -> Record:
-    value = None if is_tombstone else ConsumerGroupRegularExpressionValue(tuple(words.take("topics", [])), 1, 0)
+    value = (
+        None
+        if is_tombstone
+        else ConsumerGroupRegularExpressionValue(tuple(words.take("topics", [])), 1, 0)
+    )
     return ConsumerGroupRegularExpression(group, str(first), value)
 
 
@@ -233,7 +292,9 @@ _MAKERS: dict[str, Callable[[_Words, Any, str, bool], Record]] = {
 
 
 class Log:
-    """A log of one group as it is written: offsets count up from 0, every write is one batch, the clock goes on by STEP_MS between writes."""
+    """A log of one group as it is written: offsets count up from 0, every write is one batch, the
+    clock goes on by STEP_MS between writes.
+    """
 
     def __init__(self, group: str = GROUP) -> None:
         self.entries: list[Entry] = []
@@ -264,7 +325,9 @@ class Log:
         base = self._offset
         for form in forms:
             made = record(form, self._group) if isinstance(form, Mapping) else form
-            self.entries.append(Entry(self._offset, self._clock_ms, self._leader_epoch, base, self._hole, made))
+            self.entries.append(
+                Entry(self._offset, self._clock_ms, self._leader_epoch, base, self._hole, made)
+            )
             self._offset += 1
         self._clock_ms += STEP_MS
         return self.entries[-len(forms) :]

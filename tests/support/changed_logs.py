@@ -1,4 +1,5 @@
-"""Recorded logs, changed: a record is found by what it is, and altered, dropped, moved or doubled, and nothing else is touched.
+"""Recorded logs, changed: a record is found by what it is, and altered, dropped, moved or doubled,
+and nothing else is touched.
 
 Offsets and times stay where they were, unless the times are what is changed.
 """
@@ -66,7 +67,13 @@ def is_current(state: int, least_epoch: int = 1, **has: bool) -> Callable[[Recor
         if value is None or value.state != state or value.member_epoch < least_epoch:
             return False
         return all(
-            bool({"assigned": value.assigned_partitions, "pending": value.partitions_pending_revocation}[name]) is is_so
+            bool(
+                {
+                    "assigned": value.assigned_partitions,
+                    "pending": value.partitions_pending_revocation,
+                }[name]
+            )
+            is is_so
             for name, is_so in has.items()
         )
 
@@ -80,7 +87,13 @@ def is_tombstone(kind: type) -> Callable[[Record], bool]:
 def following(log: Log, index: int) -> int:
     """The next K8 value of the same member."""
     member_id = getattr(log[index].record, "member_id", None)
-    return find(log, lambda record: value_of(record, K8) is not None and getattr(record, "member_id", None) == member_id, index + 1)
+    return find(
+        log,
+        lambda record: (
+            value_of(record, K8) is not None and getattr(record, "member_id", None) == member_id
+        ),
+        index + 1,
+    )
 
 
 # ---------------------------------------------------------------- changing them
@@ -107,13 +120,24 @@ def swapped(log: Log, one: int, other: int) -> Log:
 
 def spread(log: Log) -> Log:
     """Ten times the offsets: room between any two records."""
-    return [e._replace(offset=10 * e.offset, batch_base_offset=10 * e.batch_base_offset, last_hole=max(-1, 10 * e.last_hole)) for e in log]
+    return [
+        e._replace(
+            offset=10 * e.offset,
+            batch_base_offset=10 * e.batch_base_offset,
+            last_hole=max(-1, 10 * e.last_hole),
+        )
+        for e in log
+    ]
 
 
 def doubled(log: Log, index: int) -> Log:
     """The record once more, right behind itself in its batch."""
     roomy = spread(log)
-    return [*roomy[: index + 1], roomy[index]._replace(offset=roomy[index].offset + 1), *roomy[index + 1 :]]
+    return [
+        *roomy[: index + 1],
+        roomy[index]._replace(offset=roomy[index].offset + 1),
+        *roomy[index + 1 :],
+    ]
 
 
 def later(log: Log, index: int, by_ms: int) -> Log:
@@ -121,7 +145,9 @@ def later(log: Log, index: int, by_ms: int) -> Log:
     return [*log[:index], *(entry._replace(ts_ms=entry.ts_ms + by_ms) for entry in log[index:])]
 
 
-def plus(topics: Sequence[TopicPartitions], topic_id: str, partition: int) -> tuple[TopicPartitions, ...]:
+def plus(
+    topics: Sequence[TopicPartitions], topic_id: str, partition: int
+) -> tuple[TopicPartitions, ...]:
     return (*topics, TopicPartitions(topic_id, (partition,), None))
 
 

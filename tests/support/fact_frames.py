@@ -15,8 +15,13 @@ from groupreplay.workers.packed import DDL, PackedFacts
 
 def frame_of(spark: SparkSession, schema: UnionSchema, facts: Iterable[Any]) -> DataFrame:
     """One row a fact, all columns of the schema; NULL where a kind has no such field."""
-    rows = [{field.name: getattr(fact, field.name) for field in fields(fact)} | {"kind": fact.KIND} for fact in facts]
-    return spark.createDataFrame(pa.Table.from_pylist(rows, schema=pa.schema(list(schema.columns.items()))), schema.ddl)
+    rows = [
+        {field.name: getattr(fact, field.name) for field in fields(fact)} | {"kind": fact.KIND}
+        for fact in facts
+    ]
+    return spark.createDataFrame(
+        pa.Table.from_pylist(rows, schema=pa.schema(list(schema.columns.items()))), schema.ddl
+    )
 
 
 def packed_of(spark: SparkSession, facts: Iterable[Any]) -> DataFrame:

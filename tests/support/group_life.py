@@ -1,4 +1,6 @@
-"""Real clients on a real broker: groups of both protocols whose members come, commit and go, and commits inside transactions."""
+"""Real clients on a real broker: groups of both protocols whose members come, commit and go, and
+commits inside transactions.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ WITHIN_S = 180.0
 
 def make_topics(address: str, **partitions: int) -> None:
     admin = AdminClient({"bootstrap.servers": address})
-    for future in admin.create_topics([NewTopic(name, count, 1) for name, count in partitions.items()]).values():
+    for future in admin.create_topics(
+        [NewTopic(name, count, 1) for name, count in partitions.items()]
+    ).values():
         future.result(WITHIN_S)
 
 
@@ -37,7 +41,11 @@ class Group:
                 "auto.offset.reset": "earliest",
             }
             if self.protocol == "classic":
-                settings |= {"partition.assignment.strategy": "cooperative-sticky", "session.timeout.ms": 60_000, "heartbeat.interval.ms": 500}
+                settings |= {
+                    "partition.assignment.strategy": "cooperative-sticky",
+                    "session.timeout.ms": 60_000,
+                    "heartbeat.interval.ms": 500,
+                }
             self.members[name] = Consumer(settings)
             self.members[name].subscribe([self.topic])
         self.settle()
@@ -52,11 +60,21 @@ class Group:
         self.members.clear()
 
     def owned(self) -> dict[str, list[int]]:
-        return {name: sorted(each.partition for each in member.assignment()) for name, member in self.members.items()}
+        return {
+            name: sorted(each.partition for each in member.assignment())
+            for name, member in self.members.items()
+        }
 
     def settle(self) -> None:
-        """Until every partition has one owner among the members, and none has none where there are enough."""
-        partitions = len(AdminClient({"bootstrap.servers": self.address}).list_topics(self.topic, WITHIN_S).topics[self.topic].partitions)
+        """Until every partition has one owner among the members, and none has none where there are
+        enough.
+        """
+        partitions = len(
+            AdminClient({"bootstrap.servers": self.address})
+            .list_topics(self.topic, WITHIN_S)
+            .topics[self.topic]
+            .partitions
+        )
 
         def is_settled() -> bool:
             held = [each for owned in self.owned().values() for each in owned]
@@ -74,13 +92,25 @@ class Group:
     def commit(self, offset: int) -> None:
         """Every member commits that offset for every partition it owns."""
         for member in self.members.values():
-            member.commit(offsets=[TopicPartition(self.topic, each.partition, offset) for each in member.assignment()], asynchronous=False)
+            member.commit(
+                offsets=[
+                    TopicPartition(self.topic, each.partition, offset)
+                    for each in member.assignment()
+                ],
+                asynchronous=False,
+            )
 
 
 def commit_in_transaction(address: str, group: Group, offset: int, *, commits: bool) -> None:
     """One transaction that holds the offsets of the group's first member."""
     member = next(iter(group.members.values()))
-    producer = Producer({"bootstrap.servers": address, "transactional.id": f"{group.group_id}-tx", "transaction.timeout.ms": 300_000})
+    producer = Producer(
+        {
+            "bootstrap.servers": address,
+            "transactional.id": f"{group.group_id}-tx",
+            "transaction.timeout.ms": 300_000,
+        }
+    )
     producer.init_transactions(WITHIN_S)
     producer.begin_transaction()
     offsets = [TopicPartition(group.topic, each.partition, offset) for each in member.assignment()]
@@ -101,7 +131,12 @@ def described(address: str, group_ids: Sequence[str]) -> dict[str, tuple[str, in
 
 
 def topic_ids(address: str, *topics: str) -> dict[str, str]:
-    """topic -> id as a client is told it, which librdkafka writes with + and / where Kafka has - and _."""
+    """topic -> id as a client is told it, which librdkafka writes with + and / where Kafka has -
+    and _.
+    """
     admin = AdminClient({"bootstrap.servers": address})
-    told = {topic: str(future.result(WITHIN_S).topic_id) for topic, future in admin.describe_topics(TopicCollection(list(topics))).items()}
+    told = {
+        topic: str(future.result(WITHIN_S).topic_id)
+        for topic, future in admin.describe_topics(TopicCollection(list(topics))).items()
+    }
     return {topic: topic_id.replace("+", "-").replace("/", "_") for topic, topic_id in told.items()}

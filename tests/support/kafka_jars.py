@@ -1,4 +1,6 @@
-"""Kafka's jars for tests, by Spark's own resolver, once a folder; several processes may ask for the same one at once."""
+"""Kafka's jars for tests, by Spark's own resolver, once a folder; several processes may ask for the
+same one at once.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def resolved(packages: str, folder: Path) -> Path:
     """The folder with the jars of `packages` and of what they need, filled where it has none.
 
     packages: group:artifact:version, several with commas. Offline, put the jars there by hand.
-    Raises RuntimeError where the resolver fails.
+        Raises RuntimeError where the resolver fails.
     """
     with only_one(folder):
         if not any(folder.glob("*.jar")):

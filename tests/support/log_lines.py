@@ -1,4 +1,6 @@
-"""Lines of a recording's broker logs as the machines of evidence get them: parsed and reduced by the product's own reader, in their order."""
+"""Lines of a recording's broker logs as the machines of evidence get them: parsed and reduced by
+the product's own reader, in their order.
+"""
 
 from __future__ import annotations
 
@@ -34,25 +36,35 @@ def logs_in(folder: Path) -> list[tuple[str, Path]]:
 
 
 @cache
-def recorded_lines(recording: str, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)) -> dict[Subject, list[Line]]:
+def recorded_lines(
+    recording: str, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)
+) -> dict[Subject, list[Line]]:
     """Lines of each subject, in the order in which the grouped map hands them over."""
     return lines_in(recordings()[recording], kinds)
 
 
-def lines_in(folder: Path, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)) -> dict[Subject, list[Line]]:
+def lines_in(
+    folder: Path, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)
+) -> dict[Subject, list[Line]]:
     """As recorded_lines, of the logs of any folder."""
     found: dict[Subject, list[Line]] = defaultdict(list)
     for kind, path in logs_in(folder):
         if kind not in kinds:
             continue
         broker = int(path.name.split(".")[0].removeprefix("broker-"))
-        unit = TextUnit(kind, str(path), path.stat().st_size, broker, "UTC", DEFAULT_PATTERN, None, None, "i")
+        unit = TextUnit(
+            kind, str(path), path.stat().st_size, broker, "UTC", DEFAULT_PATTERN, None, None, "i"
+        )
         for columns in read_text_unit(unit, open_file):
             for values in zip(*columns.values(), strict=True):
                 row: dict[str, Any] = dict(zip(columns, values, strict=True))
                 if row["kind"] == "line":
                     line = _line(row)
-                    subject = (line.event.group_id, None) if line.event.group_id is not None else (None, line.event.offsets_partition)
+                    subject = (
+                        (line.event.group_id, None)
+                        if line.event.group_id is not None
+                        else (None, line.event.offsets_partition)
+                    )
                     found[subject].append(line)
     for lines in found.values():
         lines.sort(key=lambda line: (line.event.at_ms, line.broker, line.input, line.position))
@@ -62,7 +74,16 @@ def lines_in(folder: Path, kinds: tuple[str, ...] = (SERVER_LOG, REQUEST_LOG)) -
 def _line(row: dict[str, Any]) -> Line:
     event = LogEvent(**{name: row[name] for name in EVENT_FIELDS})
     event.member_ids = tuple(event.member_ids or ())
-    return Line(event, row["broker"], row["source"], row["input"], row["position"], row["last_ms"], row["requests"], row["longest_gap_ms"])
+    return Line(
+        event,
+        row["broker"],
+        row["source"],
+        row["input"],
+        row["position"],
+        row["last_ms"],
+        row["requests"],
+        row["longest_gap_ms"],
+    )
 
 
 def newest_ms(recording: str) -> int:
@@ -77,12 +98,22 @@ def recorded_evidence(recording: str) -> tuple[EvidenceFact, ...]:
 
 def evidence_of(lines_by_subject: dict[Subject, list[Line]]) -> list[EvidenceFact]:
     """All that these lines prove."""
-    newest = max((line.last_ms for lines in lines_by_subject.values() for line in lines), default=-1)
-    return [fact for (group_id, _), lines in lines_by_subject.items() for fact in proved(group_id or "", lines, newest)]
+    newest = max(
+        (line.last_ms for lines in lines_by_subject.values() for line in lines), default=-1
+    )
+    return [
+        fact
+        for (group_id, _), lines in lines_by_subject.items()
+        for fact in proved(group_id or "", lines, newest)
+    ]
 
 
-def proved(group_id: str, lines: list[Line], newest: int, cuts: tuple[int, ...] = ()) -> list[EvidenceFact]:
-    """Every fact of the lines, the open ones last. At each cut the machine goes to bytes and back, as from one night to the next."""
+def proved(
+    group_id: str, lines: list[Line], newest: int, cuts: tuple[int, ...] = ()
+) -> list[EvidenceFact]:
+    """Every fact of the lines, the open ones last. At each cut the machine goes to bytes and back,
+    as from one night to the next.
+    """
     facts: list[EvidenceFact] = []
     machine = EvidenceReplay(group_id)
     begin = 0
@@ -92,7 +123,11 @@ def proved(group_id: str, lines: list[Line], newest: int, cuts: tuple[int, ...] 
         facts += machine.take_facts()
         if end < len(lines):
             state = machine.state()
-            machine = EvidenceReplay(group_id) if state is None else EvidenceReplay.restore(group_id, state)
+            machine = (
+                EvidenceReplay(group_id)
+                if state is None
+                else EvidenceReplay.restore(group_id, state)
+            )
         begin = end
     machine.forget(newest)
     return facts + machine.take_facts() + machine.open_facts()

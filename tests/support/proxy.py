@@ -20,7 +20,9 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def break_after(self, size_bytes: int, then: Callable[[], None]) -> None:
-        """After so many more bytes to clients: calls `then`, once, and passes nothing on any more."""
+        """After so many more bytes to clients: calls `then`, once, and passes nothing on any
+        more.
+        """
         with self._lock:
             self._left, self._then = size_bytes, then
 
@@ -45,7 +47,9 @@ class Proxy:
                 continue
             except OSError:
                 return
-            threading.Thread(target=self._pass_on, args=(client, broker, False), daemon=True).start()
+            threading.Thread(
+                target=self._pass_on, args=(client, broker, False), daemon=True
+            ).start()
             threading.Thread(target=self._pass_on, args=(broker, client, True), daemon=True).start()
 
     def _pass_on(self, source: socket.socket, sink: socket.socket, is_answer: bool) -> None:

@@ -1,4 +1,6 @@
-"""Any log at all: records that are well formed one by one, in orders that no broker would write; tombstones, holes, other leaders anywhere."""
+"""Any log at all: records that are well formed one by one, in orders that no broker would write;
+tombstones, holes, other leaders anywhere.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,36 @@ _EPOCH = st.integers(0, 5)
 _STEPS_MS = (0, 0, 0, 3, 500, 5_000, 70_000, 700_000, 4_000_000)
 _BACKWARDS_MS = (-40, -90_000)
 
-_partitions = st.dictionaries(st.sampled_from(TOPICS), st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True), max_size=2)
+_partitions = st.dictionaries(
+    st.sampled_from(TOPICS),
+    st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True),
+    max_size=2,
+)
 _instance = st.sampled_from([None, None, "i1", "i2"])
 _topics = st.sampled_from([["foo"], ["foo"], ["bar", "foo"], []])
 
 
 def _form(**words: Any) -> st.SearchStrategy[Form]:
     """A form whose words are drawn; plain values stand for themselves."""
-    return st.fixed_dictionaries({name: value if isinstance(value, st.SearchStrategy) else st.just(value) for name, value in words.items()})
+    return st.fixed_dictionaries(
+        {
+            name: value if isinstance(value, st.SearchStrategy) else st.just(value)
+            for name, value in words.items()
+        }
+    )
 
 
-_k2_member = _form(assigned=_partitions, instance=_instance, client=st.sampled_from(["c1", "c2"]), timeout=st.sampled_from([0, 20_000]))
+_k2_member = _form(
+    assigned=_partitions,
+    instance=_instance,
+    client=st.sampled_from(["c1", "c2"]),
+    timeout=st.sampled_from([0, 20_000]),
+)
 _forms: st.SearchStrategy[Form] = st.one_of(
-    _form(k1=st.sampled_from(["foo-0", "foo-1", "bar-0"]), topic_id=st.sampled_from([None, "foo-id", "unnamed-id"])),
+    _form(
+        k1=st.sampled_from(["foo-0", "foo-1", "bar-0"]),
+        topic_id=st.sampled_from([None, "foo-id", "unnamed-id"]),
+    ),
     _form(k1x=st.sampled_from(["foo-0", "foo-1", "bar-0"])),
     _form(
         k2=_EPOCH,
@@ -77,18 +96,29 @@ _forms: st.SearchStrategy[Form] = st.one_of(
     _form(k16="f.*", topics=_topics),
     _form(k16x="f.*"),
     _form(other=st.sampled_from([11, 17]), value=st.just({"epoch": 2})),
-    _form(other=st.sampled_from([10, 19]), member=_MEMBER, value=st.just({"client_id": "c1", "client_host": "/host"})),
+    _form(
+        other=st.sampled_from([10, 19]),
+        member=_MEMBER,
+        value=st.just({"client_id": "c1", "client_host": "/host"}),
+    ),
     _form(otherx=st.sampled_from([10, 11, 17, 19]), member=_MEMBER),
 )
 
 
 @st.composite
 def operations(draw: st.DrawFn) -> list[Form]:
-    """Half of the time what a coordinator would write in one go, with drawn contents, so that random logs reach deeper states; else anything."""
+    """Half of the time what a coordinator would write in one go, with drawn contents, so that
+    random logs reach deeper states; else anything.
+    """
     member, other, epoch = draw(_MEMBER), draw(_MEMBER), draw(_EPOCH)
     shapes: list[list[Form]] = [
         [
-            {"k5": member, "instance": draw(_instance), "client": draw(st.sampled_from(["c1", "c2"])), "timeout": 20_000},
+            {
+                "k5": member,
+                "instance": draw(_instance),
+                "client": draw(st.sampled_from(["c1", "c2"])),
+                "timeout": 20_000,
+            },
             {"k3": epoch},
             {"k7": member, "target": draw(_partitions)},
             {"k6": epoch},
@@ -116,9 +146,20 @@ def operations(draw: st.DrawFn) -> list[Form]:
             {"k3": epoch + 1},
             {"k8": other, "epoch": epoch, "prev": 0},
         ],
-        [{"k8x": member}, {"k7x": member}, {"k6x": True}, {"k5x": member}, {"k3x": True}, {"k2": epoch, "members": {other: draw(_partitions)}}],
+        [
+            {"k8x": member},
+            {"k7x": member},
+            {"k6x": True},
+            {"k5x": member},
+            {"k3x": True},
+            {"k2": epoch, "members": {other: draw(_partitions)}},
+        ],
         [{"k6x": True}, {"k4x": True}, {"k3x": True}],
-        [{"k7": member, "target": draw(_partitions)}, {"k7": other, "target": draw(_partitions)}, {"k6": epoch}],
+        [
+            {"k7": member, "target": draw(_partitions)},
+            {"k7": other, "target": draw(_partitions)},
+            {"k6": epoch},
+        ],
     ]
     return draw(st.one_of(st.sampled_from(shapes), st.lists(_forms, min_size=1, max_size=3)))
 
@@ -130,12 +171,20 @@ def logs(draw: st.DrawFn, *, is_ordered: bool = False, length: int = 16) -> list
     offset = clock_ms = leader_epoch = 0
     hole = -1
     for forms in draw(st.lists(operations(), min_size=1, max_size=length)):
-        clock_ms = max(0, clock_ms + draw(st.sampled_from(_STEPS_MS if is_ordered else _STEPS_MS + _BACKWARDS_MS)))
+        clock_ms = max(
+            0,
+            clock_ms
+            + draw(st.sampled_from(_STEPS_MS if is_ordered else _STEPS_MS + _BACKWARDS_MS)),
+        )
         if draw(st.integers(0, 7)) == 0:
             offset += 1
             hole = offset - 1
         leader_epoch += draw(st.integers(0, 7)) == 0
-        base = entries[-1].batch_base_offset if entries and draw(st.integers(0, 3)) == 0 and entries[-1].offset == offset - 1 else offset
+        base = (
+            entries[-1].batch_base_offset
+            if entries and draw(st.integers(0, 3)) == 0 and entries[-1].offset == offset - 1
+            else offset
+        )
         for form in forms:
             entries.append(Entry(offset, clock_ms, leader_epoch, base, hole, record(form, GROUP)))
             offset += 1

@@ -1,6 +1,8 @@
-"""Recordings of real coordinators, as entries that a machine replays: read from the dumps of kafka-dump-log, with nothing reduced.
+"""Recordings of real coordinators, as entries that a machine replays: read from the dumps of
+kafka-dump-log, with nothing reduced.
 
-A reader of its own, a few lines of patterns, so that what the replay's tests see does not depend on the parser that the product uses.
+A reader of its own, a few lines of patterns, so that what the replay's tests see does not depend on
+the parser that the product uses.
 """
 
 from __future__ import annotations
@@ -20,9 +22,14 @@ from groupreplay.wire.records.results import Undecodable, UnknownType
 REPOSITORY = Path(__file__).resolve().parents[2]
 _HOMES = (REPOSITORY / "tests" / "recordings", REPOSITORY.parent / "shared" / "recordings")
 
-_BATCH = re.compile(r"baseOffset: (\d+) .*producerId: (-?\d+) .*partitionLeaderEpoch: (-?\d+) isTransactional: (\w+) isControl: (\w+)")
+_BATCH = re.compile(
+    r"baseOffset: (\d+) .*producerId: (-?\d+) .*partitionLeaderEpoch: (-?\d+) isTransactional:"
+    r" (\w+) isControl: (\w+)"
+)
 _RECORD = re.compile(
-    r"\| offset: (\d+) CreateTime: (-?\d+) .*?headerKeys: \[\](?: endTxnMarker: (\w+) coordinatorEpoch: -?\d+)? ?(?:key: (.*))?", re.S
+    r"\| offset: (\d+) CreateTime: (-?\d+) .*?headerKeys: \[\](?: endTxnMarker: (\w+)"
+    r" coordinatorEpoch: -?\d+)? ?(?:key: (.*))?",
+    re.S,
 )
 _PAYLOAD = " payload: "
 _TOMBSTONE = "<DELETE>"
@@ -30,7 +37,9 @@ _TOMBSTONE = "<DELETE>"
 
 @dataclass(frozen=True)
 class RecordedGroup:
-    """One group of one recording: its entries in order, and the topic names that the recording's topics.json gives."""
+    """One group of one recording: its entries in order, and the topic names that the recording's
+    topics.json gives.
+    """
 
     recording: str
     group_id: str
@@ -54,7 +63,9 @@ class _Line:
 
 
 def recordings() -> dict[str, Path]:
-    """Every recording by name: those of this repository, and those that lie beside the checkout, if any do."""
+    """Every recording by name: those of this repository, and those that lie beside the checkout, if
+    any do.
+    """
     found: dict[str, Path] = {}
     for home in _HOMES:
         for path in sorted(home.iterdir()) if home.is_dir() else ():
@@ -77,7 +88,10 @@ def groups(recording: str) -> tuple[RecordedGroup, ...]:
         for entry in _entries(lines):
             found.setdefault((partition, entry.record.group_id), []).append(entry)
     names = topic_names(recording)
-    return tuple(RecordedGroup(recording, group_id, partition, tuple(entries), names) for (partition, group_id), entries in found.items())
+    return tuple(
+        RecordedGroup(recording, group_id, partition, tuple(entries), names)
+        for (partition, group_id), entries in found.items()
+    )
 
 
 def group(recording: str, group_id: str) -> RecordedGroup:
@@ -111,7 +125,16 @@ def _lines(path: Path) -> Iterator[_Line]:
                 batch = (int(header[1]), int(header[2]), int(header[3]), header[4] == "true")
             elif record := _RECORD.fullmatch(line):
                 base_offset, producer_id, leader_epoch, is_transactional = batch
-                yield _Line(int(record[1]), int(record[2]), base_offset, leader_epoch, producer_id, is_transactional, record[3], record[4])
+                yield _Line(
+                    int(record[1]),
+                    int(record[2]),
+                    base_offset,
+                    leader_epoch,
+                    producer_id,
+                    is_transactional,
+                    record[3],
+                    record[4],
+                )
 
 
 def _entries(lines: dict[int, _Line]) -> Iterator[Entry]:
@@ -126,11 +149,15 @@ def _entries(lines: dict[int, _Line]) -> Iterator[Entry]:
         if line.marker is not None:
             for record in pending.pop(line.producer_id, []):
                 if line.marker == "COMMIT":
-                    yield Entry(offset, line.ts_ms, line.leader_epoch, line.base_offset, hole, record)
+                    yield Entry(
+                        offset, line.ts_ms, line.leader_epoch, line.base_offset, hole, record
+                    )
         elif line.is_transactional:
             pending.setdefault(line.producer_id, []).append(_record(line))
         else:
-            yield Entry(offset, line.ts_ms, line.leader_epoch, line.base_offset, hole, _record(line))
+            yield Entry(
+                offset, line.ts_ms, line.leader_epoch, line.base_offset, hole, _record(line)
+            )
 
 
 def _record(line: _Line) -> Record:

@@ -16,9 +16,15 @@ FactKey = tuple[str, str]
 
 
 def replayed(
-    entries: Sequence[Entry], names: Mapping[str, str], cuts: Iterable[int] = (), group_id: str = "g", offsets_partition: int = 0
+    entries: Sequence[Entry],
+    names: Mapping[str, str],
+    cuts: Iterable[int] = (),
+    group_id: str = "g",
+    offsets_partition: int = 0,
 ) -> list[Fact]:
-    """Every fact of a log, the open ones last. At each cut the machine goes to bytes and back, as from one night to the next."""
+    """Every fact of a log, the open ones last. At each cut the machine goes to bytes and back, as
+    from one night to the next.
+    """
     facts: list[Fact] = []
     machine = GroupReplay(group_id, offsets_partition, names)
     begin = 0
@@ -33,7 +39,9 @@ def replayed(
     return facts + machine.open_facts()
 
 
-def carried(machine: GroupReplay, group_id: str, offsets_partition: int, names: Mapping[str, str]) -> GroupReplay:
+def carried(
+    machine: GroupReplay, group_id: str, offsets_partition: int, names: Mapping[str, str]
+) -> GroupReplay:
     """The machine as the next night has it."""
     state = machine.state()
     if state is None:
@@ -42,7 +50,9 @@ def carried(machine: GroupReplay, group_id: str, offsets_partition: int, names: 
 
 
 def boundaries(entries: Sequence[Entry]) -> list[int]:
-    """Indexes at which an operation, or a commit, begins; not the first one. A log is cut at these alone: an operation is atomic."""
+    """Indexes at which an operation, or a commit, begins; not the first one. A log is cut at these
+    alone: an operation is atomic.
+    """
     index_of = {entry.offset: index for index, entry in enumerate(entries)}
     found = {index for index, entry in enumerate(entries) if isinstance(entry.record, OffsetCommit)}
     found |= {index_of[operation.offset] for operation in operations_of(entries)}
@@ -59,8 +69,22 @@ def operations_of(entries: Iterable[Entry]) -> list[Operation]:
 
 
 def fact_keys(facts: Iterable[Fact]) -> Counter[FactKey]:
-    """Facts as things that can be compared as bags; is_final is left out, for it says when a row was told, not what it tells."""
-    return Counter((fact.KIND, repr([(f.name, getattr(fact, f.name)) for f in dataclasses.fields(fact) if f.name != "is_final"])) for fact in facts)
+    """Facts as things that can be compared as bags; is_final is left out, for it says when a row
+    was told, not what it tells.
+    """
+    return Counter(
+        (
+            fact.KIND,
+            repr(
+                [
+                    (f.name, getattr(fact, f.name))
+                    for f in dataclasses.fields(fact)
+                    if f.name != "is_final"
+                ]
+            ),
+        )
+        for fact in facts
+    )
 
 
 def difference(wanted: Counter[FactKey], got: Counter[FactKey]) -> str:
@@ -76,7 +100,8 @@ def snapshot_of(facts: Iterable[Fact]) -> GroupSnapshot | None:
 
 
 def reduced(entries: Sequence[Entry], edges: frozenset[int] = frozenset()) -> list[Entry]:
-    """The exact reduction of commits (design.md, section 3): the first and the last of a partition between two other records are kept.
+    """The exact reduction of commits (design.md, section 3): the first and the last of a partition
+    between two other records are kept.
 
     edges: indexes at which a file or a night ends besides; what stands at an edge is kept too.
     """

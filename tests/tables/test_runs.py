@@ -1,4 +1,6 @@
-"""The ledger: one holder a night, taken over from the dead, fenced against those who were taken for dead."""
+"""The ledger: one holder a night, taken over from the dead, fenced against those who were taken for
+dead.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def test_a_night_is_planned_advanced_done_and_found_again(warehouse: Warehouse) 
         run = ledger.acquire(night, "1.0", "hash", '{"units":[]}')
         if night == THIRD:
             run = ledger.advance(run, LANDED, plan='{"units":[1]}', as_of_at=1_700_000_000_123)
-        run = ledger.advance(run, DONE, table_versions={"topics": 3}, counts={"topics": 7}, digest={"topics": "ff"})
+        run = ledger.advance(
+            run, DONE, table_versions={"topics": 3}, counts={"topics": 7}, digest={"topics": "ff"}
+        )
         assert run.is_finished
     failed = ledger.acquire(THIRD, "1.0", "hash", "{}")
     assert [each for each in ledger.of_night(THIRD) if not each.is_finished] == [failed]
@@ -44,7 +48,11 @@ def test_a_night_is_planned_advanced_done_and_found_again(warehouse: Warehouse) 
     found = {each.run_id: each for each in ledger.of_night(THIRD)}
     assert found == {run.run_id: run, failed.run_id: failed}
     latest = found[run.run_id]
-    assert (latest.plan, latest.as_of_at, latest.table_versions) == ('{"units":[1]}', 1_700_000_000_123, {"topics": 3})
+    assert (latest.plan, latest.as_of_at, latest.table_versions) == (
+        '{"units":[1]}',
+        1_700_000_000_123,
+        {"topics": 3},
+    )
     assert [each.logical_date for each in ledger.of_night(SECOND)] == [SECOND]
     with pytest.raises(ValueError, match="does not hold"):
         ledger.advance(run, LANDED)
@@ -87,25 +95,44 @@ def test_of_two_that_saw_the_same_rows_one_wins(warehouse: Warehouse) -> None:
         except RunHeld as error:
             outcomes.append(str(error))
 
-    threads = [threading.Thread(target=rival, args=(night,), name=f"rival-{place}") for place, night in enumerate((FIRST, FIRST, SECOND))]
+    threads = [
+        threading.Thread(target=rival, args=(night,), name=f"rival-{place}")
+        for place, night in enumerate((FIRST, FIRST, SECOND))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(120)
     assert outcomes.count("won") == 1, outcomes
-    assert sum("another run holds cluster race, night 2026-01-0" in outcome for outcome in outcomes) == 2, outcomes
+    assert (
+        sum("another run holds cluster race, night 2026-01-0" in outcome for outcome in outcomes)
+        == 2
+    ), outcomes
 
 
-def test_a_dead_run_is_taken_over_and_can_write_no_more(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_run_is_taken_over_and_can_write_no_more(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zombie = Ledger(warehouse, "dead")
     run = zombie.advance(zombie.acquire(FIRST, "1.0", "hash", '{"units":[1]}'), LANDED)
 
     monkeypatch.setattr(runs, "why_dead", lambda *_: "its process is gone")
     other = Ledger(warehouse, "dead")
-    with pytest.raises(RunHeld, match="a dead run holds .*; its process is gone: run the same job with --take-over to finish it"):
+    with pytest.raises(
+        RunHeld,
+        match=(
+            "a dead run holds .*; its process is gone: run the same job with --take-over to"
+            " finish it"
+        ),
+    ):
         other.acquire(FIRST, "1.0", "hash", '{"units":[]}')
     taken = other.acquire(FIRST, "1.0", "hash", '{"units":[]}', take_over=True)
-    assert (taken.run_id, taken.state, taken.plan, taken.resumed) == (run.run_id, LANDED, '{"units":[1]}', True)
+    assert (taken.run_id, taken.state, taken.plan, taken.resumed) == (
+        run.run_id,
+        LANDED,
+        '{"units":[1]}',
+        True,
+    )
     with pytest.raises(RunHeld):
         zombie.advance(run, DONE)
     other.release()
@@ -140,20 +167,41 @@ def _renewed_at(ledger: Ledger, state: str = "PLANNED") -> int:
 
 def test_a_run_that_a_step_let_go_of_is_taken_by_the_next_in_order(warehouse: Warehouse) -> None:
     ledger = Ledger(warehouse, "steps")
-    landed = ledger.advance(ledger.acquire(FIRST, "1.0", "a", "{}", whole=False), LANDED, plan='{"landing":1}', holder=None)
+    landed = ledger.advance(
+        ledger.acquire(FIRST, "1.0", "a", "{}", whole=False),
+        LANDED,
+        plan='{"landing":1}',
+        holder=None,
+    )
     assert landed.holder is None
-    with pytest.raises(NotReady, match=r"night 2026-01-01 of cluster steps has landed and was not replayed yet; run replay_groups first"):
+    with pytest.raises(
+        NotReady,
+        match=(
+            r"night 2026-01-01 of cluster steps has landed and was not replayed yet; run"
+            r" replay_groups first"
+        ),
+    ):
         ledger.acquire(FIRST, "1.0", "a", "{}", state=REPLAYED, whole=False)
     replaying = ledger.acquire(FIRST, "1.0", "b", "{}", state=LANDED, whole=False)
-    assert (replaying.run_id, replaying.plan, replaying.config_hash) == (landed.run_id, '{"landing":1}', "b")
+    assert (replaying.run_id, replaying.plan, replaying.config_hash) == (
+        landed.run_id,
+        '{"landing":1}',
+        "b",
+    )
     replayed = ledger.advance(replaying, REPLAYED, holder=None)
     again = ledger.acquire(FIRST, "1.0", "b", '{"landing":1,"units":[]}', whole=False)
-    assert (again.run_id, again.state, again.plan) == (replayed.run_id, PLANNED, '{"landing":1,"units":[]}')
+    assert (again.run_id, again.state, again.plan) == (
+        replayed.run_id,
+        PLANNED,
+        '{"landing":1,"units":[]}',
+    )
     ledger.release()
     assert len(ledger.of_night(FIRST)) == 1
 
 
-def test_a_step_takes_over_its_own_work_alone(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_takes_over_its_own_work_alone(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What another step left half done is its to finish; what it finished is not done again."""
     ledger = Ledger(warehouse, "dead-step")
     ledger.acquire(FIRST, "1.0", "a", "{}", whole=False)
@@ -161,11 +209,16 @@ def test_a_step_takes_over_its_own_work_alone(warehouse: Warehouse, monkeypatch:
     monkeypatch.setattr(runs, "why_dead", lambda *_: "its process is gone")
     with pytest.raises(NotReady, match="has not landed; with --take-over run land_logs first"):
         ledger.acquire(FIRST, "1.0", "a", "{}", state=LANDED, whole=False, take_over=True)
-    landed = ledger.advance(ledger.acquire(FIRST, "1.0", "a", "{}", whole=False, take_over=True), LANDED)
+    landed = ledger.advance(
+        ledger.acquire(FIRST, "1.0", "a", "{}", whole=False, take_over=True), LANDED
+    )
     assert landed.resumed
     ledger.release()
     anew = ledger.acquire(FIRST, "1.0", "a", "{}", whole=False, take_over=True)
-    assert (anew.state, anew.resumed) == (PLANNED, False), "it lands what is new since, in a run of its own"
+    assert (anew.state, anew.resumed) == (
+        PLANNED,
+        False,
+    ), "it lands what is new since, in a run of its own"
     ledger.release()
 
 
@@ -183,14 +236,32 @@ ALIVE, GONE, SILENT = "", "its process is gone", "it gave no sign of life for 10
         ("elsewhere:1:1@1", holder.DEAD_AFTER_MS + 1, SILENT),
         ("", 0, ALIVE),
     ],
-    ids=["own", "own_silent", "own_earlier_start", "own_gone", "elsewhere", "elsewhere_silent", "nobody"],
+    ids=[
+        "own",
+        "own_silent",
+        "own_earlier_start",
+        "own_gone",
+        "elsewhere",
+        "elsewhere_silent",
+        "nobody",
+    ],
 )
-def test_a_holder_is_dead_when_its_process_is_gone_or_silent(who: str, age_ms: int, why: str) -> None:
+def test_a_holder_is_dead_when_its_process_is_gone_or_silent(
+    who: str, age_ms: int, why: str
+) -> None:
     assert holder.why_dead(who, 1_000_000, 1_000_000 + age_ms) == why
 
 
 def test_a_run_keeps_what_it_has(warehouse: Warehouse) -> None:
     columns: Any = {each.name for each in warehouse.schema("runs").struct}
     assert columns >= {name for name in Run.__dataclass_fields__ if name != "resumed"}
-    one = Run(cluster="c", logical_date=FIRST, run_id="r", state=DONE, started_at=1, code_version="1", config_hash="h")
+    one = Run(
+        cluster="c",
+        logical_date=FIRST,
+        run_id="r",
+        state=DONE,
+        started_at=1,
+        code_version="1",
+        config_hash="h",
+    )
     assert one == replace(one, resumed=True)

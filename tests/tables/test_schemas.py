@@ -28,7 +28,15 @@ FACTS_OF_LINES = {"refusals", "rebalances"}
 SNAPSHOTS = {"migration_progress", "coverage", "coordinator_events"}
 OTHERS = {"anomalies", "undecoded", "topics", "runs"}
 INTERNAL = {"raw_records", "raw_lines", "group_state", "replayed", "evidence"}
-FACT_COLUMNS = {"group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed", "is_final"}
+FACT_COLUMNS = {
+    "group_id",
+    "incarnation",
+    "offsets_partition",
+    "from_offset",
+    "to_offset",
+    "start_observed",
+    "is_final",
+}
 
 
 def test_the_tables_are_those_of_the_design() -> None:
@@ -43,9 +51,13 @@ def test_header_names_grain_key_writer_and_retention(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_column_is_named_typed_and_commented_by_the_rules(spark: SparkSession, name: str) -> None:
+def test_every_column_is_named_typed_and_commented_by_the_rules(
+    spark: SparkSession, name: str
+) -> None:
     schema = table_schema(spark, name)
-    assert re.search(rf"CREATE TABLE IF NOT EXISTS {name} ", ddl_text(name)), "the file is called as its table"
+    assert re.search(rf"CREATE TABLE IF NOT EXISTS {name} ", ddl_text(name)), (
+        "the file is called as its table"
+    )
     assert {"cluster", "logical_date"} <= set(schema.struct.names)
     assert not schema.struct["cluster"].nullable
     assert not schema.struct["logical_date"].nullable

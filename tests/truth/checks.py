@@ -1,4 +1,6 @@
-"""The replay of a recording against what truly happened: every check gives its problems, as sentences; none where all is well."""
+"""The replay of a recording against what truly happened: every check gives its problems, as
+sentences; none where all is well.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,28 @@ Assigned = dict[str, frozenset[Partition]]
 def assignments(truth: Truth, tables: Tables) -> list[str]:
     """Who held what, at every moment at which the broker was asked."""
     problems = []
-    deleted = [(event["topic"], event["at"]) for event in truth.timeline if event["action"] == "topic_deleted"]
+    deleted = [
+        (event["topic"], event["at"])
+        for event in truth.timeline
+        if event["action"] == "topic_deleted"
+    ]
     for group, at, sample in _probes(truth):
-        wanted = {m["member_id"]: held for m in sample["members"] if (held := frozenset(map(_partition, m["assigned"])))}
+        wanted = {
+            m["member_id"]: held
+            for m in sample["members"]
+            if (held := frozenset(map(_partition, m["assigned"])))
+        }
         got = _held_at(tables, tables.spans(group), at)
         if truth.kafka < SAYS_PENDING and (got != wanted or not truth.was_upgraded):
             got = _without(got, _pending_at(tables, group, at))
-        gone = {topic for topic, when in deleted if at > when}  # the broker can no longer name what it still counts
+        gone = {
+            topic for topic, when in deleted if at > when
+        }  # the broker can no longer name what it still counts
         got, wanted = _without_topics(got, gone), _without_topics(wanted, gone)
         if got != wanted:
-            problems.append(f"{group} at {at}: {_shown(truth, got)}, the broker said {_shown(truth, wanted)}")
+            problems.append(
+                f"{group} at {at}: {_shown(truth, got)}, the broker said {_shown(truth, wanted)}"
+            )
     return problems
 
 
@@ -48,16 +62,22 @@ def epochs_and_protocols(truth: Truth, tables: Tables) -> list[str]:
         if last is None or last.protocol != sample["type"].lower():
             problems.append(f"{group} at {at}: {last}, the broker said {sample['type']}")
         elif sample["type"] == "Consumer" and sample["group_epoch"] not in (None, last.epoch):
-            problems.append(f"{group} at {at}: epoch {last.epoch}, the broker said {sample['group_epoch']}")
+            problems.append(
+                f"{group} at {at}: epoch {last.epoch}, the broker said {sample['group_epoch']}"
+            )
     return problems
 
 
 def _probes(truth: Truth) -> Iterable[tuple[str, int, Sample]]:
-    """Answers about groups that settled: classic ones say nothing of use during a rebalance. Of a compacted log only the end is owed."""
+    """Answers about groups that settled: classic ones say nothing of use during a rebalance. Of a
+    compacted log only the end is owed.
+    """
     probes = list(truth.probes())
     last = {group: at for group, at, _ in probes}
     for group, at, sample in probes:
-        is_settled = sample.get("type") == "Consumer" or (sample.get("type") == "Classic" and sample["state"] == "Stable")
+        is_settled = sample.get("type") == "Consumer" or (
+            sample.get("type") == "Classic" and sample["state"] == "Stable"
+        )
         if is_settled and "members" in sample and (not truth.is_compacted or at == last[group]):
             yield group, at, sample
 
@@ -84,11 +104,19 @@ def _pending_at(tables: Tables, group: str, at: int) -> Assigned:
 
 
 def _without(held: Assigned, pending: Assigned) -> Assigned:
-    return {member: left for member, partitions in held.items() if (left := partitions - pending.get(member, frozenset()))}
+    return {
+        member: left
+        for member, partitions in held.items()
+        if (left := partitions - pending.get(member, frozenset()))
+    }
 
 
 def _without_topics(held: Assigned, topics: set[str]) -> Assigned:
-    return {member: left for member, partitions in held.items() if (left := frozenset(tp for tp in partitions if tp[0] not in topics))}
+    return {
+        member: left
+        for member, partitions in held.items()
+        if (left := frozenset(tp for tp in partitions if tp[0] not in topics))
+    }
 
 
 def _shown(truth: Truth, held: Assigned) -> dict[str, list[Partition]]:
@@ -99,11 +127,17 @@ def _shown(truth: Truth, held: Assigned) -> dict[str, list[Partition]]:
 
 
 def hand_overs(truth: Truth, tables: Tables) -> list[str]:
-    """Every partition that was asked back, how and when that ended; and no hand-over that never was."""
+    """Every partition that was asked back, how and when that ended; and no hand-over that never
+    was.
+    """
     problems = []
     asked = truth.asked_back()
     for one in asked:
-        rows = [r for r in tables.hand_overs(one.group) if r.member_id == one.member and tables.partition(r) == one.partition]
+        rows = [
+            r
+            for r in tables.hand_overs(one.group)
+            if r.member_id == one.member and tables.partition(r) == one.partition
+        ]
         near = [row for row in rows if abs(row.requested_at - one.requested) <= NOISE_MS]
         if not near:
             problems.append(f"missing: {one}")
@@ -112,7 +146,11 @@ def hand_overs(truth: Truth, tables: Tables) -> list[str]:
     real = {(one.group, one.member, one.partition) for one in asked}
     for group in {fact.group_id for fact in tables.facts}:
         for row in tables.hand_overs(group):
-            is_telling = row.member_protocol == "consumer" and row.outcome in ("ACKED", "OPEN", "FENCED")
+            is_telling = row.member_protocol == "consumer" and row.outcome in (
+                "ACKED",
+                "OPEN",
+                "FENCED",
+            )
             if is_telling and (group, row.member_id, tables.partition(row)) not in real:
                 problems.append(f"never was: {row}")
     return problems
@@ -121,9 +159,17 @@ def hand_overs(truth: Truth, tables: Tables) -> list[str]:
 def _ends_as(row: HandOver, one: Asked) -> bool:
     match one.outcome:
         case "ACKED":
-            if row.outcome != "ACKED" or row.acked_at is None or row.revoke_ms is None or one.ended is None:
+            if (
+                row.outcome != "ACKED"
+                or row.acked_at is None
+                or row.revoke_ms is None
+                or one.ended is None
+            ):
                 return False
-            return abs(row.acked_at - one.ended) <= NOISE_MS and abs(row.revoke_ms - (one.ended - one.requested)) <= 2 * NOISE_MS
+            return (
+                abs(row.acked_at - one.ended) <= NOISE_MS
+                and abs(row.revoke_ms - (one.ended - one.requested)) <= 2 * NOISE_MS
+            )
         case "CANCELLED":
             return row.outcome == "CANCELLED"
         case "ELSE":
@@ -137,7 +183,9 @@ def _ends_as(row: HandOver, one: Asked) -> bool:
 
 
 class Story:
-    """One story of one recording: `name`, or `name:suffix`, played in a group of its own; members' client ids are `<group>-<name>`."""
+    """One story of one recording: `name`, or `name:suffix`, played in a group of its own; members'
+    client ids are `<group>-<name>`.
+    """
 
     def __init__(self, truth: Truth, tables: Tables, name: str) -> None:
         self.truth = truth
@@ -155,7 +203,9 @@ class Story:
     # ------------------------------------------------------------ what is asked of a group
 
     def progress(self, **wanted: Any) -> None:
-        """Fields of its row in `migration_progress`; a tuple allows any of its elements. blockers: client ids."""
+        """Fields of its row in `migration_progress`; a tuple allows any of its elements. blockers:
+        client ids.
+        """
         row = self.tables.progress(self.group)
         if row is None:
             self.ok("has a row in migration_progress", False)
@@ -166,27 +216,60 @@ class Story:
             else:
                 got = getattr(row, name)
             allowed = value if isinstance(value, tuple) else (value,)
-            if not (self.truth.is_compacted and name in ("phase", "conversions")):  # its history was cleaned away
+            if not (
+                self.truth.is_compacted and name in ("phase", "conversions")
+            ):  # its history was cleaned away
                 self.ok(f"{name} is {value}", got in allowed, got)
 
     def conversions(self, *wanted: tuple[str, str]) -> None:
         got = [(row.direction, row.mode) for row in self.tables.conversions(self.group)]
         self.ok(f"conversions are {wanted}", self.truth.is_compacted or got == list(wanted), got)
 
-    def revokes(self, client: str, low_ms: int, high_ms: int, outcome: str = "ACKED", times: int | None = None) -> None:
-        """The member's requests that took at least half of what was injected: all within the bounds."""
-        rows = [r for r in self.tables.hand_overs(self.group) if self.truth.client(r.member_id) == client and r.outcome == outcome]
+    def revokes(
+        self,
+        client: str,
+        low_ms: int,
+        high_ms: int,
+        outcome: str = "ACKED",
+        times: int | None = None,
+    ) -> None:
+        """The member's requests that took at least half of what was injected: all within the
+        bounds.
+        """
+        rows = [
+            r
+            for r in self.tables.hand_overs(self.group)
+            if self.truth.client(r.member_id) == client and r.outcome == outcome
+        ]
         got = [self.tables.revoke_ms(row) for row in rows]
         slow = [ms for ms in got if ms is None or outcome != "ACKED" or ms >= low_ms / 2]
-        is_so = bool(slow) and all(ms is not None and low_ms <= ms <= high_ms for ms in slow) and times in (None, len(slow))
-        self.ok(f"{client} takes {low_ms} to {high_ms} ms, {outcome}, {times or 'some'} times", is_so, got)
+        is_so = (
+            bool(slow)
+            and all(ms is not None and low_ms <= ms <= high_ms for ms in slow)
+            and times in (None, len(slow))
+        )
+        self.ok(
+            f"{client} takes {low_ms} to {high_ms} ms, {outcome}, {times or 'some'} times",
+            is_so,
+            got,
+        )
 
-    def stuck(self, client: str, reason: str, is_open: bool | None = None, blocked_by: str | None = None) -> None:
+    def stuck(
+        self, client: str, reason: str, is_open: bool | None = None, blocked_by: str | None = None
+    ) -> None:
         def fits(row: Stuck) -> bool:
             blockers = [self.truth.client(member) for member in row.blocked_by]
-            return row.reason == reason and is_open in (None, row.is_open) and (blocked_by is None or blocked_by in blockers)
+            return (
+                row.reason == reason
+                and is_open in (None, row.is_open)
+                and (blocked_by is None or blocked_by in blockers)
+            )
 
-        rows = [row for row in self.tables.stuck_members(self.group) if self.truth.client(row.member_id) == client]
+        rows = [
+            row
+            for row in self.tables.stuck_members(self.group)
+            if self.truth.client(row.member_id) == client
+        ]
         self.ok(f"{client} is stuck, {reason}", any(map(fits, rows)), rows)
 
     def nobody_stuck(self) -> None:
@@ -195,7 +278,11 @@ class Story:
 
     def released_by(self, client: str) -> list[HeldPartition]:
         spans = self.tables.spans(self.group)
-        return [span for span in spans if self.truth.client(span.member_id) == client and span.released_at is not None]
+        return [
+            span
+            for span in spans
+            if self.truth.client(span.member_id) == client and span.released_at is not None
+        ]
 
     def epochs_between(self, first: int, last: int) -> int:
         return sum(first <= epoch.started_at <= last for epoch in self.tables.epochs(self.group))
@@ -205,8 +292,16 @@ def scale_up(story: Story) -> None:
     story.progress(protocol="consumer", phase="NATIVE", members_total=2, members_consumer=2)
     story.nobody_stuck()
     if not story.truth.is_compacted:
-        took = [epoch.converge_ms for epoch in story.tables.epochs(story.group) if epoch.outcome == "CONVERGED"]
-        story.ok("epochs converge in 15 s", bool(took) and all(ms is not None and 0 <= ms <= 15_000 for ms in took), took)
+        took = [
+            epoch.converge_ms
+            for epoch in story.tables.epochs(story.group)
+            if epoch.outcome == "CONVERGED"
+        ]
+        story.ok(
+            "epochs converge in 15 s",
+            bool(took) and all(ms is not None and 0 <= ms <= 15_000 for ms in took),
+            took,
+        )
 
 
 def slow_revoker(story: Story) -> None:
@@ -214,9 +309,18 @@ def slow_revoker(story: Story) -> None:
     story.progress(protocol="consumer", phase="NATIVE")
     for row in story.tables.hand_overs(story.group):
         if row.outcome == "ACKED":
-            granted = row.granted_to is not None and story.truth.client(row.granted_to) == story.client("waiter")
-            within = row.grant_ms is not None and row.grant_ms <= BEAT_MS + 500 and row.resume_ms is not None and row.resume_ms <= 8_000
-            story.ok("granted to the waiter within a heartbeat, and consumed", granted and within, row)
+            granted = row.granted_to is not None and story.truth.client(
+                row.granted_to
+            ) == story.client("waiter")
+            within = (
+                row.grant_ms is not None
+                and row.grant_ms <= BEAT_MS + 500
+                and row.resume_ms is not None
+                and row.resume_ms <= 8_000
+            )
+            story.ok(
+                "granted to the waiter within a heartbeat, and consumed", granted and within, row
+            )
 
 
 def slow_chain(story: Story) -> None:
@@ -225,7 +329,11 @@ def slow_chain(story: Story) -> None:
 
 
 def stuck_revoker(story: Story) -> None:
-    beat_ms = BEAT_MS if any("heartbeat" in key for key in story.truth.meta["broker_config"]) else DEFAULT_BEAT_MS
+    beat_ms = (
+        BEAT_MS
+        if any("heartbeat" in key for key in story.truth.meta["broker_config"])
+        else DEFAULT_BEAT_MS
+    )
     story.revokes(story.client("stuck"), 19_000, 20_000 + beat_ms, "FENCED")
     story.stuck(story.client("stuck"), "SLOW_REVOCATION", is_open=False)
     story.stuck(story.client("waiter"), "WAITING_ON_HOLDER", blocked_by=story.client("stuck"))
@@ -234,29 +342,58 @@ def stuck_revoker(story: Story) -> None:
 def stuck_open(story: Story) -> None:
     story.revokes(story.client("stuck"), 5_000, 10_000_000, "OPEN")
     story.stuck(story.client("stuck"), "SLOW_REVOCATION", is_open=True)
-    story.stuck(story.client("waiter"), "WAITING_ON_HOLDER", is_open=True, blocked_by=story.client("stuck"))
+    story.stuck(
+        story.client("waiter"), "WAITING_ON_HOLDER", is_open=True, blocked_by=story.client("stuck")
+    )
 
 
 def crash(story: Story) -> None:
     killed = story.truth.at(story.group, "kill", story.client("victim"))
-    timeout_ms = 12_000 if "group.consumer.session.timeout.ms" in story.truth.meta["broker_config"] else 45_000
-    ends = [(s.end_reason, s.released_at - killed) for s in story.released_by(story.client("victim")) if s.released_at and s.released_at > killed]
-    story.ok(
-        "partitions are freed at the session timeout", bool(ends) and all(timeout_ms - 6_000 <= ms <= timeout_ms + BEAT_MS for _, ms in ends), ends
+    timeout_ms = (
+        12_000
+        if "group.consumer.session.timeout.ms" in story.truth.meta["broker_config"]
+        else 45_000
     )
-    story.ok("by a fence, or a leave, for all the topic can tell", {reason for reason, _ in ends} == {"LEFT_OR_FENCED"}, ends)
+    ends = [
+        (s.end_reason, s.released_at - killed)
+        for s in story.released_by(story.client("victim"))
+        if s.released_at and s.released_at > killed
+    ]
+    story.ok(
+        "partitions are freed at the session timeout",
+        bool(ends) and all(timeout_ms - 6_000 <= ms <= timeout_ms + BEAT_MS for _, ms in ends),
+        ends,
+    )
+    story.ok(
+        "by a fence, or a leave, for all the topic can tell",
+        {reason for reason, _ in ends} == {"LEFT_OR_FENCED"},
+        ends,
+    )
     story.progress(members_total=2)
 
 
 def static_bounce(story: Story) -> None:
-    closed, back = story.truth.at(story.group, "close", story.client("m0")), story.truth.at(story.group, "start", story.client("m0b"))
+    closed, back = (
+        story.truth.at(story.group, "close", story.client("m0")),
+        story.truth.at(story.group, "start", story.client("m0b")),
+    )
     story.ok("a bounce starts no epoch", not story.epochs_between(closed, back + 3_000))
     story.progress(protocol="consumer", phase="NATIVE", members_total=2)
     story.stuck(story.client("m1"), "STATIC_LIMBO", is_open=False)
     stuck = {story.truth.client(row.member_id) for row in story.tables.stuck_members(story.group)}
-    story.ok("who came back in time is not stuck", not stuck & {story.client("m0"), story.client("m0b")}, stuck)
-    left = [(span.next_member_id, span.unowned_ms) for span in story.released_by(story.client("m1"))]
-    story.ok("what it left was taken over", bool(left) and all(who is not None and ms is not None and ms <= 11_000 for who, ms in left), left)
+    story.ok(
+        "who came back in time is not stuck",
+        not stuck & {story.client("m0"), story.client("m0b")},
+        stuck,
+    )
+    left = [
+        (span.next_member_id, span.unowned_ms) for span in story.released_by(story.client("m1"))
+    ]
+    story.ok(
+        "what it left was taken over",
+        bool(left) and all(who is not None and ms is not None and ms <= 11_000 for who, ms in left),
+        left,
+    )
 
 
 def fence_loop(story: Story) -> None:
@@ -274,12 +411,23 @@ def partitions_added(story: Story) -> None:
 
 
 def upgrade(story: Story) -> None:
-    migrated = {"protocol": "consumer", "phase": "MIGRATED", "members_total": 3, "members_consumer": 3, "members_classic": 0}
+    migrated = {
+        "protocol": "consumer",
+        "phase": "MIGRATED",
+        "members_total": 3,
+        "members_consumer": 3,
+        "members_classic": 0,
+    }
     story.progress(**migrated, blockers=[], conversions=1)
     story.conversions(("UPGRADE", "ONLINE"))
     if not story.truth.is_compacted:
-        triggers = [story.truth.client(row.trigger_member_id or "") for row in story.tables.conversions(story.group)]
-        story.ok("the first upgraded member triggered it", triggers == [story.client("u0")], triggers)
+        triggers = [
+            story.truth.client(row.trigger_member_id or "")
+            for row in story.tables.conversions(story.group)
+        ]
+        story.ok(
+            "the first upgraded member triggered it", triggers == [story.client("u0")], triggers
+        )
         story.nobody_stuck()
 
 
@@ -305,17 +453,33 @@ def offline_upgrade(story: Story) -> None:
 
 def mixed_stall(story: Story) -> None:
     story.conversions(("UPGRADE", "ONLINE"))
-    mixed = {"protocol": "consumer", "phase": "MIGRATING", "members_total": 3, "members_consumer": 2, "members_classic": 1}
+    mixed = {
+        "protocol": "consumer",
+        "phase": "MIGRATING",
+        "members_total": 3,
+        "members_consumer": 2,
+        "members_classic": 1,
+    }
     story.progress(**mixed, blockers=[story.client("c2")])
 
 
 def classic_forever(story: Story) -> None:
-    classic = {"protocol": "classic", "phase": "CLASSIC", "members_total": 3, "members_classic": 3, "members_consumer": 0}
-    story.progress(**classic, conversions=0, blockers=[story.client(f"c{number}") for number in range(3)])
+    classic = {
+        "protocol": "classic",
+        "phase": "CLASSIC",
+        "members_total": 3,
+        "members_classic": 3,
+        "members_consumer": 0,
+    }
+    story.progress(
+        **classic, conversions=0, blockers=[story.client(f"c{number}") for number in range(3)]
+    )
 
 
 def classic_static(story: Story) -> None:
-    bounced = story.epochs_between(story.truth.at(story.group, "bounce"), story.truth.at(story.group, "bounced"))
+    bounced = story.epochs_between(
+        story.truth.at(story.group, "bounce"), story.truth.at(story.group, "bounced")
+    )
     story.ok("a rolling bounce starts no generation", not bounced, bounced)
     story.progress(protocol="classic", members_total=2)
 
@@ -326,7 +490,11 @@ def refused(story: Story) -> None:
 
 def not_applicable(protocol: str, members: int | None = None) -> Callable[[Story], None]:
     def check(story: Story) -> None:
-        story.progress(protocol=protocol, phase="NOT_APPLICABLE", members_classic=(0,) if protocol != "classic" else tuple(range(9)))
+        story.progress(
+            protocol=protocol,
+            phase="NOT_APPLICABLE",
+            members_classic=(0,) if protocol != "classic" else tuple(range(9)),
+        )
         if members is not None:
             story.progress(members_total=members)
 
@@ -376,7 +544,8 @@ STORIES: dict[str, Callable[[Story], None]] = {
     "simple_commit": not_applicable("simple"),
     "streams_classic": not_applicable("classic"),
     "streams_new": not_applicable("streams", members=1),
-    # One of the two was told to close, but never sent its leave: log and request log show both members heartbeating to the end.
+    # One of the two was told to close, but never sent its leave: log and request log show both
+    # members heartbeating to the end.
     "share": not_applicable("share", members=2),
     "expire": expired,
     "expire_classic": expired,
@@ -394,7 +563,9 @@ TOLD_BY_THE_TRUTH = {
     *("frozen", "topic_deleted", "transactions", "churn_mixed"),
     *("classic_eager", "classic_coop", "classic_slow_join", "classic_fenced_instance"),
 }
-"""Stories without a check of their own: what must be told of them is in the broker's answers and in its debug log."""
+"""Stories without a check of their own: what must be told of them is in the broker's answers and in
+its debug log.
+"""
 
 KEPT_BY_COMPACTION = {"scale_up", "upgrade_coop", "mixed_stall", "rollback", "churn"}
 """Stories whose end can still be told where the log cleaner ran all the time."""

@@ -1,6 +1,8 @@
-"""What the script did to members, groups and brokers that somebody must be told of, and which alarms each of it may raise.
+"""What the script did to members, groups and brokers that somebody must be told of, and which
+alarms each of it may raise.
 
-Faults come from the timeline and from what clients saw, never from a log that the product reads. A group without one is healthy.
+Faults come from the timeline and from what clients saw, never from a log that the product reads. A
+group without one is healthy.
 """
 
 from __future__ import annotations
@@ -13,9 +15,13 @@ from tests.truth.truth import Truth
 SESSION_TIMEOUT_MS = 45_000
 """Where neither broker nor client was told another."""
 SETTLES_MS = 15_000
-"""Until groups of a broker that was killed, or that is back, have found their coordinator and each other."""
+"""Until groups of a broker that was killed, or that is back, have found their coordinator and each
+other.
+"""
 BEATS_MS = 5_000
-"""Two heartbeats of the recordings, and some: from a fault to its first sign, and from its end to the last one."""
+"""Two heartbeats of the recordings, and some: from a fault to its first sign, and from its end to
+the last one.
+"""
 
 SILENT = frozenset({"NOT_HEARTBEATING", "LATE_LEAVE", "NOT_RECONCILING", "WAITING_ON_HOLDER"})
 MAY_RAISE = {
@@ -33,7 +39,11 @@ MAY_RAISE = {
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One row of `stuck_members` or `stuck_groups`. clients: who is stuck, and on whom; none for a group. until: as-of while open."""
+    """One row of `stuck_members` or `stuck_groups`.
+
+    clients: who is stuck, and on whom; none for a group.
+    until: as-of while open.
+    """
 
     group: str
     clients: frozenset[str]
@@ -54,34 +64,59 @@ class Fault:
     until: int
 
     def explains(self, alarm: Alarm) -> bool:
-        is_there = self.group in ("", alarm.group) and (not self.client or not alarm.clients or self.client in alarm.clients)
+        is_there = self.group in ("", alarm.group) and (
+            not self.client or not alarm.clients or self.client in alarm.clients
+        )
         return is_there and alarm.reason in MAY_RAISE[self.kind]
 
 
 def faults(truth: Truth) -> list[Fault]:
-    kinds = (_killed, _frozen, _static_gone, _slow_callbacks, _hanging, _intruders, _knocking, _brokers_away)
+    kinds = (
+        _killed,
+        _frozen,
+        _static_gone,
+        _slow_callbacks,
+        _hanging,
+        _intruders,
+        _knocking,
+        _brokers_away,
+    )
     return [fault for kind in kinds for fault in kind(truth)]
 
 
 def unexplained_ms(alarm: Alarm, known: Iterable[Fault]) -> int:
     """How much of it lies outside of every fault that explains it."""
     left, reached = 0, alarm.since
-    for fault in sorted((fault for fault in known if fault.explains(alarm)), key=lambda fault: fault.since):
+    for fault in sorted(
+        (fault for fault in known if fault.explains(alarm)), key=lambda fault: fault.since
+    ):
         left += max(0, min(fault.since, alarm.until) - reached)
         reached = max(reached, fault.until)
     return left + max(0, alarm.until - reached)
 
 
 def owed(truth: Truth, shortest_ms: int) -> list[Fault]:
-    """Faults that logs of brokers must tell of. Of static members those that the script calls gone for good: others may have held nothing."""
+    """Faults that logs of brokers must tell of. Of static members those that the script calls gone
+    for good: others may have held nothing.
+    """
     gone = {event["member"] for event in truth.timeline if event["action"] == "never_returns"}
-    known = [fault for fault in faults(truth) if fault.client and fault.until - fault.since >= shortest_ms]
+    known = [
+        fault
+        for fault in faults(truth)
+        if fault.client and fault.until - fault.since >= shortest_ms
+    ]
     return [fault for fault in known if fault.kind != "STATIC_GONE" or fault.client in gone]
 
 
 def is_only_departure(fault: Fault, truth: Truth) -> bool:
-    """Members of the classic protocol have no hand-over to be slow in, and static ones no word for going: that they went is all there is to tell."""
-    classic = {e["member"] for e in truth.timeline if e["action"] == "start" and e.get("protocol") in ("eager", "coop")}
+    """Members of the classic protocol have no hand-over to be slow in, and static ones no word for
+    going: that they went is all there is to tell.
+    """
+    classic = {
+        e["member"]
+        for e in truth.timeline
+        if e["action"] == "start" and e.get("protocol") in ("eager", "coop")
+    }
     return fault.kind in ("STATIC_GONE", "SLOW_CALLBACK") and fault.client in classic
 
 
@@ -96,8 +131,12 @@ def healthy_groups(truth: Truth, shortest_ms: int) -> set[str]:
 
 
 def _session_ends(truth: Truth, at: int) -> int:
-    """When the session of a member that is silent from then on runs out: a broker that comes back meanwhile gives it a whole one again."""
-    session_ms = int(truth.meta["broker_config"].get("group.consumer.session.timeout.ms", SESSION_TIMEOUT_MS))
+    """When the session of a member that is silent from then on runs out: a broker that comes back
+    meanwhile gives it a whole one again.
+    """
+    session_ms = int(
+        truth.meta["broker_config"].get("group.consumer.session.timeout.ms", SESSION_TIMEOUT_MS)
+    )
     until = at + session_ms
     for away in sorted(_brokers_away(truth), key=lambda fault: fault.since):
         back = away.until - SETTLES_MS
@@ -109,7 +148,13 @@ def _session_ends(truth: Truth, at: int) -> int:
 def _killed(truth: Truth) -> Iterator[Fault]:
     for event in truth.timeline:
         if event["action"] == "kill":
-            yield Fault("KILLED", event["scenario"], event["member"], event["at"], _session_ends(truth, event["at"]))
+            yield Fault(
+                "KILLED",
+                event["scenario"],
+                event["member"],
+                event["at"],
+                _session_ends(truth, event["at"]),
+            )
 
 
 def _frozen(truth: Truth) -> Iterator[Fault]:
@@ -120,20 +165,36 @@ def _frozen(truth: Truth) -> Iterator[Fault]:
 
 
 def _static_gone(truth: Truth) -> Iterator[Fault]:
-    """Static members that were closed, until their instance is back or their session has run out."""
-    instances = {event["member"]: event.get("group.instance.id") for event in truth.timeline if event["action"] == "start"}
+    """Static members that were closed, until their instance is back or their session has run
+    out.
+    """
+    instances = {
+        event["member"]: event.get("group.instance.id")
+        for event in truth.timeline
+        if event["action"] == "start"
+    }
     for event in truth.timeline:
         instance = instances.get(event.get("member"))
         if event["action"] != "close" or instance is None:
             continue
-        back = (e["at"] for e in truth.timeline if e["action"] == "start" and e.get("group.instance.id") == instance and e["at"] > event["at"])
+        back = (
+            e["at"]
+            for e in truth.timeline
+            if e["action"] == "start"
+            and e.get("group.instance.id") == instance
+            and e["at"] > event["at"]
+        )
         until = min(next(back, truth.ended), _session_ends(truth, event["at"]))
         yield Fault("STATIC_GONE", event["scenario"], event["member"], event["at"], until)
 
 
 def _slow_callbacks(truth: Truth) -> Iterator[Fault]:
-    """Callbacks in which partitions are given up, however long; one that never ended lasts as long as the recording."""
-    group_of = {event["member"]: event["scenario"] for event in truth.timeline if event["action"] == "start"}
+    """Callbacks in which partitions are given up, however long; one that never ended lasts as long
+    as the recording.
+    """
+    group_of = {
+        event["member"]: event["scenario"] for event in truth.timeline if event["action"] == "start"
+    }
     began: dict[str, int] = {}
     for event in truth.seen:
         client = event["member"]
@@ -142,7 +203,10 @@ def _slow_callbacks(truth: Truth) -> Iterator[Fault]:
         elif client in began:
             yield Fault("SLOW_CALLBACK", group_of[client], client, began.pop(client), event["at"])
     for client, since in began.items():
-        if not any(event["action"] in ("close", "kill") and event.get("member") == client for event in truth.timeline):
+        if not any(
+            event["action"] in ("close", "kill") and event.get("member") == client
+            for event in truth.timeline
+        ):
             yield Fault("SLOW_CALLBACK", group_of[client], client, since, truth.ended)
 
 
@@ -157,7 +221,9 @@ def _hanging(truth: Truth) -> Iterator[Fault]:
 
 
 def _intruders(truth: Truth) -> Iterator[Fault]:
-    """Members of the consumer protocol that were started again and again under an instance id that somebody else holds."""
+    """Members of the consumer protocol that were started again and again under an instance id that
+    somebody else holds.
+    """
     owners: dict[str, str] = {}
     told: set[str] = set()
     for event in truth.timeline:
@@ -173,15 +239,36 @@ def _intruders(truth: Truth) -> Iterator[Fault]:
 
 def _knocking(truth: Truth) -> Iterator[Fault]:
     """Members of the consumer protocol that knock at a group of Kafka Streams."""
-    streams = {event["scenario"] for event in truth.timeline if event["action"] == "start" and event.get("program") == "StreamsApp"}
+    streams = {
+        event["scenario"]
+        for event in truth.timeline
+        if event["action"] == "start" and event.get("program") == "StreamsApp"
+    }
     for event in truth.timeline:
-        if event["action"] == "start" and event["scenario"] in streams and event.get("protocol") == "consumer":
-            yield Fault("KNOCKS_AT_STREAMS", event["scenario"], event["member"], event["at"], truth.ended)
+        if (
+            event["action"] == "start"
+            and event["scenario"] in streams
+            and event.get("protocol") == "consumer"
+        ):
+            yield Fault(
+                "KNOCKS_AT_STREAMS", event["scenario"], event["member"], event["at"], truth.ended
+            )
 
 
 def _brokers_away(truth: Truth) -> Iterator[Fault]:
-    moves = sorted((event["at"], event["node"], event["action"]) for event in truth.timeline if event["action"].startswith("broker_"))
+    moves = sorted(
+        (event["at"], event["node"], event["action"])
+        for event in truth.timeline
+        if event["action"].startswith("broker_")
+    )
     for at, node, action in moves:
         if action != "broker_start":
-            back = next((when for when, other, what in moves if when > at and other == node and what == "broker_start"), truth.ended)
+            back = next(
+                (
+                    when
+                    for when, other, what in moves
+                    if when > at and other == node and what == "broker_start"
+                ),
+                truth.ended,
+            )
             yield Fault("BROKER_AWAY", "", "", at, back + SETTLES_MS)

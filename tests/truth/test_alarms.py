@@ -1,4 +1,6 @@
-"""False alarms are counted: every row of `stuck_members` and `stuck_groups` over all recordings, with and without broker logs, needs a fault."""
+"""False alarms are counted: every row of `stuck_members` and `stuck_groups` over all recordings,
+with and without broker logs, needs a fault.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,16 @@ from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.support.fact_frames import frame_of
 from tests.support.log_lines import newest_ms, recorded_evidence
-from tests.truth.faults import BEATS_MS, Alarm, Fault, faults, healthy_groups, is_only_departure, owed, unexplained_ms
+from tests.truth.faults import (
+    BEATS_MS,
+    Alarm,
+    Fault,
+    faults,
+    healthy_groups,
+    is_only_departure,
+    owed,
+    unexplained_ms,
+)
 from tests.truth.tables import Tables
 from tests.truth.truth import KNOWN, OF_CONSUMERS, Truth, truth_of
 
@@ -32,19 +43,34 @@ Alarms = Callable[[str, bool], list[Alarm]]
 
 @pytest.fixture(scope="module")
 def alarms(spark: SparkSession) -> Alarms:
-    """(recording, whether broker logs were read) -> rows of both tables, as one night tells them."""
+    """(recording, whether broker logs were read) -> rows of both tables, as one night tells
+    them.
+    """
     topics = spark.createDataFrame([("", "")], "topic_id STRING, topic STRING")
 
     @cache
     def told(recording: str, with_lines: bool) -> list[Alarm]:
         tables = Tables(recording)
-        context = ReportContext("c", date(2026, 1, 1), tables.as_of_ms, Thresholds(), topics, log_kinds=frozenset(TEXT_KINDS))
+        context = ReportContext(
+            "c",
+            date(2026, 1, 1),
+            tables.as_of_ms,
+            Thresholds(),
+            topics,
+            log_kinds=frozenset(TEXT_KINDS),
+        )
         if with_lines:
             lines = frame_of(spark, EVIDENCE, recorded_evidence(recording))
-            context = replace(context, evidence=lines, evidence_tonight=lines, lines_as_of_ms=newest_ms(recording))
+            context = replace(
+                context, evidence=lines, evidence_tonight=lines, lines_as_of_ms=newest_ms(recording)
+            )
         staged = frame_of(spark, REPLAYED, tables.facts)
-        rows = stuck_members(staged, context).unionByName(stuck_groups(staged, context), allowMissingColumns=True)
-        rows = rows.withColumns({"since": sf.unix_millis("since_at"), "by_lines": sf.col("evidence").isNotNull()})
+        rows = stuck_members(staged, context).unionByName(
+            stuck_groups(staged, context), allowMissingColumns=True
+        )
+        rows = rows.withColumns(
+            {"since": sf.unix_millis("since_at"), "by_lines": sf.col("evidence").isNotNull()}
+        )
         return [_alarm(truth_of(recording), row) for row in rows.collect()]
 
     return told
@@ -53,7 +79,9 @@ def alarms(spark: SparkSession) -> Alarms:
 def _alarm(truth: Truth, row: Row) -> Alarm:
     members = {row.member_id, *(row.blocked_by or ())} - {None}
     clients = frozenset({truth.client(member) for member in members} | {row.client_id} - {None})
-    return Alarm(row.group_id, clients, row.reason, row.since, row.since + row.stuck_ms, row.by_lines)
+    return Alarm(
+        row.group_id, clients, row.reason, row.since, row.since + row.stuck_ms, row.by_lines
+    )
 
 
 @pytest.mark.spark
@@ -62,7 +90,11 @@ def test_every_alarm_has_its_fault(recording: str, alarms: Alarms) -> None:
     """With broker logs and without: nothing but what the script did, and no longer than that."""
     known, healthy = faults(truth_of(recording)), healthy_groups(truth_of(recording), SHORTEST_MS)
     for with_lines in (False, True):
-        false_alarms = [alarm for alarm in alarms(recording, with_lines) if alarm.group in healthy or unexplained_ms(alarm, known) > BEATS_MS]
+        false_alarms = [
+            alarm
+            for alarm in alarms(recording, with_lines)
+            if alarm.group in healthy or unexplained_ms(alarm, known) > BEATS_MS
+        ]
         assert false_alarms == []
 
 
@@ -82,19 +114,40 @@ def test_every_fault_is_found(recording: str, alarms: Alarms) -> None:
         if is_only_departure(fault, truth):
             assert _went(recording, fault), fault
         else:
-            assert any(fault.explains(alarm) and alarm.since < fault.until and fault.since < alarm.until for alarm in told), fault
+            assert any(
+                fault.explains(alarm) and alarm.since < fault.until and fault.since < alarm.until
+                for alarm in told
+            ), fault
 
 
 def _went(recording: str, fault: Fault) -> bool:
     """Whether a line tells that the member was fenced, or why it left."""
     known = recorded_evidence(recording)
-    members = {fact.member_id for fact in known if isinstance(fact, Contact) and fact.client_id == fault.client}
-    departures = [fact for fact in known if isinstance(fact, Departure) and fact.member_id in members]
-    return any(fault.since <= each.ended_at <= fault.until + BEATS_MS and (each.outcome == "FENCED" or each.client_reason) for each in departures)
+    members = {
+        fact.member_id
+        for fact in known
+        if isinstance(fact, Contact) and fact.client_id == fault.client
+    }
+    departures = [
+        fact for fact in known if isinstance(fact, Departure) and fact.member_id in members
+    ]
+    return any(
+        fault.since <= each.ended_at <= fault.until + BEATS_MS
+        and (each.outcome == "FENCED" or each.client_reason)
+        for each in departures
+    )
 
 
 def test_there_is_enough_to_be_silent_about_and_to_tell() -> None:
     healthy = sum(len(healthy_groups(truth_of(recording), SHORTEST_MS)) for recording in KNOWN)
     kinds = {fault.kind for recording in KNOWN for fault in owed(truth_of(recording), SHORTEST_MS)}
     assert healthy >= 50
-    assert kinds >= {"KILLED", "FROZEN", "STATIC_GONE", "SLOW_CALLBACK", "HANGS", "INTRUDER", "KNOCKS_AT_STREAMS"}
+    assert kinds >= {
+        "KILLED",
+        "FROZEN",
+        "STATIC_GONE",
+        "SLOW_CALLBACK",
+        "HANGS",
+        "INTRUDER",
+        "KNOCKS_AT_STREAMS",
+    }

@@ -1,4 +1,6 @@
-"""Every recording that knows what truly happened, replayed, against it: the broker's answers, its debug log, and what the script did."""
+"""Every recording that knows what truly happened, replayed, against it: the broker's answers, its
+debug log, and what the script did.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from functools import cache
 
 import pytest
 
-from tests.truth.checks import KEPT_BY_COMPACTION, STORIES, TOLD_BY_THE_TRUTH, Story, assignments, epochs_and_protocols, hand_overs
+from tests.truth.checks import (
+    KEPT_BY_COMPACTION,
+    STORIES,
+    TOLD_BY_THE_TRUTH,
+    Story,
+    assignments,
+    epochs_and_protocols,
+    hand_overs,
+)
 from tests.truth.tables import Tables
 from tests.truth.truth import KNOWN, OF_CONSUMERS, truth_of
 
@@ -62,7 +72,9 @@ def test_a_healthy_broker_breaks_no_rule(recording: str) -> None:
 
 
 def test_no_story_is_forgotten() -> None:
-    played = {story.split(":")[0] for recording in OF_CONSUMERS for story in truth_of(recording).stories()}
+    played = {
+        story.split(":")[0] for recording in OF_CONSUMERS for story in truth_of(recording).stories()
+    }
     assert played
     assert played <= STORIES.keys() | TOLD_BY_THE_TRUTH, played - STORIES.keys() - TOLD_BY_THE_TRUTH
 

@@ -1,4 +1,6 @@
-"""What decoding must give for values that were encoded: the tables' `build`, applied to them without any bytes in between."""
+"""What decoding must give for values that were encoded: the tables' `build`, applied to them
+without any bytes in between.
+"""
 
 from __future__ import annotations
 
@@ -19,4 +21,6 @@ def _built_field(field: Field, values: dict[str, Any], version: int) -> Any:
         return None if value is None else built(field.struct, value, version)  # type: ignore[arg-type]
     if not field.kind.startswith("["):
         return value
-    return tuple(built(field.struct, one, version) if field.struct is not None else one for one in value)
+    return tuple(
+        built(field.struct, one, version) if field.struct is not None else one for one in value
+    )

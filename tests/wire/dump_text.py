@@ -11,12 +11,17 @@ Printed = tuple[str, str | None]
 
 def commit(group: str, offset: int = 0, topic: str = "t", metadata: str = "") -> Printed:
     key = {"type": "1", "data": {"group": group, "topic": topic, "partition": 0}}
-    value = {"version": "3", "data": {"offset": offset, "leaderEpoch": 0, "metadata": metadata, "commitTimestamp": 5}}
+    value = {
+        "version": "3",
+        "data": {"offset": offset, "leaderEpoch": 0, "metadata": metadata, "commitTimestamp": 5},
+    }
     return compact(key), compact(value)
 
 
 def epoch(group: str, number: int = 1) -> Printed:
-    return compact({"type": "3", "data": {"groupId": group}}), compact({"version": "0", "data": {"epoch": number}})
+    return compact({"type": "3", "data": {"groupId": group}}), compact(
+        {"version": "0", "data": {"epoch": number}}
+    )
 
 
 def deleted(printed: Printed) -> Printed:
@@ -46,15 +51,19 @@ def batch_line(
     ts: int = 100,
 ) -> str:
     return (
-        f"baseOffset: {base} lastOffset: {last} count: {count} baseSequence: 0 lastSequence: 0 producerId: {producer} producerEpoch: -1 "
-        f"partitionLeaderEpoch: {epoch} isTransactional: {transactional} isControl: {control} deleteHorizonMs: OptionalLong.empty position: 0 "
-        f"{time}: {ts} size: 100 magic: 2 compresscodec: none crc: {crc} isvalid: {valid}"
+        f"baseOffset: {base} lastOffset: {last} count: {count} baseSequence: 0 lastSequence: 0"
+        f" producerId: {producer} producerEpoch: -1 partitionLeaderEpoch: {epoch} isTransactional:"
+        f" {transactional} isControl: {control} deleteHorizonMs: OptionalLong.empty position: 0"
+        f" {time}: {ts} size: 100 magic: 2 compresscodec: none crc: {crc} isvalid: {valid}"
     )
 
 
 def record_line(offset: int, printed: Printed, ts: int = 100) -> str:
     key, payload = printed
-    text = f"| offset: {offset} CreateTime: {ts} keySize: 1 valueSize: 1 sequence: 0 headerKeys: [] key: {key}"
+    text = (
+        f"| offset: {offset} CreateTime: {ts} keySize: 1 valueSize: 1 sequence: 0 headerKeys: []"
+        f" key: {key}"
+    )
     return text if payload is None else f"{text} payload: {payload}"
 
 
@@ -67,5 +76,6 @@ def batch(base: int, records: Sequence[Printed], **more: object) -> str:
 def marker(offset: int, producer: int, kind: str) -> str:
     line = batch_line(offset, offset, 1, transactional="true", control="true", producer=producer)
     return (
-        f"{line}\n| offset: {offset} CreateTime: 100 keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: {kind} coordinatorEpoch: 0\n"
+        f"{line}\n| offset: {offset} CreateTime: 100 keySize: 4 valueSize: 6 sequence: -1"
+        f" headerKeys: [] endTxnMarker: {kind} coordinatorEpoch: 0\n"
     )

@@ -1,4 +1,6 @@
-"""The other direction, for tests alone: values to keys, values, batches and segments, by the same tables that the decoder compiles."""
+"""The other direction, for tests alone: values to keys, values, batches and segments, by the same
+tables that the decoder compiles.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +61,22 @@ def encode_field(field: Field, value: Any, version: int, flexible: bool) -> byte
         return uvarint(0) if flexible else struct.pack(">i", -1)
     element = Field(field.name, kind[1:-1], field.struct)
     encoded = [
-        encode_struct(field.struct, one, version) if field.struct is not None else encode_field(element, one, version, flexible) for one in value
+        encode_struct(field.struct, one, version)
+        if field.struct is not None
+        else encode_field(element, one, version, flexible)
+        for one in value
     ]
-    return (uvarint(len(encoded) + 1) if flexible else struct.pack(">i", len(encoded))) + b"".join(encoded)
+    return (uvarint(len(encoded) + 1) if flexible else struct.pack(">i", len(encoded))) + b"".join(
+        encoded
+    )
 
 
-def encode_struct(layout: Struct, values: Mapping[str, Any], version: int, extra_tags: Sequence[tuple[int, bytes]] = ()) -> bytes:
+def encode_struct(
+    layout: Struct,
+    values: Mapping[str, Any],
+    version: int,
+    extra_tags: Sequence[tuple[int, bytes]] = (),
+) -> bytes:
     """extra_tags: unknown ones, to be skipped by a reader."""
     flexible = version >= layout.flexible_since
     out, tags = b"", list(extra_tags)
@@ -77,22 +89,37 @@ def encode_struct(layout: Struct, values: Mapping[str, Any], version: int, extra
         elif value != field.default:
             tags.append((field.tag, encode_field(field, value, version, flexible)))
     if flexible:
-        out += uvarint(len(tags)) + b"".join(uvarint(tag) + uvarint(len(content)) + content for tag, content in sorted(tags))
+        out += uvarint(len(tags)) + b"".join(
+            uvarint(tag) + uvarint(len(content)) + content for tag, content in sorted(tags)
+        )
     return out
 
 
 def key(key_type: int, *values: Any) -> bytes:
     fields = RECORD_TYPES[key_type].key
-    return struct.pack(">h", key_type) + encode_struct(fields, dict(zip((one.name for one in fields.fields), values, strict=True)), 0)
+    return struct.pack(">h", key_type) + encode_struct(
+        fields, dict(zip((one.name for one in fields.fields), values, strict=True)), 0
+    )
 
 
 def value(key_type: int, version: int = 0, layout: int = 0, **values: Any) -> bytes:
     """layout: index into the type's layouts, the newest first."""
-    return struct.pack(">h", version) + encode_struct(RECORD_TYPES[key_type].layouts[layout].struct, values, version)
+    return struct.pack(">h", version) + encode_struct(
+        RECORD_TYPES[key_type].layouts[layout].struct, values, version
+    )
 
 
-def commit(group: str, topic: str = "t", partition: int = 0, offset: int = 0, ts_ms: int = 0, metadata: str = "") -> tuple[bytes, bytes]:
-    return key(1, group, topic, partition), value(1, 3, offset=offset, leaderEpoch=0, metadata=metadata, commitTimestamp=ts_ms)
+def commit(
+    group: str,
+    topic: str = "t",
+    partition: int = 0,
+    offset: int = 0,
+    ts_ms: int = 0,
+    metadata: str = "",
+) -> tuple[bytes, bytes]:
+    return key(1, group, topic, partition), value(
+        1, 3, offset=offset, leaderEpoch=0, metadata=metadata, commitTimestamp=ts_ms
+    )
 
 
 def uncommit(group: str, topic: str = "t", partition: int = 0) -> tuple[bytes, None]:
@@ -114,7 +141,10 @@ def compress(codec: int, data: bytes, xerial: bool = True) -> bytes:
     if codec == 1:
         return gzip.compress(data)
     if codec == 2 and xerial:
-        blocks = [pa.compress(data[at : at + 32768], codec="snappy", asbytes=True) for at in range(0, len(data), 32768)]
+        blocks = [
+            pa.compress(data[at : at + 32768], codec="snappy", asbytes=True)
+            for at in range(0, len(data), 32768)
+        ]
         return XERIAL + b"".join(struct.pack(">i", len(block)) + block for block in blocks)
     packed: bytes = pa.compress(data, codec={2: "snappy", 3: "lz4", 4: "zstd"}[codec], asbytes=True)
     return packed
@@ -124,7 +154,14 @@ def record(offset_delta: int, pair: Pair, ts_delta: int = 0) -> bytes:
     def field(raw: bytes | None) -> bytes:
         return zigzag(-1) if raw is None else zigzag(len(raw)) + raw
 
-    body = b"\0" + zigzag(ts_delta) + zigzag(offset_delta) + field(pair[0]) + field(pair[1]) + zigzag(0)
+    body = (
+        b"\0"
+        + zigzag(ts_delta)
+        + zigzag(offset_delta)
+        + field(pair[0])
+        + field(pair[1])
+        + zigzag(0)
+    )
     return zigzag(len(body)) + body
 
 
@@ -141,8 +178,18 @@ def seal(
     producer_id: int = -1,
 ) -> bytes:
     """Header and CRC around records that are compressed already."""
-    checked = struct.pack(">hiqqqhii", attributes, last_delta, base_ts, max_ts, producer_id, -1, -1, count) + records
-    return struct.pack(">qiibI", base_offset, len(checked) + 9, leader_epoch, 2, google_crc32c.value(checked)) + checked
+    checked = (
+        struct.pack(
+            ">hiqqqhii", attributes, last_delta, base_ts, max_ts, producer_id, -1, -1, count
+        )
+        + records
+    )
+    return (
+        struct.pack(
+            ">qiibI", base_offset, len(checked) + 9, leader_epoch, 2, google_crc32c.value(checked)
+        )
+        + checked
+    )
 
 
 def batch(
@@ -161,7 +208,9 @@ def batch(
     """pairs: records in order, or by offset delta where a cleaner left holes."""
     items = sorted(pairs.items()) if isinstance(pairs, Mapping) else list(enumerate(pairs))
     deltas = ts_deltas or [0] * len(items)
-    records = b"".join(record(delta, pair, ts_delta) for (delta, pair), ts_delta in zip(items, deltas, strict=True))
+    records = b"".join(
+        record(delta, pair, ts_delta) for (delta, pair), ts_delta in zip(items, deltas, strict=True)
+    )
     return seal(
         base_offset,
         compress(codec, records, xerial),
@@ -177,4 +226,6 @@ def batch(
 
 def marker(offset: int, producer_id: int, committed: bool, **more: Any) -> bytes:
     pair = (struct.pack(">hh", 0, 1 if committed else 0), struct.pack(">hi", 0, 0))
-    return batch(offset, [pair], attributes=TRANSACTIONAL | CONTROL, producer_id=producer_id, **more)
+    return batch(
+        offset, [pair], attributes=TRANSACTIONAL | CONTROL, producer_id=producer_id, **more
+    )

@@ -20,7 +20,17 @@ from groupreplay.workers.codecs import Codecs
 CODECS = Codecs()
 Row = dict[str, Any]
 
-FACTS = ("kind", "offset", "ts_ms", "leader_epoch", "batch_base_offset", "group_id", "key", "value", "producer_id")
+FACTS = (
+    "kind",
+    "offset",
+    "ts_ms",
+    "leader_epoch",
+    "batch_base_offset",
+    "group_id",
+    "key",
+    "value",
+    "producer_id",
+)
 """What replay can see of a row but for holes."""
 
 
@@ -33,7 +43,10 @@ def read(
     sizes: Mapping[str, int] | None = None,
     vanished: tuple[str, ...] = (),
 ) -> list[Row]:
-    """Rows of a unit over files in memory. A name that begins with `dump` is text. sizes: planned, where they differ from the content."""
+    """Rows of a unit over files in memory. A name that begins with `dump` is text.
+
+    sizes: planned, where they differ from the content.
+    """
 
     def open_file(path: str) -> BinaryIO:
         if path in vanished:
@@ -41,17 +54,28 @@ def read(
         return io.BytesIO(files[path])
 
     planned = tuple(
-        UnitFile(DUMP_LOG if name.startswith("dump") else SEGMENTS, name, (sizes or {}).get(name, len(content)), name)
+        UnitFile(
+            DUMP_LOG if name.startswith("dump") else SEGMENTS,
+            name,
+            (sizes or {}).get(name, len(content)),
+            name,
+        )
         for name, content in files.items()
     )
-    return rows_of(Unit(partition, start, end, planned, "segments", f"__consumer_offsets-{partition}"), open_file)
+    return rows_of(
+        Unit(partition, start, end, planned, "segments", f"__consumer_offsets-{partition}"),
+        open_file,
+    )
 
 
 def rows_of(unit: Unit, open_file: Any) -> list[Row]:
     rows: list[Row] = []
     for columns in (read_late_unit if unit.holes else read_unit)(unit, open_file, CODECS):
         assert tuple(columns) == COLUMNS
-        rows.extend(dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns.values(), strict=True))
+        rows.extend(
+            dict(zip(COLUMNS, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        )
     for row in rows:
         row["detail"] = None if row["detail"] is None else json.loads(row["detail"])
     return rows
@@ -82,12 +106,23 @@ def reasons(rows: list[Row]) -> list[str]:
 
 # ---------------------------------------------------------------- recordings of real brokers
 
-_ROOTS = (Path(__file__).parents[1] / "recordings", Path(__file__).parents[3] / "shared" / "recordings")
+_ROOTS = (
+    Path(__file__).parents[1] / "recordings",
+    Path(__file__).parents[3] / "shared" / "recordings",
+)
 
 
 def recordings() -> list[Path]:
-    """Every recording that is here: those of the repository, and those beside it where there are more."""
-    found = {path.name: path for root in reversed(_ROOTS) if root.is_dir() for path in sorted(root.iterdir()) if (path / "segments").is_dir()}
+    """Every recording that is here: those of the repository, and those beside it where there are
+    more.
+    """
+    found = {
+        path.name: path
+        for root in reversed(_ROOTS)
+        if root.is_dir()
+        for path in sorted(root.iterdir())
+        if (path / "segments").is_dir()
+    }
     return [found[name] for name in sorted(found)]
 
 
@@ -96,11 +131,18 @@ def recorded_units(recording: Path) -> dict[int, tuple[tuple[UnitFile, ...], tup
     files: dict[int, tuple[list[UnitFile], list[UnitFile]]] = defaultdict(lambda: ([], []))
     for path in sorted(recording.glob("segments/*/*/*.log")):
         partition = int(path.parent.name.rsplit("-", 1)[1])
-        files[partition][0].append(UnitFile(SEGMENTS, str(path), os.path.getsize(path), path.parts[-3]))
+        files[partition][0].append(
+            UnitFile(SEGMENTS, str(path), os.path.getsize(path), path.parts[-3])
+        )
     for path in sorted(recording.glob("dump/*/*.txt.gz")):
         partition = int(path.name.split(".")[0].rsplit("-", 1)[1])
-        files[partition][1].append(UnitFile(DUMP_LOG, str(path), os.path.getsize(path), path.parts[-2]))
-    return {partition: (tuple(segments), tuple(dumps)) for partition, (segments, dumps) in sorted(files.items())}
+        files[partition][1].append(
+            UnitFile(DUMP_LOG, str(path), os.path.getsize(path), path.parts[-2])
+        )
+    return {
+        partition: (tuple(segments), tuple(dumps))
+        for partition, (segments, dumps) in sorted(files.items())
+    }
 
 
 def open_path(path: str) -> BinaryIO:

@@ -50,14 +50,23 @@ def test_what_cannot_be_opened_or_read_on_is_told() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(parts=st.lists(st.binary(max_size=3000), max_size=4), piece=st.integers(1, 5000), cut=st.integers(0, 40))
-def test_gzip_is_unpacked_member_by_member_and_cut_gzip_keeps_its_good_part(parts: list[bytes], piece: int, cut: int) -> None:
+@given(
+    parts=st.lists(st.binary(max_size=3000), max_size=4),
+    piece=st.integers(1, 5000),
+    cut=st.integers(0, 40),
+)
+def test_gzip_is_unpacked_member_by_member_and_cut_gzip_keeps_its_good_part(
+    parts: list[bytes], piece: int, cut: int
+) -> None:
     content = b"".join(gzip.compress(part) for part in parts)
     assert read_all(content, piece=piece) == (b"".join(parts), None)
     if 0 < cut < len(content) - 2:
         found, failure = read_all(content[:-cut], piece=piece)
         assert b"".join(parts).startswith(found)
-        whole = {b"".join(gzip.compress(part) for part in parts[:number]) for number in range(len(parts) + 1)}
+        whole = {
+            b"".join(gzip.compress(part) for part in parts[:number])
+            for number in range(len(parts) + 1)
+        }
         assert failure == (None if content[:-cut] in whole else "gzip ends early")
 
 
@@ -78,7 +87,9 @@ def test_bytes_are_skipped() -> None:
 
 
 @given(st.binary(max_size=60), st.integers(0, 70), st.integers(-1, 70), st.booleans())
-def test_reading_from_a_place_gives_the_rest(content: bytes, position: int, size: int, packed: bool) -> None:
+def test_reading_from_a_place_gives_the_rest(
+    content: bytes, position: int, size: int, packed: bool
+) -> None:
     if content.startswith(b"\x1f\x8b"):
         return
     stored = gzip.compress(content) if packed else content

@@ -1,4 +1,6 @@
-"""Logs of real brokers: segments and dumps say the same, everything decodes, and nothing is damaged."""
+"""Logs of real brokers: segments and dumps say the same, everything decodes, and nothing is
+damaged.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,25 @@ from tests.wire.reading import Row, counts, of_kind, open_path, recorded_units, 
 RECORDINGS = recordings()
 
 
-def read_all(partition: int, files: tuple[UnitFile, ...], start: int = -1, end: int = -1) -> list[Row]:
+def read_all(
+    partition: int, files: tuple[UnitFile, ...], start: int = -1, end: int = -1
+) -> list[Row]:
     return rows_of(Unit(partition, start, end, files, "source", "input"), open_path)
 
 
 def places(rows: list[Row]) -> list[tuple[Any, ...]]:
     """All that does not depend on whether the record came as bytes or as text."""
-    names = ("kind", "offset", "ts_ms", "leader_epoch", "batch_base_offset", "last_hole", "group_id", "producer_id", "detail")
+    names = (
+        "kind",
+        "offset",
+        "ts_ms",
+        "leader_epoch",
+        "batch_base_offset",
+        "last_hole",
+        "group_id",
+        "producer_id",
+        "detail",
+    )
     return [tuple(row[name] for name in names) for row in rows]
 
 
@@ -54,7 +68,10 @@ def test_segments_and_dump_say_the_same(recording: Path) -> None:
             if by_bytes["kind"] == "record":
                 record = decode(by_bytes["key"], by_bytes["value"])
                 assert isinstance(record, Record), (partition, by_bytes["offset"], record)
-                assert record == decode_json(by_text["key"], by_text["value"]), (partition, by_bytes["offset"])
+                assert record == decode_json(by_text["key"], by_text["value"]), (
+                    partition,
+                    by_bytes["offset"],
+                )
                 assert record.group_id == by_bytes["group_id"]
                 assert all(text.encode().decode() == text for text in texts(record))
         both = read_all(partition, dumps + segments)

@@ -1,7 +1,8 @@
-"""The scenario files of `tests/scenarios/wire`: bytes, and text where the dump tool printed some, to what they are.
+"""The scenario files of `tests/scenarios/wire`: bytes, and text where the dump tool printed some,
+to what they are.
 
-Keys of a case: at (what or where it is), key and value in hex (no value: a tombstone), json_key and json_value, and one of record (class: fields),
-undecodable (the reason) or unknown_type.
+Keys of a case: at (what or where it is), key and value in hex (no value: a tombstone), json_key and
+json_value, and one of record (class: fields), undecodable (the reason) or unknown_type.
 """
 
 from __future__ import annotations
@@ -54,7 +55,13 @@ def test_bytes_and_text_are_what_the_scenario_says(case: dict[str, Any]) -> None
     value = bytes.fromhex(case["value"]) if "value" in case else None
     check(case, decode(bytes.fromhex(case["key"]), value))
     if "json_key" in case:
-        check(case, decode_json(case["json_key"].encode(), case["json_value"].encode() if "json_value" in case else None))
+        check(
+            case,
+            decode_json(
+                case["json_key"].encode(),
+                case["json_value"].encode() if "json_value" in case else None,
+            ),
+        )
 
 
 def test_there_are_scenarios() -> None:

@@ -59,7 +59,9 @@ def test_operations_tile_the_log_and_have_its_times(recording: Path) -> None:
         for offset in range(one["b"], one["e"] + 1):
             assert told.setdefault((one["p"], offset), one["t"]) == one["t"]
     ends = Counter(partition for partition, _ in told)
-    assert all((partition, offset) in told for partition in ends for offset in range(ends[partition]))
+    assert all(
+        (partition, offset) in told for partition in ends for offset in range(ends[partition])
+    )
     read = list(rows(recording, 1))
     assert len(read) > 100
     assert all(told[partition, offset] == at for partition, offset, at in read)
@@ -71,7 +73,10 @@ def test_every_replica_holds_the_whole_log_in_segments_of_its_own(recording: Pat
     assert brokers > 1
     first = list(rows(recording, 1))
     assert all(list(rows(recording, broker)) == first for broker in range(2, brokers + 1))
-    assert any(len(list(folder.iterdir())) > 1 for folder in (recording / "segments" / "broker-1").iterdir())
+    assert any(
+        len(list(folder.iterdir())) > 1
+        for folder in (recording / "segments" / "broker-1").iterdir()
+    )
 
 
 @pytest.mark.broker
@@ -92,7 +97,9 @@ def test_every_line_of_a_server_log_is_known(recording: Path) -> None:
             if line.startswith(b"["):
                 assert isinstance(event, LogEvent), line
                 events[event.event] += 1
-    assert {"SHARD_LOADED", "MEMBER_JOINED", "GROUP_EPOCH_BUMPED", "JOIN_PHASE_STARTED"} <= set(events)
+    assert {"SHARD_LOADED", "MEMBER_JOINED", "GROUP_EPOCH_BUMPED", "JOIN_PHASE_STARTED"} <= set(
+        events
+    )
 
 
 def to_ms(text: str) -> int | None:
@@ -118,15 +125,22 @@ def test_every_line_of_a_request_log_is_known(recording: Path) -> None:
 
 @pytest.mark.broker
 def test_the_same_arguments_give_the_same_bytes(tmp_path: Path) -> None:
-    once, again = (simulate(tmp_path / name, 6, 5, 0.05, "all", "4.3.1") for name in ("once", "again"))
+    once, again = (
+        simulate(tmp_path / name, 6, 5, 0.05, "all", "4.3.1") for name in ("once", "again")
+    )
     files = sorted(path.relative_to(once) for path in once.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(again) for path in again.rglob("*") if path.is_file())
     assert all((once / name).read_bytes() == (again / name).read_bytes() for name in files)
 
 
 def test_sources_for_a_version() -> None:
-    text = "a\n//#if >= 4.2\nb\n//#if < 4.3\nc\n//#endif\n//#elif >= 4.1\nd\n//#else\ne\n//#endif\nf"
-    taken = {version: for_version(text, version).split() for version in ("4.0.2", "4.1.2", "4.2.1", "4.3.1")}
+    text = (
+        "a\n//#if >= 4.2\nb\n//#if < 4.3\nc\n//#endif\n//#elif >= 4.1\nd\n//#else\ne\n//#endif\nf"
+    )
+    taken = {
+        version: for_version(text, version).split()
+        for version in ("4.0.2", "4.1.2", "4.2.1", "4.3.1")
+    }
     assert taken == {"4.0.2": [*"aef"], "4.1.2": [*"adf"], "4.2.1": [*"abcf"], "4.3.1": [*"abf"]}
     assert all(len(for_version(text, version).split("\n")) == 12 for version in taken)
 

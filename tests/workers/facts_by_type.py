@@ -23,10 +23,16 @@ def made(kind: type[Any], **given: Any) -> Any:
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
         hint = hints[field.name]
-        given.setdefault(field.name, values.get(hint, values.get(getattr(hint, "__args__", (None,))[0])))
+        given.setdefault(
+            field.name, values.get(hint, values.get(getattr(hint, "__args__", (None,))[0]))
+        )
     return kind(**given)
 
 
 def nothing(kind: type[Any]) -> dict[str, None]:
     """None for every field that may be so."""
-    return {field.name: None for field in dataclasses.fields(kind) if field.default is not dataclasses.MISSING or "None" in str(field.type)}
+    return {
+        field.name: None
+        for field in dataclasses.fields(kind)
+        if field.default is not dataclasses.MISSING or "None" in str(field.type)
+    }

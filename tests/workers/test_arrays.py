@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from groupreplay.workers.arrays import exact_array
 
 COLUMNS = st.one_of(
-    st.tuples(st.just(pa.string()), st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=3))),
+    st.tuples(
+        st.just(pa.string()),
+        st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=3)),
+    ),
     st.tuples(st.just(pa.int64()), st.lists(st.none() | st.integers(-2, 2))),
     st.tuples(st.just(pa.binary()), st.lists(st.none() | st.binary(max_size=2))),
     st.tuples(st.just(pa.bool_()), st.lists(st.none() | st.booleans())),
@@ -20,18 +23,26 @@ COLUMNS = st.one_of(
 
 
 @given(COLUMNS)
-def test_an_array_is_what_pyarrow_makes_of_the_values(column: tuple[pa.DataType, list[Any]]) -> None:
+def test_an_array_is_what_pyarrow_makes_of_the_values(
+    column: tuple[pa.DataType, list[Any]],
+) -> None:
     column_type, values = column
     assert exact_array(values, column_type).equals(pa.array(values, column_type))
 
 
 @pytest.mark.parametrize("values", [["\ud800"], ["a", "\udfff", "a"], ["\ud800"] * 3])
 def test_a_lone_surrogate_becomes_its_escape(values: list[str]) -> None:
-    assert exact_array(values, pa.string()).to_pylist() == [text.encode("utf-8", "backslashreplace").decode() for text in values]
+    assert exact_array(values, pa.string()).to_pylist() == [
+        text.encode("utf-8", "backslashreplace").decode() for text in values
+    ]
 
 
 def test_a_lone_surrogate_in_a_list_becomes_its_escape() -> None:
-    assert exact_array([["a", "\ud800", None], None, []], pa.list_(pa.string())).to_pylist() == [["a", "\\ud800", None], None, []]
+    assert exact_array([["a", "\ud800", None], None, []], pa.list_(pa.string())).to_pylist() == [
+        ["a", "\\ud800", None],
+        None,
+        [],
+    ]
 
 
 def test_a_number_that_is_no_bigint_is_refused_in_a_column_of_it_alone_as_in_any_other() -> None:

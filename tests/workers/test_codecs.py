@@ -56,7 +56,9 @@ def test_bad_data_is_refused_or_bounded(codec: int, data: bytes, cut: int) -> No
             assert len(CODECS.decompress(codec, packed, 1000)) <= 1000
 
 
-@pytest.mark.parametrize("block", [struct.pack(">i", 100) + b"x", struct.pack(">i", -1), b"\0\0", struct.pack(">i", 0)])
+@pytest.mark.parametrize(
+    "block", [struct.pack(">i", 100) + b"x", struct.pack(">i", -1), b"\0\0", struct.pack(">i", 0)]
+)
 def test_xerial_blocks_that_lie_are_refused(block: bytes) -> None:
     with pytest.raises(BadCompression):
         CODECS.decompress(2, XERIAL + block, 1000)

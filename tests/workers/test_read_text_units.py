@@ -1,4 +1,6 @@
-"""Reading of brokers' logs: every line once and told for what it is, however the file is cut, packed or broken; and memory stays flat."""
+"""Reading of brokers' logs: every line once and told for what it is, however the file is cut,
+packed or broken; and memory stays flat.
+"""
 
 from __future__ import annotations
 
@@ -24,34 +26,64 @@ from groupreplay.wire.text.text_rows import EVENT_FIELDS
 from groupreplay.wire.text.text_units import OPEN, TextUnit
 from groupreplay.workers import read_text_units as under_test
 
-LEFT = "[GroupCoordinator id=1 topic=__consumer_offsets partition=7] [GroupId g] Member m-{} left the consumer group."
+LEFT = (
+    "[GroupCoordinator id=1 topic=__consumer_offsets partition=7] [GroupId g] Member m-{} left the"
+    " consumer group."
+)
 LOGGER = "org.apache.kafka.coordinator.group.GroupMetadataManager"
 
 
 def server_line(second: int, message: str = "", logger: str = "kafka.server.KafkaServer") -> bytes:
-    return f"[2026-11-20 10:{second // 60 % 60:02}:{second % 60:02},000] INFO {message or 'all is well'} ({logger})\n".encode()
+    return (
+        f"[2026-11-20 10:{second // 60 % 60:02}:{second % 60:02},000] INFO"
+        f" {message or 'all is well'} ({logger})\n".encode()
+    )
 
 
 def event_line(second: int) -> bytes:
     return server_line(second, LEFT.format(second), LOGGER)
 
 
-def request_line(second: int, key: int = 68, member: str = "m", epoch: int = 3, error: int = 0, padding: int = 0) -> bytes:
-    header = {"requestApiKey": key, "requestApiVersion": 0, "correlationId": second, "clientId": "c", "requestApiKeyName": "X"}
+def request_line(
+    second: int, key: int = 68, member: str = "m", epoch: int = 3, error: int = 0, padding: int = 0
+) -> bytes:
+    header = {
+        "requestApiKey": key,
+        "requestApiVersion": 0,
+        "correlationId": second,
+        "clientId": "c",
+        "requestApiKeyName": "X",
+    }
     document = {
         "requestHeader": header,
-        "request": {"groupId": "g", "memberId": member, "memberEpoch": epoch, "topics": "x" * padding},
-        "response": {"throttleTimeMs": 0, "errorCode": error, "errorMessage": None, "memberId": member, "memberEpoch": epoch},
+        "request": {
+            "groupId": "g",
+            "memberId": member,
+            "memberEpoch": epoch,
+            "topics": "x" * padding,
+        },
+        "response": {
+            "throttleTimeMs": 0,
+            "errorCode": error,
+            "errorMessage": None,
+            "memberId": member,
+            "memberEpoch": epoch,
+        },
         "connection": "127.0.0.1:9092-127.0.0.1:5000-0-1",
         "totalTimeMs": 1.5,
         "principal": "User:ANONYMOUS",
         "clientInformation": {"softwareName": "java", "softwareVersion": "4.3"},
     }
     text = json.dumps(document, separators=(",", ":"))
-    return f"[2026-11-20 10:{second // 60 % 60:02}:{second % 60:02},000] DEBUG Completed request:{text} (kafka.request.logger)\n".encode()
+    return (
+        f"[2026-11-20 10:{second // 60 % 60:02}:{second % 60:02},000] DEBUG Completed"
+        f" request:{text} (kafka.request.logger)\n".encode()
+    )
 
 
-def unit(path: Path, kind: str = "server_log", start: int = 0, end: int = OPEN, **others: Any) -> TextUnit:
+def unit(
+    path: Path, kind: str = "server_log", start: int = 0, end: int = OPEN, **others: Any
+) -> TextUnit:
     fields: dict[str, Any] = {
         "timezone": "UTC",
         "layout": "[%d] %p %m (%c)%n",
@@ -61,7 +93,14 @@ def unit(path: Path, kind: str = "server_log", start: int = 0, end: int = OPEN, 
         "broker": 1,
     }
     size = path.stat().st_size if path.exists() else 0
-    return TextUnit(kind=kind, path=str(path), size=size, start_position=start, end_position=end, **(fields | others))
+    return TextUnit(
+        kind=kind,
+        path=str(path),
+        size=size,
+        start_position=start,
+        end_position=end,
+        **(fields | others),
+    )
 
 
 def rows_of(*units: TextUnit) -> list[dict[str, Any]]:
@@ -100,22 +139,45 @@ def test_a_server_log_is_told_line_by_line(tmp_path: Path) -> None:
     path.write_bytes(SERVER + event_line(4)[:-1])
     rows = rows_of(unit(path))
     lines, counts = of_kind(rows, "line"), told(rows)
-    assert [(row["event"], row["group_id"], row["member_id"], row["offsets_partition"]) for row in lines] == [
+    assert [
+        (row["event"], row["group_id"], row["member_id"], row["offsets_partition"]) for row in lines
+    ] == [
         ("MEMBER_LEFT", "g", "m-1", 7),
         ("MEMBER_LEFT", "g", "m-3", 7),
     ]
-    assert [SERVER[row["position"] :].startswith(row["line"].encode()) for row in lines] == [True, True]
-    assert [(row["last_ms"] - row["at_ms"], row["requests"], row["longest_gap_ms"], row["last_position"] - row["position"]) for row in lines] == [
-        (0, 1, 0, 0)
-    ] * 2
-    assert (counts["lines"], counts["matched"], counts["unmatched"], counts["continuation"], counts["damaged"]) == (8, 2, 2, 2, 2)
+    assert [SERVER[row["position"] :].startswith(row["line"].encode()) for row in lines] == [
+        True,
+        True,
+    ]
+    assert [
+        (
+            row["last_ms"] - row["at_ms"],
+            row["requests"],
+            row["longest_gap_ms"],
+            row["last_position"] - row["position"],
+        )
+        for row in lines
+    ] == [(0, 1, 0, 0)] * 2
+    assert (
+        counts["lines"],
+        counts["matched"],
+        counts["unmatched"],
+        counts["continuation"],
+        counts["damaged"],
+    ) == (8, 2, 2, 2, 2)
     assert counts["loggers"] == {"kafka.server.KafkaServer": 2}
-    assert (counts["from_position"], counts["next_position"], counts["failure"]) == (0, len(SERVER), None)
+    assert (counts["from_position"], counts["next_position"], counts["failure"]) == (
+        0,
+        len(SERVER),
+        None,
+    )
     assert (counts["first_ms"], counts["last_ms"]) == (lines[0]["at_ms"], lines[1]["at_ms"])
     (damage,) = of_kind(rows, "damage")
     assert (damage["position"], damage["requests"], damage["line"]) == (0, 2, "not a line at all")
     assert json.loads(damage["counts"]) == {"lines": 2, "bytes": 22}
-    assert {(row["source"], row["input"], row["broker"]) for row in rows} == {("server_log", str(path), 1)}
+    assert {(row["source"], row["input"], row["broker"]) for row in rows} == {
+        ("server_log", str(path), 1)
+    }
 
 
 def test_the_rest_of_an_exception_belongs_to_the_night_before(tmp_path: Path) -> None:
@@ -135,7 +197,10 @@ def test_every_cut_of_a_file_into_nights_lands_each_line_once(tmp_path: Path) ->
         first = rows_of(unit(path))
         path.write_bytes(whole)
         second = rows_of(unit(path, start=told(first)["next_position"]))
-        found = [(row["position"], row["member_id"]) for row in of_kind(first, "line") + of_kind(second, "line")]
+        found = [
+            (row["position"], row["member_id"])
+            for row in of_kind(first, "line") + of_kind(second, "line")
+        ]
         assert found == once, cut
         assert told(first)["lines"] + told(second)["lines"] == whole.count(b"\n")
 
@@ -145,8 +210,17 @@ def requests(seed: int) -> bytes:
     lines = []
     for second in range(200):
         key = chance.choice([1, 0, 3, 68, 68])
-        line = request_line(second, key, chance.choice("ab"), chance.choice([3] * 9 + [0]), chance.choice([0] * 9 + [110]), chance.randrange(50))
-        lines.append(line if chance.random() > 0.1 else chance.choice([b"\n", b"\xff\n", line[:300] + b"\n"]))
+        line = request_line(
+            second,
+            key,
+            chance.choice("ab"),
+            chance.choice([3] * 9 + [0]),
+            chance.choice([0] * 9 + [110]),
+            chance.randrange(50),
+        )
+        lines.append(
+            line if chance.random() > 0.1 else chance.choice([b"\n", b"\xff\n", line[:300] + b"\n"])
+        )
     return b"".join(lines)
 
 
@@ -157,14 +231,42 @@ def contacts(rows: list[dict[str, Any]]) -> list[Any]:
     for row in sorted(of_kind(rows, "line"), key=lambda row: row["position"]):
         event = LogEvent(**{name: row[name] for name in EVENT_FIELDS})
         if row["line"] is not None:
-            found.append((row["position"], row["event"], row["member_id"], row["error_code"], row["at_ms"]))
+            found.append(
+                (row["position"], row["event"], row["member_id"], row["error_code"], row["at_ms"])
+            )
             if run := open_runs.pop(row["member_id"], None):
-                found.append((run.position, run.last_position, run.requests, run.longest_gap_ms, run.first_ms, run.last_ms))
+                found.append(
+                    (
+                        run.position,
+                        run.last_position,
+                        run.requests,
+                        run.longest_gap_ms,
+                        run.first_ms,
+                        run.last_ms,
+                    )
+                )
             continue
-        run = ContactRun(event, row["position"], row["at_ms"], row["last_ms"], row["requests"], row["longest_gap_ms"], row["last_position"])
+        run = ContactRun(
+            event,
+            row["position"],
+            row["at_ms"],
+            row["last_ms"],
+            row["requests"],
+            row["longest_gap_ms"],
+            row["last_position"],
+        )
         before = open_runs.get(row["member_id"])
         open_runs[row["member_id"]] = merge(before, run) if before else run
-    return sorted([*found, *((run.position, run.last_position, run.requests, run.longest_gap_ms) for run in open_runs.values())], key=str)
+    return sorted(
+        [
+            *found,
+            *(
+                (run.position, run.last_position, run.requests, run.longest_gap_ms)
+                for run in open_runs.values()
+            ),
+        ],
+        key=str,
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -178,7 +280,10 @@ def test_any_split_of_a_request_log_gives_the_rows_of_the_whole(tmp_path: Path, 
     chance = random.Random(seed)
     for parts in (2, 3, 7, 400):
         cuts = sorted({0, *chance.sample(range(1, len(text)), parts - 1)})
-        units = [unit(path, "request_log", start, end) for start, end in zip(cuts, [*cuts[1:], OPEN], strict=True)]
+        units = [
+            unit(path, "request_log", start, end)
+            for start, end in zip(cuts, [*cuts[1:], OPEN], strict=True)
+        ]
         rows = rows_of(*units)
         counts = [json.loads(row["counts"]) for row in of_kind(rows, "file")]
         assert contacts(rows) == contacts(whole)
@@ -195,7 +300,10 @@ def test_a_packed_log_is_read_as_the_plain_one_and_told_when_it_ends_early(tmp_p
     ignored = {"input", "counts"}
 
     def told_alike(path: Path) -> list[dict[str, Any]]:
-        return [{name: value for name, value in row.items() if name not in ignored} for row in rows_of(unit(path, "request_log"))]
+        return [
+            {name: value for name, value in row.items() if name not in ignored}
+            for row in rows_of(unit(path, "request_log"))
+        ]
 
     assert told_alike(packed) == told_alike(plain)
     packed.write_bytes(gzip.compress(text)[:-200])
@@ -207,15 +315,23 @@ def test_a_packed_log_is_read_as_the_plain_one_and_told_when_it_ends_early(tmp_p
 
 
 def test_a_file_that_is_gone_or_failed_is_one_damage(tmp_path: Path) -> None:
-    for each in (unit(tmp_path / "gone"), unit(tmp_path / "gone", failure="cannot be opened: no", identity="")):
+    for each in (
+        unit(tmp_path / "gone"),
+        unit(tmp_path / "gone", failure="cannot be opened: no", identity=""),
+    ):
         rows = rows_of(each)
         assert [row["kind"] for row in rows] == ["damage", "file"]
         assert rows[0]["detail"].startswith("cannot be opened")
-        assert (told(rows)["lines"], told(rows)["next_position"]) == (0, 0 if not each.failure else None)
+        assert (told(rows)["lines"], told(rows)["next_position"]) == (
+            0,
+            0 if not each.failure else None,
+        )
 
 
 @pytest.mark.parametrize("kind", ["server_log", "request_log"])
-def test_a_line_too_long_is_passed_over_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_line_too_long_is_passed_over_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     monkeypatch.setattr(text_lines, "LINE_BYTES_MAX", 6 << 20)
     good = event_line(1) if kind == "server_log" else request_line(1, epoch=0)
     path = tmp_path / "a.log"
@@ -230,10 +346,19 @@ def test_a_line_too_long_is_passed_over_and_told(tmp_path: Path, monkeypatch: py
     tracemalloc.stop()
     assert peak < 40 << 20
     counts = told(rows)
-    assert (counts["lines"], counts["matched"], counts["too_long"], len(of_kind(rows, "line"))) == (3, 2, 1, 2)
+    assert (counts["lines"], counts["matched"], counts["too_long"], len(of_kind(rows, "line"))) == (
+        3,
+        2,
+        1,
+        2,
+    )
     assert counts["next_position"] == path.stat().st_size - (7 << 20)
     (damage,) = of_kind(rows, "damage")
-    assert (damage["position"], len(damage["line"]), json.loads(damage["counts"])["bytes"]) == (len(good), 1024, (50 << 20) + 1)
+    assert (damage["position"], len(damage["line"]), json.loads(damage["counts"])["bytes"]) == (
+        len(good),
+        1024,
+        (50 << 20) + 1,
+    )
 
 
 def test_a_log_of_another_program_is_counted(tmp_path: Path) -> None:
@@ -246,7 +371,11 @@ def test_a_log_of_another_program_is_counted(tmp_path: Path) -> None:
 
 def test_loggers_beyond_the_first_are_told_together(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
-    path.write_bytes(b"".join(server_line(0, logger=f"l{number}") * (1 + (number < 50)) for number in range(6_000)))
+    path.write_bytes(
+        b"".join(
+            server_line(0, logger=f"l{number}") * (1 + (number < 50)) for number in range(6_000)
+        )
+    )
     loggers = told(rows_of(unit(path)))["loggers"]
     assert len(loggers) == 51
     assert sum(loggers.values()) == 6_050
@@ -254,56 +383,106 @@ def test_loggers_beyond_the_first_are_told_together(tmp_path: Path) -> None:
 
 def test_times_go_on_in_the_second_pass_of_the_hour_that_comes_twice(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
-    first, second = (event_line(seconds).replace(b"2026-11-20 10", b"2026-10-25 02") for seconds in (3000, 60))
+    first, second = (
+        event_line(seconds).replace(b"2026-11-20 10", b"2026-10-25 02") for seconds in (3000, 60)
+    )
     path.write_bytes(first + second + second.replace(b"02:01", b"02:07"))
     berlin: dict[str, Any] = {"timezone": "Europe/Berlin"}
     once = of_kind(rows_of(unit(path, **berlin)), "line")
-    again = of_kind(rows_of(unit(path, start=len(first + second), last_ms=once[1]["at_ms"], **berlin)), "line")
+    again = of_kind(
+        rows_of(unit(path, start=len(first + second), last_ms=once[1]["at_ms"], **berlin)), "line"
+    )
     assert [row["at_ms"] - once[0]["at_ms"] for row in once] == [0, 660_000, 1_020_000]
     assert again[0]["at_ms"] == once[2]["at_ms"]
 
 
 def test_a_layout_that_is_not_kafkas_own_is_read(tmp_path: Path) -> None:
     path = tmp_path / "request.log"
-    body = request_line(1, epoch=0)[25:].replace(b"DEBUG ", b"").replace(b" (kafka.request.logger)", b"")
+    body = (
+        request_line(1, epoch=0)[25:]
+        .replace(b"DEBUG ", b"")
+        .replace(b" (kafka.request.logger)", b"")
+    )
     path.write_bytes(b"2026-11-20T10:00:01.000Z|DEBUG|kafka.request.logger|" + body.lstrip())
-    rows = rows_of(unit(path, "request_log", layout="%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX}|%p|%c|%m%n", timezone="Asia/Tokyo"))
+    rows = rows_of(
+        unit(
+            path,
+            "request_log",
+            layout="%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX}|%p|%c|%m%n",
+            timezone="Asia/Tokyo",
+        )
+    )
     (row,) = of_kind(rows, "line")
-    assert (row["at_ms"], row["started_ms"], row["group_id"]) == (1795168801000 - 0, row["at_ms"] - 2, "g")
+    assert (row["at_ms"], row["started_ms"], row["group_id"]) == (
+        1795168801000 - 0,
+        row["at_ms"] - 2,
+        "g",
+    )
 
 
 def test_lines_that_a_shipper_wrapped_are_read(tmp_path: Path) -> None:
     path = tmp_path / "shipped.json"
     line = request_line(1, epoch=0).decode().strip()
     stripped = line.partition("DEBUG ")[2].removesuffix(" (kafka.request.logger)")
-    shipped = [{"log": {"message": line}}, {"log": {"message": stripped}, "@timestamp": "2026-11-20T10:00:05.000Z"}, {"other": 1}]
+    shipped = [
+        {"log": {"message": line}},
+        {"log": {"message": stripped}, "@timestamp": "2026-11-20T10:00:05.000Z"},
+        {"other": 1},
+    ]
     path.write_text("".join(json.dumps(each) + "\n" for each in shipped))
     rows = rows_of(unit(path, "request_log", message_field="log.message", time_field="@timestamp"))
     first, second = of_kind(rows, "line")
-    assert (first["group_id"], second["group_id"], second["at_ms"] - first["at_ms"]) == ("g", "g", 4_000)
+    assert (first["group_id"], second["group_id"], second["at_ms"] - first["at_ms"]) == (
+        "g",
+        "g",
+        4_000,
+    )
     assert (told(rows)["matched"], told(rows)["passed"], told(rows)["damaged"]) == (2, 1, 0)
 
 
 def test_columns_are_those_of_the_table() -> None:
-    columns = dict(re.findall(r"^  (\w+) +(\S+?)(?: NOT NULL)?\s", ddl_text("raw_lines"), re.MULTILINE))
+    columns = dict(
+        re.findall(r"^  (\w+) +(\S+?)(?: NOT NULL)?\s", ddl_text("raw_lines"), re.MULTILINE)
+    )
     read = dict(each.split(" ") for each in under_test.DDL.replace("`", "").split(", "))
     assert columns == {"cluster": "STRING", "logical_date": "DATE"} | read
 
 
 def test_values_that_no_column_holds_do_not_fail_the_task() -> None:
     assert under_test._array([1 << 70, None, 5], pa.int64()).to_pylist() == [None, None, 5]
-    assert under_test._array([("\ud800", "a"), ()], pa.list_(pa.string())).to_pylist() == [["\\ud800", "a"], []]
+    assert under_test._array([("\ud800", "a"), ()], pa.list_(pa.string())).to_pylist() == [
+        ["\\ud800", "a"],
+        [],
+    ]
     assert under_test._array(["\ud800", None], pa.string()).to_pylist() == ["\\ud800", None]
 
 
 PIECES = st.sampled_from(
-    [SERVER, event_line(5), request_line(6), request_line(7, epoch=0), b"\n", b"\r\n", b'{"requestApiKey":68}', b"Completed request:{"]
+    [
+        SERVER,
+        event_line(5),
+        request_line(6),
+        request_line(7, epoch=0),
+        b"\n",
+        b"\r\n",
+        b'{"requestApiKey":68}',
+        b"Completed request:{",
+    ]
 )
 
 
-@given(st.lists(st.binary(max_size=40) | PIECES, max_size=12), st.sampled_from(["server_log", "request_log"]), st.integers(0, 200), st.booleans())
+@given(
+    st.lists(st.binary(max_size=40) | PIECES, max_size=12),
+    st.sampled_from(["server_log", "request_log"]),
+    st.integers(0, 200),
+    st.booleans(),
+)
 def test_whatever_a_file_holds_it_is_counted(
-    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], kind: str, start: int, packed: bool
+    tmp_path_factory: pytest.TempPathFactory,
+    pieces: list[bytes],
+    kind: str,
+    start: int,
+    packed: bool,
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "a.log"
     text = b"".join(pieces)

@@ -25,7 +25,9 @@ class FakeMachine:
         self.seen, self.facts, self.flushed, self.is_gone = b"", list[Fact](), False, False
 
     @classmethod
-    def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], state: bytes) -> "FakeMachine":
+    def restore(
+        cls, group_id: str, offsets_partition: int, names: Mapping[str, str], state: bytes
+    ) -> "FakeMachine":
         machine = cls(group_id, offsets_partition, names)
         machine.seen = state
         return machine
@@ -76,7 +78,13 @@ def _fakes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def row(
-    group_id: str, offset: int, value: bytes | None = b".", *, partition: int = 0, key: bytes = b"k", encoding: str = "binary"
+    group_id: str,
+    offset: int,
+    value: bytes | None = b".",
+    *,
+    partition: int = 0,
+    key: bytes = b"k",
+    encoding: str = "binary",
 ) -> tuple[Any, ...]:
     return (group_id, partition, offset, 1000 + offset, 0, offset, -1, encoding, key, value)
 
@@ -90,7 +98,9 @@ def replayed(*frames: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
         for rows in frames:
             yield pd.DataFrame.from_records(rows, columns=[*INPUT]).assign(slice=3)
 
-    packed = [pa.RecordBatch.from_pandas(frame) for frame in slice_replay({"id": "name"})(batches())]
+    packed = [
+        pa.RecordBatch.from_pandas(frame) for frame in slice_replay({"id": "name"})(batches())
+    ]
     return [row for batch in unpacking(REPLAYED)(packed) for row in batch.to_pylist()]
 
 
@@ -99,15 +109,27 @@ def told(rows: list[dict[str, Any]], rule: str) -> list[tuple[str, int]]:
 
 
 def states(rows: list[dict[str, Any]]) -> dict[tuple[str, int], bytes | None]:
-    return {(each["group_id"], each["offsets_partition"]): each["state_bytes"] for each in rows if each["kind"] == "group_state"}
+    return {
+        (each["group_id"], each["offsets_partition"]): each["state_bytes"]
+        for each in rows
+        if each["kind"] == "group_state"
+    }
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[int, tuple[int, int, int]]:
-    return {each["offsets_partition"]: (each["decoded"], each["unknown"], each["undecoded"]) for each in rows if each["kind"] == "counts"}
+    return {
+        each["offsets_partition"]: (each["decoded"], each["unknown"], each["undecoded"])
+        for each in rows
+        if each["kind"] == "counts"
+    }
 
 
 def test_groups_are_replayed_one_after_another_over_borders_of_batches() -> None:
-    rows = replayed([row("a", 1, b"1"), row("a", 2, b"2")], [row("a", 5, b"3"), row("b", 0, b"x", partition=4)], [row("b", 3, b"y", partition=4)])
+    rows = replayed(
+        [row("a", 1, b"1"), row("a", 2, b"2")],
+        [row("a", 5, b"3"), row("b", 0, b"x", partition=4)],
+        [row("b", 3, b"y", partition=4)],
+    )
     assert told(rows, "seen") == [("a", 1), ("a", 2), ("a", 5), ("b", 0), ("b", 3)]
     assert told(rows, "open") == [("a", 3), ("b", 2)]
     assert states(rows) == {("a", 0): b"123", ("b", 4): b"xy"}
@@ -128,14 +150,26 @@ def test_group_without_news_is_asked_for_its_open_rows_and_its_state_is_not_writ
 
 def test_group_that_is_gone_leaves_an_empty_state_once() -> None:
     rows = replayed([state_row("a", b"old"), row("a", 1, b"gone"), row("b", 1, b"gone")])
-    assert states(rows) == {("a", 0): None}, "b was born and died in one night: there is nothing to forget"
+    assert states(rows) == {("a", 0): None}, (
+        "b was born and died in one night: there is nothing to forget"
+    )
 
 
 def test_every_row_is_a_record_or_unknown_or_quarantined() -> None:
-    rows = replayed([row("", 1, key=b"bad", value=b"v" * 2000), row("a", 1), row("a", 2, key=b"unknown"), row("a", 3, None, key=b"bad")])
+    rows = replayed(
+        [
+            row("", 1, key=b"bad", value=b"v" * 2000),
+            row("a", 1),
+            row("a", 2, key=b"unknown"),
+            row("a", 3, None, key=b"bad"),
+        ]
+    )
     assert counts(rows) == {0: (1, 1, 2)}
     quarantined = [each for each in rows if each["kind"] == "undecoded"]
-    assert [(each["group_id"], each["offset"], each["reason"], each["raw_bytes"], len(each["raw"])) for each in quarantined] == [
+    assert [
+        (each["group_id"], each["offset"], each["reason"], each["raw_bytes"], len(each["raw"]))
+        for each in quarantined
+    ] == [
         ("", 1, "bad", 2003, 1024),
         ("a", 3, "bad", 3, 3),
     ]
@@ -168,19 +202,26 @@ def test_commits_of_a_transaction_share_its_marker_s_offset() -> None:
         ([row("a", 10, partition=1), row("a", 20, partition=2)], [("a", 20)]),
         ([row("a", 20, partition=1), row("a", 10, partition=2)], [("a", 20)]),
         ([row("a", 10, partition=1), state_row("a", b"old", 2)], [("a", 10)]),
-        ([state_row("a", b"old", 1), row("a", 10, partition=2), row("a", 30, partition=3)], [("a", 10), ("a", 30)]),
+        (
+            [state_row("a", b"old", 1), row("a", 10, partition=2), row("a", 30, partition=3)],
+            [("a", 10), ("a", 30)],
+        ),
         ([state_row("a", b"old", 1), state_row("a", b"old", 2), row("a", 10, partition=2)], []),
         ([row("a", 10, partition=1), row("a", 20, partition=2, key=b"bad")], []),
     ],
 )
-def test_group_in_two_partitions_is_told_once_by_the_life_that_began_later(rows: list[tuple[Any, ...]], evidence: list[tuple[str, int]]) -> None:
+def test_group_in_two_partitions_is_told_once_by_the_life_that_began_later(
+    rows: list[tuple[Any, ...]], evidence: list[tuple[str, int]]
+) -> None:
     assert told(replayed(rows), "GROUP_IN_TWO_PARTITIONS") == evidence
 
 
 def test_facts_leave_while_a_long_group_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "FRAME_ROWS", ROWS_AT_ONCE)
     replay = SliceReplay({})
-    frame = pd.DataFrame.from_records([row("a", offset) for offset in range(4 * ROWS_AT_ONCE)], columns=[*INPUT])
+    frame = pd.DataFrame.from_records(
+        [row("a", offset) for offset in range(4 * ROWS_AT_ONCE)], columns=[*INPUT]
+    )
     assert [each["rows"].sum() for each in replay.feed(frame)] == [ROWS_AT_ONCE] * 4
 
 

@@ -1,4 +1,6 @@
-"""What a worker does around a task: nothing of it shows in a row, all of it in what a task costs."""
+"""What a worker does around a task: nothing of it shows in a row, all of it in what a task
+costs.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,16 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _zips() -> list[str]:
-    return [path for path, importer in sys.path_importer_cache.items() if isinstance(importer, zipimporter)]
+    return [
+        path
+        for path, importer in sys.path_importer_cache.items()
+        if isinstance(importer, zipimporter)
+    ]
 
 
-def test_after_a_task_there_is_no_importer_of_a_zip_file_that_would_read_its_listing_anew(bundle: Path) -> None:
+def test_after_a_task_there_is_no_importer_of_a_zip_file_that_would_read_its_listing_anew(
+    bundle: Path,
+) -> None:
     with worker_task():
         importlib.import_module("zipped.first")
         assert {str(bundle), f"{bundle}/zipped"} <= set(_zips())

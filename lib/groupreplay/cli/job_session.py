@@ -1,4 +1,6 @@
-"""What every job does around its work: read the configuration, start Spark, and stop it however the work ends."""
+"""What every job does around its work: read the configuration, start Spark, and stop it however the
+work ends.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,20 @@ Work = TypeVar("Work")
 def job_session(
     job: str, options: argparse.Namespace, load: Callable[[], Work], *, only_reads: bool = False
 ) -> Iterator[tuple[SparkSession, Config, Work]]:
-    """The session and the configuration that the command line names, and what the job calls. Raises ConfigError, NotReady.
+    """The session and the configuration that the command line names, and what the job calls. Raises
+    ConfigError, NotReady.
 
-    load: imports what the job calls and gives it, in a thread of its own: pandas and pyarrow take a second, and so long nothing else has to wait
-    while Spark starts. only_reads: of `load_config`.
+    load: imports what the job calls and gives it, in a thread of its own: pandas and pyarrow take a
+        second, and so long nothing else has to wait while Spark starts.
+    only_reads: of `load_config`.
     """
     config = load_config(options.config, options.set, only_reads=only_reads)
     logging.getLogger(job).info(
-        "cluster=%s warehouse=%s sources=%d config=%s", config.cluster, config.warehouse, len(config.sources), config.config_hash[:12]
+        "cluster=%s warehouse=%s sources=%d config=%s",
+        config.cluster,
+        config.warehouse,
+        len(config.sources),
+        config.config_hash[:12],
     )
     with ThreadPoolExecutor(1) as thread:
         loading = thread.submit(load)

@@ -1,7 +1,9 @@
-"""How a job speaks and ends: its log, and one sentence as the last line of its output with the exit status that goes with it (design section 7).
+"""How a job speaks and ends: its log, and one sentence as the last line of its output with the exit
+status that goes with it (design section 7).
 
-As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC), `level`, `logger`, `message`, and what the line tells
-besides: `night`, `step`, `share`, `summary`, `exit_status`. The last line is an object too; its `message` is the sentence.
+As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC),
+`level`, `logger`, `message`, and what the line tells besides: `night`, `step`, `share`, `summary`,
+`exit_status`. The last line is an object too; its `message` is the sentence.
 """
 
 from __future__ import annotations
@@ -31,8 +33,17 @@ class JsonLines(logging.Formatter):
     """A record as one JSON object; `extra={"fields": {..}}` adds to it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        told = {"at": at, "level": record.levelname, "logger": record.name, "message": " ".join(record.getMessage().split())}
+        at = (
+            datetime.fromtimestamp(record.created, UTC)
+            .isoformat(timespec="milliseconds")
+            .replace("+00:00", "Z")
+        )
+        told = {
+            "at": at,
+            "level": record.levelname,
+            "logger": record.name,
+            "message": " ".join(record.getMessage().split()),
+        }
         told |= getattr(record, "fields", {})
         if record.exc_info:
             told["trace"] = self.formatException(record.exc_info)
@@ -41,13 +52,20 @@ class JsonLines(logging.Formatter):
 
 def tell(lines: Sequence[str], log_format: str = TEXT) -> None:
     """Prints what a person reads: as it is, or as one JSON object with the lines in `summary`."""
-    text = _json_line("summary", logging.INFO, summary=list(lines)) if log_format == JSON else "\n".join(lines) + "\n"
+    text = (
+        _json_line("summary", logging.INFO, summary=list(lines))
+        if log_format == JSON
+        else "\n".join(lines) + "\n"
+    )
     sys.stdout.write(text + "\n")
 
 
 def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = TEXT) -> int:
-    """Does the work, which returns its last sentence, and returns the exit status. debug: traces go to stderr, also of errors that were foreseen.
-    log_format: TEXT or JSON."""
+    """Does the work, which returns its last sentence, and returns the exit status.
+
+    debug: traces go to stderr, also of errors that were foreseen.
+    log_format: TEXT or JSON.
+    """
     _start_log(log_format)
     try:
         sentence, status = work(), 0
@@ -59,11 +77,17 @@ def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = T
     except Exception as error:  # noqa: BLE001  (a person must never get a stack trace for an answer)
         foreseen = lack_of_space(error) or damaged_table(error)
         place = _trace(error, debug, log_format)
-        sentence, status = (str(foreseen), foreseen.exit_code) if foreseen is not None else (f"unforeseen: {_first_line(error)}; {place}", UNFORESEEN)
+        sentence, status = (
+            (str(foreseen), foreseen.exit_code)
+            if foreseen is not None
+            else (f"unforeseen: {_first_line(error)}; {place}", UNFORESEEN)
+        )
     sys.stderr.flush()
     sentence = " ".join(sentence.split())
     if log_format == JSON:
-        sentence = _json_line(sentence, logging.ERROR if status else logging.INFO, exit_status=status)
+        sentence = _json_line(
+            sentence, logging.ERROR if status else logging.INFO, exit_status=status
+        )
     sys.stdout.write(sentence + "\n")
     sys.stdout.flush()
     return status
@@ -71,7 +95,11 @@ def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = T
 
 def _start_log(log_format: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if log_format == JSON else logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    handler.setFormatter(
+        JsonLines()
+        if log_format == JSON
+        else logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
+    )
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.captureWarnings(log_format == JSON)
     logging.getLogger("py4j").setLevel(logging.ERROR)
@@ -84,14 +112,20 @@ def _json_line(message: str, level: int, **fields: Any) -> str:
 
 
 def _trace(error: BaseException, debug: bool, log_format: str) -> str:
-    """Leaves the trace of an unforeseen error where its last sentence says; under debug every trace goes to stderr."""
+    """Leaves the trace of an unforeseen error where its last sentence says; under debug every trace
+    goes to stderr.
+    """
     text = "".join(traceback.format_exception(error))
     if debug:
-        sys.stderr.write(_json_line("trace", logging.ERROR, trace=text) + "\n" if log_format == JSON else text)
+        sys.stderr.write(
+            _json_line("trace", logging.ERROR, trace=text) + "\n" if log_format == JSON else text
+        )
         return "its trace is above"
     if isinstance(error, GroupReplayError):
         return ""
-    path = os.path.join(tempfile.gettempdir(), f"groupreplay-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log")
+    path = os.path.join(
+        tempfile.gettempdir(), f"groupreplay-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log"
+    )
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

@@ -1,4 +1,6 @@
-"""Three statements to paste into Spark SQL after a run: the questions that the product is there for."""
+"""Three statements to paste into Spark SQL after a run: the questions that the product is there
+for.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ WHERE cluster = '{cluster}'
 ORDER BY is_open DESC, stuck_ms DESC LIMIT 20""",
     ),
 )
-"""(what it answers, statement for Spark SQL): `{table}` stands for a table, `{cluster}` for the cluster's name."""
+"""(what it answers, statement for Spark SQL): `{table}` stands for a table, `{cluster}` for the
+cluster's name.
+"""
 
 
 def queries(warehouse: str, cluster: str) -> list[tuple[str, str]]:

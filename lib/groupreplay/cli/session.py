@@ -1,6 +1,8 @@
-"""The Spark session of a job: what must hold whatever a cluster's own settings say, and nothing else.
+"""The Spark session of a job: what must hold whatever a cluster's own settings say, and nothing
+else.
 
-Master, memory, jars come from spark-submit and conf/spark-*.conf. What is set here decides results, or that Delta is there at all.
+Master, memory, jars come from spark-submit and conf/spark-*.conf. What is set here decides results,
+or that Delta is there at all.
 """
 
 from __future__ import annotations
@@ -21,16 +23,21 @@ _REQUIRED: Mapping[str, str] = {
     # Times are UTC, and every reader must see them alike: the old default INT96 has no statistics.
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # By its newer way Spark's Kafka source looks for partitions among those that are not internal, so it never finds any of __consumer_offsets.
+    # By its newer way Spark's Kafka source looks for partitions among those that are not internal,
+    # so it never finds any of __consumer_offsets.
     "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
-    # Else PySpark tells Java at every call of a column's method which line of Python made it: ten calls for one, 30,000 of them in a night.
+    # Else PySpark tells Java at every call of a column's method which line of Python made it: ten
+    # calls for one, 30,000 of them in a night.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 
 def start_session(name: str, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """The session that spark-submit prepared, with what every job needs. Raises NotReady where Java, Spark or the Delta jars are missing."""
-    # Workers run this Python unless a cluster says otherwise: a virtual environment of the driver does not carry over by itself.
+    """The session that spark-submit prepared, with what every job needs. Raises NotReady where
+    Java, Spark or the Delta jars are missing.
+    """
+    # Workers run this Python unless a cluster says otherwise: a virtual environment of the driver
+    # does not carry over by itself.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.Builder().appName(name)
     for key, value in {**_REQUIRED, **(settings or {})}.items():
@@ -38,11 +45,17 @@ def start_session(name: str, settings: Mapping[str, str] | None = None) -> Spark
     try:
         spark = builder.getOrCreate()
     except (PySparkException, OSError) as error:
-        raise NotReady(f"Spark did not start: {str(error).splitlines()[0]}", "look above for Java's own words; Java 17 is needed") from error
+        raise NotReady(
+            f"Spark did not start: {str(error).splitlines()[0]}",
+            "look above for Java's own words; Java 17 is needed",
+        ) from error
     _ask_once(spark)
     if not has_delta(spark):
         spark.stop()
-        raise NotReady("the Delta jars are not on Spark's class path", "run make setup, or name a folder that holds them in GROUPREPLAY_JARS")
+        raise NotReady(
+            "the Delta jars are not on Spark's class path",
+            "run make setup, or name a folder that holds them in GROUPREPLAY_JARS",
+        )
     return spark
 
 
@@ -59,7 +72,9 @@ class _Members:
 
 
 def _ask_once(spark: SparkSession) -> None:
-    """PySpark asks Java at every call of a function which class has it, and whether it has it: two calls more, some thousands of them in a night."""
+    """PySpark asks Java at every call of a function which class has it, and whether it has it: two
+    calls more, some thousands of them in a night.
+    """
     for name in ("org.apache.spark.sql.functions", "PythonUtils"):
         if not isinstance(known := getattr(spark._jvm, name), _Members):
             setattr(spark._jvm, name, _Members(known))
@@ -73,5 +88,7 @@ def has_delta(spark: SparkSession) -> bool:
         for name in ("org.apache.spark.sql.delta.DeltaLog", "io.delta.storage.LogStore"):
             jvm.java.lang.Class.forName(name, False, loader)
     except Exception as error:  # noqa: BLE001  (py4j wraps ClassNotFoundException and its kin)
-        return "ClassNotFoundException" not in str(error) and "NoClassDefFoundError" not in str(error)
+        return "ClassNotFoundException" not in str(error) and "NoClassDefFoundError" not in str(
+            error
+        )
     return True

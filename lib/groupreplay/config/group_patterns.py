@@ -1,4 +1,5 @@
-"""Patterns of group ids: `*` stands for any text, `?` for one character, everything else for itself; the whole id must match.
+"""Patterns of group ids: `*` stands for any text, `?` for one character, everything else for
+itself; the whole id must match.
 
 No regular expressions: group ids are full of dots, which these would take for any character.
 """

@@ -1,7 +1,9 @@
-"""YAML files and `--set` arguments -> one checked `Config`, or a ConfigError that names file, key and what was expected.
+"""YAML files and `--set` arguments -> one checked `Config`, or a ConfigError that names file, key
+and what was expected.
 
-A configuration is laid over `conf/base.yaml` (which travels in the package), arguments over both; mappings are merged key by key, lists are
-replaced whole. What a key may hold is read off the dataclasses of `config`, so a key is described once.
+A configuration is laid over `conf/base.yaml` (which travels in the package), arguments over both;
+mappings are merged key by key, lists are replaced whole. What a key may hold is read off the
+dataclasses of `config`, so a key is described once.
 """
 
 from __future__ import annotations
@@ -46,16 +48,23 @@ _PATHS = frozenset({"warehouse", "private_warehouse", "path", "owners"})
 _PRIVACY = "privacy"
 _REFERENCE = re.compile(r"\$\{env:([^}]*)\}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_SOURCES: Mapping[str, type[AnySource]] = {SERVER_LOG: ServerLogSource, REQUEST_LOG: RequestLogSource, "kafka": KafkaSource}
+_SOURCES: Mapping[str, type[AnySource]] = {
+    SERVER_LOG: ServerLogSource,
+    REQUEST_LOG: RequestLogSource,
+    "kafka": KafkaSource,
+}
 """Kinds of sources with keys of their own."""
 
 
 def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = False) -> Config:
-    """The configuration of the file at `path` (local), with `key=value` overrides on it. Raises ConfigError.
+    """The configuration of the file at `path` (local), with `key=value` overrides on it. Raises
+    ConfigError.
 
     only_reads: for who reads tables and writes none: secrets are not asked for, and None.
     """
-    base = _parse(resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE)
+    base = _parse(
+        resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE
+    )
     layers = {BASE: base, path: _parse(read_text(path), path)}
     tree = merged(base, layers[path])
     for override in overrides:
@@ -69,24 +78,35 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
     config = dataclasses.replace(config, sources=connected(config.sources, reader.error))
     rules = _owner_rules(config.owners) if config.owners and not only_reads else ()
     canonical = json.dumps(
-        tree | {"owner_rules": [dataclasses.asdict(rule) for rule in rules]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        tree | {"owner_rules": [dataclasses.asdict(rule) for rule in rules]},
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
     )
     config_hash = hashlib.sha256(canonical.encode()).hexdigest()
-    return dataclasses.replace(config, owner_rules=rules, config_hash=config_hash, in_force=shown(tree))
+    return dataclasses.replace(
+        config, owner_rules=rules, config_hash=config_hash, in_force=shown(tree)
+    )
 
 
 def _owner_rules(path: str) -> tuple[Owner, ...]:
     """Of the owners file, in order."""
     tree = parse_yaml(read_text(path), path)
     if not isinstance(tree, list):
-        raise ConfigError(path, "", f"expected a list of {{pattern: .., team: .., contact: ..}}, found {found(tree)}")
+        raise ConfigError(
+            path,
+            "",
+            f"expected a list of {{pattern: .., team: .., contact: ..}}, found {found(tree)}",
+        )
     reader = _Reader({path: tree}, path)
     return tuple(reader.section(Owner, rule, str(place)) for place, rule in enumerate(tree))
 
 
 def load_base() -> dict[str, Any]:
     """The tree of conf/base.yaml, for the test that compares it with the dataclasses."""
-    return _parse(resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE)
+    return _parse(
+        resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE
+    )
 
 
 # ---------------------------------------------------------------- text -> tree
@@ -105,7 +125,8 @@ def _override(text: str) -> tuple[str, str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(OVERRIDE, "", f"expected key=value, found {text!r}")
-    # Messages name the argument that they blame, but not what may be a secret that stands in the wrong place.
+    # Messages name the argument that they blame, but not what may be a secret that stands in the
+    # wrong place.
     is_secret = key.strip().split(".")[0] == _PRIVACY or "options" in text
     name = f"{OVERRIDE} {key.strip()}" if is_secret else f"{OVERRIDE} {text}"
     return name, key.strip(), parse_yaml(value, name)
@@ -115,7 +136,11 @@ def _override(text: str) -> tuple[str, str, Any]:
 
 
 class _Reader:
-    """Reads dataclasses off a merged tree. layers: name -> tree, later ones over earlier ones; main: the layer that a missing key is missing in."""
+    """Reads dataclasses off a merged tree.
+
+    layers: name -> tree, later ones over earlier ones.
+    main: the layer that a missing key is missing in.
+    """
 
     def __init__(self, layers: Mapping[str, Any], main: str, only_reads: bool = False) -> None:
         self.layers, self.main, self.only_reads = layers, main, only_reads
@@ -124,16 +149,31 @@ class _Reader:
         """An instance of the dataclass from a mapping."""
         if not isinstance(tree, dict):
             raise self.error(key, f"expected a mapping of keys, found {found(tree)}")
-        fields = {field.name: field for field in dataclasses.fields(cls) if not field.metadata.get("computed")}
+        fields = {
+            field.name: field
+            for field in dataclasses.fields(cls)
+            if not field.metadata.get("computed")
+        }
         for name in tree:
             if name not in fields:
-                raise self.error(_below(key, name), f"there is no such key{_nearest_key(name, list(fields))}")
+                raise self.error(
+                    _below(key, name), f"there is no such key{_nearest_key(name, list(fields))}"
+                )
         hints, values = get_type_hints(cls), {}
         for name, field in fields.items():
             if name in tree:
-                values[name] = self.value(hints[name], field.metadata, tree[name], _below(key, name))
-            elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-                raise ConfigError(self.main, _below(key, name), f"is missing, expected {_expected(hints[name], field.metadata)}")
+                values[name] = self.value(
+                    hints[name], field.metadata, tree[name], _below(key, name)
+                )
+            elif (
+                field.default is dataclasses.MISSING
+                and field.default_factory is dataclasses.MISSING
+            ):
+                raise ConfigError(
+                    self.main,
+                    _below(key, name),
+                    f"is missing, expected {_expected(hints[name], field.metadata)}",
+                )
         return cls(**values)
 
     def value(self, hint: Any, metadata: Mapping[str, Any], value: Any, key: str) -> Any:
@@ -153,7 +193,9 @@ class _Reader:
             fits = isinstance(value, bool)
         else:
             fits = (
-                isinstance(value, str) and value != "" if str in (hint, *get_args(hint)) else isinstance(value, int) and not isinstance(value, bool)
+                isinstance(value, str) and value != ""
+                if str in (hint, *get_args(hint))
+                else isinstance(value, int) and not isinstance(value, bool)
             )
         if not fits or not _within(value, metadata):
             raise self.error(key, f"expected {_expected(hint, metadata)}, found {found(value)}")
@@ -161,7 +203,9 @@ class _Reader:
             _CHECKS[metadata["check"]](self, value, key)
         return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
 
-    def sequence(self, each: Any, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[Any, ...]:
+    def sequence(
+        self, each: Any, value: Any, metadata: Mapping[str, Any], key: str
+    ) -> tuple[Any, ...]:
         if each == AnySource:
             return self.sources(value, metadata, key)
         if "patterns" in metadata:
@@ -173,31 +217,48 @@ class _Reader:
     def patterns(self, value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list):
             raise self.error(key, f"expected a list of patterns of group ids, found {found(value)}")
-        return tuple(self.value(str, {}, each, f"{key}.{index}") for index, each in enumerate(value))
+        return tuple(
+            self.value(str, {}, each, f"{key}.{index}") for index, each in enumerate(value)
+        )
 
     def group_thresholds(self, value: Any, most: int, key: str) -> tuple[GroupThresholds, ...]:
         if not isinstance(value, list) or len(value) > most:
-            raise self.error(key, f"expected a list of at most {most} mappings, found {found(value)}")
+            raise self.error(
+                key, f"expected a list of at most {most} mappings, found {found(value)}"
+            )
         groups = []
         for place, tree in enumerate(value):
             own = f"{key}.{place}"
             if not isinstance(tree, dict) or "pattern" not in tree:
-                raise self.error(own, "expected a mapping with the key pattern and the thresholds of the groups that match it")
+                raise self.error(
+                    own,
+                    "expected a mapping with the key pattern and the thresholds of the groups that"
+                    " match it",
+                )
             pattern = self.value(str, {}, tree["pattern"], f"{own}.pattern")
             given = {name: limit for name, limit in tree.items() if name != "pattern"}
             limits = self.section(Thresholds, given, own)
-            groups.append(GroupThresholds(pattern=pattern, limits={name: getattr(limits, name) for name in given}))
+            groups.append(
+                GroupThresholds(
+                    pattern=pattern, limits={name: getattr(limits, name) for name in given}
+                )
+            )
         return tuple(groups)
 
     def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[AnySource, ...]:
         if not isinstance(value, list) or len(value) < metadata["min"]:
-            raise self.error(key, f"expected a list of at least {metadata['min']} source, found {found(value)}")
+            raise self.error(
+                key, f"expected a list of at least {metadata['min']} source, found {found(value)}"
+            )
         return tuple(self.source(tree, f"{key}.{index}") for index, tree in enumerate(value))
 
     def source(self, tree: Any, key: str) -> AnySource:
         kind = tree.get("kind") if isinstance(tree, dict) else None
         if kind is not None and kind not in SOURCE_KINDS:
-            raise self.error(f"{key}.kind", f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}")
+            raise self.error(
+                f"{key}.kind",
+                f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}",
+            )
         if kind == "topics" and "from" in tree:
             if tree["from"] != "kafka":
                 raise self.error(f"{key}.from", f"expected kafka, found {found(tree['from'])}")
@@ -208,12 +269,18 @@ class _Reader:
         return source
 
     def choices(self, value: Any, choices: Sequence[str], key: str) -> tuple[str, ...]:
-        """Names out of a few, each once and in order, so that the order in which they are given says nothing."""
+        """Names out of a few, each once and in order, so that the order in which they are given
+        says nothing.
+        """
         if not isinstance(value, list):
             raise self.error(key, f"expected a list of {', '.join(choices)}, found {found(value)}")
         for each in value:
             if each not in choices:
-                raise self.error(key, f"there is no field {found(each)} that could be hashed{_nearest(str(each), choices)}")
+                raise self.error(
+                    key,
+                    f"there is no field {found(each)} that could be"
+                    f" hashed{_nearest(str(each), choices)}",
+                )
         return tuple(sorted(set(value)))
 
     def secret(self, value: Any, least: int, key: str) -> str | None:
@@ -222,21 +289,37 @@ class _Reader:
             return None
         reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
         if reference is None:
-            raise self.error(key, "expected ${env:NAME}: a secret stands in the environment, never in a configuration")
+            raise self.error(
+                key,
+                "expected ${env:NAME}: a secret stands in the environment, never in a"
+                " configuration",
+            )
         if self.only_reads:
             return None
         found: str = self.with_environment(value, key, as_text=True)
         if len(found) < least:
-            raise self.error(key, f"expected at least {least} characters in the variable {reference[1]!r} of the environment, found fewer")
+            raise self.error(
+                key,
+                f"expected at least {least} characters in the variable {reference[1]!r} of the"
+                " environment, found fewer",
+            )
         return found
 
     def check_timezone(self, name: str, key: str) -> None:
         names = sorted(zoneinfo.available_timezones())
         if name in names:
             return
-        by_lower_case = {each.lower(): each for each in names} | {each.rpartition("/")[2].lower(): each for each in names}
-        nearest = difflib.get_close_matches(name.lower().replace(" ", "_"), list(by_lower_case), 1, 0.6)
-        says = f"; did you mean {by_lower_case[nearest[0]]!r}?" if nearest else "; expected an IANA name such as UTC or Europe/Berlin"
+        by_lower_case = {each.lower(): each for each in names} | {
+            each.rpartition("/")[2].lower(): each for each in names
+        }
+        nearest = difflib.get_close_matches(
+            name.lower().replace(" ", "_"), list(by_lower_case), 1, 0.6
+        )
+        says = (
+            f"; did you mean {by_lower_case[nearest[0]]!r}?"
+            if nearest
+            else "; expected an IANA name such as UTC or Europe/Berlin"
+        )
         raise self.error(key, f"there is no time zone {name!r}{says}")
 
     def check_layout(self, pattern: str, key: str) -> None:
@@ -246,7 +329,9 @@ class _Reader:
             raise self.error(key, f"expected a log4j pattern that can be read: {error}") from error
 
     def with_environment(self, text: str, key: str, as_text: bool) -> Any:
-        """The text with its ${env:NAME} replaced; where a number belongs, what came in is read as YAML reads it."""
+        """The text with its ${env:NAME} replaced; where a number belongs, what came in is read as
+        YAML reads it.
+        """
 
         replaced = _REFERENCE.sub(lambda match: self.variable(match[1], key), text)
         return replaced if as_text or replaced == text else parse_yaml(replaced, self.origin(key))
@@ -254,7 +339,9 @@ class _Reader:
     def variable(self, name: str, key: str) -> str:
         value = os.environ.get(name)
         if value is None:
-            raise self.error(key, f"the environment has no variable {name!r}, which ${{env:{name}}} asks for")
+            raise self.error(
+                key, f"the environment has no variable {name!r}, which ${{env:{name}}} asks for"
+            )
         return value
 
     def error(self, key: str, problem: str) -> ConfigError:
@@ -273,22 +360,44 @@ def _check_privacy(config: Config, reader: _Reader) -> None:
     privacy, private = config.privacy, config.private_warehouse
     if not privacy.hash:
         if private is not None:
-            raise reader.error("private_warehouse", "it is used only where privacy.hash names what to hide, and privacy.hash is empty")
+            raise reader.error(
+                "private_warehouse",
+                "it is used only where privacy.hash names what to hide, and privacy.hash is empty",
+            )
         return
     if privacy.salt is None and not reader.only_reads:
-        raise reader.error("privacy.salt", "is missing, expected ${env:NAME}: privacy.hash needs a salt from the environment")
+        raise reader.error(
+            "privacy.salt",
+            "is missing, expected ${env:NAME}: privacy.hash needs a salt from the environment",
+        )
     if private is None:
-        raise reader.error("private_warehouse", "is missing, expected a directory or URI: with privacy.hash internal tables need one of their own")
-    public, hidden = (re.sub("^file:/+", "/", path).rstrip("/") + "/" for path in (config.warehouse, private))
+        raise reader.error(
+            "private_warehouse",
+            "is missing, expected a directory or URI: with privacy.hash internal tables need one of"
+            " their own",
+        )
+    public, hidden = (
+        re.sub("^file:/+", "/", path).rstrip("/") + "/" for path in (config.warehouse, private)
+    )
     if public.startswith(hidden) or hidden.startswith(public):
-        raise reader.error("private_warehouse", f"expected a place neither in the warehouse {config.warehouse} nor around it, found {private}")
+        raise reader.error(
+            "private_warehouse",
+            f"expected a place neither in the warehouse {config.warehouse} nor around it, found"
+            f" {private}",
+        )
 
 
 def _check_retention(config: Config, reader: _Reader) -> None:
     retention = config.retention
     if retention.vacuum_hours < SAFE_VACUUM_HOURS and not retention.allow_short_vacuum:
-        problem = f"expected at least {SAFE_VACUUM_HOURS} hours, found {retention.vacuum_hours}: less takes files away that someone may be reading"
-        raise reader.error("retention.vacuum_hours", f"{problem}; retention.allow_short_vacuum: true says that nobody is")
+        problem = (
+            f"expected at least {SAFE_VACUUM_HOURS} hours, found {retention.vacuum_hours}: less"
+            " takes files away that someone may be reading"
+        )
+        raise reader.error(
+            "retention.vacuum_hours",
+            f"{problem}; retention.allow_short_vacuum: true says that nobody is",
+        )
 
 
 _CHECKS = {"timezone": _Reader.check_timezone, "layout": _Reader.check_layout}
@@ -328,7 +437,11 @@ def _expected(hint: Any, metadata: Mapping[str, Any]) -> str:
     if get_origin(hint) in (Union, types.UnionType):
         return f"{_expected(get_args(hint)[0], metadata)}, or null"
     words = WORDS.get(hint, "a mapping")
-    return f"{words} from {metadata['min']} to {metadata['max']}" if "min" in metadata and hint is int else words
+    return (
+        f"{words} from {metadata['min']} to {metadata['max']}"
+        if "min" in metadata and hint is int
+        else words
+    )
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
@@ -338,7 +451,9 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def _nearest_key(name: str, names: Sequence[str]) -> str:
-    """The nearest key of this section, or the place where a key of just this name belongs, else every key of this section."""
+    """The nearest key of this section, or the place where a key of just this name belongs, else
+    every key of this section.
+    """
     elsewhere = dict(_places(Config, ""))
     return f"; did you mean {elsewhere[name]!r}?" if name in elsewhere else _nearest(name, names)
 
@@ -354,7 +469,9 @@ def _places(cls: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def _resolved(path: str) -> str:
-    """A URI as it is; a local path absolute, because executors start elsewhere. A slash at its end stays."""
+    """A URI as it is; a local path absolute, because executors start elsewhere. A slash at its end
+    stays.
+    """
     if _URI.match(path):
         return path
     absolute = os.path.abspath(os.path.expanduser(path))

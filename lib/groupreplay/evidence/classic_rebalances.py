@@ -1,8 +1,10 @@
-"""Rebalances of classic groups, phase by phase, as the coordinator logs them: nothing of a join phase is in the offsets topic.
+"""Rebalances of classic groups, phase by phase, as the coordinator logs them: nothing of a join
+phase is in the offsets topic.
 
-`Preparing to rebalance` begins one, `Stabilized` ends its join phase, `Assignment received` its sync phase. Each broker's lines are followed apart: a
-former coordinator goes on until it learns that another one was elected, and clocks differ. Source: GroupMetadataManager (java), GroupCoordinator
-(scala): prepareRebalance, completeClassicGroupJoin, classicGroupSync.
+`Preparing to rebalance` begins one, `Stabilized` ends its join phase, `Assignment received` its
+sync phase. Each broker's lines are followed apart: a former coordinator goes on until it learns
+that another one was elected, and clocks differ. Source: GroupMetadataManager (java),
+GroupCoordinator (scala): prepareRebalance, completeClassicGroupJoin, classicGroupSync.
 """
 
 from __future__ import annotations
@@ -25,7 +27,11 @@ CLOCKS_DIFFER_MS: Final = 60_000
 
 _GOES_ON: Final = frozenset({"JOIN_PHASE_ENDED", "ASSIGNMENT_RECEIVED"})
 
-_ENDS: Final = {"GROUP_EMPTY": EMPTY, "CONVERTED_TO_CONSUMER": CONVERTED, "GROUP_UNLOADED": INTERRUPTED}
+_ENDS: Final = {
+    "GROUP_EMPTY": EMPTY,
+    "CONVERTED_TO_CONSUMER": CONVERTED,
+    "GROUP_UNLOADED": INTERRUPTED,
+}
 
 _CAUSES: Final = {
     "NEW_MEMBER": "JOIN",
@@ -42,7 +48,9 @@ _CAUSES: Final = {
     "COORDINATOR_LOAD": "COORDINATOR_LOAD",
     "OVER_CAPACITY": "COORDINATOR_LOAD",
 }
-"""Kind of the server's reason (`wire.text.rebalance_reasons`) -> cause. A group over its size is found so when a coordinator has loaded it."""
+"""Kind of the server's reason (`wire.text.rebalance_reasons`) -> cause. A group over its size is
+found so when a coordinator has loaded it.
+"""
 
 
 def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
@@ -76,16 +84,23 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
 
 
 def _interrupt_others(evidence: Evidence, line: Line) -> None:
-    """The group has another coordinator: rebalances of the others are over, unless their own lines, by a clock that is ahead, go on."""
+    """The group has another coordinator: rebalances of the others are over, unless their own lines,
+    by a clock that is ahead, go on.
+    """
     for broker, rebalance in evidence.rebalances.items():
         if broker != line.broker and rebalance.outcome == OPEN:
             rebalance.outcome, rebalance.ended_at = INTERRUPTED, line.event.at_ms
 
 
 def forget_rebalances(evidence: Evidence, output: Output) -> None:
-    """Tells of those that another coordinator interrupted, once no clock is so far ahead that they could go on."""
+    """Tells of those that another coordinator interrupted, once no clock is so far ahead that they
+    could go on.
+    """
     for broker, rebalance in list(evidence.rebalances.items()):
-        if rebalance.outcome == INTERRUPTED and evidence.last_at - (rebalance.ended_at or 0) > CLOCKS_DIFFER_MS:
+        if (
+            rebalance.outcome == INTERRUPTED
+            and evidence.last_at - (rebalance.ended_at or 0) > CLOCKS_DIFFER_MS
+        ):
             output.emit(evidence.rebalances.pop(broker))
 
 

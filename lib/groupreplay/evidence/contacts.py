@@ -1,7 +1,9 @@
-"""Who still talks to the coordinator: signs of life of each member, silences, and stretches in which the coordinator was not there.
+"""Who still talks to the coordinator: signs of life of each member, silences, and stretches in
+which the coordinator was not there.
 
-From the request log alone. A request that was parked (a join, a sync) counts from when it came to when it was answered. A silence is told where it
-can have no other reason than the member: it ended over the connection it began on, or the coordinator fenced the member meanwhile.
+From the request log alone. A request that was parked (a join, a sync) counts from when it came to
+when it was answered. A silence is told where it can have no other reason than the member: it ended
+over the connection it began on, or the coordinator fenced the member meanwhile.
 """
 
 from __future__ import annotations
@@ -16,9 +18,18 @@ from groupreplay.limits import MIN_SILENCE_MS
 from groupreplay.records.log_events import LogEvent
 
 HEARTBEATS: Final = frozenset(
-    {"HEARTBEAT", "JOIN_GROUP", "SYNC_GROUP", "CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"}
+    {
+        "HEARTBEAT",
+        "JOIN_GROUP",
+        "SYNC_GROUP",
+        "CONSUMER_GROUP_HEARTBEAT",
+        "SHARE_GROUP_HEARTBEAT",
+        "STREAMS_GROUP_HEARTBEAT",
+    }
 )
-"""Requests that re-arm a member's session timer. Commits do for classic members alone, who send heartbeats besides."""
+"""Requests that re-arm a member's session timer. Commits do for classic members alone, who send
+heartbeats besides.
+"""
 
 COMMITS: Final = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 
@@ -58,7 +69,9 @@ def replay_request(evidence: Evidence, line: Line, output: Output) -> None:
 
 
 def _see(evidence: Evidence, contact: Contact, line: Line, output: Output) -> None:
-    """Any answer shows that the member was there; a silence before it over the same connection was its own."""
+    """Any answer shows that the member was there; a silence before it over the same connection was
+    its own.
+    """
     came = _came(line.event)
     is_connected = line.event.connection is not None and line.event.connection == contact.connection
     is_silence = contact.last_seen_at >= 0 and came - contact.last_seen_at >= MIN_SILENCE_MS
@@ -73,7 +86,9 @@ def _is_leave(event: LogEvent) -> bool:
 
 
 def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Output) -> Contact | None:
-    """The member's contact. A granted request begins one, and another once it ended; an error begins none: who was never let in is no member."""
+    """The member's contact. A granted request begins one, and another once it ended; an error
+    begins none: who was never let in is no member.
+    """
     event = line.event
     contact = evidence.contacts.get(member_id)
     if event.error_code in (0, _REBALANCE_IN_PROGRESS) and not _is_leave(event):
@@ -135,7 +150,9 @@ def _count_error(contact: Contact, code: int, requests: int) -> None:
 # ---------------------------------------------------------------- silences
 
 
-def _silence(evidence: Evidence, contact: Contact, line: Line, since_at: int, until_at: int, ended_by: str) -> Silence:
+def _silence(
+    evidence: Evidence, contact: Contact, line: Line, since_at: int, until_at: int, ended_by: str
+) -> Silence:
     fields: dict[str, Any] = place(evidence, line)
     return Silence(
         **fields,
@@ -166,7 +183,9 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
         or departure.ended_at - last < MIN_SILENCE_MS
     ):
         return
-    evidence.silences[departure.member_id] = _silence(evidence, contact, line, last, departure.ended_at, FENCED)
+    evidence.silences[departure.member_id] = _silence(
+        evidence, contact, line, last, departure.ended_at, FENCED
+    )
 
 
 def _heard_again(evidence: Evidence, member_id: str, output: Output) -> None:

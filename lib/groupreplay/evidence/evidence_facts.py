@@ -1,7 +1,9 @@
-"""What the machines of evidence return: one dataclass a kind, one instance a row of table `evidence`.
+"""What the machines of evidence return: one dataclass a kind, one instance a row of table
+`evidence`.
 
-`*_at` is ms since the epoch, UTC; `*_ms` a duration; None is NULL. The place of the line that began a fact: source, input, position.
-Facts are never taken back by a later line: what is not final can only grow.
+`*_at` is ms since the epoch, UTC; `*_ms` a duration; None is NULL. The place of the line that began
+a fact: source, input, position. Facts are never taken back by a later line: what is not final can
+only grow.
 """
 
 from __future__ import annotations
@@ -12,7 +14,12 @@ from typing import ClassVar
 
 @dataclass(slots=True, kw_only=True)
 class EvidenceFact:
-    """What every fact has. group_id: "" for facts of a whole partition. broker: that wrote the line. is_final: no later line can change it."""
+    """What every fact has.
+
+    group_id: "" for facts of a whole partition.
+    broker: that wrote the line.
+    is_final: no later line can change it.
+    """
 
     KIND: ClassVar[str] = ""
     group_id: str
@@ -25,9 +32,12 @@ class EvidenceFact:
 
 @dataclass(slots=True, kw_only=True)
 class Departure(EvidenceFact):
-    """A member went, or was thrown out, as the coordinator says or the answered request shows. Key (member_id, ended_at, source, position).
+    """A member went, or was thrown out, as the coordinator says or the answered request shows. Key
+    (member_id, ended_at, source, position).
 
-    outcome: LEFT, FENCED. end_detail: of `END_DETAILS`. epoch: group epoch that the removal began, None where no line follows that says so.
+    outcome: LEFT, FENCED.
+    end_detail: of `END_DETAILS`.
+    epoch: group epoch that the removal began, None where no line follows that says so.
     """
 
     KIND: ClassVar[str] = "departure"
@@ -54,10 +64,13 @@ FENCED_DETAILS = (SESSION_EXPIRED, REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT
 
 @dataclass(slots=True, kw_only=True)
 class Refusal(EvidenceFact):
-    """A run of the same refusal, until the same request is granted or an hour passes. Key (api, error_code, subject, first_at).
+    """A run of the same refusal, until the same request is granted or an hour passes. Key (api,
+    error_code, subject, first_at).
 
-    subject: instance id, else member id, else client id: who knocks. member_id: as it called itself last. times_at: of the attempts, the newest
-    MAX_TIMES of them. refusal: what the error means here, of `refusals.REFUSALS`.
+    subject: instance id, else member id, else client id: who knocks.
+    member_id: as it called itself last.
+    times_at: of the attempts, the newest MAX_TIMES of them.
+    refusal: what the error means here, of `refusals.REFUSALS`.
     """
 
     KIND: ClassVar[str] = "refusal"
@@ -83,8 +96,10 @@ MAX_TIMES = 1000
 class Rebalance(EvidenceFact):
     """One rebalance of a classic group as its coordinator logged it. Key (generation, started_at).
 
-    generation: the old one. ended_at: when the outcome showed. outcome: COMPLETED, EMPTY, RESTARTED (another began before this one was synced),
-    CONVERTED, INTERRUPTED (the coordinator gave the group away), OPEN.
+    generation: the old one.
+    ended_at: when the outcome showed.
+    outcome: COMPLETED, EMPTY, RESTARTED (another began before this one was synced), CONVERTED,
+        INTERRUPTED (the coordinator gave the group away), OPEN.
     """
 
     KIND: ClassVar[str] = "rebalance"
@@ -109,10 +124,13 @@ class Rebalance(EvidenceFact):
 class Contact(EvidenceFact):
     """A member's requests, from its first to its last under one id. Key (member_id, first_at).
 
-    heartbeats: accepted signs of life, commits among them; longest_gap_ms: between two of them. The error_* lists go together.
-    last_seen_at: its last request, whatever the answer. is_away: a static member left for a while. is_rejoining: it was told to join a rebalance,
-    and a join that waits is not in the log yet. ended_at: when the member was seen to leave or be fenced. session_timeout_ms: that it joined with,
-    None where no line says it.
+    heartbeats: accepted signs of life, commits among them.
+    longest_gap_ms: between two of them. The error_* lists go together.
+    last_seen_at: its last request, whatever the answer.
+    is_away: a static member left for a while.
+    is_rejoining: it was told to join a rebalance, and a join that waits is not in the log yet.
+    ended_at: when the member was seen to leave or be fenced.
+    session_timeout_ms: that it joined with, None where no line says it.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -140,10 +158,13 @@ class Contact(EvidenceFact):
 
 @dataclass(slots=True, kw_only=True)
 class Silence(EvidenceFact):
-    """A member of the group that sent nothing for MIN_SILENCE_MS or longer. Key (member_id, since_at).
+    """A member of the group that sent nothing for MIN_SILENCE_MS or longer. Key (member_id,
+    since_at).
 
-    since_at: its last sign of life. ended_by: HEARTBEAT (over the same connection: broker and network were there), FENCED (its session expired),
-    LATE (fenced, and not heard of again), None while it lasts. session_timeout_ms: as of the contact.
+    since_at: its last sign of life.
+    ended_by: HEARTBEAT (over the same connection: broker and network were there), FENCED (its
+        session expired), LATE (fenced, and not heard of again), None while it lasts.
+    session_timeout_ms: as of the contact.
     """
 
     KIND: ClassVar[str] = "silence"
@@ -160,7 +181,9 @@ class Silence(EvidenceFact):
 
 @dataclass(slots=True, kw_only=True)
 class Outage(EvidenceFact):
-    """A stretch in which every answered request of a group said that its coordinator is not there. Key (since_at)."""
+    """A stretch in which every answered request of a group said that its coordinator is not there.
+    Key (since_at).
+    """
 
     KIND: ClassVar[str] = "outage"
     since_at: int
@@ -171,9 +194,11 @@ class Outage(EvidenceFact):
 
 @dataclass(slots=True, kw_only=True)
 class ShardEvent(EvidenceFact):
-    """A coordinator took, failed to take, or gave up one partition of the offsets topic. Key (offsets_partition, event, at).
+    """A coordinator took, failed to take, or gave up one partition of the offsets topic. Key
+    (offsets_partition, event, at).
 
-    event: LOADED, LOAD_FAILED, UNLOADED. moved_from: broker that had it before, where another one did.
+    event: LOADED, LOAD_FAILED, UNLOADED.
+    moved_from: broker that had it before, where another one did.
     """
 
     KIND: ClassVar[str] = "shard_event"
@@ -188,10 +213,13 @@ class ShardEvent(EvidenceFact):
 
 @dataclass(slots=True, kw_only=True)
 class AssignorFailure(EvidenceFact):
-    """A stretch in which the coordinator's assignor failed for a group, always for the same reason. Key (reason, first_at).
+    """A stretch in which the coordinator's assignor failed for a group, always for the same reason.
+    Key (reason, first_at).
 
-    epoch: the newest that was to get a target; a request that fails writes none, so the next one may name it again. until_at: when a target was
-    computed, None where no line tells. attempts: requests that asked for a target.
+    epoch: the newest that was to get a target; a request that fails writes none, so the next one
+        may name it again.
+    until_at: when a target was computed, None where no line tells.
+    attempts: requests that asked for a target.
     """
 
     KIND: ClassVar[str] = "assignor_failure"
@@ -203,4 +231,13 @@ class AssignorFailure(EvidenceFact):
     until_at: int | None = None
 
 
-EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (Departure, Refusal, Rebalance, Contact, Silence, Outage, ShardEvent, AssignorFailure)
+EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (
+    Departure,
+    Refusal,
+    Rebalance,
+    Contact,
+    Silence,
+    Outage,
+    ShardEvent,
+    AssignorFailure,
+)

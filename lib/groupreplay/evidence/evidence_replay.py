@@ -1,4 +1,6 @@
-"""The machine of evidence of one group: lines in, facts out, state to bytes and back. The only class of `evidence` that others use."""
+"""The machine of evidence of one group: lines in, facts out, state to bytes and back. The only
+class of `evidence` that others use.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,12 @@ import copy
 from groupreplay.evidence import saved_memory as state
 from groupreplay.evidence.assignors import forget_failure, replay_assignor
 from groupreplay.evidence.classic_rebalances import forget_rebalances, replay_rebalance
-from groupreplay.evidence.contacts import forget_contacts, hear_refused, replay_request, see_departure
+from groupreplay.evidence.contacts import (
+    forget_contacts,
+    hear_refused,
+    replay_request,
+    see_departure,
+)
 from groupreplay.evidence.evidence_facts import EvidenceFact
 from groupreplay.evidence.memory import Evidence, Line, Output
 from groupreplay.evidence.refusal_runs import forget_refusals, replay_refusal
@@ -17,9 +24,11 @@ from groupreplay.records.log_events import REQUEST_LOG
 
 
 class EvidenceReplay:
-    """Replays the lines of one group, or with group_id "" and a partition those that speak of no group.
+    """Replays the lines of one group, or with group_id "" and a partition those that speak of no
+    group.
 
-    Feed lines in order of time with `replay`; lines of several brokers that come in another order only make stretches less exact.
+    Feed lines in order of time with `replay`; lines of several brokers that come in another order
+    only make stretches less exact.
     """
 
     def __init__(self, group_id: str) -> None:
@@ -28,7 +37,9 @@ class EvidenceReplay:
 
     @classmethod
     def restore(cls, group_id: str, data: bytes) -> EvidenceReplay:
-        """The machine as it was when `state` gave those bytes. Raises StateError for bytes that cannot be read."""
+        """The machine as it was when `state` gave those bytes. Raises StateError for bytes that
+        cannot be read.
+        """
         replay = cls(group_id)
         replay._evidence = state.from_bytes(data)
         return replay
@@ -69,7 +80,12 @@ class EvidenceReplay:
     def open_facts(self) -> list[EvidenceFact]:
         """What a later line can still change, as it stands. Changes nothing."""
         evidence = self._evidence
-        rows: list[EvidenceFact] = [*evidence.departures, *evidence.contacts.values(), *evidence.silences.values(), *evidence.refusals.values()]
+        rows: list[EvidenceFact] = [
+            *evidence.departures,
+            *evidence.contacts.values(),
+            *evidence.silences.values(),
+            *evidence.refusals.values(),
+        ]
         rows += evidence.rebalances.values()
         rows += [row for row in (evidence.outage, evidence.failure) if row is not None]
         return [copy.copy(row) for row in rows]
@@ -78,5 +94,7 @@ class EvidenceReplay:
         """The group as bytes; None where nothing of it needs to be kept."""
         evidence = self._evidence
         runs = evidence.departures or evidence.contacts or evidence.silences or evidence.refusals
-        kept = runs or evidence.instances or evidence.rebalances or evidence.outage or evidence.failure
+        kept = (
+            runs or evidence.instances or evidence.rebalances or evidence.outage or evidence.failure
+        )
         return state.to_bytes(evidence) if kept or evidence.owner >= 0 else None

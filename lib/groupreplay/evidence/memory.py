@@ -1,10 +1,21 @@
-"""What the machine of evidence knows of a group between two lines: data alone, kept from night to night."""
+"""What the machine of evidence knows of a group between two lines: data alone, kept from night to
+night.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Departure, EvidenceFact, Outage, Rebalance, Refusal, Silence
+from groupreplay.evidence.evidence_facts import (
+    AssignorFailure,
+    Contact,
+    Departure,
+    EvidenceFact,
+    Outage,
+    Rebalance,
+    Refusal,
+    Silence,
+)
 from groupreplay.records.log_events import LogEvent
 
 FORGET_MS = 86_400_000
@@ -13,7 +24,9 @@ FORGET_MS = 86_400_000
 
 @dataclass(slots=True)
 class Line:
-    """One row of `raw_lines`: an event and its place. For a run of routine requests last_ms is the time of its last, requests their number."""
+    """One row of `raw_lines`: an event and its place. For a run of routine requests last_ms is the
+    time of its last, requests their number.
+    """
 
     event: LogEvent
     broker: int
@@ -29,10 +42,14 @@ class Line:
 class Evidence:
     """A group, or with group_id "" a partition of the offsets topic.
 
-    departures: those that no line gave an epoch yet. contacts, silences: by member id; a silence is kept until it is known how it ended.
-    refusals: by (api, error code, subject). rebalances: by broker, since a former coordinator may not know yet that it is one. instances: static
-    members by instance id. rebalance: as states up to 0.2.0 have it, moved into rebalances when they are read.
-    owner: broker that last loaded the partition, -1 none. last_at: newest line.
+    departures: those that no line gave an epoch yet.
+    contacts, silences: by member id; a silence is kept until it is known how it ended.
+    refusals: by (api, error code, subject).
+    rebalances: by broker, since a former coordinator may not know yet that it is one.
+    instances: static members by instance id.
+    rebalance: as states up to 0.2.0 have it, moved into rebalances when they are read.
+    owner: broker that last loaded the partition, -1 none.
+    last_at: newest line.
     """
 
     group_id: str
@@ -62,4 +79,10 @@ class Output:
 
 def place(evidence: Evidence, line: Line) -> dict[str, object]:
     """The fields that every fact begins with."""
-    return {"group_id": evidence.group_id, "broker": line.broker, "source": line.source, "input": line.input, "position": line.position}
+    return {
+        "group_id": evidence.group_id,
+        "broker": line.broker,
+        "source": line.source,
+        "input": line.input,
+        "position": line.position,
+    }

@@ -1,4 +1,6 @@
-"""How states of version 1 number the fields of evidence: by their order here, which never changes."""
+"""How states of version 1 number the fields of evidence: by their order here, which never
+changes.
+"""
 
 from groupreplay.state_codec import FirstVersion
 

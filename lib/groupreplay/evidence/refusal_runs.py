@@ -1,7 +1,8 @@
 """Requests that were answered with an error, and lines that say so: runs of the same refusal.
 
-What is no refusal: answers that tell a client to look for its coordinator (an outage is told of them), to rejoin a rebalance, or which id to use.
-Source of the codes: clients' Errors.java; of what a line means: GroupMetadataManager (4.x).
+What is no refusal: answers that tell a client to look for its coordinator (an outage is told of
+them), to rejoin a rebalance, or which id to use. Source of the codes: clients' Errors.java; of what
+a line means: GroupMetadataManager (4.x).
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ _OF_PROTOCOLS: Final = {
     "share": "SHARE_GROUP_HEARTBEAT",
     "streams": "STREAMS_GROUP_HEARTBEAT",
 }
-"""Of a line of an unexpected exception the request, which was answered UNKNOWN_SERVER_ERROR. Source: CoordinatorOperationExceptionHelper (4.x)."""
+"""Of a line of an unexpected exception the request, which was answered UNKNOWN_SERVER_ERROR.
+Source: CoordinatorOperationExceptionHelper (4.x).
+"""
 
 
 def error_name(code: int) -> str:
@@ -114,7 +117,10 @@ def _refuse(evidence: Evidence, line: Line, api: str, code: int, output: Output)
     run.attempts += line.requests
     run.times_at = [*run.times_at[-MAX_TIMES + 1 :], event.at_ms]
     run.member_id = event.member_id or run.member_id
-    run.client_id, run.client_host = event.client_id or run.client_id, event.client_host or run.client_host
+    run.client_id, run.client_host = (
+        event.client_id or run.client_id,
+        event.client_host or run.client_host,
+    )
 
 
 UPGRADE_REFUSED: Final = "UPGRADE_REFUSED"
@@ -122,18 +128,26 @@ _CANNOT_UPGRADE: Final = "Cannot upgrade classic group"
 
 
 def _meaning(event: LogEvent, code: int) -> str:
-    """What the refusal is: UPGRADE_REFUSED where a classic group turned a consumer-protocol member down, else the error's name."""
+    """What the refusal is: UPGRADE_REFUSED where a classic group turned a consumer-protocol member
+    down, else the error's name.
+    """
     if event.event == UPGRADE_REFUSED or (event.detail or "").startswith(_CANNOT_UPGRADE):
         return UPGRADE_REFUSED
     return error_name(code)
 
 
 def _end_granted(evidence: Evidence, event: LogEvent, output: Output) -> None:
-    """The same was asked again, and granted; a member that was let in knocks no more, whatever it was refused before."""
+    """The same was asked again, and granted; a member that was let in knocks no more, whatever it
+    was refused before.
+    """
     if not evidence.refusals:
         return
     subjects = {event.instance_id, event.member_id, event.other_member_id, event.client_id} - {None}
-    for key in [key for key in evidence.refusals if key[0] == event.event and (key[2] in subjects or not key[2])]:
+    for key in [
+        key
+        for key in evidence.refusals
+        if key[0] == event.event and (key[2] in subjects or not key[2])
+    ]:
         output.emit(evidence.refusals.pop(key))
 
 

@@ -1,7 +1,8 @@
 """Members that went or were thrown out: lines of the coordinator, and requests that were granted.
 
-The line comes before the records are appended, so it says what was meant, and the join to the topic says whether it was done. From 4.0 on the line
-`Bumped group epoch to E` follows and gives the departure its epoch. Source: GroupMetadataManager.consumerGroupFenceMembers, classicGroupLeave..
+The line comes before the records are appended, so it says what was meant, and the join to the topic
+says whether it was done. From 4.0 on the line `Bumped group epoch to E` follows and gives the
+departure its epoch. Source: GroupMetadataManager.consumerGroupFenceMembers, classicGroupLeave..
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def replay_departure(evidence: Evidence, line: Line, output: Output) -> list[Dep
         return []
     told = [_departure(evidence, line, *each) for each in _told(evidence, line)]
     gone = {departure.member_id for departure in told}
-    for instance_id in [instance_id for instance_id, member_id in evidence.instances.items() if member_id in gone]:
+    for instance_id in [
+        instance_id for instance_id, member_id in evidence.instances.items() if member_id in gone
+    ]:
         del evidence.instances[instance_id]
     if line.source == "server_log":
         evidence.departures += told
@@ -62,7 +65,9 @@ def _emit_all(evidence: Evidence, output: Output) -> None:
     evidence.departures = []
 
 
-_JOINED: Final = frozenset({"MEMBER_JOINED", "STATIC_MEMBER_RETURNED", "JOIN_GROUP", "CONSUMER_GROUP_HEARTBEAT"})
+_JOINED: Final = frozenset(
+    {"MEMBER_JOINED", "STATIC_MEMBER_RETURNED", "JOIN_GROUP", "CONSUMER_GROUP_HEARTBEAT"}
+)
 
 
 def learn_instance(evidence: Evidence, line: Line) -> None:
@@ -79,8 +84,13 @@ def _told(evidence: Evidence, line: Line) -> list[tuple[str, str, str]]:
     member_id = event.member_id or evidence.instances.get(event.instance_id or "")
     members = [member_id] if member_id else []
     if event.event == "MEMBER_LEFT":
-        # Members of the classic protocol send LeaveGroup, in a consumer group too; the lines of classic groups name no protocol.
-        detail = _leave_detail(event.client_reason) if event.protocol in (None, "classic") else LEAVE_HEARTBEAT
+        # Members of the classic protocol send LeaveGroup, in a consumer group too; the lines of
+        # classic groups name no protocol.
+        detail = (
+            _leave_detail(event.client_reason)
+            if event.protocol in (None, "classic")
+            else LEAVE_HEARTBEAT
+        )
         return [(member, LEFT, detail) for member in members]
     if event.event == "MEMBER_FENCED":
         return [(member, FENCED, event.detail or SESSION_EXPIRED) for member in members]
@@ -90,11 +100,16 @@ def _told(evidence: Evidence, line: Line) -> list[tuple[str, str, str]]:
         detail = JOIN_TIMEOUT if event.event == "MEMBERS_MISSED_JOIN" else SYNC_TIMEOUT
         return [(member, FENCED, detail) for member in event.member_ids]
     if event.event == "JOIN_PHASE_STARTED" and event.detail == SYNC_TIMEOUT:
-        # The line of their own is at DEBUG since 4.0: the reason of the rebalance that it begins names them too.
+        # The line of their own is at DEBUG since 4.0: the reason of the rebalance that it begins
+        # names them too.
         return [(member, FENCED, SYNC_TIMEOUT) for member in event.member_ids]
     if event.error_code == 0 and event.event == "LEAVE_GROUP":
         return [(member, LEFT, _leave_detail(event.client_reason)) for member in members]
-    if event.error_code == 0 and event.event == "CONSUMER_GROUP_HEARTBEAT" and event.epoch == _LEAVE_EPOCH:
+    if (
+        event.error_code == 0
+        and event.event == "CONSUMER_GROUP_HEARTBEAT"
+        and event.epoch == _LEAVE_EPOCH
+    ):
         return [(member, LEFT, LEAVE_HEARTBEAT) for member in members]
     return []
 
@@ -103,7 +118,9 @@ def _leave_detail(client_reason: str | None) -> str:
     return ADMIN_REMOVAL if (client_reason or "").startswith(_ADMIN_REASON) else LEAVE_GROUP
 
 
-def _departure(evidence: Evidence, line: Line, member_id: str, outcome: str, end_detail: str) -> Departure:
+def _departure(
+    evidence: Evidence, line: Line, member_id: str, outcome: str, end_detail: str
+) -> Departure:
     fields: dict[str, Any] = place(evidence, line)
     event = line.event
     return Departure(

@@ -1,4 +1,6 @@
-"""A partition of the offsets topic between brokers: loaded, not loaded, given up. Source: CoordinatorRuntime (4.x), GroupMetadataManager (scala)."""
+"""A partition of the offsets topic between brokers: loaded, not loaded, given up. Source:
+CoordinatorRuntime (4.x), GroupMetadataManager (scala).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,11 @@ from typing import Any, Final
 from groupreplay.evidence.evidence_facts import ShardEvent
 from groupreplay.evidence.memory import Evidence, Line, Output, place
 
-_EVENTS: Final = {"SHARD_LOADED": "LOADED", "SHARD_LOAD_FAILED": "LOAD_FAILED", "SHARD_UNLOADED": "UNLOADED"}
+_EVENTS: Final = {
+    "SHARD_LOADED": "LOADED",
+    "SHARD_LOAD_FAILED": "LOAD_FAILED",
+    "SHARD_UNLOADED": "UNLOADED",
+}
 
 _SHUTTING_DOWN: Final = "Coordinator loader is closed"
 """Brokers of 4.2 say so of every partition when they stop: no failure of the log."""

@@ -22,10 +22,14 @@ def live_source(config: Config) -> KafkaSource | None:
     return next((source for source in config.sources if isinstance(source, KafkaSource)), None)
 
 
-def with_clusters(spark: SparkSession, config: Config, inputs: Inputs, *, was_landed: bool, lands: bool) -> Inputs:
-    """`inputs` and what clusters say. Raises NotReady without the jars, SourceUnreadable where a cluster does not answer.
+def with_clusters(
+    spark: SparkSession, config: Config, inputs: Inputs, *, was_landed: bool, lands: bool
+) -> Inputs:
+    """`inputs` and what clusters say. Raises NotReady without the jars, SourceUnreadable where a
+    cluster does not answer.
 
-    was_landed: the night has landed before, so it can run again without them: then whoever does not answer is passed over, with a warning.
+    was_landed: the night has landed before, so it can run again without them: then whoever does not
+        answer is passed over, with a warning.
     lands: whether what is new is asked for; names of topics are in any case.
     """
 
@@ -51,26 +55,44 @@ def _asked(spark: SparkSession, source: KafkaSource | KafkaTopicsSource, inputs:
 
 
 def live_of(config: Config, plan: Plan) -> Live | None:
-    """For `land`. Raises SourceUnreadable where a run is taken over whose plan has a live topic and whose configuration no longer does."""
+    """For `land`. Raises SourceUnreadable where a run is taken over whose plan has a live topic and
+    whose configuration no longer does.
+    """
     if plan.live is None:
         return None
     source = live_source(config)
     if source is None:
-        raise SourceUnreadable("kafka", "the plan of the run that is taken over has it, and the configuration has no source of this kind any more")
+        raise SourceUnreadable(
+            "kafka",
+            "the plan of the run that is taken over has it, and the configuration has no source of"
+            " this kind any more",
+        )
     return Live(source, plan.live)
 
 
 def live_tonight(inputs: Inputs, landing: Landing) -> LiveTopic | None:
-    """The live topic as a night reads it after a landing, None where it does not: one that was created anew since then is left to the next night."""
+    """The live topic as a night reads it after a landing, None where it does not: one that was
+    created anew since then is left to the next night.
+    """
     live = inputs.live
     if live is not None and landing.raw_version >= 0 and is_other_topic(live, landing.topic_id):
-        _log.warning("the topic %s was created anew, its id is %s: the next night reads it", live.topic, live.topic_id)
+        _log.warning(
+            "the topic %s was created anew, its id is %s: the next night reads it",
+            live.topic,
+            live.topic_id,
+        )
         return None
     return live
 
 
 def at_plan_time(landing: Landing, plan: Plan) -> Landing:
-    """A landing of the live topic is as of the time when its end offsets were taken. Where files hold another log, its topic's id is not known."""
+    """A landing of the live topic is as of the time when its end offsets were taken. Where files
+    hold another log, its topic's id is not known.
+    """
     if plan.live is None:
-        return replace(landing, topic_id="") if any(unit.other_log for unit in plan.units) else landing
-    return replace(landing, as_of_ms=max(landing.as_of_ms, plan.live.as_of_ms), topic_id=plan.live.topic_id)
+        return (
+            replace(landing, topic_id="") if any(unit.other_log for unit in plan.units) else landing
+        )
+    return replace(
+        landing, as_of_ms=max(landing.as_of_ms, plan.live.as_of_ms), topic_id=plan.live.topic_id
+    )

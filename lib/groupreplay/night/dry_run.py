@@ -1,4 +1,6 @@
-"""What a run would read and write, and whether it could: nothing is written but a probe that is removed again."""
+"""What a run would read and write, and whether it could: nothing is written but a probe that is
+removed again.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,31 @@ WORKER_PACKAGES = ("pandas", "pyarrow", "google-crc32c")
 
 
 def check_ready(spark: SparkSession, roots: Sequence[str]) -> list[str]:
-    """Lines on jars, worker Python and write access. Raises NotReady for the first that is not as a run needs it."""
+    """Lines on jars, worker Python and write access. Raises NotReady for the first that is not as a
+    run needs it.
+    """
     worker = _worker_versions(spark)
     for root in roots:
         check_writable(spark, root)
-    return [f"ready: Spark {spark.version} with the Delta jars; workers run {worker}; {' and '.join(roots)} can be written"]
+    return [
+        f"ready: Spark {spark.version} with the Delta jars; workers run {worker};"
+        f" {' and '.join(roots)} can be written"
+    ]
 
 
 def planned_lines(
-    inputs: Inputs, units: Sequence[Unit], text_units: Sequence[TextUnit], dates: Sequence[date], root: str, private_root: str | None = None
+    inputs: Inputs,
+    units: Sequence[Unit],
+    text_units: Sequence[TextUnit],
+    dates: Sequence[date],
+    root: str,
+    private_root: str | None = None,
 ) -> list[str]:
-    """What would be read, by partition of the offsets topic and by broker, and what would be written. private_root: of internal tables."""
+    """What would be read, by partition of the offsets topic and by broker, and what would be
+    written.
+
+    private_root: of internal tables.
+    """
     files = {file.path: file.size for unit in units for file in unit.files}
     by_input: dict[str, list[Unit]] = {}
     of_files = [unit for unit in units if unit.source != KAFKA]
@@ -45,12 +61,19 @@ def planned_lines(
     read = f"{len(files):,} files of {len(inputs.files):,}, {sum(files.values()):,} bytes"
     lines = [
         f"would read {read}, of {len(by_input):,} partitions, in {len(of_files):,} units",
-        *[f"  {name}: {_stretch(found)}" for name, found in sorted(by_input.items(), key=lambda each: each[1][0].offsets_partition)],
+        *[
+            f"  {name}: {_stretch(found)}"
+            for name, found in sorted(
+                by_input.items(), key=lambda each: each[1][0].offsets_partition
+            )
+        ],
     ]
     if inputs.live is not None:
         lines += _live_lines(inputs.live, [unit for unit in units if unit.source == KAFKA])
     if inputs.passed_over:
-        lines.append(f"  passed over: {inputs.passed_over:,} files that are no part of the offsets topic")
+        lines.append(
+            f"  passed over: {inputs.passed_over:,} files that are no part of the offsets topic"
+        )
     lines += _text_lines(inputs, text_units)
     lines += [f"  cannot be listed: {path}: {why}" for path, why in inputs.unreadable]
     nights = ", ".join(str(each) for each in dates)
@@ -58,7 +81,10 @@ def planned_lines(
     below = {root: [name for name in tables if private_root is None or name not in INTERNAL]}
     if private_root is not None:
         below[private_root] = [name for name in tables if name in INTERNAL]
-    lines += [f"would write night {nights} to {len(names)} tables below {place}: {', '.join(names)}" for place, names in below.items()]
+    lines += [
+        f"would write night {nights} to {len(names)} tables below {place}: {', '.join(names)}"
+        for place, names in below.items()
+    ]
     return lines
 
 
@@ -67,13 +93,21 @@ def chosen_lines(config: Config) -> list[str]:
     lines = []
     if config.groups:
         included = f"all but {', '.join(config.groups.include)}" if config.groups.include else ""
-        lines.append(f"would leave out groups: {', '.join(filter(None, [included, *config.groups.exclude]))}")
+        lines.append(
+            f"would leave out groups: {', '.join(filter(None, [included, *config.groups.exclude]))}"
+        )
     if config.owners:
         count = len({rule.team for rule in config.owner_rules})
         teams = f"{count:,} {'team' if count == 1 else 'teams'}"
-        lines.append(f"would name the owners of groups by {config.owners}: {len(config.owner_rules):,} patterns of {teams}")
+        lines.append(
+            f"would name the owners of groups by {config.owners}: {len(config.owner_rules):,}"
+            f" patterns of {teams}"
+        )
     if config.thresholds_by_group:
-        lines.append(f"would use thresholds of their own for groups: {', '.join(each.pattern for each in config.thresholds_by_group)}")
+        lines.append(
+            "would use thresholds of their own for groups:"
+            f" {', '.join(each.pattern for each in config.thresholds_by_group)}"
+        )
     return lines
 
 
@@ -82,21 +116,41 @@ def _live_lines(live: LiveTopic, units: Sequence[Unit]) -> list[str]:
     by_partition: dict[int, list[Unit]] = {}
     for unit in units:
         by_partition.setdefault(unit.offsets_partition, []).append(unit)
-    new = [f"  {live.topic}-{number}: offsets {own[0].start_offset:,} to {own[-1].end_offset:,}" for number, own in sorted(by_partition.items())]
-    return [f"would read {offsets:,} offsets of the live topic {live.topic}, of {len(new):,} partitions of {len(live.offsets):,}", *new]
+    new = [
+        f"  {live.topic}-{number}: offsets {own[0].start_offset:,} to {own[-1].end_offset:,}"
+        for number, own in sorted(by_partition.items())
+    ]
+    return [
+        (
+            f"would read {offsets:,} offsets of the live topic {live.topic}, of {len(new):,}"
+            f" partitions of {len(live.offsets):,}"
+        ),
+        *new,
+    ]
 
 
 def _text_lines(inputs: Inputs, units: Sequence[TextUnit]) -> list[str]:
-    """A line for each broker and kind of log; then files that cannot be read, or wait for their first line to end."""
+    """A line for each broker and kind of log; then files that cannot be read, or wait for their
+    first line to end.
+    """
     there: dict[tuple[str, int], int] = {}
     for file in inputs.texts:
         key = (file.source.kind, file.source.broker)
         there[key] = there.get(key, 0) + 1
     lines = []
     for (kind, broker), count in sorted(there.items()):
-        new = {unit.path: unit.size for unit in units if (unit.kind, unit.broker) == (kind, broker) and not unit.failure}
-        lines.append(f"  {kind} of broker {broker}: {len(new):,} files of {count:,}, {sum(new.values()):,} bytes")
-    lines += [f"  cannot be read: {file.path}: {file.failure}" for file in inputs.texts if file.failure]
+        new = {
+            unit.path: unit.size
+            for unit in units
+            if (unit.kind, unit.broker) == (kind, broker) and not unit.failure
+        }
+        lines.append(
+            f"  {kind} of broker {broker}: {len(new):,} files of {count:,}, {sum(new.values()):,}"
+            " bytes"
+        )
+    lines += [
+        f"  cannot be read: {file.path}: {file.failure}" for file in inputs.texts if file.failure
+    ]
     waiting = sum(not file.identity and not file.failure for file in inputs.texts)
     return [*lines, f"  without a whole line yet: {waiting:,} files"] if waiting else lines
 
@@ -106,17 +160,24 @@ def _stretch(units: Sequence[Unit]) -> str:
     begins = f"from offset {first:,}" if first >= 0 else "from where its log begins"
     files = {file.path: file.size for unit in units for file in unit.files}
     replicas = len({file.replica for unit in units for file in unit.files})
-    return f"{begins}, {len(files):,} files of {replicas:,} {'replica' if replicas == 1 else 'replicas'}, {sum(files.values()):,} bytes"
+    return (
+        f"{begins}, {len(files):,} files of {replicas:,}"
+        f" {'replica' if replicas == 1 else 'replicas'}, {sum(files.values()):,} bytes"
+    )
 
 
 def _worker_versions(spark: SparkSession) -> str:
-    """Python and packages as one worker has them; the same code that a night sends to workers must be there too."""
+    """Python and packages as one worker has them; the same code that a night sends to workers must
+    be there too.
+    """
     try:
         rows = spark.range(1).mapInArrow(_versions, "versions STRING").collect()
     except PySparkException as error:
         raise NotReady(
-            f"the workers' Python is not as a run needs it: {str(error).strip().splitlines()[-1].strip()}",
-            f"install {', '.join(WORKER_PACKAGES)} there, or name the right Python in PYSPARK_PYTHON",
+            "the workers' Python is not as a run needs it:"
+            f" {str(error).strip().splitlines()[-1].strip()}",
+            f"install {', '.join(WORKER_PACKAGES)} there, or name the right Python in"
+            " PYSPARK_PYTHON",
         ) from error
     return str(rows[0]["versions"])
 
@@ -127,5 +188,9 @@ def _versions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import groupreplay.workers.slices  # noqa: F401
 
     for _ in batches:
-        packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in WORKER_PACKAGES)
-        yield pa.RecordBatch.from_pydict({"versions": [f"Python {sys.version.split()[0]}, {packages}"]})
+        packages = ", ".join(
+            f"{name} {importlib.metadata.version(name)}" for name in WORKER_PACKAGES
+        )
+        yield pa.RecordBatch.from_pydict(
+            {"versions": [f"Python {sys.version.split()[0]}, {packages}"]}
+        )

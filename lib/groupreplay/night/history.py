@@ -1,4 +1,6 @@
-"""What the runs before this one left: how far each night got, and which nights there are. One look at the table `runs`."""
+"""What the runs before this one left: how far each night got, and which nights there are. One look
+at the table `runs`.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,14 @@ from groupreplay.tables.runs import DONE
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """A night that landed something. is_done: its newest run that landed was published. digest_final: of its newest run that was. lines: None
-    where no log of a broker was landed, then or before. hashed, groups: those of `Plan`. versions: of the tables, as that run left them."""
+    """A night that landed something.
+
+    is_done: its newest run that landed was published.
+    digest_final: of its newest run that was.
+    lines: None where no log of a broker was landed, then or before.
+    hashed, groups: those of `Plan`.
+    versions: of the tables, as that run left them.
+    """
 
     logical_date: date
     is_done: bool
@@ -34,9 +42,15 @@ class PastNight:
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
     """In order. runs: rows of the table `runs` of one cluster."""
-    told = [sf.get_json_object("plan", f"$.{name}").alias(name) for name in ("landing", "lines", "hashed", "groups")]
-    rows = runs.select("logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *told).collect()
-    # Not by an aggregate of Spark: rows are few, and planning one is half of this query, the first one of a process.
+    told = [
+        sf.get_json_object("plan", f"$.{name}").alias(name)
+        for name in ("landing", "lines", "hashed", "groups")
+    ]
+    rows = runs.select(
+        "logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *told
+    ).collect()
+    # Not by an aggregate of Spark: rows are few, and planning one is half of this query, the first
+    # one of a process.
     rows.sort(key=lambda row: (row["logical_date"], row["started_at"], row["run_id"]))
     landed = {row["logical_date"]: row for row in rows if row["landing"] is not None}
     done = {row["logical_date"]: row for row in rows if row["state"] == DONE}
@@ -67,27 +81,45 @@ def of_date(nights: Sequence[PastNight], logical_date: date) -> PastNight | None
 
 
 def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
-    """The UTC date of as-of, though no date before the newest night's: time does not run back. newest_ms: newest time in the sources, -1 none."""
+    """The UTC date of as-of, though no date before the newest night's: time does not run back.
+
+    newest_ms: newest time in the sources, -1 none.
+    """
     as_of_ms = max([newest_ms, *[night.landing.as_of_ms for night in nights]])
     if as_of_ms == NO_TIME_MS:
-        raise ConfigError("--logical-date", "", "the sources hold no record yet whose date could be the night's, so give the date")
+        raise ConfigError(
+            "--logical-date",
+            "",
+            "the sources hold no record yet whose date could be the night's, so give the date",
+        )
     dates = [night.logical_date for night in nights]
     return max([datetime.fromtimestamp(as_of_ms / 1000, UTC).date(), *dates])
 
 
 def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]:
-    """The night asked for; before it those that landed and were never published, whose records it builds on; after it those that build on it."""
+    """The night asked for; before it those that landed and were never published, whose records it
+    builds on; after it those that build on it.
+    """
     later = [night.logical_date for night in nights if night.logical_date > logical_date]
     if of_date(nights, logical_date) is None:
         check_newest(nights, logical_date)
-    waiting = [night.logical_date for night in nights if night.logical_date < logical_date and not night.is_done]
+    waiting = [
+        night.logical_date
+        for night in nights
+        if night.logical_date < logical_date and not night.is_done
+    ]
     return [*waiting, logical_date, *later]
 
 
 def check_newest(nights: Sequence[PastNight], logical_date: date) -> None:
-    """What is new in the sources belongs to the newest night. Raises ConfigError for one before it."""
+    """What is new in the sources belongs to the newest night. Raises ConfigError for one before
+    it.
+    """
     newest = max([night.logical_date for night in nights], default=logical_date)
     if newest > logical_date:
         which = "is" if of_date(nights, logical_date) else "was never run and is"
-        problem = f"{logical_date} {which} before the newest night, {newest}: what is new belongs to {newest} or a later date"
+        problem = (
+            f"{logical_date} {which} before the newest night, {newest}: what is new belongs to"
+            f" {newest} or a later date"
+        )
         raise ConfigError("--logical-date", "", problem)

@@ -37,22 +37,28 @@ def planned(night: Night) -> Plan:
 
 
 def new_units(inputs: Inputs, landing: Landing) -> list[Unit]:
-    """Of logs that are those which the nights before read; of one that took another's place all that it holds.
+    """Of logs that are those which the nights before read; of one that took another's place all
+    that it holds.
 
-    One night holds one log of a partition: what replaced a log that this night read is left to the next.
+    One night holds one log of a partition: what replaced a log that this night read is left to the
+    next.
     """
     units, others = _units_of_files(inputs.files, landing.watermarks())
     if inputs.live is not None:
         of_topic, other = _units_of_topic(inputs.live, landing)
         units, others = [*units, *of_topic], {**others, **other}
     for partition, found in others.items():
-        _log.warning("partition %d of the offsets topic is another log than before: %s", partition, found)
+        _log.warning(
+            "partition %d of the offsets topic is another log than before: %s", partition, found
+        )
     same = [unit for unit in units if unit.offsets_partition not in others]
     if landing.raw_version < 0:
         same += [
             each
             for partition, found in others.items()
-            for each in _anew([one for one in units if one.offsets_partition == partition], landing, found)
+            for each in _anew(
+                [one for one in units if one.offsets_partition == partition], landing, found
+            )
         ]
     return sorted(same, key=lambda unit: unit.offsets_partition)
 
@@ -60,16 +66,25 @@ def new_units(inputs: Inputs, landing: Landing) -> list[Unit]:
 def _anew(units: Sequence[Unit], landing: Landing, found: str) -> list[Unit]:
     """Units of a log that took another's place; the first tells what showed it."""
     incarnation = landing.partitions[units[0].offsets_partition].log_incarnation + 1
-    return [replace(unit, log_incarnation=incarnation, other_log=found if unit is units[0] else "") for unit in units]
+    return [
+        replace(unit, log_incarnation=incarnation, other_log=found if unit is units[0] else "")
+        for unit in units
+    ]
 
 
-def _units_of_files(files: Sequence[LogFile], watermarks: Mapping[int, Landed]) -> tuple[list[Unit], dict[int, str]]:
+def _units_of_files(
+    files: Sequence[LogFile], watermarks: Mapping[int, Landed]
+) -> tuple[list[Unit], dict[int, str]]:
     """What is new; and of partitions whose log is another, from its start, what shows that."""
     units = plan_units(files, watermarks)
     news = {unit.offsets_partition for unit in units}
-    others = other_logs(files, {partition: mark for partition, mark in watermarks.items() if partition in news})
+    others = other_logs(
+        files, {partition: mark for partition, mark in watermarks.items() if partition in news}
+    )
     replicas = {(partition, each) for partition, other in others.items() for each in other.replicas}
-    anew = plan_units([file for file in files if (file.offsets_partition, file.replica) in replicas], {})
+    anew = plan_units(
+        [file for file in files if (file.offsets_partition, file.replica) in replicas], {}
+    )
     same = [unit for unit in units if unit.offsets_partition not in others]
     return [*same, *anew], {partition: other.found for partition, other in others.items()}
 
@@ -82,7 +97,9 @@ def _units_of_topic(live: LiveTopic, landing: Landing) -> tuple[list[Unit], dict
 
 
 def nothing_new(night: Night) -> Plan:
-    """A plan that reads nothing. What an unpublished run of the night had landed stays known, also while another one is under way."""
+    """A plan that reads nothing. What an unpublished run of the night had landed stays known, also
+    while another one is under way.
+    """
     own = of_date(night.nights, night.logical_date)
     known = own if own is not None and not own.is_done else None
     return Plan(
@@ -102,7 +119,15 @@ def land_planned(night: Night) -> None:
         progress.expect(planned_bytes(plan), "bytes")
         if plan.units:
             live = live_of(night.config, plan)
-            landing = land(night.warehouse, night.logical_date, plan.units, landing, night.metadata("land"), live, resumed=night.run.resumed)
+            landing = land(
+                night.warehouse,
+                night.logical_date,
+                plan.units,
+                landing,
+                night.metadata("land"),
+                live,
+                resumed=night.run.resumed,
+            )
         landing = at_plan_time(landing, plan)
         if plan.units:
             landing = remembered(landing, night.inputs.files, plan.units)
@@ -115,7 +140,16 @@ def _land_lines(night: Night) -> LinesLanding | None:
     plan, lines = night.plan, night.lines_before()
     if lines is None and not plan.text_units:
         return None
-    lines = (lines or LinesLanding()).seen((file.identity for file in night.inputs.texts), night.logical_date)
+    lines = (lines or LinesLanding()).seen(
+        (file.identity for file in night.inputs.texts), night.logical_date
+    )
     if not plan.text_units:
         return lines
-    return land_lines(night.warehouse, night.logical_date, plan.text_units, lines, night.metadata("land"), resumed=night.run.resumed)
+    return land_lines(
+        night.warehouse,
+        night.logical_date,
+        plan.text_units,
+        lines,
+        night.metadata("land"),
+        resumed=night.run.resumed,
+    )

@@ -1,4 +1,6 @@
-"""Step land, for logs of brokers: units -> rows of `raw_lines`, in one commit, as `land` does for the offsets topic."""
+"""Step land, for logs of brokers: units -> rows of `raw_lines`, in one commit, as `land` does for
+the offsets topic.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,21 @@ def land_lines(
     *,
     resumed: bool = False,
 ) -> LinesLanding:
-    """Lands units into a night, in one commit that may be repeated: it replaces the whole night by what it had landed before and these.
+    """Lands units into a night, in one commit that may be repeated: it replaces the whole night by
+    what it had landed before and these.
 
-    units: at least one. before: what the nights before it landed and, where it ran before, what it landed itself. resumed: as of `land`.
+    units: at least one.
+    before: what the nights before it landed and, where it ran before, what it landed itself.
+    resumed: as of `land`.
     """
     warehouse.create_all([RAW_LINES])
     night = {"cluster": sf.lit(warehouse.cluster), "logical_date": sf.lit(logical_date)}
     where = f"cluster = '{warehouse.cluster}' AND logical_date = DATE'{logical_date}'"
-    version = warehouse.version_of_run(RAW_LINES, user_metadata, before.raw_version) if resumed else NO_VERSION
+    version = (
+        warehouse.version_of_run(RAW_LINES, user_metadata, before.raw_version)
+        if resumed
+        else NO_VERSION
+    )
     if version != NO_VERSION:
         found = _told_by(warehouse, version, where, before)
     else:
@@ -63,17 +72,32 @@ def land_lines(
 
 
 def _told() -> list[Column]:
-    """Aggregates of raw lines: `files`, what each stretch came to, `rows`, those of lines, and `kinds`."""
+    """Aggregates of raw lines: `files`, what each stretch came to, `rows`, those of lines, and
+    `kinds`.
+    """
     files = sf.collect_list(sf.when(sf.col("kind") == FILE, sf.col("counts"))).alias("files")
-    return [files, sf.count_if(sf.col("kind") == LINE).alias("rows"), sf.collect_set("kind").alias("kinds")]
+    return [
+        files,
+        sf.count_if(sf.col("kind") == LINE).alias("rows"),
+        sf.collect_set("kind").alias("kinds"),
+    ]
 
 
-def _told_by(warehouse: Warehouse, version: int, where: str, before: LinesLanding) -> Mapping[str, Any]:
-    """`_told` of what a commit added to its night, read off the table. before: what it found there."""
+def _told_by(
+    warehouse: Warehouse, version: int, where: str, before: LinesLanding
+) -> Mapping[str, Any]:
+    """`_told` of what a commit added to its night, read off the table.
+
+    before: what it found there.
+    """
     rows = warehouse.read(RAW_LINES, version).where(where)
     files = rows.where(sf.col("kind") == FILE).select("counts")
     if before.raw_version >= 0:
         earlier = warehouse.read(RAW_LINES, before.raw_version).where(where)
         files = files.exceptAll(earlier.where(sf.col("kind") == FILE).select("counts"))
     found = rows.agg(*_told()).collect()[0].asDict()
-    return {**found, "files": [row["counts"] for row in files.collect()], "rows": found["rows"] - before.rows}
+    return {
+        **found,
+        "files": [row["counts"] for row in files.collect()],
+        "rows": found["rows"] - before.rows,
+    }

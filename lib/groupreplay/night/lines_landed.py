@@ -12,13 +12,18 @@ from groupreplay.sources.text_logs import TextLanded
 from groupreplay.wire.byte_stream import UNREADABLE
 
 FORGOTTEN_AFTER: Final = timedelta(days=30)
-"""A log that was not there for so long does not come back, and what was read of it need not be known."""
+"""A log that was not there for so long does not come back, and what was read of it need not be
+known.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class LinesLanding:
-    """watermarks: by identity of a log, of all nights. sources: kinds ever landed. rows: of kind `line` that this night landed, kinds: of all its
-    rows. raw_version: of `raw_lines` with all of it, -1 where this night has landed nothing."""
+    """watermarks: by identity of a log, of all nights.
+    sources: kinds ever landed.
+    rows: of kind `line` that this night landed, kinds: of all its rows.
+    raw_version: of `raw_lines` with all of it, -1 where this night has landed nothing.
+    """
 
     watermarks: Mapping[str, TextLanded] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
@@ -36,11 +41,15 @@ class LinesLanding:
         return replace(self, rows=0, kinds=(), raw_version=-1)
 
     def seen(self, identities: Iterable[str], logical_date: date) -> LinesLanding:
-        """After these logs were there on a night, whether there was news in them or not. What was not there for long is forgotten."""
+        """After these logs were there on a night, whether there was news in them or not. What was
+        not there for long is forgotten.
+        """
         there, night = set(identities), logical_date.isoformat()
         oldest = (logical_date - FORGOTTEN_AFTER).isoformat()
         marks = {
-            identity: replace(mark, last_seen=max(mark.last_seen, night)) if identity in there else mark
+            identity: replace(mark, last_seen=max(mark.last_seen, night))
+            if identity in there
+            else mark
             for identity, mark in self.watermarks.items()
             if identity in there or mark.last_seen >= oldest
         }
@@ -54,7 +63,9 @@ class LinesLanding:
             if not identity:
                 continue
             before = marks.get(identity, TextLanded(0, 0, -1, ""))
-            again = (told["failure"] or "").startswith(UNREADABLE) or (identity in read and before.size < 0)
+            again = (told["failure"] or "").startswith(UNREADABLE) or (
+                identity in read and before.size < 0
+            )
             read.add(identity)
             marks[identity] = TextLanded(
                 next_position=max(before.next_position, next_position or 0),
@@ -65,7 +76,10 @@ class LinesLanding:
         return replace(self, watermarks=marks)
 
     def to_json(self) -> str:
-        marks = {identity: [mark.next_position, mark.size, mark.last_ms, mark.last_seen] for identity, mark in self.watermarks.items()}
+        marks = {
+            identity: [mark.next_position, mark.size, mark.last_ms, mark.last_seen]
+            for identity, mark in self.watermarks.items()
+        }
         plain = {name: getattr(self, name) for name in ("sources", "rows", "kinds", "raw_version")}
         return json.dumps({"watermarks": marks, **plain}, separators=(",", ":"))
 
@@ -74,7 +88,9 @@ class LinesLanding:
         """Inverse of `to_json`."""
         content = json.loads(text)
         return cls(
-            watermarks={identity: TextLanded(*mark) for identity, mark in content["watermarks"].items()},
+            watermarks={
+                identity: TextLanded(*mark) for identity, mark in content["watermarks"].items()
+            },
             sources=tuple(content["sources"]),
             rows=content["rows"],
             kinds=tuple(content["kinds"]),

@@ -1,8 +1,10 @@
-"""Maintenance: what is past its retention is deleted, files that piled up are put together, and what no version names any more is vacuumed.
+"""Maintenance: what is past its retention is deleted, files that piled up are put together, and
+what no version names any more is vacuumed.
 
-It holds the newest night as a run does, so that no night and it are ever at work together. Before any file is deleted readers are sent to the
-versions that the tables then have: by the DONE run of the newest night in `runs`, and by `_sql/`. What it did is a row of its own in `runs`, a copy
-of that one.
+It holds the newest night as a run does, so that no night and it are ever at work together. Before
+any file is deleted readers are sent to the versions that the tables then have: by the DONE run of
+the newest night in `runs`, and by `_sql/`. What it did is a row of its own in `runs`, a copy of
+that one.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ from groupreplay.workers.evidence_slices import EvidenceState
 STATES = "group_state"
 RUNS = "runs"
 AS_WRITTEN = frozenset({RAW_LINES, "replayed"})
-"""Nights read these by the version in which they wrote them, and the second holds one night alone."""
+"""Nights read these by the version in which they wrote them, and the second holds one night
+alone.
+"""
 
 
 _log = logging.getLogger(__name__)
@@ -44,7 +48,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
-    """logical_date: the newest night. files_before, files_after: table -> (files, small files) of this cluster. deleted: table -> rows."""
+    """logical_date: the newest night.
+    files_before, files_after: table -> (files, small files) of this cluster.
+    deleted: table -> rows.
+    """
 
     logical_date: date
     files_before: Mapping[str, tuple[int, int]]
@@ -56,25 +63,33 @@ class Maintained:
         """What a person reads."""
         head = f"{'table':<24}{'files':>8}{'then':>8}{'small':>8}{'then':>8}{'rows deleted':>14}"
         rows = [
-            f"{name:<24}{before[0]:>8,}{self.files_after[name][0]:>8,}{before[1]:>8,}{self.files_after[name][1]:>8,}{self.deleted.get(name, 0):>14,}"
-            for name, before in self.files_before.items()
+            f"{name:<24}{files:>8,}{self.files_after[name][0]:>8,}"
+            f"{small:>8,}{self.files_after[name][1]:>8,}{self.deleted.get(name, 0):>14,}"
+            for name, (files, small) in self.files_before.items()
         ]
         return (head, *rows)
 
 
 def maintain(spark: SparkSession, config: Config) -> Maintained:
-    """Raises RunHeld where a night is at work, NotReady where the newest one is not DONE, or was begun again and left."""
+    """Raises RunHeld where a night is at work, NotReady where the newest one is not DONE, or was
+    begun again and left.
+    """
     fit_to(spark, 0)
     warehouse = Warehouse(spark, config.warehouse, config.cluster, config.private_warehouse)
     warehouse.check_all()
     nights = past_nights(_of_cluster(warehouse, RUNS))
     newest = nights[-1] if nights else None
     if newest is None or not newest.is_done:
-        raise NotReady(f"cluster {config.cluster} has no newest night that is done", "run run_nightly first")
+        raise NotReady(
+            f"cluster {config.cluster} has no newest night that is done", "run run_nightly first"
+        )
     ledger = Ledger(warehouse, config.cluster)
     done = _newest_done(ledger, newest.logical_date)
-    # Not yet with what the night landed: a row that says so counts as its newest run, and this one may fail.
-    run = ledger.acquire(newest.logical_date, groupreplay.__version__, config.config_hash, Plan(()).to_json())
+    # Not yet with what the night landed: a row that says so counts as its newest run, and this one
+    # may fail.
+    run = ledger.acquire(
+        newest.logical_date, groupreplay.__version__, config.config_hash, Plan(()).to_json()
+    )
     try:
         return _maintain(warehouse, ledger, run, done, nights, config.retention)
     except RunHeld:
@@ -89,19 +104,46 @@ def _newest_done(ledger: Ledger, logical_date: date) -> Run:
     runs = ledger.of_night(logical_date)
     for left in runs:
         if not left.is_finished and not ledger.lives(left):
-            raise NotReady(f"night {logical_date} of cluster {left.cluster} was begun again and not finished", "finish it by run_nightly first")
-    return max((run for run in runs if run.state == DONE), key=lambda run: (run.started_at, run.run_id))
+            raise NotReady(
+                f"night {logical_date} of cluster {left.cluster} was begun again and not finished",
+                "finish it by run_nightly first",
+            )
+    return max(
+        (run for run in runs if run.state == DONE), key=lambda run: (run.started_at, run.run_id)
+    )
 
 
-def _maintain(warehouse: Warehouse, ledger: Ledger, run: Run, done: Run, nights: Sequence[PastNight], retention: RetentionConfig) -> Maintained:
-    """Deletes, packs, tells readers, and only then vacuums: what they were told to read before stays for vacuum_hours."""
+def _maintain(
+    warehouse: Warehouse,
+    ledger: Ledger,
+    run: Run,
+    done: Run,
+    nights: Sequence[PastNight],
+    retention: RetentionConfig,
+) -> Maintained:
+    """Deletes, packs, tells readers, and only then vacuums: what they were told to read before
+    stays for vacuum_hours.
+    """
     started = time.monotonic()
-    metadata = {"run_id": run.run_id, "step": "maintain", "logical_date": str(run.logical_date), "code_version": run.code_version}
+    metadata = {
+        "run_id": run.run_id,
+        "step": "maintain",
+        "logical_date": str(run.logical_date),
+        "code_version": run.code_version,
+    }
     names = [name for name in TABLES if name != RUNS and warehouse.version(name) > 0]
     files_before = {name: count_files(warehouse, name) for name in names}
     deleted = _delete(warehouse, nights, retention, metadata)
     for name in names:
-        piles = [] if name in AS_WRITTEN else sorted(night for night in small_files(warehouse, name) if night < _packed_before(name, nights))
+        piles = (
+            []
+            if name in AS_WRITTEN
+            else sorted(
+                night
+                for night in small_files(warehouse, name)
+                if night < _packed_before(name, nights)
+            )
+        )
         if piles:
             compact(warehouse, name, piles)
             _log.info("table=%s packed partitions of %d nights", name, len(piles))
@@ -110,13 +152,24 @@ def _maintain(warehouse: Warehouse, ledger: Ledger, run: Run, done: Run, nights:
     write_sql(warehouse, run.logical_date, versions)
     files_after = {name: count_files(warehouse, name) for name in names}
     vacuum(warehouse, (*names, RUNS), retention.vacuum_hours)
-    told: dict[str, Any] = {name: getattr(done, name) for name in ("as_of_at", "plan", "counts", "digest", "digest_final")}
-    ledger.advance(run, DONE, **told, table_versions=versions, timings={"maintain": int((time.monotonic() - started) * 1000)})
+    told: dict[str, Any] = {
+        name: getattr(done, name)
+        for name in ("as_of_at", "plan", "counts", "digest", "digest_final")
+    }
+    ledger.advance(
+        run,
+        DONE,
+        **told,
+        table_versions=versions,
+        timings={"maintain": int((time.monotonic() - started) * 1000)},
+    )
     return Maintained(run.logical_date, files_before, files_after, deleted)
 
 
 def _packed_before(name: str, nights: Sequence[PastNight]) -> date:
-    """Nights from this one on are left as they are: the newest, if it runs again, adds to what it landed by the version in which that stands."""
+    """Nights from this one on are left as they are: the newest, if it runs again, adds to what it
+    landed by the version in which that stands.
+    """
     return nights[-1].logical_date if name == RAW_RECORDS else date.max
 
 
@@ -124,14 +177,21 @@ def _packed_before(name: str, nights: Sequence[PastNight]) -> date:
 
 
 def first_kept(nights: Sequence[PastNight], kept: int | None) -> date | None:
-    """The first of the nights that are kept whole, None where all are: the newest `kept` ones, and all from the first on that is not DONE."""
+    """The first of the nights that are kept whole, None where all are: the newest `kept` ones, and
+    all from the first on that is not DONE.
+    """
     if kept is None or kept >= len(nights):
         return None
     unfinished = [night.logical_date for night in nights if not night.is_done]
     return min([nights[-kept].logical_date, *unfinished])
 
 
-def _delete(warehouse: Warehouse, nights: Sequence[PastNight], retention: RetentionConfig, metadata: Mapping[str, Any]) -> dict[str, int]:
+def _delete(
+    warehouse: Warehouse,
+    nights: Sequence[PastNight],
+    retention: RetentionConfig,
+    metadata: Mapping[str, Any],
+) -> dict[str, int]:
     """Table -> rows deleted."""
     plans = (
         (RAW_RECORDS, retention.raw_nights, undecided_commits),
@@ -156,8 +216,12 @@ def _delete(warehouse: Warehouse, nights: Sequence[PastNight], retention: Retent
 
 
 def undecided_commits(raw: DataFrame) -> DataFrame:
-    """Of raw rows before a night those that it or a later one may still replay: commits whose transaction had not ended (`transactions`)."""
-    markers = raw.where(sf.col("kind") == "marker").select("offsets_partition", "producer_id", sf.col("offset").alias("marker_offset"))
+    """Of raw rows before a night those that it or a later one may still replay: commits whose
+    transaction had not ended (`transactions`).
+    """
+    markers = raw.where(sf.col("kind") == "marker").select(
+        "offsets_partition", "producer_id", sf.col("offset").alias("marker_offset")
+    )
     commits = raw.where(sf.col("kind") == "open_commit")
     is_above = (
         (commits["offsets_partition"] == markers["offsets_partition"])
@@ -183,7 +247,9 @@ def kept_evidence(evidence: DataFrame) -> DataFrame:
 
 def _newest_alive(states: DataFrame, *key: str) -> DataFrame:
     latest = states.groupBy(*key).agg(sf.max("logical_date").alias("logical_date"))
-    return states.join(latest, [*key, "logical_date"], "left_semi").where(sf.col("state_bytes").isNotNull())
+    return states.join(latest, [*key, "logical_date"], "left_semi").where(
+        sf.col("state_bytes").isNotNull()
+    )
 
 
 def _of_cluster(warehouse: Warehouse, name: str) -> DataFrame:

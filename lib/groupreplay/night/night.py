@@ -1,4 +1,6 @@
-"""One night as its steps see it: what belongs to it, the run that this process holds, and what is told when a step ends or fails."""
+"""One night as its steps see it: what belongs to it, the run that this process holds, and what is
+told when a step ends or fails.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,18 @@ from pyspark.sql import functions as sf
 import groupreplay
 from groupreplay.config.model import Config
 from groupreplay.errors import GroupReplayError, RunHeld
-from groupreplay.night.frames.late import has_late, landing_with_holes_filled, with_holes_filled, with_late
-from groupreplay.night.frames.left_out import LeftOut, deleted_nights, nights_of_other_logs, nights_without
+from groupreplay.night.frames.late import (
+    has_late,
+    landing_with_holes_filled,
+    with_holes_filled,
+    with_late,
+)
+from groupreplay.night.frames.left_out import (
+    LeftOut,
+    deleted_nights,
+    nights_of_other_logs,
+    nights_without,
+)
 from groupreplay.night.frames.replay import Hole, known_holes, night_records
 from groupreplay.night.history import PastNight, before, of_date
 from groupreplay.night.land_lines import RAW_LINES
@@ -41,8 +53,11 @@ class Staged(NamedTuple):
 
 @dataclass(slots=True)
 class Night:
-    """nights: of `past_nights`. inputs: of a job that lands nothing its topics alone. keys: of what is hidden, None if nothing is.
-    kept: what is held in memory until the night is left."""
+    """nights: of `past_nights`.
+    inputs: of a job that lands nothing its topics alone.
+    keys: of what is hidden, None if nothing is.
+    kept: what is held in memory until the night is left.
+    """
 
     config: Config
     warehouse: Warehouse
@@ -88,7 +103,13 @@ class Night:
         """Takes the night: see `Ledger.acquire`."""
         code_version, config_hash = groupreplay.__version__, self.config.config_hash
         self._run = self.ledger.acquire(
-            self.logical_date, code_version, config_hash, plan.to_json(), state=state, whole=whole, take_over=self.take_over
+            self.logical_date,
+            code_version,
+            config_hash,
+            plan.to_json(),
+            state=state,
+            whole=whole,
+            take_over=self.take_over,
         )
         # A run that was taken over before it landed anything may have been begun with another salt.
         self._plan = replace(Plan.from_json(self._run.plan or ""), hashed=self.hashed)
@@ -98,14 +119,20 @@ class Night:
         """What a finished step leaves in `runs`."""
         as_of_ms = plan.landing.as_of_ms if plan.landing else -1
         changes |= {"as_of_at": as_of_ms if as_of_ms >= 0 else None}
-        self._run = self.ledger.advance(self.run, state, plan=plan.to_json(), timings=dict(self.timings), **changes)
+        self._run = self.ledger.advance(
+            self.run, state, plan=plan.to_json(), timings=dict(self.timings), **changes
+        )
         self._plan = plan
 
     def begin_anew(self, states_from: date, late_until: date) -> None:
-        """The replay begins without the states that nights before the one date left, and with what came late up to the other."""
+        """The replay begins without the states that nights before the one date left, and with what
+        came late up to the other.
+        """
         newest = of_date(self.nights, late_until)
         late = str(late_until) if newest is not None and has_late(newest.landing) else ""
-        self._plan = replace(self.plan, landing=replace(self.landing, states_from=str(states_from), late_until=late))
+        self._plan = replace(
+            self.plan, landing=replace(self.landing, states_from=str(states_from), late_until=late)
+        )
 
     def keep(self, plan: Plan) -> None:
         """What a step has committed before it ends: should it fail, `runs` says it."""
@@ -118,7 +145,11 @@ class Night:
 
     def newest_landed(self) -> Staged:
         """What the newest run of the night that landed left; the night has one."""
-        landed = [run for run in self.ledger.of_night(self.logical_date) if (run.plan or "") and Plan.from_json(run.plan or "").landing is not None]
+        landed = [
+            run
+            for run in self.ledger.of_night(self.logical_date)
+            if (run.plan or "") and Plan.from_json(run.plan or "").landing is not None
+        ]
         newest = max(landed, key=lambda run: (run.started_at, run.run_id))
         return Staged(newest.state, newest.code_version, Plan.from_json(newest.plan or ""))
 
@@ -128,7 +159,9 @@ class Night:
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Errors of the steps inside mark the run FAILED, unless it is DONE: then they are of what is told of it."""
+        """Errors of the steps inside mark the run FAILED, unless it is DONE: then they are of what
+        is told of it.
+        """
         try:
             yield
         except RunHeld:
@@ -184,7 +217,11 @@ class Night:
         own = of_date(self.nights, self.logical_date)
         if own is not None and own.lines is not None:
             return own.lines
-        return self.earlier.lines.next_night() if self.earlier is not None and self.earlier.lines is not None else None
+        return (
+            self.earlier.lines.next_night()
+            if self.earlier is not None and self.earlier.lines is not None
+            else None
+        )
 
     def rows(self, name: str, version: int | None = None) -> DataFrame:
         """The rows of a table that are this cluster's."""
@@ -195,30 +232,58 @@ class Night:
         raw, landing, newest = self.rows("raw_records"), self.landing, self._with_late
         if newest is None:
             return night_records(raw, self.logical_date, landing, self.left_out)
-        raw = with_late(raw, self.logical_date, self.earlier.landing if self.earlier else None, landing)
+        raw = with_late(
+            raw, self.logical_date, self.earlier.landing if self.earlier else None, landing
+        )
         # Among what came late may be markers of transactions, and their commits.
-        settles = replace(landing, open_commits=max(landing.open_commits, 1), markers=max(landing.markers, 1))
-        return with_holes_filled(night_records(raw, self.logical_date, settles, self.left_out), newest)
+        settles = replace(
+            landing, open_commits=max(landing.open_commits, 1), markers=max(landing.markers, 1)
+        )
+        return with_holes_filled(
+            night_records(raw, self.logical_date, settles, self.left_out), newest
+        )
 
     def holes(self) -> list[Hole]:
         """What the last holes of units mean for the rows above them."""
         first = before(self.nights, self.left_out.since or self.logical_date)
-        start, landings, newest = first.landing if first else Landing(), [*self.left_out.landings, self.landing], self._with_late
+        start, landings, newest = (
+            first.landing if first else Landing(),
+            [*self.left_out.landings, self.landing],
+            self._with_late,
+        )
         if newest is not None:
-            start, landings = landing_with_holes_filled(start, newest), [landing_with_holes_filled(each, newest) for each in landings]
+            start, landings = (
+                landing_with_holes_filled(start, newest),
+                [landing_with_holes_filled(each, newest) for each in landings],
+            )
         now = self.landing.partitions
-        same = {partition: each for partition, each in start.partitions.items() if now.get(partition, each).log_incarnation == each.log_incarnation}
+        same = {
+            partition: each
+            for partition, each in start.partitions.items()
+            if now.get(partition, each).log_incarnation == each.log_incarnation
+        }
         return known_holes(replace(start, partitions=same), *landings)
 
     def ended_logs(self) -> set[int]:
         """Partitions whose log is another than the night before had read."""
-        now, before = self.landing.partitions, self.earlier.landing.partitions if self.earlier else {}
-        return {partition for partition, each in before.items() if partition in now and now[partition].log_incarnation > each.log_incarnation}
+        now, before = (
+            self.landing.partitions,
+            self.earlier.landing.partitions if self.earlier else {},
+        )
+        return {
+            partition
+            for partition, each in before.items()
+            if partition in now and now[partition].log_incarnation > each.log_incarnation
+        }
 
     @property
     def _with_late(self) -> Landing | None:
         """What was landed up to the night whose late rows this one replays."""
-        until = of_date(self.nights, date.fromisoformat(self.landing.late_until)) if self.landing.late_until else None
+        until = (
+            of_date(self.nights, date.fromisoformat(self.landing.late_until))
+            if self.landing.late_until
+            else None
+        )
         return until.landing if until else None
 
     def lines(self) -> DataFrame | None:
@@ -238,14 +303,24 @@ class Night:
         if self._left_out is None:
             without = nights_without(self.nights, self.logical_date, self.plan.groups)
             gone = deleted_nights(self.rows("raw_records"), without) if without else frozenset()
-            gone |= nights_of_other_logs(without, self.landing, all_of_them=self._with_late is not None)
-            logs = {partition: each.log_incarnation for partition, each in self.landing.partitions.items()}
+            gone |= nights_of_other_logs(
+                without, self.landing, all_of_them=self._with_late is not None
+            )
+            logs = {
+                partition: each.log_incarnation
+                for partition, each in self.landing.partitions.items()
+            }
             self._left_out = LeftOut(self.plan.groups, without, gone, logs)
         return self._left_out
 
     def metadata(self, step: str) -> dict[str, Any]:
         """Of a commit of this step."""
-        return {"run_id": self.run.run_id, "step": step, "logical_date": str(self.logical_date), "code_version": self.run.code_version}
+        return {
+            "run_id": self.run.run_id,
+            "step": step,
+            "logical_date": str(self.logical_date),
+            "code_version": self.run.code_version,
+        }
 
     def labels(self) -> dict[str, Any]:
         """The columns that say whose and which night's a row is."""

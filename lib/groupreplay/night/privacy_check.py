@@ -1,4 +1,6 @@
-"""Clear and hashed rows, or those of two salts, never stand in the same tables: a run that would mix them is refused before it writes anything."""
+"""Clear and hashed rows, or those of two salts, never stand in the same tables: a run that would
+mix them is refused before it writes anything.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,24 @@ _REMEDY = "give another warehouse, which then replays from the logs"
 
 
 def check_privacy(warehouse: Warehouse, nights: Sequence[PastNight], keys: HashKeys | None) -> None:
-    """nights: of the cluster, all that landed. keys: of this run, None where it hides nothing. Raises ConfigError."""
+    """nights: of the cluster, all that landed.
+    keys: of this run, None where it hides nothing. Raises ConfigError.
+    """
     if not nights:
         return
     before, now = nights[-1].hashed, keys.fingerprint if keys else ""
     if before != now:
-        raise ConfigError(_key(before, now), "", f"{_difference(warehouse, before, now)}: {_REMEDY}")
-    if warehouse.private_root != warehouse.root and not any(warehouse.exists(name) for name in ALWAYS if name in INTERNAL):
         raise ConfigError(
-            "private_warehouse", "", f"{warehouse.private_root} holds no raw rows and states of the nights before: expected the place they are in"
+            _key(before, now), "", f"{_difference(warehouse, before, now)}: {_REMEDY}"
+        )
+    if warehouse.private_root != warehouse.root and not any(
+        warehouse.exists(name) for name in ALWAYS if name in INTERNAL
+    ):
+        raise ConfigError(
+            "private_warehouse",
+            "",
+            f"{warehouse.private_root} holds no raw rows and states of the nights before: expected"
+            " the place they are in",
         )
 
 
@@ -34,7 +45,10 @@ def _difference(warehouse: Warehouse, before: str, now: str) -> str:
     place = f"the tables of cluster {warehouse.cluster} in {warehouse.root}"
     if _fields(before) == _fields(now):
         return f"{place} were hashed with another salt"
-    return f"{place} were written with {_fields(before) or 'nothing'} hashed, and now it is {_fields(now) or 'nothing'}"
+    return (
+        f"{place} were written with {_fields(before) or 'nothing'} hashed, and now it is"
+        f" {_fields(now) or 'nothing'}"
+    )
 
 
 def _fields(fingerprint: str) -> str:

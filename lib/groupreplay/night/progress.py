@@ -1,6 +1,8 @@
-"""Progress of a step while it runs: a line every few seconds with the share that is done, the rate, and the time that is left.
+"""Progress of a step while it runs: a line every few seconds with the share that is done, the rate,
+and the time that is left.
 
-What is done is told by Spark's own status tracker, in tasks, unless the step counts something better. A poll is a few calls and starts no job.
+What is done is told by Spark's own status tracker, in tasks, unless the step counts something
+better. A poll is a few calls and starts no job.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _log = logging.getLogger(__name__)
 class Progress:
     """One step of one night; a context manager that polls while it is entered.
 
-    tracker: of SparkContext.statusTracker(). clock: seconds.
+    tracker: of SparkContext.statusTracker().
+    clock: seconds.
     """
 
     tracker: Any
@@ -40,14 +43,21 @@ class Progress:
     _stopped: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
-    def expect(self, amount: int, unit: str, *, tasks: int = 0, counted: Callable[[], int] | None = None) -> None:
-        """Says what all of the step is. tasks: at least so many, where Spark learns of them late. counted: how much of the amount is done, where that
-        is not a matter of tasks."""
+    def expect(
+        self, amount: int, unit: str, *, tasks: int = 0, counted: Callable[[], int] | None = None
+    ) -> None:
+        """Says what all of the step is.
+
+        tasks: at least so many, where Spark learns of them late.
+        counted: how much of the amount is done, where that is not a matter of tasks.
+        """
         self._amount, self._unit, self._tasks, self._counted = amount, unit, tasks, counted
 
     def __enter__(self) -> Self:
         self._started = self.clock()
-        self._thread = threading.Thread(target=self._poll, name=f"progress-{self.step}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._poll, name=f"progress-{self.step}", daemon=True
+        )
         self._thread.start()
         return self
 
@@ -69,14 +79,21 @@ class Progress:
         elapsed = self.clock() - self._started
         # Never less than before: Spark finds stages as it goes on.
         self._share = max(self._share, min(self._done_share(), 1.0))
-        told: dict[str, Any] = {"night": str(self.logical_date), "step": self.step, "share": round(self._share, 3), "elapsed_s": round(elapsed)}
+        told: dict[str, Any] = {
+            "night": str(self.logical_date),
+            "step": self.step,
+            "share": round(self._share, 3),
+            "elapsed_s": round(elapsed),
+        }
         text = f"night={self.logical_date} step={self.step} share={self._share:.0%}"
         if self._share > 0:
             told |= {"left_s": round(elapsed / self._share - elapsed)}
             rate = self._amount * self._share / elapsed if elapsed > 0 else 0
             if self._amount:
                 told |= {"amount": self._amount, "unit": self._unit, "per_s": round(rate, 1)}
-                text += f" of {self._amount:,} {self._unit} rate={rate:,.{0 if rate >= 10 else 1}f}/s"
+                text += (
+                    f" of {self._amount:,} {self._unit} rate={rate:,.{0 if rate >= 10 else 1}f}/s"
+                )
             text += f" left={told['left_s']:,}s"
         _log.info("%s", text, extra={"fields": told})
 
@@ -87,7 +104,11 @@ class Progress:
             info = self.tracker.getStageInfo(stage)
             if info is not None:
                 self._stages[stage] = (info.numCompletedTasks, info.numTasks)
-        done, known = (sum(each) for each in zip(*self._stages.values(), strict=True)) if self._stages else (0, 0)
+        done, known = (
+            (sum(each) for each in zip(*self._stages.values(), strict=True))
+            if self._stages
+            else (0, 0)
+        )
         return done / max(known, self._tasks, 1)
 
     def _unfinished(self) -> set[int]:

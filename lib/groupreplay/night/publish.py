@@ -1,4 +1,6 @@
-"""Steps report and publish of one night: what was staged -> every table, the statements that read them, and the summary."""
+"""Steps report and publish of one night: what was staged -> every table, the statements that read
+them, and the summary.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,25 @@ def publish_replayed(night: Night, *, tells: bool = False) -> tuple[str, ...]:
             sources = Sources(sources.replayed.persist(), sources.raw.persist(), lines)
             night.kept |= {"replayed": sources.replayed, "raw_records": sources.raw}
         digest_final, metadata = earlier.digest_final if earlier else {}, night.metadata("publish")
-        publisher = Publisher(night.warehouse, night.logical_date, digest_final, plan.staged_rows, metadata, night.keys)
-        kinds = {*plan.staged_kinds, *landing.kinds, *(plan.lines.kinds if plan.lines else ()), *_evidence_kinds(night)}
+        publisher = Publisher(
+            night.warehouse,
+            night.logical_date,
+            digest_final,
+            plan.staged_rows,
+            metadata,
+            night.keys,
+        )
+        kinds = {
+            *plan.staged_kinds,
+            *landing.kinds,
+            *(plan.lines.kinds if plan.lines else ()),
+            *_evidence_kinds(night),
+        }
         context = _context(night)
         if night.config.owner_rules:
-            night.kept["owners"] = owners(sources.group_ids(context.evidence_tonight), night.config.owner_rules).persist()
+            night.kept["owners"] = owners(
+                sources.group_ids(context.evidence_tonight), night.config.owner_rules
+            ).persist()
             context = replace(context, owners=night.kept["owners"])
         progress.expect(len(PUBLISHED), "tables", counted=lambda: len(publisher.published.versions))
         publisher.publish(sources, night.inputs.topics, kinds, context)
@@ -45,10 +61,12 @@ def publish_replayed(night: Night, *, tells: bool = False) -> tuple[str, ...]:
     published = publisher.published
     counts = {**published.counts, "landed": landing.rows, "left_out": plan.left_out}
     with ThreadPoolExecutor(1) as thread:
-        # What is told is asked of tables that are there already, while `runs` is written: a commit keeps one core busy for a second.
+        # What is told is asked of tables that are there already, while `runs` is written: a commit
+        # keeps one core busy for a second.
         telling = thread.submit(_summary, night, counts) if tells else None
         night.advance(DONE, plan, **_columns(published), counts=counts)
-        # Where nights after this one run again too, the last of them is what readers are told to read.
+        # Where nights after this one run again too, the last of them is what readers are told to
+        # read.
         if all(each.logical_date <= night.logical_date for each in night.nights):
             write_sql(night.warehouse, night.logical_date, published.versions)
     return telling.result() if telling else ()
@@ -56,22 +74,39 @@ def publish_replayed(night: Night, *, tells: bool = False) -> tuple[str, ...]:
 
 def _summary(night: Night, counts: Mapping[str, int]) -> tuple[str, ...]:
     """Of the night that was just published. counts: rows of each table."""
-    tables = {name: night.kept[name] if name in night.kept else night.rows(name) for name in SUMMARY_TABLES}
+    tables = {
+        name: night.kept[name] if name in night.kept else night.rows(name)
+        for name in SUMMARY_TABLES
+    }
     empty = {name for name, rows in counts.items() if rows == 0}
     frames = {
         name: frame
-        for name, frame in summary_frames(tables, night.logical_date, night.config.report.top).items()
+        for name, frame in summary_frames(
+            tables, night.logical_date, night.config.report.top
+        ).items()
         if not _ASKS.get(name, frozenset(SUMMARY_TABLES)) <= empty
     }
     with ThreadPoolExecutor(THREADS) as threads:
-        found = dict(zip(frames, threads.map(lambda frame: section(frame.collect()), frames.values()), strict=True))
+        found = dict(
+            zip(
+                frames,
+                threads.map(lambda frame: section(frame.collect()), frames.values()),
+                strict=True,
+            )
+        )
     as_of_ms = night.landing.as_of_ms if night.landing.as_of_ms >= 0 else None
-    return tuple(summary_lines(found, cluster=night.config.cluster, logical_date=night.logical_date, as_of_ms=as_of_ms))
+    return tuple(
+        summary_lines(
+            found, cluster=night.config.cluster, logical_date=night.logical_date, as_of_ms=as_of_ms
+        )
+    )
 
 
 def _evidence_kinds(night: Night) -> Sequence[str]:
     """Kinds that `evidence` may hold for this night; any, where lines came with a later one."""
-    later = any(each.lines is not None for each in night.nights if each.logical_date > night.logical_date)
+    later = any(
+        each.lines is not None for each in night.nights if each.logical_date > night.logical_date
+    )
     return [kind.KIND for kind in EVIDENCE_FACTS] if later else night.plan.evidence_kinds
 
 
@@ -79,7 +114,8 @@ def _context(night: Night) -> ReportContext:
     plan, evidence, tonight = night.plan, None, None
     of_lines = [each.logical_date for each in night.nights if each.lines is not None]
     if plan.evidence_version >= 0 or (of_lines and night.warehouse.exists(EVIDENCE_TABLE)):
-        # Lines may have come with a later night. What was open is told again by every night, and the newest knows most.
+        # Lines may have come with a later night. What was open is told again by every night, and
+        # the newest knows most.
         version = plan.evidence_version if plan.evidence_version >= 0 else None
         rows = night.rows(EVIDENCE_TABLE, version)
         newest = max([night.logical_date, *of_lines])
@@ -101,7 +137,11 @@ def _context(night: Night) -> ReportContext:
 
 
 def _columns(published: Published) -> dict[str, Any]:
-    return {"table_versions": dict(published.versions), "digest": dict(published.digest), "digest_final": dict(published.digest_final)}
+    return {
+        "table_versions": dict(published.versions),
+        "digest": dict(published.digest),
+        "digest_final": dict(published.digest_final),
+    }
 
 
 _ASKS = {

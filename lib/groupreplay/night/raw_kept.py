@@ -14,23 +14,39 @@ from groupreplay.tables.warehouse import Warehouse
 
 
 def check_kept(warehouse: Warehouse, nights: Sequence[PastNight]) -> None:
-    """nights: that are to be replayed, in order, with all that come after. Raises NotReady where rows of one were deleted."""
-    kept = {"raw_records": _nights_in(warehouse, "raw_records"), RAW_LINES: _nights_in(warehouse, RAW_LINES)}
+    """Raises NotReady where rows of a night were deleted.
+
+    nights: those that are to be replayed, in order, with all that come after.
+    """
+    kept = {
+        "raw_records": _nights_in(warehouse, "raw_records"),
+        RAW_LINES: _nights_in(warehouse, RAW_LINES),
+    }
     gone = [
         (place, table)
         for place, night in enumerate(nights)
-        for table, landed in (("raw_records", night.landing.raw_version), (RAW_LINES, night.lines.raw_version if night.lines else -1))
+        for table, landed in (
+            ("raw_records", night.landing.raw_version),
+            (RAW_LINES, night.lines.raw_version if night.lines else -1),
+        )
         if landed >= 0 and night.logical_date not in kept[table]
     ]
     if not gone:
         return
     place, table = gone[-1]
-    what = f"rows of night {nights[place].logical_date} of cluster {warehouse.cluster} were deleted from {table}"
+    what = (
+        f"rows of night {nights[place].logical_date} of cluster {warehouse.cluster} were deleted"
+        f" from {table}"
+    )
     rest = nights[place + 1 :]
     if not rest:
-        raise NotReady(f"no night can be rebuilt: {what}", "only a new warehouse can replay what the logs still hold")
+        raise NotReady(
+            f"no night can be rebuilt: {what}",
+            "only a new warehouse can replay what the logs still hold",
+        )
     raise NotReady(
-        f"{what}: the first night that can be rebuilt is {rest[0].logical_date}", f"rebuild from it by --logical-date {rest[0].logical_date}"
+        f"{what}: the first night that can be rebuilt is {rest[0].logical_date}",
+        f"rebuild from it by --logical-date {rest[0].logical_date}",
     )
 
 
@@ -38,5 +54,7 @@ def _nights_in(warehouse: Warehouse, table: str) -> set[date]:
     """Every night that landed something has a row that says what was read."""
     if not warehouse.exists(table):
         return set()
-    told = warehouse.read(table).where((sf.col("cluster") == warehouse.cluster) & sf.col("kind").isin("unit", "file"))
+    told = warehouse.read(table).where(
+        (sf.col("cluster") == warehouse.cluster) & sf.col("kind").isin("unit", "file")
+    )
     return {row["logical_date"] for row in told.select("logical_date").distinct().collect()}

@@ -1,4 +1,6 @@
-"""Step replay of one night: what it landed and the states of the night before -> facts and states, staged for the report."""
+"""Step replay of one night: what it landed and the states of the night before -> facts and states,
+staged for the report.
+"""
 
 from __future__ import annotations
 
@@ -30,20 +32,40 @@ def replay_landed(night: Night) -> None:
     with night.timed("replay") as progress:
         _check_kept(night)
         states = (
-            latest_states(left_out.kept_states(night.rows("group_state")), night.logical_date, landing.states_from) if _has_states(night) else None
+            latest_states(
+                left_out.kept_states(night.rows("group_state")),
+                night.logical_date,
+                landing.states_from,
+            )
+            if _has_states(night)
+            else None
         )
-        slices = night.config.replay.slices or slices_for(landing.rows, spark.sparkContext.defaultParallelism)
+        slices = night.config.replay.slices or slices_for(
+            landing.rows, spark.sparkContext.defaultParallelism
+        )
         progress.expect(landing.rows, "rows", tasks=slices)
         records = left_out.kept_records(night.records())
-        facts = replayed(spark, records, states, night.holes(), _given_names(night), slices, night.ended_logs())
+        facts = replayed(
+            spark, records, states, night.holes(), _given_names(night), slices, night.ended_logs()
+        )
         observation = Observation("replayed")
         shaped = night.warehouse.shaped("replayed", facts.withColumns(night.labels()))
-        rows = shaped.observe(observation, sf.coalesce(sf.sum("rows"), sf.lit(0)).alias("rows"), sf.collect_set("kind").alias("kinds"))
+        rows = shaped.observe(
+            observation,
+            sf.coalesce(sf.sum("rows"), sf.lit(0)).alias("rows"),
+            sf.collect_set("kind").alias("kinds"),
+        )
         with _reading_states("group_state"):
-            version = night.warehouse.replace("replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay"))
+            version = night.warehouse.replace(
+                "replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay")
+            )
         plan = _prove(night)
     found = observation.get
-    staged = {"staged_version": version, "staged_rows": found["rows"], "staged_kinds": tuple(sorted(found["kinds"]))}
+    staged = {
+        "staged_version": version,
+        "staged_rows": found["rows"],
+        "staged_kinds": tuple(sorted(found["kinds"])),
+    }
     plan = replace(plan, **staged, left_out=left_out.records)
     night.advance(REPLAYED, plan)
 
@@ -65,11 +87,17 @@ def _reading_states(table: str) -> Iterator[None]:
 
 
 def _check_kept(night: Night) -> None:
-    """A night that runs again needs its raw rows: without them it would be published empty. Raises ConfigError where they were deleted."""
+    """A night that runs again needs its raw rows: without them it would be published empty. Raises
+    ConfigError where they were deleted.
+    """
     if not night.landing.rows or night.plan.units:
         return
     if night.records().where(sf.col("logical_date") == sf.lit(night.logical_date)).isEmpty():
-        raise ConfigError("--logical-date", "", f"{night.logical_date} cannot run again: its rows were deleted from raw_records")
+        raise ConfigError(
+            "--logical-date",
+            "",
+            f"{night.logical_date} cannot run again: its rows were deleted from raw_records",
+        )
 
 
 def _prove(night: Night) -> Plan:
@@ -82,7 +110,9 @@ def _prove(night: Night) -> Plan:
     is_first = warehouse.version(EVIDENCE_TABLE) == 0 or states_from == str(night.logical_date)
     kept = night.left_out.kept_evidence(night.rows(EVIDENCE_TABLE))
     states = None if is_first else latest_evidence_states(kept, night.logical_date, states_from)
-    slices = night.config.replay.slices or slices_for(plan.lines.rows, warehouse.spark.sparkContext.defaultParallelism)
+    slices = night.config.replay.slices or slices_for(
+        plan.lines.rows, warehouse.spark.sparkContext.defaultParallelism
+    )
     facts = proved(_replayed_lines(night), states, plan.lines.newest_ms, slices)
     if facts is None:
         return plan
@@ -92,7 +122,9 @@ def _prove(night: Night) -> Plan:
     where = f"cluster = '{night.config.cluster}' AND logical_date = DATE'{night.logical_date}'"
     with _reading_states(EVIDENCE_TABLE):
         version = warehouse.replace(EVIDENCE_TABLE, rows, where, night.metadata("replay"))
-    return replace(plan, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"])))
+    return replace(
+        plan, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"]))
+    )
 
 
 def _replayed_lines(night: Night) -> DataFrame | None:
@@ -102,14 +134,22 @@ def _replayed_lines(night: Night) -> DataFrame | None:
         own = left_out.kept_lines(own)
     if left_out.since is None:
         return own
-    missed = night.rows(RAW_LINES).where((sf.col("logical_date") < sf.lit(night.logical_date)) & left_out.is_missed())
+    missed = night.rows(RAW_LINES).where(
+        (sf.col("logical_date") < sf.lit(night.logical_date)) & left_out.is_missed()
+    )
     return missed if own is None else own.unionByName(missed)
 
 
 def _given_names(night: Night) -> dict[str, str]:
-    """Topic id -> name as topics sources gave it, on this night or one before: a topic that was deleted keeps its name."""
+    """Topic id -> name as topics sources gave it, on this night or one before: a topic that was
+    deleted keeps its name.
+    """
     names: dict[str, str] = {}
     if night.earlier is not None:
-        known = night.rows("topics").where((sf.col("source") == GIVEN) & (sf.col("logical_date") < sf.lit(night.logical_date)))
-        names = {row["topic_id"]: row["topic"] for row in known.select("topic_id", "topic").collect()}
+        known = night.rows("topics").where(
+            (sf.col("source") == GIVEN) & (sf.col("logical_date") < sf.lit(night.logical_date))
+        )
+        names = {
+            row["topic_id"]: row["topic"] for row in known.select("topic_id", "topic").collect()
+        }
     return names | {topic.topic_id: topic.topic for topic in night.inputs.topics}

@@ -1,4 +1,6 @@
-"""The jobs of a night: all its steps, or one of them; which nights that entails, and what a dead or older run left to take over."""
+"""The jobs of a night: all its steps, or one of them; which nights that entails, and what a dead or
+older run left to take over.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from groupreplay.errors import NotReady
 from groupreplay.night.clusters import with_clusters
 from groupreplay.night.dry_run import check_ready, chosen_lines, planned_lines
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
-from groupreplay.night.history import PastNight, check_newest, default_date, nights_to_run, of_date, past_nights
+from groupreplay.night.history import (
+    PastNight,
+    check_newest,
+    default_date,
+    nights_to_run,
+    of_date,
+    past_nights,
+)
 from groupreplay.night.land import land_planned, nothing_new, planned
 from groupreplay.night.night import Night
 from groupreplay.night.plan import Inputs, Plan, find_inputs, find_topics
@@ -42,7 +51,11 @@ _ALL = tuple(dict.fromkeys((*_REPLAYED, *_PUBLISHED)))
 
 @dataclass(frozen=True, slots=True)
 class NightResult:
-    """What a run gives to whoever started it. logical_dates: the nights that it ran, in order; run: of the last of them, None for a dry run."""
+    """What a run gives to whoever started it.
+
+    logical_dates: the nights that it ran, in order.
+    run: of the last of them, None for a dry run.
+    """
 
     logical_dates: tuple[date, ...]
     run: Run | None
@@ -50,24 +63,38 @@ class NightResult:
 
 
 def run_night(
-    spark: SparkSession, config: Config, logical_date: date | None = None, *, dry_run: bool = False, take_over: bool = False
+    spark: SparkSession,
+    config: Config,
+    logical_date: date | None = None,
+    *,
+    dry_run: bool = False,
+    take_over: bool = False,
 ) -> NightResult:
-    """Runs one night, and the nights that it entails (`history.nights_to_run`). Raises the errors of `groupreplay.errors`.
+    """Runs one night, and the nights that it entails (`history.nights_to_run`). Raises the errors
+    of `groupreplay.errors`.
 
-    logical_date: None: the UTC date of as-of. dry_run: only say what would be read and written, and check that it could. take_over: go on with runs
-    whose processes died.
+    logical_date: None: the UTC date of as-of.
+    dry_run: only say what would be read and written, and check that it could.
+    take_over: go on with runs whose processes died.
     """
     with _opened(spark, config, find_inputs(config), take_over, _ALL, dry_run=dry_run) as job:
         job.ask_clusters(logical_date)
         logical_date = logical_date or job.default_date()
         dates = nights_to_run(job.nights, logical_date)
         if dry_run:
-            return NightResult(tuple(dates), None, job.would_do(dates, lands=dates[-1] == logical_date))
+            return NightResult(
+                tuple(dates), None, job.would_do(dates, lands=dates[-1] == logical_date)
+            )
         return job.run_all(dates, lands=dates[-1] == logical_date)
 
 
 def land_logs(
-    spark: SparkSession, config: Config, logical_date: date | None = None, *, dry_run: bool = False, take_over: bool = False
+    spark: SparkSession,
+    config: Config,
+    logical_date: date | None = None,
+    *,
+    dry_run: bool = False,
+    take_over: bool = False,
 ) -> NightResult:
     """The first step alone; the run is left LANDED. Arguments as of `run_night`."""
     with _opened(spark, config, find_inputs(config), take_over, _LANDED, dry_run=dry_run) as job:
@@ -84,34 +111,62 @@ def land_logs(
             return NightResult((logical_date,), night.let_go(), ())
 
 
-def replay_groups(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
-    """The second step alone; the run is left REPLAYED. Nights before that landed and were never published are finished first.
+def replay_groups(
+    spark: SparkSession,
+    config: Config,
+    logical_date: date | None = None,
+    *,
+    take_over: bool = False,
+) -> NightResult:
+    """The second step alone; the run is left REPLAYED. Nights before that landed and were never
+    published are finished first.
 
     logical_date: None: the newest night that has landed.
     """
     with _opened(spark, config, find_topics(config), take_over, _REPLAYED) as job:
         own = job.landed(logical_date)
-        waiting = [each.logical_date for each in job.nights if each.logical_date < own.logical_date and not each.is_done]
+        waiting = [
+            each.logical_date
+            for each in job.nights
+            if each.logical_date < own.logical_date and not each.is_done
+        ]
         if waiting:
             job.run_all(waiting, lands=False)
         with job.night(own.logical_date) as night:
-            night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=False)
+            night.acquire(
+                Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed),
+                LANDED,
+                whole=False,
+            )
             with night.failing():
                 replay_landed(night)
             return NightResult((*waiting, own.logical_date), night.let_go(), ())
 
 
-def build_reports(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
-    """The last step alone; then the nights after it, which stand on it. A night that is DONE gets its tables again from what is still staged.
+def build_reports(
+    spark: SparkSession,
+    config: Config,
+    logical_date: date | None = None,
+    *,
+    take_over: bool = False,
+) -> NightResult:
+    """The last step alone; then the nights after it, which stand on it. A night that is DONE gets
+    its tables again from what is still staged.
 
     logical_date: None: the newest night that has landed.
     """
     with _opened(spark, config, find_topics(config), take_over, _PUBLISHED, replays=False) as job:
         own = job.landed(logical_date)
-        waiting = [each.logical_date for each in job.nights if each.logical_date < own.logical_date and not each.is_done]
+        waiting = [
+            each.logical_date
+            for each in job.nights
+            if each.logical_date < own.logical_date and not each.is_done
+        ]
         if waiting:
             raise NotReady(
-                f"night {waiting[0]} of cluster {config.cluster} is before {own.logical_date} and was not published yet", _first(waiting[0])
+                f"night {waiting[0]} of cluster {config.cluster} is before {own.logical_date} and"
+                " was not published yet",
+                _first(waiting[0]),
             )
         later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
         with job.night(own.logical_date) as night:
@@ -131,21 +186,36 @@ def build_reports(spark: SparkSession, config: Config, logical_date: date | None
         return result
 
 
-def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | None = None, *, take_over: bool = False) -> NightResult:
-    """Replays and publishes all nights anew, in order, from the rows that they landed; states are made anew too, and the old ones not read.
+def rebuild_nights(
+    spark: SparkSession,
+    config: Config,
+    logical_date: date | None = None,
+    *,
+    take_over: bool = False,
+) -> NightResult:
+    """Replays and publishes all nights anew, in order, from the rows that they landed; states are
+    made anew too, and the old ones not read.
 
     logical_date: the first night to rebuild, as if the log began with it; None: the first there is.
     """
     with _opened(spark, config, find_topics(config), take_over, _ALL) as job:
         landed = job.landed(logical_date)
-        nights = [each for each in job.nights if logical_date is None or each.logical_date >= landed.logical_date]
+        nights = [
+            each
+            for each in job.nights
+            if logical_date is None or each.logical_date >= landed.logical_date
+        ]
         check_kept(job.warehouse, nights)
         dates = tuple(each.logical_date for each in nights)
         result = NightResult(dates, None, ())
         for own in nights:
             job.look_again()
             with job.night(own.logical_date) as night:
-                night.acquire(Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed), LANDED, whole=True)
+                night.acquire(
+                    Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed),
+                    LANDED,
+                    whole=True,
+                )
                 with night.failing():
                     if night.run.state == LANDED:
                         night.begin_anew(dates[0], dates[-1])
@@ -156,15 +226,21 @@ def rebuild_nights(spark: SparkSession, config: Config, logical_date: date | Non
 
 
 def _report(night: Night, *, tells: bool) -> tuple[bool, tuple[str, ...]]:
-    """Publishes a night that was replayed. Gives False where nights after it must be replayed, because its states may be others than they were; and
-    what is told of it."""
+    """Publishes a night that was replayed. Gives False where nights after it must be replayed,
+    because its states may be others than they were; and what is told of it.
+    """
     newest = night.newest_landed()
     if newest.state == FAILED and newest.plan.staged_version < 0:
         raise NotReady(
-            f"night {night.logical_date} of cluster {night.config.cluster} was not replayed yet", _first(night.logical_date, "replay_groups")
+            f"night {night.logical_date} of cluster {night.config.cluster} was not replayed yet",
+            _first(night.logical_date, "replay_groups"),
         )
     version = night.warehouse.version(EVIDENCE_TABLE) if newest.plan.evidence_version >= 0 else -1
-    night.acquire(replace(newest.plan, units=(), text_units=(), evidence_version=version), REPLAYED, whole=False)
+    night.acquire(
+        replace(newest.plan, units=(), text_units=(), evidence_version=version),
+        REPLAYED,
+        whole=False,
+    )
     stands = newest.state == DONE and newest.code_version == groupreplay.__version__
     with night.failing():
         if newest.state == DONE and not (stands and night.is_staged()):
@@ -179,9 +255,21 @@ def _first(logical_date: date, job: str = "build_reports") -> str:
 
 @contextmanager
 def _opened(
-    spark: SparkSession, config: Config, inputs: Inputs, take_over: bool, tables: Sequence[str], *, dry_run: bool = False, replays: bool = True
+    spark: SparkSession,
+    config: Config,
+    inputs: Inputs,
+    take_over: bool,
+    tables: Sequence[str],
+    *,
+    dry_run: bool = False,
+    replays: bool = True,
 ) -> Iterator[_Job]:
-    """A job while it runs. tables: those that it asks. dry_run: nothing is made or started. replays: needs Python workers."""
+    """A job while it runs.
+
+    tables: those that it asks.
+    dry_run: nothing is made or started.
+    replays: needs Python workers.
+    """
     job = _Job(spark, config, inputs, take_over)
     works = [table_logs(job.warehouse, tables), *([workers(spark)] if replays else [])]
     with started(*([] if dry_run else works)):
@@ -192,10 +280,14 @@ def _opened(
 class _Job:
     """What the jobs have in common: the warehouse and its nights."""
 
-    def __init__(self, spark: SparkSession, config: Config, inputs: Inputs, take_over: bool) -> None:
+    def __init__(
+        self, spark: SparkSession, config: Config, inputs: Inputs, take_over: bool
+    ) -> None:
         self.config, self.inputs, self.take_over = config, inputs, take_over
         fit_to(spark, 0)
-        self.warehouse = Warehouse(spark, config.warehouse, config.cluster, config.private_warehouse)
+        self.warehouse = Warehouse(
+            spark, config.warehouse, config.cluster, config.private_warehouse
+        )
         self.keys: HashKeys | None = hash_keys(config.privacy)
         self.ledger = Ledger(self.warehouse, config.cluster, config=config.in_force or None)
         self.nights: list[PastNight] = []
@@ -209,7 +301,9 @@ class _Job:
             check_privacy(self.warehouse, self.nights, self.keys)
         if writes:
             self.warehouse.create_all()
-            if (newest := next((night for night in reversed(self.nights) if night.versions), None)) is not None:
+            if (
+                newest := next((night for night in reversed(self.nights) if night.versions), None)
+            ) is not None:
                 mend_sql(self.warehouse, newest.logical_date, newest.versions)
 
     def look_again(self) -> None:
@@ -218,31 +312,55 @@ class _Job:
         self.nights = past_nights(rows.where(rows["cluster"] == self.config.cluster))
 
     def night(self, logical_date: date) -> Night:
-        return Night(self.config, self.warehouse, self.ledger, logical_date, self.nights, self.inputs, self.keys, self.take_over)
+        return Night(
+            self.config,
+            self.warehouse,
+            self.ledger,
+            logical_date,
+            self.nights,
+            self.inputs,
+            self.keys,
+            self.take_over,
+        )
 
     def ask_clusters(self, logical_date: date | None) -> None:
         """Before anything is landed into a night, None: the one of as-of."""
         was_landed = logical_date is not None and of_date(self.nights, logical_date) is not None
-        self.inputs = with_clusters(self.warehouse.spark, self.config, self.inputs, was_landed=was_landed, lands=True)
+        self.inputs = with_clusters(
+            self.warehouse.spark, self.config, self.inputs, was_landed=was_landed, lands=True
+        )
 
     def default_date(self) -> date:
         newest = newest_ms(plan_units(self.inputs.files, {}))
-        return default_date(self.nights, max(newest, self.inputs.live.as_of_ms) if self.inputs.live else newest)
+        return default_date(
+            self.nights, max(newest, self.inputs.live.as_of_ms) if self.inputs.live else newest
+        )
 
     def landed(self, logical_date: date | None) -> PastNight:
         """A night that has landed, by default the newest."""
-        own = of_date(self.nights, logical_date) if logical_date else next(reversed(self.nights), None)
+        own = (
+            of_date(self.nights, logical_date)
+            if logical_date
+            else next(reversed(self.nights), None)
+        )
         if own is None:
             cluster = self.config.cluster
             what = (
-                f"night {logical_date} of cluster {cluster} has not landed yet" if logical_date else f"no night of cluster {cluster} has landed yet"
+                f"night {logical_date} of cluster {cluster} has not landed yet"
+                if logical_date
+                else f"no night of cluster {cluster} has landed yet"
             )
             raise NotReady(what, "run land_logs first")
-        self.inputs = with_clusters(self.warehouse.spark, self.config, self.inputs, was_landed=True, lands=False)
+        self.inputs = with_clusters(
+            self.warehouse.spark, self.config, self.inputs, was_landed=True, lands=False
+        )
         return own
 
     def run_all(self, dates: Sequence[date], *, lands: bool) -> NightResult:
-        """All steps of these nights, in order. lands: whether what is new in the sources belongs to the last of them."""
+        """All steps of these nights, in order.
+
+        lands: whether what is new in the sources belongs to the last of them.
+        """
         for each in dates[:-1]:
             with self.night(each) as night:
                 _run_whole(night, nothing_new(night))
@@ -257,7 +375,11 @@ class _Job:
         """Lines on what the nights would read and write."""
         plan = planned(self.night(dates[-1])) if lands else Plan(())
         told = planned_lines(self.inputs, plan.units, plan.text_units, dates, *self.warehouse.roots)
-        return (*check_ready(self.warehouse.spark, self.warehouse.roots), *told, *chosen_lines(self.config))
+        return (
+            *check_ready(self.warehouse.spark, self.warehouse.roots),
+            *told,
+            *chosen_lines(self.config),
+        )
 
 
 def _run_whole(night: Night, plan: Plan, *, tells: bool = False) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""What a job starts ahead, while its driver waits for something else: no step needs it, but one that finds it done is sooner through."""
+"""What a job starts ahead, while its driver waits for something else: no step needs it, but one
+that finds it done is sooner through.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from groupreplay.tables.warehouse import Warehouse
 from groupreplay.workers.loading import load
 
 SLOTS_MAX: Final = 256
-"""On a large cluster the first workers are enough: the others start with the tasks that need them."""
+"""On a large cluster the first workers are enough: the others start with the tasks that need
+them.
+"""
 
 Work = Callable[[Event], None]
 """Ends soon after the event is set."""
@@ -24,7 +28,8 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def started(*works: Work) -> Iterator[tuple[Thread, ...]]:
-    """Each of these has a thread of its own while the body runs. Where one fails nothing is raised: the step that needs it says why.
+    """Each of these has a thread of its own while the body runs. Where one fails nothing is raised:
+    the step that needs it says why.
 
     They are over when this is left, so that no session is stopped under them.
     """
@@ -48,19 +53,25 @@ def _try(work: Work, left: Event) -> None:
 
 
 def workers(spark: SparkSession) -> Work:
-    """A Python worker in every slot imports what the steps run: a night of half a minute is a second or two shorter by it."""
+    """A Python worker in every slot imports what the steps run: a night of half a minute is a
+    second or two shorter by it.
+    """
 
     def start(_: Event) -> None:
         slots = min(spark.sparkContext.defaultParallelism, SLOTS_MAX)
-        spark.range(0, slots, 1, slots).mapInArrow(load, "id BIGINT").write.format("noop").mode("overwrite").save()
+        spark.range(0, slots, 1, slots).mapInArrow(load, "id BIGINT").write.format("noop").mode(
+            "overwrite"
+        ).save()
 
     return start
 
 
 def table_logs(warehouse: Warehouse, names: Sequence[str]) -> Work:
-    """The logs of tables, in this order, are read to the end: a few jobs of Spark for each, which the first write of a process to it else waits for.
+    """The logs of tables, in this order, are read to the end: a few jobs of Spark for each, which
+    the first write of a process to it else waits for.
 
-    While a night lands and replays, the driver has nothing better to do; while it publishes, it has no time left.
+    While a night lands and replays, the driver has nothing better to do; while it publishes, it has
+    no time left.
     """
 
     def read(left: Event) -> None:

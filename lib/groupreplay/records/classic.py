@@ -16,7 +16,9 @@ class NamedPartitions:
 
 @dataclass(slots=True)
 class Subscription:
-    """ConsumerProtocolSubscription, versions 0 to 3. generation_id is -1 where the version has none."""
+    """ConsumerProtocolSubscription, versions 0 to 3. generation_id is -1 where the version has
+    none.
+    """
 
     topics: tuple[str, ...]
     owned_partitions: tuple[NamedPartitions, ...] = ()
@@ -35,8 +37,10 @@ class Assignment:
 
 @dataclass(slots=True)
 class GroupMember:
-    """One member in K2. subscription, assignment: None unless protocolType is `consumer` and the bytes parse; an empty assignment parses to no
-    partitions.
+    """One member in K2.
+
+    subscription, assignment: None unless protocolType is `consumer` and the bytes parse; an empty
+        assignment parses to no partitions.
     """
 
     member_id: str

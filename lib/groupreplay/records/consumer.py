@@ -26,7 +26,8 @@ STATIC_LEAVE_EPOCH = -2
 class TopicPartitions:
     """Partitions of one topic, named by id.
 
-    assignment_epochs: one member epoch a partition (4.3+, KIP-1251); None where the writer did not keep them; 0 means "not known".
+    assignment_epochs: one member epoch a partition (4.3+, KIP-1251); None where the writer did not
+        keep them; 0 means "not known".
     """
 
     topic_id: str
@@ -90,7 +91,9 @@ class ClassicMemberMetadata:
 
 @dataclass(slots=True)
 class ConsumerGroupMemberMetadataValue:
-    """classic_member_metadata: there for a member that speaks the classic protocol, else None. subscribed_topic_regex: None and "" both mean none."""
+    """classic_member_metadata: there for a member that speaks the classic protocol, else None.
+    subscribed_topic_regex: None and "" both mean none.
+    """
 
     instance_id: str | None
     rack_id: str | None

@@ -1,4 +1,5 @@
-"""What a line of a broker's log or request log says, as the machines of evidence read it: one flat dataclass for both kinds.
+"""What a line of a broker's log or request log says, as the machines of evidence read it: one flat
+dataclass for both kinds.
 
 The parsers in `wire` make them; standard library only. Times are ms since the epoch, UTC.
 """
@@ -15,14 +16,24 @@ SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
 class LogEvent:
     """One thing a line tells; None where it does not tell it.
 
-    event: for a broker's log the template's name (`wire.text.server_templates`), for a request log the API's (`wire.text.request_log`).
-    at_ms: when the line was written. started_ms: when the request came, at_ms less its total time.
-    offsets_partition: of the shard that speaks. other_member_id: who owns, replaces or fences; the member that a join was answered with.
-    epoch: group epoch, generation or member epoch that the line or the request names. response_epoch: that of the response.
-    state: of a classic group. detail: the server's reason, or the text of the error. client_reason: the client's own words.
-    error_code: of the response, 0 none. count: members, records or requests. duration_ms: what the line says it took.
-    session_timeout_ms: that a member of the classic protocol joined with; those of the others are the broker's, and no line has them.
-    member_ids: all that the line names, where they are several. connection: of the client to the broker, as the request log writes it.
+    event: for a broker's log the template's name (`wire.text.server_templates`), for a request log
+        the API's (`wire.text.request_log`).
+    at_ms: when the line was written.
+    started_ms: when the request came, at_ms less its total time.
+    offsets_partition: of the shard that speaks.
+    other_member_id: who owns, replaces or fences; the member that a join was answered with.
+    epoch: group epoch, generation or member epoch that the line or the request names.
+    response_epoch: that of the response.
+    state: of a classic group.
+    detail: the server's reason, or the text of the error.
+    client_reason: the client's own words.
+    error_code: of the response, 0 none.
+    count: members, records or requests.
+    duration_ms: what the line says it took.
+    session_timeout_ms: that a member of the classic protocol joined with; those of the others are
+        the broker's, and no line has them.
+    member_ids: all that the line names, where they are several.
+    connection: of the client to the broker, as the request log writes it.
     """
 
     event: str

@@ -8,7 +8,9 @@ from typing import ClassVar
 
 @dataclass(slots=True)
 class OffsetCommitValue:
-    """offset: committed position. topic_id: only in version 4 (4.1+), and not always there."""
+    """offset: committed position.
+    topic_id: only in version 4 (4.1+), and not always there.
+    """
 
     offset: int
     commit_timestamp_ms: int

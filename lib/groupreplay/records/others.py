@@ -8,9 +8,12 @@ from typing import Any
 
 @dataclass(slots=True)
 class OtherGroupRecord:
-    """A record of a share or streams group, decoded whole but replayed only for its group's kind and its members.
+    """A record of a share or streams group, decoded whole but replayed only for its group's kind
+    and its members.
 
-    key_type: 9 to 15 (share) or 17 to 23 (streams). member_id: "" where the key has none. value: Kafka's field names in snake_case.
+    key_type: 9 to 15 (share) or 17 to 23 (streams).
+    member_id: "" where the key has none.
+    value: Kafka's field names in snake_case.
     """
 
     key_type: int

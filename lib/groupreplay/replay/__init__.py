@@ -1,1 +1,3 @@
-"""Records -> facts. One machine a group; no clock, no I/O, no pandas, no logging: the same records give the same facts."""
+"""Records -> facts. One machine a group; no clock, no I/O, no pandas, no logging: the same records
+give the same facts.
+"""

@@ -19,20 +19,35 @@ STREAMS_PROTOCOL = "stream"
 
 
 def assignment_of(member: GroupMember) -> frozenset[TopicPartition]:
-    """The set of (topic, partition) that K2 gives a member; empty where its bytes are not of the consumer's embedded protocol."""
+    """The set of (topic, partition) that K2 gives a member; empty where its bytes are not of the
+    consumer's embedded protocol.
+    """
     if member.assignment is None:
         return frozenset()
-    return frozenset([(t.topic, p) for t in member.assignment.assigned_partitions for p in t.partitions])
+    return frozenset(
+        [(t.topic, p) for t in member.assignment.assigned_partitions for p in t.partitions]
+    )
 
 
-def apply_classic(machine: Machine, change: Change, entry: Entry, value: GroupMetadataValue, cause: Cause | None = None) -> None:
-    """Makes the group what a K2 says. cause: where the caller knows it (a downgrade), else told from the difference of members."""
+def apply_classic(
+    machine: Machine,
+    change: Change,
+    entry: Entry,
+    value: GroupMetadataValue,
+    cause: Cause | None = None,
+) -> None:
+    """Makes the group what a K2 says.
+
+    cause: where the caller knows it (a downgrade), else told from the difference of members.
+    """
     life = machine.life
     change.by_k2 = True
     machine.rules.generation(entry, value, change.converts)
     life.protocol_type = value.protocol_type or life.protocol_type
     life.protocol_name = value.protocol or life.protocol_name
-    raises = value.generation > 0 and (life.epoch is None or value.generation != life.epoch or cause is not None)
+    raises = value.generation > 0 and (
+        life.epoch is None or value.generation != life.epoch or cause is not None
+    )
     found = cause or _find_cause(machine, value)
     listed = {m.member_id for m in value.members}
     for member_id in [m for m in life.members if m not in listed]:
@@ -43,28 +58,47 @@ def apply_classic(machine: Machine, change: Change, entry: Entry, value: GroupMe
     _inherit_targets(life, change)
     if raises:
         knows_target = life.birth_seen or life.target_epoch is not None
-        # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static member does.
-        observed = change.converts or (change.last_hole <= life.last_change_offset if life.last_change_offset >= 0 else life.birth_seen)
+        # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static
+        # member does.
+        observed = change.converts or (
+            change.last_hole <= life.last_change_offset
+            if life.last_change_offset >= 0
+            else life.birth_seen
+        )
         machine.epochs.open(value.generation, entry.ts_ms, entry.offset, found, observed)
         life.target_epoch = value.generation
-        machine.epochs.target(value.generation, entry.ts_ms, partitions_moved(life.moved_from, life.target_owner) if knows_target else None)
+        machine.epochs.target(
+            value.generation,
+            entry.ts_ms,
+            partitions_moved(life.moved_from, life.target_owner) if knows_target else None,
+        )
         machine.ownership.drop_untargeted(change.offset)
     life.moved_from.clear()
 
 
 def _inherit_targets(life: Life, change: Change) -> None:
-    """Static members that came back under new ids take their own partitions over: they do not move."""
+    """Static members that came back under new ids take their own partitions over: they do not
+    move.
+    """
     old = {m.instance_id: i for i, m in change.removed.items() if m.instance_id is not None}
-    new = {old[m.instance_id]: i for i, m in life.members.items() if m.instance_id in old} if old else {}
+    new = (
+        {old[m.instance_id]: i for i, m in life.members.items() if m.instance_id in old}
+        if old
+        else {}
+    )
     if new:
         for tp, owner in life.moved_from.items():
             if owner in new:
                 life.moved_from[tp] = new[owner]
 
 
-def _set_member(machine: Machine, change: Change, entry: Entry, listed: GroupMember, generation: int) -> None:
+def _set_member(
+    machine: Machine, change: Change, entry: Entry, listed: GroupMember, generation: int
+) -> None:
     member = machine.touch(change, listed.member_id)
-    machine.describe(member, listed.group_instance_id, listed.client_id, listed.client_host, CLASSIC)
+    machine.describe(
+        member, listed.group_instance_id, listed.client_id, listed.client_host, CLASSIC
+    )
     machine.set_current(member, generation, 0)
     member.rebalance_timeout_ms = listed.rebalance_timeout_ms
     member.subscription = listed.subscription.topics if listed.subscription is not None else ()
@@ -92,7 +126,9 @@ def _retarget(machine: Machine, member: Member, wanted: frozenset[TopicPartition
 
 
 def _find_cause(machine: Machine, value: GroupMetadataValue) -> Cause:
-    """From the difference of members between two K2s: what happened in between is not recorded, so it is INFERRED at best."""
+    """From the difference of members between two K2s: what happened in between is not recorded, so
+    it is INFERRED at best.
+    """
     members = machine.life.members
     if not machine.life.birth_seen and machine.life.last_change_offset < 0:
         return cause_names.UNKNOWN_CAUSE, None, NONE
@@ -108,6 +144,8 @@ def _find_cause(machine: Machine, value: GroupMetadataValue) -> Cause:
     if came:
         return cause_names.JOIN, only([m.member_id for m in came]), INFERRED
     for member_id, member in listed.items():
-        if member.subscription is not None and set(member.subscription.topics) != set(members[member_id].subscription):
+        if member.subscription is not None and set(member.subscription.topics) != set(
+            members[member_id].subscription
+        ):
             return cause_names.SUBSCRIPTION, member_id, INFERRED
     return cause_names.UNKNOWN_CAUSE, None, NONE

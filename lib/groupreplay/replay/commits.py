@@ -1,4 +1,6 @@
-"""Committed offsets: first ones after a hand-over, last ones before, and who of a group's members is quiet."""
+"""Committed offsets: first ones after a hand-over, last ones before, and who of a group's members
+is quiet.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:
     offset, at, _, _, last_hole, _ = entry
     if topic_id is not None and topic_id not in life.topic_names:
         learn_topic(machine, entry, topic_id, commit.topic, None, "K1")
-    # The partition as the group's protocol names it; every id of that name where the record has none.
+    # The partition as the group's protocol names it; every id of that name where the record has
+    # none.
     if life.protocol == CLASSIC:
         meant = [key]
     elif topic_id is not None:

@@ -1,8 +1,11 @@
-"""A group that changes its protocol: online and offline, up and down (KIP-848, "Supporting Online Consumer Group Upgrade").
+"""A group that changes its protocol: online and offline, up and down (KIP-848, "Supporting Online
+Consumer Group Upgrade").
 
-Online, the members stay and so does the incarnation: what is open is renamed from topic names to ids, or back, and goes on. Offline, the group was
-empty: a new incarnation begins, which inherits the count of conversions. Where no name is known for an id, a span ends UNOBSERVED at the conversion.
-Source: GroupMetadataManager.convertToConsumerGroup, convertToClassicGroup; ConsumerGroup.fromClassicGroup.
+Online, the members stay and so does the incarnation: what is open is renamed from topic names to
+ids, or back, and goes on. Offline, the group was empty: a new incarnation begins, which inherits
+the count of conversions. Where no name is known for an id, a span ends UNOBSERVED at the
+conversion. Source: GroupMetadataManager.convertToConsumerGroup, convertToClassicGroup;
+ConsumerGroup.fromClassicGroup.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ OFFLINE = "OFFLINE"
 
 
 def direction_of(operation: Operation) -> str | None:
-    """UPGRADE: a K2 goes and a K3 comes. DOWNGRADE: a K3 goes and a K2 comes. None: neither, or only one of the two."""
+    """UPGRADE: a K2 goes and a K3 comes. DOWNGRADE: a K3 goes and a K2 comes. None: neither, or
+    only one of the two.
+    """
     k2_gone = k2_new = k3_gone = k3_new = False
     for entry in operation.entries:
         match entry.record:
@@ -48,39 +53,56 @@ def direction_of(operation: Operation) -> str | None:
 
 
 def is_online(operation: Operation, direction: str, is_whole: bool) -> bool:
-    """Online: members were taken over, so a classic member's K5 (upgrade) or a member in the new K2 (downgrade) is there.
+    """Online: members were taken over, so a classic member's K5 (upgrade) or a member in the new K2
+    (downgrade) is there.
 
-    is_whole: no record of it, or right before it, is missing. Where compaction may have taken those K5s, an epoch past the first one of a new group
-    (1, from 4.3 on 2) says that the count of generations went on. An empty group that was about to rebalance goes on counting too.
+    is_whole: no record of it, or right before it, is missing. Where compaction may have taken those
+        K5s, an epoch past the first one of a new group (1, from 4.3 on 2) says that the count of
+        generations went on. An empty group that was about to rebalance goes on counting too.
     """
     for entry in operation.entries:
         match entry.record:
             case ConsumerGroupMemberMetadata(value=metadata) if (
-                direction == UPGRADE and metadata is not None and metadata.classic_member_metadata is not None
+                direction == UPGRADE
+                and metadata is not None
+                and metadata.classic_member_metadata is not None
             ):
                 return True
-            case ConsumerGroupMetadata(value=group) if direction == UPGRADE and not is_whole and group is not None and group.epoch > 2:
+            case ConsumerGroupMetadata(value=group) if (
+                direction == UPGRADE and not is_whole and group is not None and group.epoch > 2
+            ):
                 return True
-            case GroupMetadata(value=value) if direction == DOWNGRADE and value is not None and value.members:
+            case GroupMetadata(value=value) if (
+                direction == DOWNGRADE and value is not None and value.members
+            ):
                 return True
     return False
 
 
 def upgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
-    """K2's tombstone, the classic members as K5 to K8 at the generation, then the joiner (sequence 12 of the reference)."""
+    """K2's tombstone, the classic members as K5 to K8 at the generation, then the joiner (sequence
+    12 of the reference).
+    """
     life = machine.life
     epoch_before = known_epoch(life, operation)
     for member_id in list(life.members):
         machine.touch(change, member_id)
     change.converts = True
     for entry in operation.entries:
-        if isinstance(entry.record, ConsumerGroupTargetAssignmentMember) and entry.record.value is not None:
+        if (
+            isinstance(entry.record, ConsumerGroupTargetAssignmentMember)
+            and entry.record.value is not None
+        ):
             for topic in entry.record.value.topic_partitions:
                 machine.names.see(topic.topic_id)
     left_behind = _left_behind(machine, operation)
     _end_left_behind(machine, change, operation, left_behind)
     ids = _ids_in(operation)
-    _rename(machine, change, _one_each({tp: _id_of(machine, tp, ids) for tp in _open_partitions(life)}, life))
+    _rename(
+        machine,
+        change,
+        _one_each({tp: _id_of(machine, tp, ids) for tp in _open_partitions(life)}, life),
+    )
     life.protocol = CONSUMER
     life.target_epoch = None
     apply_consumer(machine, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT))
@@ -91,25 +113,40 @@ def upgrade_online(machine: Machine, change: Change, operation: Operation) -> No
 
 
 def downgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
-    """Every K3 to K8 goes and a K2 of the remaining members comes, with their target assignment (sequence 13 of the reference)."""
+    """Every K3 to K8 goes and a K2 of the remaining members comes, with their target assignment
+    (sequence 13 of the reference).
+    """
     life = machine.life
     epoch_before = known_epoch(life, operation)
     entry, value = k2_of(operation)
     listed = {m.member_id for m in value.members}
     gone = [m for m in life.members.values() if m.member_id not in listed]
-    trigger = next((m.member_id for m in gone if m.protocol != CLASSIC), gone[0].member_id if gone else None)
+    trigger = next(
+        (m.member_id for m in gone if m.protocol != CLASSIC), gone[0].member_id if gone else None
+    )
     for member_id in list(life.members):
         machine.touch(change, member_id)
     change.converts = change.downgraded = True
-    _rename(machine, change, _one_each({tp: _name_of(machine, tp) for tp in _open_partitions(life)}, life))
+    _rename(
+        machine,
+        change,
+        _one_each({tp: _name_of(machine, tp) for tp in _open_partitions(life)}, life),
+    )
     life.protocol = CLASSIC
     apply_classic(machine, change, entry, value, (cause_names.DOWNGRADE, trigger, EXACT))
     converted(machine, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
 
 
-def converted(machine: Machine, operation: Operation, direction: str, mode: str, epoch_before: int | None, removed: str | None = None) -> None:
-    """Tells a conversion. It was triggered by the joiner of an upgrade, by the member `removed` in a downgrade; nobody is named for an offline
-    downgrade.
+def converted(
+    machine: Machine,
+    operation: Operation,
+    direction: str,
+    mode: str,
+    epoch_before: int | None,
+    removed: str | None = None,
+) -> None:
+    """Tells a conversion. It was triggered by the joiner of an upgrade, by the member `removed` in
+    a downgrade; nobody is named for an offline downgrade.
     """
     trigger = joiner_of(operation) if direction == UPGRADE else removed
     life = machine.life
@@ -143,30 +180,64 @@ def joiner_of(operation: Operation) -> str | None:
     """The first member of an upgrade that joins with the consumer protocol."""
     for entry in operation.entries:
         record = entry.record
-        if isinstance(record, ConsumerGroupMemberMetadata) and record.value is not None and record.value.classic_member_metadata is None:
+        if (
+            isinstance(record, ConsumerGroupMemberMetadata)
+            and record.value is not None
+            and record.value.classic_member_metadata is None
+        ):
             return record.member_id
     return None
 
 
 def k2_of(operation: Operation) -> tuple[Entry, GroupMetadataValue]:
     """The K2 value of a downgrade."""
-    return next((e, e.record.value) for e in operation.entries if isinstance(e.record, GroupMetadata) and e.record.value is not None)
+    return next(
+        (e, e.record.value)
+        for e in operation.entries
+        if isinstance(e.record, GroupMetadata) and e.record.value is not None
+    )
 
 
 def _left_behind(machine: Machine, operation: Operation) -> list[str]:
-    """Members of the last K2 that the upgrade did not take over: they had left in a join phase that no record shows."""
+    """Members of the last K2 that the upgrade did not take over: they had left in a join phase that
+    no record shows.
+    """
     taken = {
-        e.record.member_id for e in operation.entries if isinstance(e.record, (ConsumerGroupMemberMetadata, ConsumerGroupCurrentMemberAssignment))
+        e.record.member_id
+        for e in operation.entries
+        if isinstance(e.record, (ConsumerGroupMemberMetadata, ConsumerGroupCurrentMemberAssignment))
     }
     return [m for m in machine.life.members if m not in taken]
 
 
-def _end_left_behind(machine: Machine, change: Change, operation: Operation, member_ids: list[str]) -> None:
-    """Ends what they held while it still goes by its topic's name: the upgrade need not tell the id."""
-    epochs = [e.record.value.epoch for e in operation.entries if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None]
-    moment = Moment(change.at, change.offset, max(epochs, default=machine.life.epoch), change.leader_epoch, last_hole=change.last_hole)
-    described = [e.record.value for e in operation.entries if isinstance(e.record, ConsumerGroupMemberMetadata)]
-    instances = {value.instance_id for value in described if value is not None and value.instance_id is not None}
+def _end_left_behind(
+    machine: Machine, change: Change, operation: Operation, member_ids: list[str]
+) -> None:
+    """Ends what they held while it still goes by its topic's name: the upgrade need not tell the
+    id.
+    """
+    epochs = [
+        e.record.value.epoch
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
+    ]
+    moment = Moment(
+        change.at,
+        change.offset,
+        max(epochs, default=machine.life.epoch),
+        change.leader_epoch,
+        last_hole=change.last_hole,
+    )
+    described = [
+        e.record.value
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupMemberMetadata)
+    ]
+    instances = {
+        value.instance_id
+        for value in described
+        if value is not None and value.instance_id is not None
+    }
     for member_id in member_ids:
         member = machine.life.members[member_id]
         reason = "REPLACED" if member.instance_id in instances else "LEFT_OR_FENCED"
@@ -178,7 +249,11 @@ def _end_left_behind(machine: Machine, change: Change, operation: Operation, mem
 
 
 def _open_partitions(life: Life) -> set[TopicPartition]:
-    return {tp for m in life.members.values() for tp in m.spans} | life.trails.keys() | {tp for m in life.members.values() for tp in m.requests}
+    return (
+        {tp for m in life.members.values() for tp in m.spans}
+        | life.trails.keys()
+        | {tp for m in life.members.values() for tp in m.requests}
+    )
 
 
 def _ids_in(operation: Operation) -> set[str]:
@@ -191,7 +266,9 @@ def _ids_in(operation: Operation) -> set[str]:
 
 
 def _id_of(machine: Machine, tp: TopicPartition, ids: set[str]) -> str | None:
-    """The id of a topic's name: the one that the conversion itself uses, where several topics had the name one after the other."""
+    """The id of a topic's name: the one that the conversion itself uses, where several topics had
+    the name one after the other.
+    """
     known = machine.names.ids(tp[0])
     used = [i for i in known if i in ids]
     return used[-1] if used else known[-1] if known else None
@@ -201,13 +278,20 @@ def _name_of(machine: Machine, tp: TopicPartition) -> str | None:
     return machine.names.name(tp[0])
 
 
-def _one_each(new_topic: dict[TopicPartition, str | None], life: Life) -> dict[TopicPartition, str | None]:
-    """No two partitions under one new name: of a topic that was deleted and made anew, the id that is in a target keeps the name."""
+def _one_each(
+    new_topic: dict[TopicPartition, str | None], life: Life
+) -> dict[TopicPartition, str | None]:
+    """No two partitions under one new name: of a topic that was deleted and made anew, the id that
+    is in a target keeps the name.
+    """
     taken: dict[TopicPartition, TopicPartition] = {}
     for tp in sorted(new_topic, key=lambda tp: (tp in life.target_owner, tp)):
         if (topic := new_topic[tp]) is not None:
             taken[topic, tp[1]] = tp
-    return {tp: topic if topic is not None and taken[topic, tp[1]] == tp else None for tp, topic in new_topic.items()}
+    return {
+        tp: topic if topic is not None and taken[topic, tp[1]] == tp else None
+        for tp, topic in new_topic.items()
+    }
 
 
 def _rename(machine: Machine, change: Change, new_topic: dict[TopicPartition, str | None]) -> None:
@@ -248,7 +332,9 @@ def _rename_member(member: Member, new_topic: dict[TopicPartition, str | None]) 
     for tp, row in requests.items():
         topic = new_topic.get(tp)
         member.requests[topic if topic is not None else tp[0], tp[1]] = row
-    named = {(topic, tp[1]) for tp in member.target or () if (topic := new_topic.get(tp)) is not None}
+    named = {
+        (topic, tp[1]) for tp in member.target or () if (topic := new_topic.get(tp)) is not None
+    }
     member.target = frozenset(named) if member.target is not None else None
     member.taken.clear()
     member.waiting = set()

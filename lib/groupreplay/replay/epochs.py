@@ -1,4 +1,6 @@
-"""Rows of `group_epochs`: one a K3, one a K2 that raises the generation or ends a downgrade. Source of the rules: measures.md section 3."""
+"""Rows of `group_epochs`: one a K3, one a K2 that raises the generation or ends a downgrade. Source
+of the rules: measures.md section 3.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,23 @@ MAX_CHAIN_LENGTH = 256
 
 
 class Epochs:
-    """The epoch rows of one life, and what is told from them: epoch storms, epochs whose target is not computed."""
+    """The epoch rows of one life, and what is told from them: epoch storms, epochs whose target is
+    not computed.
+    """
 
     def __init__(self, life: Life, output: Output) -> None:
         self._life = life
         self._output = output
         self._opened: list[Epoch] = []
 
-    def open(self, epoch: int, at: int, offset: int, cause: tuple[str, str | None, str], observed: bool = True) -> None:
+    def open(
+        self,
+        epoch: int,
+        at: int,
+        offset: int,
+        cause: tuple[str, str | None, str],
+        observed: bool = True,
+    ) -> None:
         """Begins an epoch and supersedes the one before. cause: (cause, member, confidence)."""
         life = self._life
         self.close(at, offset)
@@ -62,7 +73,9 @@ class Epochs:
             self._add_to_storm(at, offset)
 
     def count_members(self) -> None:
-        """members and members_classic are those at the end of the opening operation, of every row that it opened."""
+        """members and members_classic are those at the end of the opening operation, of every row
+        that it opened.
+        """
         for row in self._opened:
             row.members, row.members_classic = len(self._life.members), self._life.classic_members
         self._opened.clear()
@@ -81,32 +94,49 @@ class Epochs:
         self._life.epoch_row = None
 
     def target(self, epoch: int, at: int, moved: int | None) -> None:
-        """A K6: the first one of the open epoch gives its target's time. moved: partitions whose target went from one member to
-        another, None where the target before was not seen."""
+        """A K6: the first one of the open epoch gives its target's time.
+
+        moved: partitions whose target went from one member to another, None where the target before
+            was not seen.
+        """
         row = self._life.epoch_row
         if row is not None and row.epoch == epoch and row.target_at is None:
             row.target_at = at
             row.partitions_moved = moved
-            row.assign_ms = at - row.started_at if row.start_observed and at >= row.started_at else None
+            row.assign_ms = (
+                at - row.started_at if row.start_observed and at >= row.started_at else None
+            )
 
     def converge(self, at: int, last_hole: int) -> None:
-        """Marks the open epoch as converged when every live member is STABLE in it. A group without members converges on nothing.
+        """Marks the open epoch as converged when every live member is STABLE in it. A group without
+        members converges on nothing.
 
         Behind a hole that lies in the epoch it may have been so before, so nothing is measured.
         """
         life, row = self._life, self._life.epoch_row
-        if row is None or row.converged_at is not None or not life.members or row.epoch != life.target_epoch:
+        if (
+            row is None
+            or row.converged_at is not None
+            or not life.members
+            or row.epoch != life.target_epoch
+        ):
             return
         if life.stable.get(row.epoch, 0) == len(life.members):
             row.converged_at = at
             row.outcome = "CONVERGED"
-            is_measurable = row.start_observed and at >= row.started_at and last_hole <= row.from_offset
+            is_measurable = (
+                row.start_observed and at >= row.started_at and last_hole <= row.from_offset
+            )
             row.converge_ms = at - row.started_at if is_measurable else None
 
-    def watch_assigning(self, at: int, offset: int, last_hole: int, last_change_offset: int) -> None:
-        """ASSIGNING: the group epoch is past the target's while members live (6.1 of the reference; an empty group may stay so from 4.4 on).
+    def watch_assigning(
+        self, at: int, offset: int, last_hole: int, last_change_offset: int
+    ) -> None:
+        """ASSIGNING: the group epoch is past the target's while members live (6.1 of the reference;
+        an empty group may stay so from 4.4 on).
 
-        last_change_offset: of the operation before. A target may lie in a hole, so what was so before one is not known to have lasted.
+        last_change_offset: of the operation before. A target may lie in a hole, so what was so
+            before one is not known to have lasted.
         """
         life = self._life
         if life.assigning is not None and last_hole > life.assigning.from_offset:
@@ -138,7 +168,9 @@ class Epochs:
     def _add_to_storm(self, at: int, offset: int) -> None:
         life = self._life
         storm = life.storm
-        if storm is not None and (at - storm.times_at[-1] > MAX_CHAIN_GAP_MS or len(storm.times_at) >= MAX_CHAIN_LENGTH):
+        if storm is not None and (
+            at - storm.times_at[-1] > MAX_CHAIN_GAP_MS or len(storm.times_at) >= MAX_CHAIN_LENGTH
+        ):
             emit_chain(self._output, storm)
             storm = None
         if storm is None:
@@ -162,9 +194,17 @@ def only(member_ids: list[str]) -> str | None:
     return member_ids[0] if len(member_ids) == 1 else None
 
 
-def partitions_moved(moved_from: dict[TopicPartition, str | None], target_owner: dict[TopicPartition, str]) -> int:
-    """Partitions whose target went from one member to another since the last target; first assignments and dropped ones do not count."""
-    return sum(1 for tp, before in moved_from.items() if before is not None and target_owner.get(tp, before) != before)
+def partitions_moved(
+    moved_from: dict[TopicPartition, str | None], target_owner: dict[TopicPartition, str]
+) -> int:
+    """Partitions whose target went from one member to another since the last target; first
+    assignments and dropped ones do not count.
+    """
+    return sum(
+        1
+        for tp, before in moved_from.items()
+        if before is not None and target_owner.get(tp, before) != before
+    )
 
 
 def emit_stall(output: Output, stall: Stall, until_at: int, to_offset: int) -> None:

@@ -1,8 +1,9 @@
 """What a machine returns: one dataclass a kind of fact, one instance an output row.
 
-A field is a column of the same name in the table that its kind feeds. `*_at` is ms since the epoch, UTC (a TIMESTAMP in the table); `*_ms` is a
-duration; None is NULL. Key of every fact: cluster, group_id, incarnation and what its docstring names.
-Facts are plain slotted dataclasses: frozen ones cost eight times as much to make, and a replay makes millions.
+A field is a column of the same name in the table that its kind feeds. `*_at` is ms since the epoch,
+UTC (a TIMESTAMP in the table); `*_ms` is a duration; None is NULL. Key of every fact: cluster,
+group_id, incarnation and what its docstring names. Facts are plain slotted dataclasses: frozen ones
+cost eight times as much to make, and a replay makes millions.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import ClassVar
 class Fact:
     """What every fact of a group has.
 
-    from_offset, to_offset: of the records that open and close the row; to_offset is None while it is open.
-    start_observed: False where the log began later than the row (its time is then that of the first record that shows it).
+    from_offset, to_offset: of the records that open and close the row; to_offset is None while it
+        is open.
+    start_observed: False where the log began later than the row (its time is then that of the first
+        record that shows it).
     is_final: no later record can change the row.
     """
 
@@ -86,9 +89,11 @@ class MemberState(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class MemberLife(Fact):
-    """`members`, key (member_id, from_offset): from joining the group to leaving it, through all epochs and conversions.
+    """`members`, key (member_id, from_offset): from joining the group to leaving it, through all
+    epochs and conversions.
 
-    end_reason: LEFT_OR_FENCED, REPLACED (by replaced_by), GROUP_REMOVED, UNOBSERVED (in a hole), OPEN.
+    end_reason: LEFT_OR_FENCED, REPLACED (by replaced_by), GROUP_REMOVED, UNOBSERVED (in a hole),
+        OPEN.
     """
 
     KIND: ClassVar[str] = "member_life"
@@ -105,7 +110,9 @@ class MemberLife(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class HeldPartition(Fact):
-    """`member_assignments`, key (member_id, coalesce(topic_id, topic), partition, from_offset). topic or topic_id may be None, never both."""
+    """`member_assignments`, key (member_id, coalesce(topic_id, topic), partition, from_offset).
+    topic or topic_id may be None, never both.
+    """
 
     KIND: ClassVar[str] = "held_partition"
     member_id: str
@@ -160,10 +167,14 @@ class HandOver(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class Stall(Fact):
-    """A stretch of time that the report calls stuck if it is long enough: `stuck_members`, or `stuck_groups` where member_id is None.
+    """A stretch of time that the report calls stuck if it is long enough: `stuck_members`, or
+    `stuck_groups` where member_id is None.
 
-    Key (member_id, reason, since_at). reason: SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO, ASSIGNED_NOT_CONSUMING;
-    groups: ASSIGNING_STALLED, MIGRATION_STALLED. Closed stretches shorter than MIN_STALL_MS are not told, so no threshold may be lower.
+    Key (member_id, reason, since_at).
+
+    reason: SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO,
+        ASSIGNED_NOT_CONSUMING; groups: ASSIGNING_STALLED, MIGRATION_STALLED. Closed stretches
+        shorter than MIN_STALL_MS are not told, so no threshold may be lower.
     """
 
     KIND: ClassVar[str] = "stall"
@@ -184,12 +195,14 @@ class Stall(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class Chain(Fact):
-    """Repetitions that the report calls stuck if enough of them fall into one window: FENCE_LOOP of a member, EPOCH_STORM of a group (member_id
-    None).
+    """Repetitions that the report calls stuck if enough of them fall into one window: FENCE_LOOP of
+    a member, EPOCH_STORM of a group (member_id None).
 
-    Key (member_id, reason, from_offset). times_at: when each repetition began, ms, ascending; ends_at: when it ended (FENCE_LOOP: the return),
-    same length.
-    A chain ends when nothing was added for MAX_CHAIN_GAP_MS, so no window may be longer.
+    Key (member_id, reason, from_offset).
+
+    times_at: when each repetition began, ms, ascending.
+    ends_at: when it ended (FENCE_LOOP: the return), same length. A chain ends when nothing was
+        added for MAX_CHAIN_GAP_MS, so no window may be longer.
     """
 
     KIND: ClassVar[str] = "chain"
@@ -205,7 +218,8 @@ class Chain(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class GroupSnapshot(Fact):
-    """`migration_progress` but for is_stalled and progress_pct: the group as the last record left it.
+    """`migration_progress` but for is_stalled and progress_pct: the group as the last record left
+    it.
 
     The blocker_* lists go together, one element a classic member.
     """
@@ -231,7 +245,10 @@ class GroupSnapshot(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class Anomaly(Fact):
-    """`anomalies`, key (rule, evidence_offset, detail); evidence_partition is offsets_partition. severity: INFO, WARN, ERROR."""
+    """`anomalies`, key (rule, evidence_offset, detail); evidence_partition is offsets_partition.
+
+    severity: INFO, WARN, ERROR.
+    """
 
     KIND: ClassVar[str] = "anomaly"
     rule: str
@@ -243,7 +260,10 @@ class Anomaly(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class TopicSeen(Fact):
-    """`topics`: a topic id's name as a record of this group showed it for the first time. partitions: None unless from K4."""
+    """`topics`: a topic id's name as a record of this group showed it for the first time.
+
+    partitions: None unless from K4.
+    """
 
     KIND: ClassVar[str] = "topic_seen"
     topic_id: str

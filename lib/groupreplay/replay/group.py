@@ -1,4 +1,6 @@
-"""The machine of one group id: records in, facts out, state to bytes and back. The only class of `replay` that others use."""
+"""The machine of one group id: records in, facts out, state to bytes and back. The only class of
+`replay` that others use.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,11 @@ from groupreplay.replay.operations import Operation, OperationReader
 class GroupReplay:
     """Replays one group id in one partition of the offsets topic.
 
-    Feed entries in offset order with `replay`, call `flush` at the end of the input, then take facts, open facts and state. names: topic id -> name,
-    as given from outside; names that the group's own records teach are learnt besides.
+    Feed entries in offset order with `replay`, call `flush` at the end of the input, then take
+    facts, open facts and state.
+
+    names: topic id -> name, as given from outside; names that the group's own records teach are
+        learnt besides.
     """
 
     def __init__(self, group_id: str, offsets_partition: int, names: Mapping[str, str]) -> None:
@@ -40,8 +45,12 @@ class GroupReplay:
         self._operations = OperationReader()
 
     @classmethod
-    def restore(cls, group_id: str, offsets_partition: int, names: Mapping[str, str], data: bytes) -> GroupReplay:
-        """The machine as it was when `state` gave those bytes. Raises StateError for bytes that cannot be read."""
+    def restore(
+        cls, group_id: str, offsets_partition: int, names: Mapping[str, str], data: bytes
+    ) -> GroupReplay:
+        """The machine as it was when `state` gave those bytes. Raises StateError for bytes that
+        cannot be read.
+        """
         replay = cls(group_id, offsets_partition, names)
         replay._machine = Machine(state.from_bytes(data), names, replay._output)
         return replay
@@ -67,7 +76,9 @@ class GroupReplay:
         return taken
 
     def open_facts(self) -> list[Fact]:
-        """The rows that a later record can still change, and the group's snapshot; [] for a group that is gone. Changes nothing."""
+        """The rows that a later record can still change, and the group's snapshot; [] for a group
+        that is gone. Changes nothing.
+        """
         return snapshot.open_facts(self._machine) if self._machine is not None else []
 
     def state(self) -> bytes | None:
@@ -75,17 +86,37 @@ class GroupReplay:
         return state.to_bytes(self._machine.life) if self._machine is not None else None
 
     def end_log(self) -> None:
-        """The log that the group lived in is no more: how its members ended was not seen, and what follows is of another log."""
+        """The log that the group lived in is no more: how its members ended was not seen, and what
+        follows is of another log.
+        """
         self.flush()
         if self._machine is not None:
             life = self._machine.life
             nothing = OtherGroupRecord(0, self._group_id, "", None)
-            self._end_life(Operation([Entry(life.last_offset, life.last_at, life.leader_epoch, -1, life.last_offset, nothing)]), removed=False)
+            self._end_life(
+                Operation(
+                    [
+                        Entry(
+                            life.last_offset,
+                            life.last_at,
+                            life.leader_epoch,
+                            -1,
+                            life.last_offset,
+                            nothing,
+                        )
+                    ]
+                ),
+                removed=False,
+            )
 
     # ------------------------------------------------------------ lives
 
-    def _begin_life(self, protocol: str, offset: int, birth_seen: bool, inherits: Life | None = None) -> Machine:
-        life = Life(self._group_id, self._offsets_partition, offset, protocol, birth_seen=birth_seen)
+    def _begin_life(
+        self, protocol: str, offset: int, birth_seen: bool, inherits: Life | None = None
+    ) -> Machine:
+        life = Life(
+            self._group_id, self._offsets_partition, offset, protocol, birth_seen=birth_seen
+        )
         if inherits is not None:
             for name in (
                 "conversions",
@@ -103,7 +134,11 @@ class GroupReplay:
         return self._machine
 
     def _end_life(self, operation: Operation, removed: bool = True) -> None:
-        """Ends every row. removed: the group is gone; else a conversion, or records that a hole hides, begin another life."""
+        """Ends every row.
+
+        removed: the group is gone; else a conversion, or records that a hole hides, begin another
+            life.
+        """
         machine = self._machine
         if machine is None:
             return
@@ -179,7 +214,9 @@ class GroupReplay:
             self._end_mixed(machine, operation)
         if life.mixed is not None and machine.blockers_changed:
             machine.blockers_changed = False
-            life.mixed.blocked_by = sorted(m.member_id for m in life.members.values() if m.protocol == CLASSIC)
+            life.mixed.blocked_by = sorted(
+                m.member_id for m in life.members.values() if m.protocol == CLASSIC
+            )
         if phase != snapshot.EMPTY:
             life.last_phase = phase
 
@@ -191,14 +228,19 @@ class GroupReplay:
     def _was_simple(self, operation: Operation) -> bool:
         """Whether no K2 of the group is known that an upgrade could have begun from.
 
-        A group that exists by commits alone, or in the coordinator's memory alone, has none: its first consumer writes a K2 tombstone all the same.
+        A group that exists by commits alone, or in the coordinator's memory alone, has none: its
+        first consumer writes a K2 tombstone all the same.
         """
         machine = self._machine
-        return (machine is None or machine.life.protocol == SIMPLE) and not self._is_online(operation, conversion.UPGRADE)
+        return (machine is None or machine.life.protocol == SIMPLE) and not self._is_online(
+            operation, conversion.UPGRADE
+        )
 
     def _is_online(self, operation: Operation, direction: str) -> bool:
         machine = self._machine
-        return conversion.is_online(operation, direction, machine is not None and not _is_hidden(machine, operation))
+        return conversion.is_online(
+            operation, direction, machine is not None and not _is_hidden(machine, operation)
+        )
 
     def _convert(self, operation: Operation, direction: str) -> Machine | None:
         """A conversion online stays in its life; offline, or from a life not seen, begins one."""
@@ -210,7 +252,11 @@ class GroupReplay:
             machine.life.protocol = source
             machine.rules.tombstones(operation)
             change = _change(operation, machine)
-            (conversion.upgrade_online if direction == conversion.UPGRADE else conversion.downgrade_online)(machine, change, operation)
+            (
+                conversion.upgrade_online
+                if direction == conversion.UPGRADE
+                else conversion.downgrade_online
+            )(machine, change, operation)
             machine.settle(change)
             if direction == conversion.UPGRADE:
                 machine.rules.consumer_operation(change, operation)
@@ -227,8 +273,20 @@ class GroupReplay:
             apply_consumer(machine, change, operation, (epochs.UPGRADE, joiner, epochs.EXACT))
         else:
             entry, value = conversion.k2_of(operation)
-            apply_classic(machine, change, entry, value, (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None)
-        conversion.converted(machine, operation, direction, conversion.ONLINE if online else conversion.OFFLINE, epoch_before)
+            apply_classic(
+                machine,
+                change,
+                entry,
+                value,
+                (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None,
+            )
+        conversion.converted(
+            machine,
+            operation,
+            direction,
+            conversion.ONLINE if online else conversion.OFFLINE,
+            epoch_before,
+        )
         machine.settle(change)
         return machine
 
@@ -261,12 +319,17 @@ class GroupReplay:
     def _consumer(self, operation: Operation) -> Machine | None:
         machine = self._machine
         tombstones = operation.tombstones
-        if tombstones and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in operation.entries):
+        if tombstones and any(
+            isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None
+            for e in operation.entries
+        ):
             if machine is not None and machine.life.protocol == CONSUMER:
                 machine.rules.tombstones(operation)
                 self._end_life(operation)
             return self._machine
-        if tombstones == len(operation.entries) and (machine is None or machine.life.protocol != CONSUMER):
+        if tombstones == len(operation.entries) and (
+            machine is None or machine.life.protocol != CONSUMER
+        ):
             return machine
         if machine is None:
             machine = self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
@@ -276,7 +339,9 @@ class GroupReplay:
             machine.rules.both_kinds(operation, CONSUMER)
             self._end_life(operation, removed=False)
             machine = self._begin_life(CONSUMER, operation.offset, False)
-        elif _is_hidden(machine, operation) and _first_epoch(operation) <= (machine.life.epoch or 0):
+        elif _is_hidden(machine, operation) and _first_epoch(operation) <= (
+            machine.life.epoch or 0
+        ):
             self._end_life(operation, removed=False)
             machine = self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
         change = _change(operation, machine)
@@ -321,11 +386,11 @@ class GroupReplay:
 
 
 def is_consumer_birth(operation: Operation) -> bool:
-    """Whether the operation begins a consumer group: its first K3 (1 up to 4.2, 2 from 4.3 on, which alone stamps K6) with a joiner's first K8, or
-    a 4.3 member at epoch 1.
+    """Whether the operation begins a consumer group: its first K3 (1 up to 4.2, 2 from 4.3 on,
+    which alone stamps K6) with a joiner's first K8, or a 4.3 member at epoch 1.
 
-    Where a K2 goes in it and the log has a hole before, a classic group may have been there.
-    Not where the record before it in its batch is lost: the tombstone of a K2 would make it an upgrade.
+    Where a K2 goes in it and the log has a hole before, a classic group may have been there. Not
+    where the record before it in its batch is lost: the tombstone of a K2 would make it an upgrade.
     """
     opening = operation.entries[0]
     if opening.offset != opening.batch_base_offset and 0 <= opening.last_hole == opening.offset - 1:
@@ -342,7 +407,9 @@ def is_consumer_birth(operation: Operation) -> bool:
                 stamped = target.assignment_timestamp_ms
             case ConsumerGroupMemberMetadata(value=metadata):
                 joined = joined or metadata is not None
-            case ConsumerGroupCurrentMemberAssignment(value=current) if current is not None and current.previous_member_epoch == 0:
+            case ConsumerGroupCurrentMemberAssignment(value=current) if (
+                current is not None and current.previous_member_epoch == 0
+            ):
                 first = True
                 epoch = epoch or current.member_epoch
     return joined and first and (epoch == 1 or (epoch == 2 and stamped > 0))
@@ -350,16 +417,28 @@ def is_consumer_birth(operation: Operation) -> bool:
 
 def _first_epoch(operation: Operation) -> int:
     """The epoch of the operation's first K3; greater than any where it has none."""
-    epochs_in = (e.record.value.epoch for e in operation.entries if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None)
+    epochs_in = (
+        e.record.value.epoch
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
+    )
     return next(epochs_in, 1 << 31)
 
 
 def _is_hidden(machine: Machine, operation: Operation) -> bool:
-    """Whether a hole lies before an operation, in which the group may have been deleted: a counter that began anew behind it proves that it was."""
+    """Whether a hole lies before an operation, in which the group may have been deleted: a counter
+    that began anew behind it proves that it was.
+    """
     return operation.last_hole > machine.life.last_change_offset
 
 
 def _change(operation: Operation, machine: Machine | None = None) -> Change:
-    change = Change(operation.ts_ms, operation.offset, operation.last_offset, operation.leader_epoch, operation.last_hole)
+    change = Change(
+        operation.ts_ms,
+        operation.offset,
+        operation.last_offset,
+        operation.leader_epoch,
+        operation.last_hole,
+    )
     change.last_change_offset = machine.life.last_change_offset if machine is not None else -1
     return change

@@ -1,7 +1,9 @@
-"""What a machine knows of a group: data alone. A life is one incarnation of a group id, and what it inherited from the one before.
+"""What a machine knows of a group: data alone. A life is one incarnation of a group id, and what it
+inherited from the one before.
 
-Partitions are pairs (topic, partition): topic is an id while the group speaks the consumer protocol, a name while it is classic, as the records name
-them. `replay.conversion` renames what is open when a group changes its protocol.
+Partitions are pairs (topic, partition): topic is an id while the group speaks the consumer
+protocol, a name while it is classic, as the records name them. `replay.conversion` renames what is
+open when a group changes its protocol.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ UNKNOWN = "unknown"
 
 @dataclass(slots=True)
 class Span:
-    """A partition being held. other_name: its topic's name (or id) under the protocol the group had before a conversion.
+    """A partition being held.
 
+    other_name: its topic's name (or id) under the protocol the group had before a conversion.
     stamped: its writer keeps assignment epochs (4.3+).
     given_back: it was pending and came back, which gives it another assignment epoch.
     """
@@ -43,11 +46,15 @@ class Span:
 class Member:
     """A member as its last K5, K7 and K8 (or the last K2) tell.
 
-    subscription_epoch: group epoch when it last changed what it subscribes to. epoch: None before its first K8.
-    current_offset: of the record that gave assigned and pending, -1 for none. taken: when the target took a partition
-    from it, and the epoch of that target. revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
-    waiting: partitions of its target that it has not got while it is UNRELEASED. last_commit_*: of any partition it holds, -1 for none.
-    joined_*: when it was first seen in the group, -1 until the end of that operation, and whether that was its joining.
+    subscription_epoch: group epoch when it last changed what it subscribes to.
+    epoch: None before its first K8.
+    current_offset: of the record that gave assigned and pending, -1 for none.
+    taken: when the target took a partition from it, and the epoch of that target.
+    revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
+    waiting: partitions of its target that it has not got while it is UNRELEASED.
+    last_commit_*: of any partition it holds, -1 for none.
+    joined_*: when it was first seen in the group, -1 until the end of that operation, and whether
+        that was its joining.
     owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
     """
 
@@ -103,7 +110,10 @@ def client_key(client_id: str | None, client_host: str | None) -> str:
 
 @dataclass(slots=True)
 class Before:
-    """A member as it was when an operation began. existed: it was a member; current_offset is -1 where no K8 of it was known."""
+    """A member as it was when an operation began.
+
+    existed: it was a member; current_offset is -1 where no K8 of it was known.
+    """
 
     existed: bool
     epoch: int | None
@@ -117,9 +127,11 @@ class Before:
 
 @dataclass(slots=True)
 class Trail:
-    """What became of a partition after it was let go: rows that wait for the next owner, then for its first commit.
+    """What became of a partition after it was let go: rows that wait for the next owner, then for
+    its first commit.
 
-    released_at_k2: a classic group's K2 showed that it was let go, later than it was. grant_observed: no hole hides when the next owner got it.
+    released_at_k2: a classic group's K2 showed that it was let go, later than it was.
+    grant_observed: no hole hides when the next owner got it.
     """
 
     released: list[HeldPartition] = field(default_factory=list)
@@ -147,20 +159,32 @@ class Departure:
 class Life:
     """One incarnation of a group.
 
-    birth_seen: its first operation was seen whole. hole_seen: its partition's log has a hole after that. conversions, last_direction, upgraded_at,
-    downgraded_at count since the group id was last deleted or expired, so they outlive an incarnation that ended in a conversion.
-    epoch: group epoch or generation; target_epoch: of the target assignment; both None until seen.
+    birth_seen: its first operation was seen whole.
+    hole_seen: its partition's log has a hole after that. conversions, last_direction, upgraded_at,
+        downgraded_at count since the group id was last deleted or expired, so they outlive an
+        incarnation that ended in a conversion.
+    epoch: group epoch or generation.
+    target_epoch: of the target assignment; both None until seen.
     targets: (epoch, ms, leader epoch) of the K6s that a member may not have reached yet.
-    stable: epoch -> how many members are STABLE in it. target_owner: whose target a partition is in.
+    stable: epoch -> how many members are STABLE in it.
+    target_owner: whose target a partition is in.
     moved_from: partitions whose target changed since the last K6, and from whom.
-    unowned: the trails that still wait for an owner. clients: client key -> live members; departed_clients: index of departures, made when asked for.
-    seen_topics: topic ids that the group dealt with and that have a name, oldest first. contested: what target_owner says of partitions that are in
-    the targets of several members; filled for the state alone. unbumped: (time, offset, members) of a removal whose K3 has not come.
+    unowned: the trails that still wait for an owner.
+    clients: client key -> live members.
+    departed_clients: index of departures, made when asked for.
+    seen_topics: topic ids that the group dealt with and that have a name, oldest first.
+    contested: what target_owner says of partitions that are in the targets of several members;
+        filled for the state alone.
+    unbumped: (time, offset, members) of a removal whose K3 has not come.
     stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry.
-    unnamed_topics: a topic id without a name came into a target since the last K6. resolved_topics: of every regular expression that a K16 tells of.
-    topic_metadata_epoch: the last epoch that came with other topics than the one before, whatever caused it; -1 for none.
-    deleted_topics: ids that a target shows to be gone, as long as somebody holds a partition of them.
-    last_change_offset: of the last record that was no commit. last_hole: greatest offset that was lost before its last record.
+    unnamed_topics: a topic id without a name came into a target since the last K6.
+    resolved_topics: of every regular expression that a K16 tells of.
+    topic_metadata_epoch: the last epoch that came with other topics than the one before, whatever
+        caused it; -1 for none.
+    deleted_topics: ids that a target shows to be gone, as long as somebody holds a partition of
+        them.
+    last_change_offset: of the last record that was no commit.
+    last_hole: greatest offset that was lost before its last record.
     commits: (time, offset) of each partition's last commit.
     """
 
@@ -230,7 +254,9 @@ class Output:
 
 
 class Names:
-    """Topic id -> name, for one group: as given from outside, then as this group's own records taught. Given names win."""
+    """Topic id -> name, for one group: as given from outside, then as this group's own records
+    taught. Given names win.
+    """
 
     def __init__(self, given: Mapping[str, str], life: Life) -> None:
         self._given = given

@@ -1,7 +1,8 @@
-"""The parts of one life's machine, and what they do together at the end of every operation: `settle`.
+"""The parts of one life's machine, and what they do together at the end of every operation:
+`settle`.
 
-Records change members one after the other; nothing is told of a state inside an operation. At its end every touched member is compared with what it
-was before, and the differences become rows.
+Records change members one after the other; nothing is told of a state inside an operation. At its
+end every touched member is compared with what it was before, and the differences become rows.
 """
 
 from __future__ import annotations
@@ -9,10 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from groupreplay.records.consumer import MEMBER_STATES, STABLE, STATIC_LEAVE_EPOCH, UNREVOKED_PARTITIONS
+from groupreplay.records.consumer import (
+    MEMBER_STATES,
+    STABLE,
+    STATIC_LEAVE_EPOCH,
+    UNREVOKED_PARTITIONS,
+)
 from groupreplay.replay.epochs import Epochs
 from groupreplay.replay.facts import MemberLife, MemberState
-from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Life, Member, Names, Output, TopicPartition
+from groupreplay.replay.life import (
+    CLASSIC,
+    CONSUMER,
+    Before,
+    Life,
+    Member,
+    Names,
+    Output,
+    TopicPartition,
+)
 from groupreplay.replay.ownership import Ending, Moment, Ownership
 from groupreplay.replay.rules import Rules
 from groupreplay.replay.stalls import Stalls
@@ -22,12 +37,17 @@ from groupreplay.replay.stalls import Stalls
 class Change:
     """One operation as it unfolds.
 
-    before: members touched, as they were. removed: members gone by its end. replaced: old member id -> the id that took its instance over.
-    offsets: member id -> offset of the record that shows its last change. hidden: members whose earlier state lies behind a hole.
-    by_k2: a classic group's K2 is the evidence. claims: (partition, whose target it was in, whose it came into).
+    before: members touched, as they were.
+    removed: members gone by its end.
+    replaced: old member id -> the id that took its instance over.
+    offsets: member id -> offset of the record that shows its last change. hidden: members whose
+        earlier state lies behind a hole.
+    by_k2: a classic group's K2 is the evidence.
+    claims: (partition, whose target it was in, whose it came into).
     dropped: members and the partitions that left their targets since the last K6.
     resubscribed: members whose subscription changed.
-    last_change_offset: of the group's record before. hides_ends: the group goes on as another kind, how its members ended was not seen.
+    last_change_offset: of the group's record before.
+    hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
     """
 
@@ -73,7 +93,9 @@ class Machine:
     # ------------------------------------------------------------ members
 
     def touch(self, change: Change, member_id: str) -> Member:
-        """The member, made if need be; its state before the operation is kept at the first touch."""
+        """The member, made if need be; its state before the operation is kept at the first
+        touch.
+        """
         life = self.life
         member = life.members.get(member_id)
         existed = member is not None
@@ -103,7 +125,14 @@ class Machine:
         change.removed[member_id] = member
         change.offsets.setdefault(member_id, offset)
 
-    def describe(self, member: Member, instance_id: str | None, client_id: str, client_host: str, protocol: str) -> None:
+    def describe(
+        self,
+        member: Member,
+        instance_id: str | None,
+        client_id: str,
+        client_host: str,
+        protocol: str,
+    ) -> None:
         """Sets who a member is, and keeps the counts by client and by protocol."""
         described = (instance_id, client_id, client_host, protocol)
         if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
@@ -151,7 +180,9 @@ class Machine:
         for member, before, moment in members:
             self._end(change, member, before, moment)
             if member.member_id not in change.removed:
-                staying.append((member, before, moment, self._start_observed(change, member, before)))
+                staying.append(
+                    (member, before, moment, self._start_observed(change, member, before))
+                )
         for member, before, moment, observed in staying:
             self._begin(change, member, before, moment, observed)
         for member, before, moment, observed in staying:
@@ -159,20 +190,30 @@ class Machine:
                 self._watch(change, member, before, moment, observed)
         self.stalls.judge_waits(change.at, change.last_hole)
         self.epochs.converge(change.at, change.last_hole)
-        self.epochs.watch_assigning(change.at, change.last_offset, change.last_hole, change.last_change_offset)
+        self.epochs.watch_assigning(
+            change.at, change.last_offset, change.last_hole, change.last_change_offset
+        )
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
         fresh: dict[str, str] = {}
         for member_id, before in change.before.items():
-            if not before.existed and member_id not in change.removed and (instance := self.life.members[member_id].instance_id) is not None:
+            if (
+                not before.existed
+                and member_id not in change.removed
+                and (instance := self.life.members[member_id].instance_id) is not None
+            ):
                 fresh[instance] = member_id
         for member_id, member in change.removed.items():
             if member.instance_id is not None and member.instance_id in fresh:
                 change.replaced[member_id] = fresh.pop(member.instance_id)
-        unknown = [i for i, m in change.removed.items() if m.client_id is None and change.before[i].existed]
+        unknown = [
+            i for i, m in change.removed.items() if m.client_id is None and change.before[i].existed
+        ]
         if len(unknown) == len(fresh) == 1:
-            change.replaced[unknown[0]] = fresh.popitem()[1]  # its K5 was not seen, but nobody else comes and goes in one operation
+            change.replaced[unknown[0]] = fresh.popitem()[
+                1
+            ]  # its K5 was not seen, but nobody else comes and goes in one operation
 
     def _touched(self, change: Change) -> list[tuple[Member, Before, Moment]]:
         """The members that the operation touched, as they were, and the moment of their change."""
@@ -184,7 +225,20 @@ class Machine:
                 member = self.life.members[member_id]
                 epoch = epoch if member.epoch is None else member.epoch
             offset = change.offsets.get(member_id, change.last_offset)
-            touched.append((member, before, Moment(change.at, offset, epoch, change.leader_epoch, change.by_k2, change.last_hole)))
+            touched.append(
+                (
+                    member,
+                    before,
+                    Moment(
+                        change.at,
+                        offset,
+                        epoch,
+                        change.leader_epoch,
+                        change.by_k2,
+                        change.last_hole,
+                    ),
+                )
+            )
         return touched
 
     def _end(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
@@ -195,7 +249,11 @@ class Machine:
         if hidden:
             self.stalls.forget(member)
         lost = member.spans.keys() - member.held if member.spans else set()
-        ending = self._ending(change, member, before, hidden) if lost or gone or member.requests else None
+        ending = (
+            self._ending(change, member, before, hidden)
+            if lost or gone or member.requests
+            else None
+        )
         if ending is not None:
             self.end_partitions(change, member, lost, ending, moment)
         elif member.revocation is not None:
@@ -208,7 +266,14 @@ class Machine:
             self._end_member(change, member, before, moment)
             self._end_life(change, member, ending, moment)
 
-    def end_partitions(self, change: Change, member: Member, lost: set[TopicPartition], ending: Ending, moment: Moment) -> None:
+    def end_partitions(
+        self,
+        change: Change,
+        member: Member,
+        lost: set[TopicPartition],
+        ending: Ending,
+        moment: Moment,
+    ) -> None:
         """Ends what a member was asked for, and the spans of what it lost."""
         if member.requests:
             if not ending.hidden and not member.pending:
@@ -226,8 +291,12 @@ class Machine:
             return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
         if member.member_id in change.replaced:
             return Ending("REPLACED", "REPLACED", hidden)
-        if member.member_id in change.removed or (member.epoch is None and before.epoch is not None):
-            return Ending("LEFT_OR_FENCED", self.ownership.removal_outcome(member, change.at), hidden)
+        if member.member_id in change.removed or (
+            member.epoch is None and before.epoch is not None
+        ):
+            return Ending(
+                "LEFT_OR_FENCED", self.ownership.removal_outcome(member, change.at), hidden
+            )
         outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
         if change.downgraded:
             outcome = "UNOBSERVED"
@@ -237,7 +306,9 @@ class Machine:
     def _end_state_row(self, change: Change, member: Member, moment: Moment) -> None:
         row = member.state_row
         stays = (
-            member.member_id not in change.removed and row is not None and (row.member_epoch, row.state) == (member.epoch, state_name(member.state))
+            member.member_id not in change.removed
+            and row is not None
+            and (row.member_epoch, row.state) == (member.epoch, state_name(member.state))
         )
         if row is None or stays:
             return
@@ -249,7 +320,11 @@ class Machine:
         self.stalls.end_wait(member, change.at, moment.offset)
         self.stalls.forget_waiting(member)
         self.stalls.end_limbo(member, change.at, moment.offset)
-        if member.member_id not in change.replaced and before.epoch != STATIC_LEAVE_EPOCH and not change.group_ends:
+        if (
+            member.member_id not in change.replaced
+            and before.epoch != STATIC_LEAVE_EPOCH
+            and not change.group_ends
+        ):
             self.stalls.departed(member, change.at)
 
     def _end_life(self, change: Change, member: Member, ending: Ending, moment: Moment) -> None:
@@ -276,12 +351,16 @@ class Machine:
             joined_at=member.joined_at,
         )
 
-    def _begin(self, change: Change, member: Member, before: Before, moment: Moment, observed: bool) -> None:
+    def _begin(
+        self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
+    ) -> None:
         if member.joined_at < 0:
             member.joined_at, member.joined_offset = change.at, moment.offset
             member.join_observed = observed and not before.existed
         held = member.held
-        if len(held) != len(member.spans):  # what was lost has no span any more, so every span is of what is held
+        if len(held) != len(
+            member.spans
+        ):  # what was lost has no span any more, so every span is of what is held
             fresh = held - member.spans.keys()
             self._end_hidden_holders(change, member, fresh)
             known = fresh
@@ -292,7 +371,11 @@ class Machine:
             self.stalls.changed_hands(fresh, moment.offset)
         if member.pending:
             self.ownership.request(member, member.pending, moment, observed)
-        if member.epoch is not None and member.current_offset != before.current_offset and member.state_row is None:
+        if (
+            member.epoch is not None
+            and member.current_offset != before.current_offset
+            and member.state_row is None
+        ):
             member.state_row = MemberState(
                 group_id=self.life.group_id,
                 incarnation=self.life.incarnation,
@@ -315,45 +398,64 @@ class Machine:
             self.stalls.joined(member, change.at, moment.offset)
 
     def _is_new(self, change: Change, tp: TopicPartition) -> bool:
-        """Whether a partition that a conversion shows for the first time was truly new: without its topic's other name it may have been held all
-        along.
+        """Whether a partition that a conversion shows for the first time was truly new: without its
+        topic's other name it may have been held all along.
         """
         return bool(self.names.ids(tp[0])) if change.by_k2 else self.names.name(tp[0]) is not None
 
-    def _end_hidden_holders(self, change: Change, member: Member, fresh: frozenset[TopicPartition]) -> None:
+    def _end_hidden_holders(
+        self, change: Change, member: Member, fresh: frozenset[TopicPartition]
+    ) -> None:
         """A new owner behind a hole: the old one let go somewhere in it."""
         for tp in fresh & self.life.holders.keys():
             for other_id in [m for m in self.life.holders[tp] if m != member.member_id]:
                 other = self.life.members[other_id]
                 if change.last_hole > other.current_offset:
                     other.assigned, other.pending = other.assigned - {tp}, other.pending - {tp}
-                    moment = Moment(change.at, change.offsets.get(member.member_id, change.last_offset), None, change.leader_epoch)
+                    moment = Moment(
+                        change.at,
+                        change.offsets.get(member.member_id, change.last_offset),
+                        None,
+                        change.leader_epoch,
+                    )
                     ending = Ending("UNOBSERVED", hidden=True)
                     self.ownership.end_requests(other, ending, moment)
                     self.ownership.release(other, {tp}, ending, moment)
                     self.stalls.watch_revocation(other, change.at, moment.offset)
 
     def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
-        """Whether what the member has now began with this operation: its state before is known and no hole lies between, or it joined here.
+        """Whether what the member has now began with this operation: its state before is known and
+        no hole lies between, or it joined here.
 
-        A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a while: that K8 keeps the previous epoch of the one
-        before. A K2 tells of a newcomer only where the K2 before it is known.
+        A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
+        while: that K8 keeps the previous epoch of the one before. A K2 tells of a newcomer only
+        where the K2 before it is known.
         """
         if before.current_offset >= 0:
             return change.last_hole <= before.current_offset
         if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
             return True
         known = self.life.birth_seen or self.life.last_change_offset >= 0
-        return known and (change.by_k2 or change.converts) and not before.existed and change.last_hole <= self.life.last_change_offset
+        return (
+            known
+            and (change.by_k2 or change.converts)
+            and not before.existed
+            and change.last_hole <= self.life.last_change_offset
+        )
 
-    def _watch(self, change: Change, member: Member, before: Before, moment: Moment, observed: bool) -> None:
+    def _watch(
+        self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
+    ) -> None:
         begins = not observed or (member.epoch, member.state) != (before.epoch, before.state)
         self.stalls.watch_wait(member, moment.offset, begins, observed)
         if member.epoch == STATIC_LEAVE_EPOCH or member.limbo is not None:
             self.stalls.watch_limbo(member, change.at, moment.offset, observed)
         row = member.state_row
         if row is not None:
-            row.partitions_assigned, row.partitions_pending = len(member.assigned), len(member.pending)
+            row.partitions_assigned, row.partitions_pending = (
+                len(member.assigned),
+                len(member.pending),
+            )
         if member.state == UNREVOKED_PARTITIONS:
             self.stalls.arm(member, change.at)
 

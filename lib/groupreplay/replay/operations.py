@@ -1,9 +1,11 @@
 """Where one operation of the coordinator ends and the next begins.
 
-An operation is what one coordinator action wrote: atomic, one timestamp, inside one record batch. A batch can hold many, so records of one group, one
-batch and one millisecond are split further by the shape of what a coordinator writes (`OperationReader`). Rules are judged at operation end alone.
+An operation is what one coordinator action wrote: atomic, one timestamp, inside one record batch. A
+batch can hold many, so records of one group, one batch and one millisecond are split further by the
+shape of what a coordinator writes (`OperationReader`). Rules are judged at operation end alone.
 
-Source: CoordinatorRuntime's append, GroupMetadataManager's write order; the rule was checked against recordings of 3.9 to 4.3, see tests/scenarios.
+Source: CoordinatorRuntime's append, GroupMetadataManager's write order; the rule was checked
+against recordings of 3.9 to 4.3, see tests/scenarios.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22
 class Operation:
     """Records of one coordinator action, in order; never empty, never holding commits.
 
-    The rest is told once from the records, since it is asked for a dozen times. kinds: classes of the records. tombstones: how many there are.
+    The rest is told once from the records, since it is asked for a dozen times.
+
+    kinds: classes of the records.
+    tombstones: how many there are.
     """
 
     entries: list[Entry]
@@ -81,7 +86,8 @@ class OperationReader:
 
 
 def _may_be_downgraded(operation: Sequence[Entry], following: Entry) -> bool:
-    """Whether an operation that replaced a member may go on with the downgrade of its group, which begins with the K8s of all members.
+    """Whether an operation that replaced a member may go on with the downgrade of its group, which
+    begins with the K8s of all members.
 
     A classic member that takes over the instance of the last consumer member does both at once.
     Source: GroupMetadataManager.classicGroupJoinToConsumerGroup.
@@ -92,18 +98,28 @@ def _may_be_downgraded(operation: Sequence[Entry], following: Entry) -> bool:
     record = following.record
     if not isinstance(record, ConsumerGroupCurrentMemberAssignment) or record.value is not None:
         return False
-    described = [e.record.value for e in operation if isinstance(e.record, ConsumerGroupMemberMetadata)]
-    return None in described and any(value is not None and value.classic_member_metadata is not None for value in described)
+    described = [
+        e.record.value for e in operation if isinstance(e.record, ConsumerGroupMemberMetadata)
+    ]
+    return None in described and any(
+        value is not None and value.classic_member_metadata is not None for value in described
+    )
 
 
 def _removes_group(entries: Sequence[Entry]) -> bool:
     """Whether records end a consumer group and begin a classic one."""
-    has_k2 = any(isinstance(e.record, GroupMetadata) and e.record.value is not None for e in entries)
-    return has_k2 and any(isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in entries)
+    has_k2 = any(
+        isinstance(e.record, GroupMetadata) and e.record.value is not None for e in entries
+    )
+    return has_k2 and any(
+        isinstance(e.record, ConsumerGroupMetadata) and e.record.value is None for e in entries
+    )
 
 
 def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
-    """Whether `following` begins another operation than the one whose records so far are `operation`."""
+    """Whether `following` begins another operation than the one whose records so far are
+    `operation`.
+    """
     last = operation[-1]
     if last.batch_base_offset != following.batch_base_offset or last.ts_ms != following.ts_ms:
         return True
@@ -112,44 +128,75 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
         case ConsumerGroupCurrentMemberAssignment(value=value) if value is not None:
             if value.member_epoch == 0:
                 return not (_of_member_or_group(after, before.member_id) or _is_target(after))
-            return not (value.member_epoch == value.previous_member_epoch and _copies_classic_members(operation) and _may_follow_copied(after))
+            return not (
+                value.member_epoch == value.previous_member_epoch
+                and _copies_classic_members(operation)
+                and _may_follow_copied(after)
+            )
         case ConsumerGroupMetadata(value=v3) if v3 is not None:
             return not _may_follow_epoch(after)
         case ConsumerGroupTargetAssignmentMetadata(value=v6) if v6 is not None:
-            goes_on = isinstance(after, ConsumerGroupCurrentMemberAssignment) and after.value is not None
-            return not (goes_on or (isinstance(after, ConsumerGroupMemberMetadata) and _copies_classic_members(operation)))
+            goes_on = (
+                isinstance(after, ConsumerGroupCurrentMemberAssignment) and after.value is not None
+            )
+            return not (
+                goes_on
+                or (
+                    isinstance(after, ConsumerGroupMemberMetadata)
+                    and _copies_classic_members(operation)
+                )
+            )
         case GroupMetadata(value=v2):
             return v2 is not None
         case OtherGroupRecord(key_type=key_type, value=other) if other is not None:
             if key_type == STREAMS_CURRENT_MEMBER_ASSIGNMENT:
                 return True
-            return key_type == SHARE_CURRENT_MEMBER_ASSIGNMENT and getattr(after, "key_type", None) != SHARE_STATE_PARTITION_METADATA
+            return (
+                key_type == SHARE_CURRENT_MEMBER_ASSIGNMENT
+                and getattr(after, "key_type", None) != SHARE_STATE_PARTITION_METADATA
+            )
     return False
 
 
 def _of_member_or_group(record: Record, member_id: str) -> bool:
-    """A static return goes on after its K8 of epoch 0: with records of the new member, or of the group alone."""
-    return not isinstance(record, OffsetCommit) and getattr(record, "member_id", member_id) == member_id
+    """A static return goes on after its K8 of epoch 0: with records of the new member, or of the
+    group alone.
+    """
+    return (
+        not isinstance(record, OffsetCommit)
+        and getattr(record, "member_id", member_id) == member_id
+    )
 
 
 def _is_target(record: Record) -> bool:
-    """Where the target was behind the group's epoch (4.3+), a static return computes it anew: others' targets come before the last K8."""
+    """Where the target was behind the group's epoch (4.3+), a static return computes it anew:
+    others' targets come before the last K8.
+    """
     return isinstance(record, ConsumerGroupTargetAssignmentMember) and record.value is not None
 
 
 def _copies_classic_members(operation: Sequence[Entry]) -> bool:
-    """Whether an online upgrade is still writing the classic members it found: it began with K2's tombstone, and no K5 of the consumer protocol
-    came.
+    """Whether an online upgrade is still writing the classic members it found: it began with K2's
+    tombstone, and no K5 of the consumer protocol came.
     """
     first = operation[0].record
     if not (isinstance(first, GroupMetadata) and first.value is None):
         return False
     for index in range(len(operation) - 2, 0, -1):
         record = operation[index].record
-        if isinstance(record, ConsumerGroupMemberMetadata) and record.value is not None and record.value.classic_member_metadata is None:
+        if (
+            isinstance(record, ConsumerGroupMemberMetadata)
+            and record.value is not None
+            and record.value.classic_member_metadata is None
+        ):
             return False
-        if isinstance(record, ConsumerGroupCurrentMemberAssignment) and record.value is not None and record.value.member_epoch > 0:
-            # The same was asked when the record after it came, and it did not end the operation: no such K5 stands before it.
+        if (
+            isinstance(record, ConsumerGroupCurrentMemberAssignment)
+            and record.value is not None
+            and record.value.member_epoch > 0
+        ):
+            # The same was asked when the record after it came, and it did not end the operation: no
+            # such K5 stands before it.
             return True
     return True
 
@@ -159,6 +206,12 @@ def _may_follow_copied(record: Record) -> bool:
 
 
 def _may_follow_epoch(record: Record) -> bool:
-    """After its K3 an operation writes targets and one member's K8, and nothing else: K5, K16, K4 and another K3 begin the next one."""
-    kinds = (ConsumerGroupTargetAssignmentMember, ConsumerGroupTargetAssignmentMetadata, ConsumerGroupCurrentMemberAssignment)
+    """After its K3 an operation writes targets and one member's K8, and nothing else: K5, K16, K4
+    and another K3 begin the next one.
+    """
+    kinds = (
+        ConsumerGroupTargetAssignmentMember,
+        ConsumerGroupTargetAssignmentMetadata,
+        ConsumerGroupCurrentMemberAssignment,
+    )
     return isinstance(record, kinds) and record.value is not None

@@ -1,8 +1,14 @@
-"""Groups of other kinds, told apart and counted: share (KIP-932), streams (KIP-1071), and simple ones, which only commit."""
+"""Groups of other kinds, told apart and counted: share (KIP-932), streams (KIP-1071), and simple
+ones, which only commit.
+"""
 
 from __future__ import annotations
 
-from groupreplay.records.others import SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA, OtherGroupRecord
+from groupreplay.records.others import (
+    SHARE_MEMBER_METADATA,
+    STREAMS_MEMBER_METADATA,
+    OtherGroupRecord,
+)
 from groupreplay.replay.life import SHARE, STREAMS, Life, Member
 from groupreplay.replay.operations import Operation
 
@@ -12,7 +18,9 @@ FIRST_STREAMS_KEY_TYPE = 17
 
 
 def protocol_of(operation: Operation) -> str | None:
-    """`share` or `streams` where the operation holds a value of such a group, else None (tombstones alone tell nothing new)."""
+    """`share` or `streams` where the operation holds a value of such a group, else None (tombstones
+    alone tell nothing new).
+    """
     for entry in operation.entries:
         if isinstance(entry.record, OtherGroupRecord) and entry.record.value is not None:
             return STREAMS if entry.record.key_type >= FIRST_STREAMS_KEY_TYPE else SHARE
@@ -20,16 +28,29 @@ def protocol_of(operation: Operation) -> str | None:
 
 
 def is_birth(operation: Operation) -> bool:
-    """Whether the operation begins such a group: its first epoch (1; streams groups begin at 2) with its first member."""
-    values = [(e.record.key_type, e.record.value) for e in operation.entries if isinstance(e.record, OtherGroupRecord) and e.record.value is not None]
-    first = any(key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA) and value.get("epoch") in (1, 2) for key_type, value in values)
-    return first and any(key_type in (SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA) for key_type, _ in values)
+    """Whether the operation begins such a group: its first epoch (1; streams groups begin at 2)
+    with its first member.
+    """
+    values = [
+        (e.record.key_type, e.record.value)
+        for e in operation.entries
+        if isinstance(e.record, OtherGroupRecord) and e.record.value is not None
+    ]
+    first = any(
+        key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA) and value.get("epoch") in (1, 2)
+        for key_type, value in values
+    )
+    return first and any(
+        key_type in (SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA) for key_type, _ in values
+    )
 
 
 def ends_group(operation: Operation) -> bool:
     """Whether the operation removes the share or streams group itself."""
     return any(
-        isinstance(e.record, OtherGroupRecord) and e.record.key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA) and e.record.value is None
+        isinstance(e.record, OtherGroupRecord)
+        and e.record.key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA)
+        and e.record.value is None
         for e in operation.entries
     )
 
@@ -40,7 +61,10 @@ def apply_other(life: Life, operation: Operation) -> None:
         record = entry.record
         if not isinstance(record, OtherGroupRecord):
             continue
-        if record.key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA) and record.value is not None:
+        if (
+            record.key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA)
+            and record.value is not None
+        ):
             life.epoch = record.value.get("epoch")
         elif record.key_type in (SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA):
             if record.value is None:

@@ -1,8 +1,10 @@
-"""Who holds which partition, and what a change of hands cost: rows of `member_assignments` and `revocation_latencies`.
+"""Who holds which partition, and what a change of hands cost: rows of `member_assignments` and
+`revocation_latencies`.
 
-A partition is held while it is in a member's assigned or pending set. A row that ended waits in a `Trail`, for the next owner and then for the first
-commit; it is final at that commit, or once there can be none: the new owner lost it, no target has it at a later K6, or the life ended.
-Source of the rules: measures.md sections 4 and 5; CurrentAssignmentBuilder for what a K8 means.
+A partition is held while it is in a member's assigned or pending set. A row that ended waits in a
+`Trail`, for the next owner and then for the first commit; it is final at that commit, or once there
+can be none: the new owner lost it, no target has it at a later K6, or the life ended. Source of the
+rules: measures.md sections 4 and 5; CurrentAssignmentBuilder for what a K8 means.
 """
 
 from __future__ import annotations
@@ -10,17 +12,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from groupreplay.replay.facts import Anomaly, HandOver, HeldPartition, Stall
-from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, Names, Output, Span, TopicPartition, Trail
+from groupreplay.replay.life import (
+    CLASSIC,
+    CONSUMER,
+    Life,
+    Member,
+    Names,
+    Output,
+    Span,
+    TopicPartition,
+    Trail,
+)
 
 FENCE_SLACK_MS = 50
-"""A rebalance timer is armed some ms before the K8 that shows it is stamped, so a fence can come so much sooner than its timeout."""
+"""A rebalance timer is armed some ms before the K8 that shows it is stamped, so a fence can come so
+much sooner than its timeout.
+"""
 
 
 @dataclass(slots=True)
 class Moment:
     """When, where and how something changes: of one operation, for one member.
 
-    offset: of the record that shows it. epoch: the member's new epoch, or the group's where the member is gone. by_k2: a classic group's K2 says so.
+    offset: of the record that shows it.
+    epoch: the member's new epoch, or the group's where the member is gone.
+    by_k2: a classic group's K2 says so.
     last_hole: greatest offset below that was lost: nothing is measured across it.
     """
 
@@ -34,7 +50,8 @@ class Moment:
 
 @dataclass(slots=True)
 class Ending:
-    """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and whether a hole hides the moment.
+    """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and
+    whether a hole hides the moment.
 
     returned: what it has after a request without giving it up.
     """
@@ -56,8 +73,12 @@ class Ownership:
 
     # ------------------------------------------------------------ requests
 
-    def request(self, member: Member, wanted: frozenset[TopicPartition], moment: Moment, observed: bool) -> None:
-        """Opens a hand-over for every partition newly asked back from a member (first K8 that has it pending)."""
+    def request(
+        self, member: Member, wanted: frozenset[TopicPartition], moment: Moment, observed: bool
+    ) -> None:
+        """Opens a hand-over for every partition newly asked back from a member (first K8 that has
+        it pending).
+        """
         fresh = sorted(wanted - member.requests.keys())
         for tp in fresh:
             target_at, target_epoch = member.taken.get(tp, (None, None))
@@ -78,8 +99,12 @@ class Ownership:
                 partition=tp[1],
                 target_at=target_at,
                 requested_at=moment.at,
-                notify_ms=self._duration(moment.at, target_at, moment, "notify_ms") if observed else None,
-                timeout_ms=member.rebalance_timeout_ms if member.protocol == CONSUMER and observed else None,
+                notify_ms=self._duration(moment.at, target_at, moment, "notify_ms")
+                if observed
+                else None,
+                timeout_ms=member.rebalance_timeout_ms
+                if member.protocol == CONSUMER and observed
+                else None,
             )
             member.requests[tp] = row
         if fresh and member.revocation is None and observed:
@@ -105,7 +130,9 @@ class Ownership:
         )
 
     def end_requests(self, member: Member, ending: Ending, moment: Moment) -> None:
-        """Ends the open requests of a member that are no longer pending: acknowledged, given back, or as `ending` says."""
+        """Ends the open requests of a member that are no longer pending: acknowledged, given back,
+        or as `ending` says.
+        """
         for tp in [tp for tp in member.requests if tp not in member.pending]:
             row = member.requests.pop(tp)
             if ending.hidden:
@@ -126,7 +153,11 @@ class Ownership:
             self._output.emit(row)
             return
         row.ended_at = moment.at
-        row.revoke_ms = self._duration(moment.at, row.requested_at, moment, "revoke_ms") if row.start_observed else None
+        row.revoke_ms = (
+            self._duration(moment.at, row.requested_at, moment, "revoke_ms")
+            if row.start_observed
+            else None
+        )
         if outcome == "ACKED":
             row.acked_at = moment.at
         if outcome == "CANCELLED":
@@ -138,20 +169,32 @@ class Ownership:
         self._life.unowned.add(tp)
 
     def note_new_leader(self) -> None:
-        """Another leader armed every rebalance timer anew, at a time no record shows: what was open has no timeout any more."""
+        """Another leader armed every rebalance timer anew, at a time no record shows: what was open
+        has no timeout any more.
+        """
         for member in self._life.members.values():
             for row in member.requests.values():
                 row.timeout_ms = None
 
     @staticmethod
     def removal_outcome(member: Member, at: int) -> str:
-        """FENCED where the removed member's rebalance timer had run out, else LEFT_OR_FENCED: the topic cannot tell."""
-        timeouts = [row.timeout_ms for row in member.requests.values() if row.timeout_ms is not None]
-        return "FENCED" if timeouts and at - member.revoking_since >= timeouts[0] - FENCE_SLACK_MS else "LEFT_OR_FENCED"
+        """FENCED where the removed member's rebalance timer had run out, else LEFT_OR_FENCED: the
+        topic cannot tell.
+        """
+        timeouts = [
+            row.timeout_ms for row in member.requests.values() if row.timeout_ms is not None
+        ]
+        return (
+            "FENCED"
+            if timeouts and at - member.revoking_since >= timeouts[0] - FENCE_SLACK_MS
+            else "LEFT_OR_FENCED"
+        )
 
     # ------------------------------------------------------------ spans
 
-    def release(self, member: Member, gone: set[TopicPartition], ending: Ending, moment: Moment) -> None:
+    def release(
+        self, member: Member, gone: set[TopicPartition], ending: Ending, moment: Moment
+    ) -> None:
         """Ends the spans of partitions that left a member."""
         for tp in sorted(gone):
             span = member.spans.pop(tp)
@@ -164,7 +207,9 @@ class Ownership:
             row.released_at = moment.at
             row.released_epoch = moment.epoch
             row.to_offset = moment.offset
-            row.end_reason = "UNOBSERVED" if ending.hidden else self._reason(tp, member, ending, moment)
+            row.end_reason = (
+                "UNOBSERVED" if ending.hidden else self._reason(tp, member, ending, moment)
+            )
             member.taken.pop(tp, None)
             trail = self._trail(tp)
             self._no_first_commit(trail)
@@ -172,18 +217,28 @@ class Ownership:
             trail.released_offset = moment.offset
             trail.released_at_k2 = moment.by_k2
             self._life.unowned.add(tp)
-            trail.last_commit_at = None if ending.hidden else self._last_commit_at(tp, moment.last_hole)
+            trail.last_commit_at = (
+                None if ending.hidden else self._last_commit_at(tp, moment.last_hole)
+            )
         if not member.spans:
             member.owns_since_at, member.owns_since_offset = -1, -1
 
     def _reason(self, tp: TopicPartition, member: Member, ending: Ending, moment: Moment) -> str:
-        is_lost = ending.reason == "REVOKED" and tp[0] in self._life.deleted_topics and not moment.by_k2
+        is_lost = (
+            ending.reason == "REVOKED" and tp[0] in self._life.deleted_topics and not moment.by_k2
+        )
         return "TOPIC_REMOVED" if is_lost and self.subscribes(member, tp[0]) else ending.reason
 
     def subscribes(self, member: Member, topic_id: str) -> bool:
-        """Whether a member subscribes to a topic, by name or by its regular expression; True where the topic's name is not known."""
+        """Whether a member subscribes to a topic, by name or by its regular expression; True where
+        the topic's name is not known.
+        """
         name = self._names.name(topic_id)
-        return name is None or name in member.subscription or name in self._life.resolved_topics.get(member.regex, ())
+        return (
+            name is None
+            or name in member.subscription
+            or name in self._life.resolved_topics.get(member.regex, ())
+        )
 
     def span_row(self, member: Member, tp: TopicPartition, span: Span) -> HeldPartition:
         """The row of a span as it stands: open."""
@@ -203,12 +258,24 @@ class Ownership:
             assigned_epoch=span.assigned_epoch,
         )
 
-    def hold(self, member: Member, fresh: frozenset[TopicPartition], moment: Moment, observed: bool) -> None:
-        """Begins the spans of partitions that reached a member, and grants them to whoever let them go before."""
+    def hold(
+        self, member: Member, fresh: frozenset[TopicPartition], moment: Moment, observed: bool
+    ) -> None:
+        """Begins the spans of partitions that reached a member, and grants them to whoever let them
+        go before.
+        """
         if fresh and not member.spans:
-            member.owns_since_at, member.owns_since_offset = (moment.at, moment.offset) if observed else (-1, -1)
+            member.owns_since_at, member.owns_since_offset = (
+                (moment.at, moment.offset) if observed else (-1, -1)
+            )
         for tp in sorted(fresh):
-            member.spans[tp] = Span(moment.at, moment.offset, moment.epoch, observed, stamped=self._life.stamps_assignments and not moment.by_k2)
+            member.spans[tp] = Span(
+                moment.at,
+                moment.offset,
+                moment.epoch,
+                observed,
+                stamped=self._life.stamps_assignments and not moment.by_k2,
+            )
             self._life.holders.setdefault(tp, []).append(member.member_id)
             if tp in self._life.trails:
                 self._grant(tp, member, moment, observed)
@@ -220,7 +287,12 @@ class Ownership:
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
             at_k2 = moment.by_k2 or trail.released_at_k2
-            if observed and not at_k2 and span.end_reason != "UNOBSERVED" and self._is_measurable(span, moment.last_hole, span.to_offset):
+            if (
+                observed
+                and not at_k2
+                and span.end_reason != "UNOBSERVED"
+                and self._is_measurable(span, moment.last_hole, span.to_offset)
+            ):
                 span.unowned_ms = self._duration(moment.at, span.released_at, moment, "unowned_ms")
         for row in trail.handed:
             row.granted_at = moment.at
@@ -237,12 +309,18 @@ class Ownership:
     # ------------------------------------------------------------ what ends the waiting
 
     @staticmethod
-    def _is_measurable(row: HeldPartition | HandOver, last_hole: int, since_offset: int | None) -> bool:
-        """Whether a duration that began at an offset may be told: the row's start was seen, and nothing was lost in between."""
+    def _is_measurable(
+        row: HeldPartition | HandOver, last_hole: int, since_offset: int | None
+    ) -> bool:
+        """Whether a duration that began at an offset may be told: the row's start was seen, and
+        nothing was lost in between.
+        """
         return row.start_observed and since_offset is not None and last_hole <= since_offset
 
     def first_commit(self, tp: TopicPartition, at: int, offset: int, last_hole: int) -> None:
-        """A commit of a partition: the first one after a grant makes the rows before it final. Behind a hole it may not be the first one."""
+        """A commit of a partition: the first one after a grant makes the rows before it final.
+        Behind a hole it may not be the first one.
+        """
         trail = self._life.trails.get(tp)
         if trail is None or not (trail.granted or trail.granted_spans):
             return
@@ -250,12 +328,15 @@ class Ownership:
         for row in trail.granted:
             if last_hole <= trail.granted_offset:
                 row.first_commit_at = at
-            # Of a hole before the grant too: the owner that was seen is not known to be the next one.
+            # Of a hole before the grant too: the owner that was seen is not known to be the next
+            # one.
             if trail.grant_observed and self._is_measurable(row, last_hole, row.to_offset):
                 row.resume_ms = self._duration(at, row.granted_at, moment, "resume_ms")
             self._output.emit(row)
         for span in trail.granted_spans:
-            if span.end_reason != "UNOBSERVED" and self._is_measurable(span, last_hole, span.to_offset):
+            if span.end_reason != "UNOBSERVED" and self._is_measurable(
+                span, last_hole, span.to_offset
+            ):
                 span.idle_ms = self._duration(at, trail.last_commit_at, moment, "idle_ms")
             self._output.emit(span)
         trail.granted = []
@@ -272,9 +353,12 @@ class Ownership:
         trail.granted_spans = []
 
     def drop_untargeted(self, offset: int) -> None:
-        """At a new target: a partition let go before it, and in nobody's target now, will have no next owner from it."""
+        """At a new target: a partition let go before it, and in nobody's target now, will have no
+        next owner from it.
+        """
         targeted = self._life.target_owner
-        # Not a difference of sets: that would walk over every partition of the target, at every target.
+        # Not a difference of sets: that would walk over every partition of the target, at every
+        # target.
         for tp in sorted([tp for tp in self._life.unowned if tp not in targeted]):
             trail = self._life.trails[tp]
             if trail.released_offset < offset:
@@ -313,11 +397,17 @@ class Ownership:
 
     def _last_commit_at(self, tp: TopicPartition, last_hole: int) -> int | None:
         name = tp[0] if self._life.protocol == CLASSIC else self._names.name(tp[0])
-        at, offset = self._life.commits.get((name, tp[1]), (None, -1)) if name is not None else (None, -1)
+        at, offset = (
+            self._life.commits.get((name, tp[1]), (None, -1)) if name is not None else (None, -1)
+        )
         return at if last_hole <= offset else None
 
-    def _duration(self, end: int | None, start: int | None, moment: Moment, what: str) -> int | None:
-        """end - start in ms; None where either is missing; a clock that went back gives None and an anomaly (leaders' clocks differ)."""
+    def _duration(
+        self, end: int | None, start: int | None, moment: Moment, what: str
+    ) -> int | None:
+        """end - start in ms; None where either is missing; a clock that went back gives None and an
+        anomaly (leaders' clocks differ).
+        """
         if end is None or start is None:
             return None
         if end < start:
@@ -328,7 +418,10 @@ class Ownership:
     def _tell_negative(self, moment: Moment, detail: str) -> None:
         """Once a record, however many partitions it is of."""
         if (moment.offset, detail) not in self._told:
-            self._told = {(moment.offset, detail), *(told for told in self._told if told[0] == moment.offset)}
+            self._told = {
+                (moment.offset, detail),
+                *(told for told in self._told if told[0] == moment.offset),
+            }
             self._output.emit(
                 Anomaly(
                     group_id=self._life.group_id,

@@ -1,4 +1,5 @@
-"""The rules of a coordinator's log as a table: the invariants of the reference's section 7, as corrected by recordings of 3.9 to 4.3.
+"""The rules of a coordinator's log as a table: the invariants of the reference's section 7, as
+corrected by recordings of 3.9 to 4.3.
 
 `replay.rules` judges by them. I3 is a measure and I23 a liveness property: neither is checked.
 """
@@ -14,7 +15,9 @@ INFO = "INFO"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """name: value of anomalies.rule. exceptions: where it need not hold, by broker version."""
+    """name: value of anomalies.rule.
+    exceptions: where it need not hold, by broker version.
+    """
 
     name: str
     severity: str
@@ -25,17 +28,39 @@ class Rule:
 RULES: dict[str, Rule] = {
     rule.name.split("_", 1)[0]: rule
     for rule in (
-        Rule("I1_ONE_OWNER", ERROR, "a partition is held (assigned or pending) by one member at most"),
-        Rule("I2_ONE_TARGET", ERROR, "a partition is in one member's target at most", "inside an operation"),
+        Rule(
+            "I1_ONE_OWNER", ERROR, "a partition is held (assigned or pending) by one member at most"
+        ),
+        Rule(
+            "I2_ONE_TARGET",
+            ERROR,
+            "a partition is in one member's target at most",
+            "inside an operation",
+        ),
         Rule(
             "I4_EPOCH_STEP",
             ERROR,
             "every K3 of an incarnation is the one before plus 1",
             "online upgrade: the first K3 is the generation, not all of which are recorded",
         ),
-        Rule("I5_TARGET_EPOCH", ERROR, "K6 never passes K3 and never goes back", "4.3+: K6 skips epochs"),
-        Rule("I6_MEMBER_WITHIN_TARGET", ERROR, "no member is past the target epoch", "4.3+: epoch 1 without any K6"),
-        Rule("I7_MEMBER_EPOCH_RISES", ERROR, "a member's epoch does not go back", "-2; a new life of the same id"),
+        Rule(
+            "I5_TARGET_EPOCH",
+            ERROR,
+            "K6 never passes K3 and never goes back",
+            "4.3+: K6 skips epochs",
+        ),
+        Rule(
+            "I6_MEMBER_WITHIN_TARGET",
+            ERROR,
+            "no member is past the target epoch",
+            "4.3+: epoch 1 without any K6",
+        ),
+        Rule(
+            "I7_MEMBER_EPOCH_RISES",
+            ERROR,
+            "a member's epoch does not go back",
+            "-2; a new life of the same id",
+        ),
         Rule(
             "I8_PREVIOUS_EPOCH",
             ERROR,
@@ -48,12 +73,18 @@ RULES: dict[str, Rule] = {
             "UNREVOKED_PARTITIONS has pending partitions, and previous = epoch",
             "-2; up to 4.1 from state 1 to state 1 the epoch is the old one plus 1",
         ),
-        Rule("I10_SETTLED_AT_TARGET", ERROR, "STABLE and UNRELEASED have nothing pending and stand at the target epoch", "-2, 0; conversion"),
+        Rule(
+            "I10_SETTLED_AT_TARGET",
+            ERROR,
+            "STABLE and UNRELEASED have nothing pending and stand at the target epoch",
+            "-2, 0; conversion",
+        ),
         Rule(
             "I11_STABLE_HAS_TARGET",
             ERROR,
             "STABLE at the target epoch holds exactly its target",
-            "4.2+: not partitions of topics unsubscribed or deleted since, nor of a regular expression that is not resolved yet",
+            "4.2+: not partitions of topics unsubscribed or deleted since, nor of a regular"
+            " expression that is not resolved yet",
         ),
         Rule(
             "I12_UNRELEASED_WAITS",
@@ -67,9 +98,22 @@ RULES: dict[str, Rule] = {
             "partitions are gained at the target epoch alone, and not lost at an unchanged epoch",
             "-2; classic members that own nothing; retried joins; unsubscription",
         ),
-        Rule("I14_RELEASE_BEFORE_GRANT", ERROR, "a partition reaches a member after a record of its old owner without it"),
-        Rule("I15_TOMBSTONE_ORDER", ERROR, "tombstones: a member's K8, K7, K5; K6 after every K7; K3 last"),
-        Rule("I16_REMOVAL_BUMPS_EPOCH", ERROR, "an operation that removes members has one K3", "downgrade, static replacement"),
+        Rule(
+            "I14_RELEASE_BEFORE_GRANT",
+            ERROR,
+            "a partition reaches a member after a record of its old owner without it",
+        ),
+        Rule(
+            "I15_TOMBSTONE_ORDER",
+            ERROR,
+            "tombstones: a member's K8, K7, K5; K6 after every K7; K3 last",
+        ),
+        Rule(
+            "I16_REMOVAL_BUMPS_EPOCH",
+            ERROR,
+            "an operation that removes members has one K3",
+            "downgrade, static replacement",
+        ),
         Rule(
             "I17_ASSIGNMENT_EPOCHS",
             WARN,
@@ -77,13 +121,26 @@ RULES: dict[str, Rule] = {
             "-2 and 0; a pending partition given back; a static member that returned",
         ),
         Rule("I18_ONE_KIND", ERROR, "a group is classic or consumer, never both"),
-        Rule("I19_GENERATION_RISES", ERROR, "a K2's generation rises", "the same one: a static member replaced"),
-        Rule("I20_SYNC_COMPLETE", ERROR, "a K2 with members names a protocol and a leader among them"),
-        Rule("I21_REVOCATION_IN_TIME", WARN, "a revocation ends within the member's rebalance timeout", "after a change of leader"),
+        Rule(
+            "I19_GENERATION_RISES",
+            ERROR,
+            "a K2's generation rises",
+            "the same one: a static member replaced",
+        ),
+        Rule(
+            "I20_SYNC_COMPLETE", ERROR, "a K2 with members names a protocol and a leader among them"
+        ),
+        Rule(
+            "I21_REVOCATION_IN_TIME",
+            WARN,
+            "a revocation ends within the member's rebalance timeout",
+            "after a change of leader",
+        ),
         Rule(
             "I22_REACHES_TARGET",
             WARN,
-            "a consumer-protocol member is not behind the target for longer than a session may last",
+            "a consumer-protocol member is not behind the target for longer than a session may"
+            " last",
             "after a change of leader",
         ),
     )

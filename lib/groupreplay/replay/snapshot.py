@@ -1,4 +1,5 @@
-"""A group as it stands: its phase on the way to the consumer protocol, and every row that is not final.
+"""A group as it stands: its phase on the way to the consumer protocol, and every row that is not
+final.
 
 Source of the rules: measures.md section 2.
 """
@@ -27,7 +28,11 @@ STREAMS_PROTOCOL = "stream"
 
 def phase_of(life: Life) -> str:
     """The first phase that applies."""
-    if life.protocol not in (CLASSIC, CONSUMER) or life.protocol_type not in CONVERTIBLE_PROTOCOL_TYPES or life.protocol_name == STREAMS_PROTOCOL:
+    if (
+        life.protocol not in (CLASSIC, CONSUMER)
+        or life.protocol_type not in CONVERTIBLE_PROTOCOL_TYPES
+        or life.protocol_name == STREAMS_PROTOCOL
+    ):
         return NOT_APPLICABLE
     if not life.members:
         return EMPTY
@@ -44,7 +49,11 @@ def snapshot(life: Life) -> GroupSnapshot:
     """The group's row in `migration_progress`."""
     phase = phase_of(life)
     consumers = sum(1 for m in life.members.values() if m.protocol == CONSUMER)
-    blocking = [m for m in life.members.values() if m.protocol == CLASSIC] if phase != NOT_APPLICABLE else []
+    blocking = (
+        [m for m in life.members.values() if m.protocol == CLASSIC]
+        if phase != NOT_APPLICABLE
+        else []
+    )
     blocking.sort(key=lambda m: m.member_id)
     return GroupSnapshot(
         group_id=life.group_id,
@@ -59,7 +68,9 @@ def snapshot(life: Life) -> GroupSnapshot:
         members_total=len(life.members),
         members_consumer=consumers,
         members_classic=life.classic_members,
-        mixed_since_at=life.mixed.since_at if life.mixed is not None and phase == MIGRATING else None,
+        mixed_since_at=life.mixed.since_at
+        if life.mixed is not None and phase == MIGRATING
+        else None,
         upgraded_at=life.upgraded_at,
         downgraded_at=life.downgraded_at,
         conversions=life.conversions,
@@ -72,13 +83,24 @@ def snapshot(life: Life) -> GroupSnapshot:
 
 
 def open_facts(machine: Machine) -> list[Fact]:
-    """Every row of the group that a later record can still change, as it stands. Changes nothing."""
+    """Every row of the group that a later record can still change, as it stands. Changes
+    nothing.
+    """
     life = machine.life
     rows: list[Fact] = [snapshot(life)]
-    rows += [copy.copy(row) for row in (life.epoch_row, life.assigning, life.mixed) if row is not None]
-    rows += [copy.copy(chain) for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else [])) if len(chain.times_at) > 1]
+    rows += [
+        copy.copy(row) for row in (life.epoch_row, life.assigning, life.mixed) if row is not None
+    ]
+    rows += [
+        copy.copy(chain)
+        for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else []))
+        if len(chain.times_at) > 1
+    ]
     for trail in life.trails.values():
-        rows += [copy.copy(row) for row in (*trail.released, *trail.granted_spans, *trail.handed, *trail.granted)]
+        rows += [
+            copy.copy(row)
+            for row in (*trail.released, *trail.granted_spans, *trail.handed, *trail.granted)
+        ]
     for member in life.members.values():
         rows += _open_of_member(machine, member)
     return rows
@@ -86,16 +108,26 @@ def open_facts(machine: Machine) -> list[Fact]:
 
 def _open_of_member(machine: Machine, member: Member) -> list[Fact]:
     rows: list[Fact] = [machine.life_row(member)] if member.joined_at >= 0 else []
-    rows += [copy.copy(row) for row in (member.state_row, member.wait, member.limbo, member.revocation) if row is not None]
+    rows += [
+        copy.copy(row)
+        for row in (member.state_row, member.wait, member.limbo, member.revocation)
+        if row is not None
+    ]
     rows += [machine.ownership.span_row(member, tp, span) for tp, span in member.spans.items()]
     rows += [copy.copy(row) for row in member.requests.values()]
-    rows += [stall for stall in (_silence(machine, member), _quiet(machine, member)) if stall is not None]
+    rows += [
+        stall for stall in (_silence(machine, member), _quiet(machine, member)) if stall is not None
+    ]
     return rows
 
 
 def _silence(machine: Machine, member: Member) -> Stall | None:
     since = machine.stalls.behind_since(member) if machine.life.protocol == CONSUMER else None
-    return machine.stalls.new("NOT_RECONCILING", member, since, member.current_offset, []) if since is not None else None
+    return (
+        machine.stalls.new("NOT_RECONCILING", member, since, member.current_offset, [])
+        if since is not None
+        else None
+    )
 
 
 def _quiet(machine: Machine, member: Member) -> Stall | None:
@@ -103,4 +135,6 @@ def _quiet(machine: Machine, member: Member) -> Stall | None:
     quiet = machine.stalls.is_quiet(member, machine.life.last_hole)
     if quiet is None or member.epoch == STATIC_LEAVE_EPOCH:
         return None
-    return machine.stalls.new("ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans))
+    return machine.stalls.new(
+        "ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans)
+    )

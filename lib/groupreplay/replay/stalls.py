@@ -1,6 +1,8 @@
-"""Stretches of time in which a member waits, is silent, or holds what it does not use: what `stuck_members` is made of.
+"""Stretches of time in which a member waits, is silent, or holds what it does not use: what
+`stuck_members` is made of.
 
-The machine tells every stretch past a floor; the report decides which are long enough. Source: measures.md section 6, section 6.3 of the reference.
+The machine tells every stretch past a floor; the report decides which are long enough. Source:
+measures.md section 6, section 6.3 of the reference.
 """
 
 from __future__ import annotations
@@ -10,10 +12,25 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_QUIET_MS, MIN_STALL_MS
-from groupreplay.records.consumer import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS
+from groupreplay.records.consumer import (
+    STATIC_LEAVE_EPOCH,
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+)
 from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
 from groupreplay.replay.facts import Chain, Stall
-from groupreplay.replay.life import CLASSIC, CONSUMER, Before, Departure, Life, Member, Names, Output, TopicPartition, client_key
+from groupreplay.replay.life import (
+    CLASSIC,
+    CONSUMER,
+    Before,
+    Departure,
+    Life,
+    Member,
+    Names,
+    Output,
+    TopicPartition,
+    client_key,
+)
 from groupreplay.replay.rules import Rules
 
 
@@ -21,7 +38,9 @@ from groupreplay.replay.rules import Rules
 class _Doubt:
     """A member of which it is to be judged anew, at operation end, whom it waits for.
 
-    offset: of the record that makes it doubtful. begins: a wait may begin. observed: no hole hides when.
+    offset: of the record that makes it doubtful.
+    begins: a wait may begin.
+    observed: no hole hides when.
     """
 
     offset: int
@@ -39,8 +58,19 @@ class Stalls:
         self._rules = rules
         self._unjudged: dict[str, _Doubt] = {}
 
-    def new(self, reason: str, member: Member, since_at: int, offset: int, blocked_by: list[str], held: int | None = None) -> Stall:
-        """A stretch that begins. held: how many partitions the member has in it, where it has others by now."""
+    def new(
+        self,
+        reason: str,
+        member: Member,
+        since_at: int,
+        offset: int,
+        blocked_by: list[str],
+        held: int | None = None,
+    ) -> Stall:
+        """A stretch that begins.
+
+        held: how many partitions the member has in it, where it has others by now.
+        """
         life = self._life
         return Stall(
             group_id=life.group_id,
@@ -69,7 +99,10 @@ class Stalls:
         self._set_waiting(member, set())
 
     def watch_wait(self, member: Member, offset: int, begins: bool, observed: bool) -> None:
-        """After a member's K8. begins: it is in another epoch or state than before, so a wait may begin with it."""
+        """After a member's K8.
+
+        begins: it is in another epoch or state than before, so a wait may begin with it.
+        """
         if member.state == UNRELEASED_PARTITIONS or member.waiting or member.wait is not None:
             self._unjudged[member.member_id] = _Doubt(offset, begins, observed)
 
@@ -79,7 +112,9 @@ class Stalls:
             self._unjudged.setdefault(member.member_id, _Doubt(offset))
 
     def changed_hands(self, tps: Collection[TopicPartition], offset: int) -> None:
-        """Partitions were let go, or reached a member: who waits for them may wait for another one now, or for nobody."""
+        """Partitions were let go, or reached a member: who waits for them may wait for another one
+        now, or for nobody.
+        """
         waiters = self._life.waiters
         if waiters:
             for tp in tps:
@@ -120,14 +155,24 @@ class Stalls:
 
     def _missing(self, member: Member) -> set[TopicPartition]:
         """What an UNRELEASED member has not got of its target; nothing for any other."""
-        is_waiting = member.state == UNRELEASED_PARTITIONS and member.epoch != STATIC_LEAVE_EPOCH and self._life.protocol == CONSUMER
-        return set(member.target - member.assigned) if is_waiting and member.target is not None else set()
+        is_waiting = (
+            member.state == UNRELEASED_PARTITIONS
+            and member.epoch != STATIC_LEAVE_EPOCH
+            and self._life.protocol == CONSUMER
+        )
+        return (
+            set(member.target - member.assigned)
+            if is_waiting and member.target is not None
+            else set()
+        )
 
     def _others_holding(self, tp: TopicPartition, member: Member) -> list[str]:
         return [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
 
     def arm(self, holder: Member, at: int) -> None:
-        """A K8 in UNREVOKED_PARTITIONS armed its member's rebalance timer, which is a deadline for whoever waits for it."""
+        """A K8 in UNREVOKED_PARTITIONS armed its member's rebalance timer, which is a deadline for
+        whoever waits for it.
+        """
         if holder.revocation is None:
             return
         holder.revocation.partitions_held = len(holder.requests)
@@ -136,7 +181,9 @@ class Stalls:
         for member_id in {m for tp in holder.requests for m in self._life.waiters.get(tp, ())}:
             waiter = self._life.members.get(member_id)
             if waiter is not None and waiter.wait is not None:
-                waiter.wait.deadline_at = self._deadline({m for tp in waiter.waiting for m in self._others_holding(tp, waiter)})
+                waiter.wait.deadline_at = self._deadline(
+                    {m for tp in waiter.waiting for m in self._others_holding(tp, waiter)}
+                )
 
     def forget_deadlines(self) -> None:
         """Another leader armed every timer anew, at a time no record shows."""
@@ -150,7 +197,11 @@ class Stalls:
         deadlines: list[int] = []
         for member_id in blockers:
             holder = self._life.members.get(member_id)
-            deadline = holder.revocation.deadline_at if holder is not None and holder.revocation is not None else None
+            deadline = (
+                holder.revocation.deadline_at
+                if holder is not None and holder.revocation is not None
+                else None
+            )
             if deadline is None:
                 return None
             deadlines.append(deadline)
@@ -174,10 +225,12 @@ class Stalls:
     # ------------------------------------------------------------ silence after a new target
 
     def behind_since(self, last: Before | Member) -> int | None:
-        """Since when, in ms, the target has been past the epoch of a member's last K8, or since that K8 if it came later; None where the target is
-        not past it, or where the member has a reason to be silent.
+        """Since when, in ms, the target has been past the epoch of a member's last K8, or since
+        that K8 if it came later; None where the target is not past it, or where the member has a
+        reason to be silent.
 
-        A change of leader in between starts the clock anew at the first operation of the new one: no heartbeat could be answered before.
+        A change of leader in between starts the clock anew at the first operation of the new one:
+        no heartbeat could be answered before.
         """
         life = self._life
         if last.epoch is None or last.epoch < 0 or last.state == UNREVOKED_PARTITIONS:
@@ -189,12 +242,26 @@ class Stalls:
         return max(last.current_at, life.leader_since if leader_epoch != life.leader_epoch else at)
 
     def end_silence(self, member: Member, before: Before, at: int, offset: int) -> None:
-        """A member's K8 or tombstone came: how long it had not reacted to a newer target than the one of its last K8 (`before`)."""
+        """A member's K8 or tombstone came: how long it had not reacted to a newer target than the
+        one of its last K8 (`before`).
+        """
         since = self.behind_since(before)
         if since is None or at <= since:
             return
         if at - since >= MIN_STALL_MS:
-            emit_stall(self._output, self.new("NOT_RECONCILING", member, since, before.current_offset, [], len(before.assigned)), at, offset)
+            emit_stall(
+                self._output,
+                self.new(
+                    "NOT_RECONCILING",
+                    member,
+                    since,
+                    before.current_offset,
+                    [],
+                    len(before.assigned),
+                ),
+                at,
+                offset,
+            )
         self._rules.silence(member, since, at, offset)
 
     def new_target(self, epoch: int, at: int, leader_epoch: int) -> None:
@@ -205,17 +272,23 @@ class Stalls:
             self.forget_reached_targets()
 
     def forget_reached_targets(self) -> None:
-        """Keeps the last target, and of every member's epoch the first one past it: no other is asked for, however long a member stays behind."""
+        """Keeps the last target, and of every member's epoch the first one past it: no other is
+        asked for, however long a member stays behind.
+        """
         targets = self._life.targets
         kept = {len(targets) - 1}
-        for epoch in {m.epoch for m in self._life.members.values() if m.epoch is not None and m.epoch >= 0}:
+        for epoch in {
+            m.epoch for m in self._life.members.values() if m.epoch is not None and m.epoch >= 0
+        }:
             kept.add(bisect_right(targets, (epoch, 1 << 62, 0)))
         self._life.targets = [targets[index] for index in sorted(kept) if index < len(targets)]
 
-    # ------------------------------------------------------------ static members that left for a while
+    # ------------------------------------------------------------ static members away
 
     def watch_limbo(self, member: Member, at: int, offset: int, observed: bool) -> None:
-        """Epoch -2 with partitions: nobody may have them until the instance returns or its session ends (KIP-345)."""
+        """Epoch -2 with partitions: nobody may have them until the instance returns or its session
+        ends (KIP-345).
+        """
         if member.epoch == STATIC_LEAVE_EPOCH and member.assigned:
             if member.limbo is None:
                 member.limbo = self.new("STATIC_LIMBO", member, at, offset, [member.member_id])
@@ -239,7 +312,9 @@ class Stalls:
     # ------------------------------------------------------------ owning without committing
 
     def committed(self, member: Member, at: int, offset: int, last_hole: int) -> None:
-        """A member's partition was committed. The silence before it is exact only where a change of the group lies in it (reduced commits)."""
+        """A member's partition was committed. The silence before it is exact only where a change of
+        the group lies in it (reduced commits).
+        """
         if member.last_commit_offset < self._life.last_change_offset:
             self._tell_quiet(member, at, offset, last_hole)
         member.last_commit_at, member.last_commit_offset = at, offset
@@ -247,7 +322,10 @@ class Stalls:
         if committers and committers[0][0] == member.member_id:
             committers[0] = (member.member_id, at)
         else:
-            self._life.committers = [(member.member_id, at), *[c for c in committers if c[0] != member.member_id][:1]]
+            self._life.committers = [
+                (member.member_id, at),
+                *[c for c in committers if c[0] != member.member_id][:1],
+            ]
 
     def lost_everything(self, member: Member, at: int, offset: int, last_hole: int) -> None:
         """A member loses its last partition: it was quiet until now, if it was."""
@@ -259,19 +337,32 @@ class Stalls:
         if quiet is None or at - quiet[0] < MIN_QUIET_MS or self._hides_commits(member, quiet[1]):
             return
         if self.others_committed_after(member.member_id, quiet[0]):
-            stall = self.new("ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans))
+            stall = self.new(
+                "ASSIGNED_NOT_CONSUMING",
+                member,
+                quiet[0],
+                quiet[1],
+                [member.member_id],
+                len(member.spans),
+            )
             emit_stall(self._output, stall, at, offset)
 
     @staticmethod
     def quiet_since(member: Member, last_hole: int) -> tuple[int, int] | None:
-        """Since when, in ms and by which record, a member has committed nothing of what it holds: since its last commit, or since it got the first
-        partition. None where neither was seen, or where commits may have been lost in a hole since.
+        """Since when, in ms and by which record, a member has committed nothing of what it holds:
+        since its last commit, or since it got the first partition. None where neither was seen, or
+        where commits may have been lost in a hole since.
         """
-        since = max((member.last_commit_at, member.last_commit_offset), (member.owns_since_at, member.owns_since_offset))
+        since = max(
+            (member.last_commit_at, member.last_commit_offset),
+            (member.owns_since_at, member.owns_since_offset),
+        )
         return since if since[0] >= 0 and last_hole <= since[1] else None
 
     def _hides_commits(self, member: Member, since_offset: int) -> bool:
-        """Whether the member may have committed since, unseen: commits that name a topic whose id is not known to be one it holds are nobody's."""
+        """Whether the member may have committed since, unseen: commits that name a topic whose id
+        is not known to be one it holds are nobody's.
+        """
         if self._life.protocol == CLASSIC:
             return False
         names = {topic: self._names.name(topic) for topic in {topic for topic, _ in member.spans}}
@@ -279,14 +370,21 @@ class Stalls:
             return True
         commits = self._life.commits
         return any(
-            commits.get((names[topic] or "", partition), (-1, -1))[1] > max(since_offset, span.from_offset)
+            commits.get((names[topic] or "", partition), (-1, -1))[1]
+            > max(since_offset, span.from_offset)
             for (topic, partition), span in member.spans.items()
         )
 
     def is_quiet(self, member: Member, last_hole: int) -> tuple[int, int] | None:
-        """`quiet_since` of a member that holds something, where others committed for MIN_QUIET_MS after it; else None."""
+        """`quiet_since` of a member that holds something, where others committed for MIN_QUIET_MS
+        after it; else None.
+        """
         quiet = self.quiet_since(member, last_hole)
-        if quiet is None or not member.spans or not self.others_committed_after(member.member_id, quiet[0] + MIN_QUIET_MS):
+        if (
+            quiet is None
+            or not member.spans
+            or not self.others_committed_after(member.member_id, quiet[0] + MIN_QUIET_MS)
+        ):
             return None
         return None if self._hides_commits(member, quiet[1]) else quiet
 
@@ -296,10 +394,14 @@ class Stalls:
     # ------------------------------------------------------------ removed and back
 
     def departed(self, member: Member, at: int) -> None:
-        """A member was removed, not replaced and not out of limbo: it may be back under its id, or as the same client on the same host."""
+        """A member was removed, not replaced and not out of limbo: it may be back under its id, or
+        as the same client on the same host.
+        """
         departures = self._life.departures
         departures.pop(member.member_id, None)
-        departures[member.member_id] = Departure(at, member.member_id, member.client_id, member.client_host)
+        departures[member.member_id] = Departure(
+            at, member.member_id, member.client_id, member.client_host
+        )
         if len(departures) > 64 + 2 * len(self._life.members):
             for member_id in list(departures)[: len(departures) // 2]:
                 del departures[member_id]
@@ -318,9 +420,15 @@ class Stalls:
         self._add_turn(member, departure, at, offset)
 
     def _same_client(self, member: Member) -> Departure | None:
-        """The one departed member of the joiner's client id and host, if no live member and no other departed one shares them."""
+        """The one departed member of the joiner's client id and host, if no live member and no
+        other departed one shares them.
+        """
         gone = self._departed_like(member)
-        return self._life.departures[gone[0]] if len(gone) == 1 and self._is_one_client(member) else None
+        return (
+            self._life.departures[gone[0]]
+            if len(gone) == 1 and self._is_one_client(member)
+            else None
+        )
 
     def _is_one_client(self, member: Member) -> bool:
         """Whether no other live member has its client id and host."""
@@ -336,9 +444,16 @@ class Stalls:
         return self._life.departed_clients.get(member.client_key, [])
 
     def _add_turn(self, member: Member, departure: Departure, at: int, offset: int) -> None:
-        key = member.client_key if self._is_one_client(member) and not self._departed_like(member) else member.member_id
+        key = (
+            member.client_key
+            if self._is_one_client(member) and not self._departed_like(member)
+            else member.member_id
+        )
         chain = self._life.loops.get(key)
-        if chain is not None and (departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS or len(chain.times_at) >= MAX_CHAIN_LENGTH):
+        if chain is not None and (
+            departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS
+            or len(chain.times_at) >= MAX_CHAIN_LENGTH
+        ):
             emit_chain(self._output, chain)
             chain = None
         if chain is None:

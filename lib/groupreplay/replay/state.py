@@ -58,9 +58,13 @@ def from_bytes(data: bytes) -> Life:
 
 
 def _contested(state: Life) -> dict[TopicPartition, str | None]:
-    """Where the targets of the members alone do not say whose target a partition came into last: logs that break the rule of one target."""
+    """Where the targets of the members alone do not say whose target a partition came into last:
+    logs that break the rule of one target.
+    """
     owner = state.target_owner
-    targets = ((member.member_id, tp) for member in state.members.values() for tp in member.target or ())
+    targets = (
+        (member.member_id, tp) for member in state.members.values() for tp in member.target or ()
+    )
     return {tp: owner.get(tp) for member_id, tp in targets if owner.get(tp) != member_id}
 
 
@@ -82,4 +86,6 @@ def _derive(restored: Life) -> None:
             restored.target_owner.pop(tp, None)
         else:
             restored.target_owner[tp] = owner
-    restored.unowned = {tp for tp, trail in restored.trails.items() if trail.released or trail.handed}
+    restored.unowned = {
+        tp for tp, trail in restored.trails.items() if trail.released or trail.handed
+    }

@@ -1,8 +1,9 @@
 """Names of topic ids, as a group's own records prove them.
 
-K4 (up to 4.0) and K1 version 4 (4.1+, where filled) say them outright. On 4.1 and 4.2 neither does, but a target and the subscriptions it was made
-for can leave one answer: where all topics subscribed to but one are in the target under ids whose names are known, and one id is left, it is that
-topic's (a name has one id at a time). Anything less is not told.
+K4 (up to 4.0) and K1 version 4 (4.1+, where filled) say them outright. On 4.1 and 4.2 neither does,
+but a target and the subscriptions it was made for can leave one answer: where all topics subscribed
+to but one are in the target under ids whose names are known, and one id is left, it is that topic's
+(a name has one id at a time). Anything less is not told.
 """
 
 from __future__ import annotations
@@ -12,8 +13,13 @@ from groupreplay.replay.facts import TopicSeen
 from groupreplay.replay.machine import Machine
 
 
-def learn_topic(machine: Machine, entry: Entry, topic_id: str, topic: str, partitions: int | None, source: str) -> None:
-    """Takes a topic's name from a record and tells it once a group. source: K1, K4, or SUBSCRIPTION where it follows from K5 and K7."""
+def learn_topic(
+    machine: Machine, entry: Entry, topic_id: str, topic: str, partitions: int | None, source: str
+) -> None:
+    """Takes a topic's name from a record and tells it once a group.
+
+    source: K1, K4, or SUBSCRIPTION where it follows from K5 and K7.
+    """
     if machine.names.learn(topic_id, topic):
         life = machine.life
         machine.output.emit(
@@ -32,7 +38,9 @@ def learn_topic(machine: Machine, entry: Entry, topic_id: str, topic: str, parti
 
 
 def deduce_topic(machine: Machine, entry: Entry) -> None:
-    """At a K6: names the one id in the target that has no name, if one subscribed topic is left for it. Groups with a regex prove nothing."""
+    """At a K6: names the one id in the target that has no name, if one subscribed topic is left for
+    it. Groups with a regex prove nothing.
+    """
     members = machine.life.members.values()
     ids = {topic for topic, _ in machine.life.target_owner}
     unnamed = [i for i in ids if machine.names.name(i) is None]

@@ -9,7 +9,15 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage, Rebalance, Refusal, ShardEvent, Silence
+from groupreplay.evidence.evidence_facts import (
+    AssignorFailure,
+    Contact,
+    Outage,
+    Rebalance,
+    Refusal,
+    ShardEvent,
+    Silence,
+)
 from groupreplay.replay.facts import (
     FACTS,
     Anomaly,
@@ -60,7 +68,9 @@ OF_STAGED: Final[Mapping[str, Callable[[DataFrame, ReportContext], DataFrame]]] 
     "member_assignments": member_assignments,
     "revocation_latencies": revocation_latencies,
 }
-OF_STAGED_AND_RAW: Final[Mapping[str, Callable[[DataFrame, DataFrame, DataFrame | None, ReportContext], DataFrame]]] = {
+OF_STAGED_AND_RAW: Final[
+    Mapping[str, Callable[[DataFrame, DataFrame, DataFrame | None, ReportContext], DataFrame]]
+] = {
     "coverage": lambda staged, raw, lines, context: coverage(staged, raw, context, lines),
     "anomalies": lambda staged, raw, _, context: anomalies(staged, raw, context),
     "undecoded": lambda staged, raw, lines, context: undecoded(staged, raw, context, lines),
@@ -84,7 +94,9 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "rebalances": frozenset({Rebalance.KIND}),
     "coordinator_events": frozenset({ShardEvent.KIND}),
     "stuck_members": frozenset({Stall.KIND, Chain.KIND, Contact.KIND, Silence.KIND, Refusal.KIND}),
-    "stuck_groups": frozenset({Stall.KIND, Chain.KIND, Refusal.KIND, Rebalance.KIND, Outage.KIND, AssignorFailure.KIND}),
+    "stuck_groups": frozenset(
+        {Stall.KIND, Chain.KIND, Refusal.KIND, Rebalance.KIND, Outage.KIND, AssignorFailure.KIND}
+    ),
     "group_conversions": frozenset({Conversion.KIND}),
     "migration_progress": frozenset({GroupSnapshot.KIND}),
     "member_assignments": frozenset({HeldPartition.KIND}),
@@ -92,7 +104,9 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "anomalies": frozenset({Anomaly.KIND, CONFLICT, CLOCK, LATE, OTHER_LOG}),
     "undecoded": frozenset({Undecoded.KIND, DAMAGE}),
 }
-"""Table -> kinds of staged, raw and evidence rows that can give it rows; a table that is not here always has some."""
+"""Table -> kinds of staged, raw and evidence rows that can give it rows; a table that is not here
+always has some.
+"""
 
 _STAGED: Final[Mapping[str, tuple[type[Any], ...]]] = {
     "member_states": (MemberState,),
@@ -117,12 +131,19 @@ _STAGED: Final[Mapping[str, tuple[type[Any], ...]]] = {
 
 _STUCK: Final = frozenset({"stuck_members", "stuck_groups"})
 _STUCK_COLUMNS: Final = frozenset(UnionSchema((Stall, Chain, MemberLife, GroupSnapshot)).columns)
-"""What these ask of all facts where lines of broker logs tell of groups: which life of a group there is, and who is in it."""
+"""What these ask of all facts where lines of broker logs tell of groups: which life of a group
+there is, and who is in it.
+"""
 
 
-def unpacked(replayed: DataFrame, kinds: Sequence[type[Any]], names: Collection[str] | None = None) -> DataFrame:
-    """Rows of table `replayed` -> `kind` and the fields of these kinds, a row each fact; NULL where a kind has no such field. names: of the fields
-    that are wanted, None: all. Spark asks for a column that nobody reads too."""
+def unpacked(
+    replayed: DataFrame, kinds: Sequence[type[Any]], names: Collection[str] | None = None
+) -> DataFrame:
+    """Rows of table `replayed` -> `kind` and the fields of these kinds, a row each fact; NULL where
+    a kind has no such field.
+
+    names: of the fields that are wanted, None: all. Spark asks for a column that nobody reads too.
+    """
     schema = UnionSchema(kinds, names)
     packed = replayed.where(sf.col("kind").isin(*[kind.KIND for kind in kinds]))
     return packed.select("kind", "frame").mapInArrow(unpacking(schema), schema.ddl)
@@ -130,8 +151,12 @@ def unpacked(replayed: DataFrame, kinds: Sequence[type[Any]], names: Collection[
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What tables are made of. replayed: the night's rows of that table. raw: the raw rows it replayed (`replay.night_records`). lines: the rows of
-    `raw_lines` that it landed, None if there are none."""
+    """What tables are made of.
+
+    replayed: the night's rows of that table.
+    raw: the raw rows it replayed (`replay.night_records`).
+    lines: the rows of `raw_lines` that it landed, None if there are none.
+    """
 
     replayed: DataFrame
     raw: DataFrame
@@ -143,12 +168,21 @@ class Sources:
         return with_owners(frame, context.owners) if name in OWNED else frame
 
     def group_ids(self, evidence_tonight: DataFrame | None) -> DataFrame:
-        """Of all groups that a table can have a row of, with repetitions. evidence_tonight: of the context."""
+        """Of all groups that a table can have a row of, with repetitions.
+
+        evidence_tonight: of the context.
+        """
         staged = unpacked(self.replayed, STAGED_KINDS, ("group_id",)).select("group_id")
-        return staged if evidence_tonight is None else staged.unionByName(evidence_tonight.select("group_id"))
+        return (
+            staged
+            if evidence_tonight is None
+            else staged.unionByName(evidence_tonight.select("group_id"))
+        )
 
     def staged(self, name: str, context: ReportContext) -> DataFrame:
-        """The night's facts that one table is made of, a row each, with the columns of their kinds."""
+        """The night's facts that one table is made of, a row each, with the columns of their
+        kinds.
+        """
         if name in _STUCK and context.evidence_tonight is not None:
             return unpacked(self.replayed, FACTS, _STUCK_COLUMNS)
         return unpacked(self.replayed, _STAGED[name])
@@ -158,6 +192,8 @@ class Sources:
         if name in OF_STAGED:
             return OF_STAGED[name](staged, context)
         if name in OF_EVIDENCE:
-            assert context.evidence_tonight is not None, "their kinds are there only where evidence is"
+            assert context.evidence_tonight is not None, (
+                "their kinds are there only where evidence is"
+            )
             return OF_EVIDENCE[name](staged, context.evidence_tonight, context)
         return OF_STAGED_AND_RAW[name](staged, self.raw, self.lines, context)

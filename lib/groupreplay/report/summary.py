@@ -1,7 +1,8 @@
 """The tables of one night -> what a person reads in a minute at the end of a run.
 
-`summary_frames` are small DataFrames to collect, in a few threads if that is worth it (their limits are part of them: nothing but top rows is ever
-collected); `summary_lines` turns the rows into text of at most WIDTH columns.
+`summary_frames` are small DataFrames to collect, in a few threads if that is worth it (their limits
+are part of them: nothing but top rows is ever collected); `summary_lines` turns the rows into text
+of at most WIDTH columns.
 """
 
 from __future__ import annotations
@@ -34,9 +35,18 @@ Section = list[dict[str, Any]]
 # ---------------------------------------------------------------- tables -> top rows
 
 
-def summary_frames(tables: Mapping[str, DataFrame], logical_date: date, top: int) -> dict[str, DataFrame]:
-    """Section -> what to collect for it. tables: SUMMARY_TABLES of one cluster. top: rows of each list."""
-    night = {name: tables[name].where(sf.col("logical_date") == sf.lit(logical_date)) for name in SUMMARY_TABLES}
+def summary_frames(
+    tables: Mapping[str, DataFrame], logical_date: date, top: int
+) -> dict[str, DataFrame]:
+    """Section -> what to collect for it.
+
+    tables: SUMMARY_TABLES of one cluster.
+    top: rows of each list.
+    """
+    night = {
+        name: tables[name].where(sf.col("logical_date") == sf.lit(logical_date))
+        for name in SUMMARY_TABLES
+    }
     progress, hand_overs = night["migration_progress"], night["revocation_latencies"]
     return {
         "fleet": _fleet(progress),
@@ -45,7 +55,11 @@ def summary_frames(tables: Mapping[str, DataFrame], logical_date: date, top: int
         "hand_overs": _hand_overs(hand_overs),
         "slowest": _slowest(hand_overs, top),
         "stuck_reasons": _stuck_reasons(_stuck(night)),
-        "stuck": _stuck(night).orderBy(sf.desc("is_open"), sf.desc("stuck_ms"), "group_id", "member_id", "reason").limit(top),
+        "stuck": (
+            _stuck(night)
+            .orderBy(sf.desc("is_open"), sf.desc("stuck_ms"), "group_id", "member_id", "reason")
+            .limit(top)
+        ),
         "coverage": _coverage(night["coverage"]),
         "undecoded": _counted(night["undecoded"], ["reason"], top),
         "anomalies": _counted(night["anomalies"], ["severity", "rule"], top),
@@ -54,7 +68,10 @@ def summary_frames(tables: Mapping[str, DataFrame], logical_date: date, top: int
 
 def section(rows: Iterable[Row]) -> Section:
     """What was collected of one frame; a NULL is a key that is not there."""
-    return [{name: value for name, value in row.asDict(recursive=True).items() if value is not None} for row in rows]
+    return [
+        {name: value for name, value in row.asDict(recursive=True).items() if value is not None}
+        for row in rows
+    ]
 
 
 def _fleet(progress: DataFrame) -> DataFrame:
@@ -70,17 +87,38 @@ def _fleet(progress: DataFrame) -> DataFrame:
 def _half_way(progress: DataFrame, top: int) -> DataFrame:
     """Groups with members of both protocols, the longest first."""
     mixed_ms = sf.unix_millis("as_of_at") - sf.unix_millis("mixed_since_at")
-    first = sf.transform(sf.slice("blockers", 1, _BLOCKERS_NAMED), lambda each: sf.concat_ws(" ", each["client_id"], each["client_host"]))
-    groups = progress.where(sf.col("phase") == "MIGRATING").orderBy(sf.asc_nulls_last("mixed_since_at"), "group_id").limit(top)
+    first = sf.transform(
+        sf.slice("blockers", 1, _BLOCKERS_NAMED),
+        lambda each: sf.concat_ws(" ", each["client_id"], each["client_host"]),
+    )
+    groups = (
+        progress.where(sf.col("phase") == "MIGRATING")
+        .orderBy(sf.asc_nulls_last("mixed_since_at"), "group_id")
+        .limit(top)
+    )
     return groups.select(
-        "group_id", "team", "progress_pct", mixed_ms.alias("mixed_ms"), first.alias("blockers"), sf.size("blockers").alias("blockers_count")
+        "group_id",
+        "team",
+        "progress_pct",
+        mixed_ms.alias("mixed_ms"),
+        first.alias("blockers"),
+        sf.size("blockers").alias("blockers_count"),
     )
 
 
 def _classic_clients(progress: DataFrame, top: int) -> DataFrame:
-    """Client ids of classic members, those in the most groups first; `blockers` is empty where a group cannot take part."""
-    clients = progress.select("group_id", sf.explode(sf.array_distinct(sf.transform("blockers", lambda each: each["client_id"]))).alias("client_id"))
-    counted = clients.groupBy("client_id").agg(sf.count(sf.lit(1)).alias("groups"), sf.min("group_id").alias("example"))
+    """Client ids of classic members, those in the most groups first; `blockers` is empty where a
+    group cannot take part.
+    """
+    clients = progress.select(
+        "group_id",
+        sf.explode(
+            sf.array_distinct(sf.transform("blockers", lambda each: each["client_id"]))
+        ).alias("client_id"),
+    )
+    counted = clients.groupBy("client_id").agg(
+        sf.count(sf.lit(1)).alias("groups"), sf.min("group_id").alias("example")
+    )
     return counted.orderBy(sf.desc("groups"), "client_id").limit(top)
 
 
@@ -88,7 +126,9 @@ def _hand_overs(hand_overs: DataFrame) -> DataFrame:
     acked_ms = sf.when(sf.col("outcome") == "ACKED", sf.col("revoke_ms"))
     return hand_overs.groupBy("outcome").agg(
         sf.count(sf.lit(1)).alias("partitions"),
-        sf.percentile_approx(acked_ms, sf.array(sf.lit(0.5), sf.lit(0.99)), sf.lit(1000)).alias("revoke_ms"),
+        sf.percentile_approx(acked_ms, sf.array(sf.lit(0.5), sf.lit(0.99)), sf.lit(1000)).alias(
+            "revoke_ms"
+        ),
     )
 
 
@@ -99,9 +139,20 @@ def _slowest(hand_overs: DataFrame, top: int) -> DataFrame:
     """
     request = ["group_id", "member_id", "requested_at", "outcome"]
     timed = hand_overs.where(sf.col("revoke_ms").isNotNull())
-    partitions = timed.select(*request, "revoke_ms").orderBy(sf.desc("revoke_ms"), *request).limit(_SLOWEST_PARTITIONS)
-    slow = partitions.groupBy(*request).agg(sf.max("revoke_ms").alias("revoke_ms")).orderBy(sf.desc("revoke_ms"), *request).limit(top)
-    requests = timed.join(sf.broadcast(slow.select(*request)), request, "left_semi").groupBy(*request)
+    partitions = (
+        timed.select(*request, "revoke_ms")
+        .orderBy(sf.desc("revoke_ms"), *request)
+        .limit(_SLOWEST_PARTITIONS)
+    )
+    slow = (
+        partitions.groupBy(*request)
+        .agg(sf.max("revoke_ms").alias("revoke_ms"))
+        .orderBy(sf.desc("revoke_ms"), *request)
+        .limit(top)
+    )
+    requests = timed.join(sf.broadcast(slow.select(*request)), request, "left_semi").groupBy(
+        *request
+    )
     slowest = requests.agg(
         sf.count(sf.lit(1)).alias("partitions"),
         sf.min("topic").alias("topic"),
@@ -115,26 +166,57 @@ def _slowest(hand_overs: DataFrame, top: int) -> DataFrame:
 
 
 _SLOWEST_PARTITIONS: Final = 2_000
-"""If one request has more partitions than this, the list of the slowest is shorter than it could be."""
+"""If one request has more partitions than this, the list of the slowest is shorter than it could
+be.
+"""
 
 
 def _stuck(night: Mapping[str, DataFrame]) -> DataFrame:
-    columns = ("group_id", "team", "member_id", "client_id", "client_host", "reason", "stuck_ms", "is_open", "blocked_by", "repetitions")
+    columns = (
+        "group_id",
+        "team",
+        "member_id",
+        "client_id",
+        "client_host",
+        "reason",
+        "stuck_ms",
+        "is_open",
+        "blocked_by",
+        "repetitions",
+    )
     since = sf.date_format("since_at", _TIME_FORMAT).alias("since")
     members = night["stuck_members"].select(*columns, since)
-    groups = night["stuck_groups"].select(*[column for column in columns if column in night["stuck_groups"].columns], since)
+    groups = night["stuck_groups"].select(
+        *[column for column in columns if column in night["stuck_groups"].columns], since
+    )
     return members.unionByName(groups, allowMissingColumns=True)
 
 
 def _stuck_reasons(stuck: DataFrame) -> DataFrame:
-    return stuck.groupBy("reason").agg(sf.count_if("is_open").alias("open"), sf.count_if(~sf.col("is_open")).alias("ended"))
+    return stuck.groupBy("reason").agg(
+        sf.count_if("is_open").alias("open"), sf.count_if(~sf.col("is_open")).alias("ended")
+    )
 
 
-_COUNTS: Final = ("landed", "decoded", "unknown", "undecoded", "reduced", "aborted", "open_commits", "duplicates", "holes", "late", "left_out")
+_COUNTS: Final = (
+    "landed",
+    "decoded",
+    "unknown",
+    "undecoded",
+    "reduced",
+    "aborted",
+    "open_commits",
+    "duplicates",
+    "holes",
+    "late",
+    "left_out",
+)
 
 
 def _coverage(coverage: DataFrame) -> DataFrame:
-    """Logs of the offsets topic, in records, and beside them logs of brokers, in lines; and what no source could show."""
+    """Logs of the offsets topic, in records, and beside them logs of brokers, in lines; and what no
+    source could show.
+    """
     is_text, is_none = sf.col("source").isin(*TEXT_KINDS), sf.col("source") == NO_SOURCE
     of_text = {
         "texts": sf.count_if(is_text),
@@ -151,8 +233,17 @@ def _coverage(coverage: DataFrame) -> DataFrame:
 
 
 def _counted(frame: DataFrame, by: list[str], top: int) -> DataFrame:
-    rank: list[Column] = [sf.array_position(sf.array(*map(sf.lit, _SEVERITIES)), sf.col("severity"))] if "severity" in by else []
-    return frame.groupBy(*by).agg(sf.count(sf.lit(1)).alias("rows")).orderBy(*rank, sf.desc("rows"), *by).limit(top)
+    rank: list[Column] = (
+        [sf.array_position(sf.array(*map(sf.lit, _SEVERITIES)), sf.col("severity"))]
+        if "severity" in by
+        else []
+    )
+    return (
+        frame.groupBy(*by)
+        .agg(sf.count(sf.lit(1)).alias("rows"))
+        .orderBy(*rank, sf.desc("rows"), *by)
+        .limit(top)
+    )
 
 
 _SEVERITIES: Final = ("ERROR", "WARN", "INFO")
@@ -161,10 +252,21 @@ _SEVERITIES: Final = ("ERROR", "WARN", "INFO")
 # ---------------------------------------------------------------- top rows -> lines
 
 
-def summary_lines(found: Mapping[str, Section], *, cluster: str, logical_date: date, as_of_ms: int | None) -> list[str]:
+def summary_lines(
+    found: Mapping[str, Section], *, cluster: str, logical_date: date, as_of_ms: int | None
+) -> list[str]:
     """as_of_ms: ms since the epoch, UTC; None where nothing was ever read."""
-    as_of = "nothing read yet" if as_of_ms is None else f"as of {_EPOCH + timedelta(milliseconds=as_of_ms):%Y-%m-%d %H:%M:%S} UTC"
-    blocks = (_migration_lines(found), _hand_over_lines(found), _stuck_lines(found), _unseen_lines(found))
+    as_of = (
+        "nothing read yet"
+        if as_of_ms is None
+        else f"as of {_EPOCH + timedelta(milliseconds=as_of_ms):%Y-%m-%d %H:%M:%S} UTC"
+    )
+    blocks = (
+        _migration_lines(found),
+        _hand_over_lines(found),
+        _stuck_lines(found),
+        _unseen_lines(found),
+    )
     lines = [f"groupreplay, cluster {cluster}, night {logical_date}, {as_of}"]
     for block in blocks:
         lines += ["", *block]
@@ -185,17 +287,28 @@ def _migration_lines(found: Mapping[str, Section]) -> list[str]:
     for label, phases in _PHASES:
         rows = {phase: by_phase.pop(phase) for phase in phases if phase in by_phase}
         if rows:
-            told = [f"{row['groups']:,} {_PHASE_WORDS[phase]}" for phase, row in rows.items() if phase in _PHASE_WORDS]
+            told = [
+                f"{row['groups']:,} {_PHASE_WORDS[phase]}"
+                for phase, row in rows.items()
+                if phase in _PHASE_WORDS
+            ]
             stalled = _total(rows.values(), "stalled")
             told += [f"{stalled:,} mixed for too long"] if stalled else []
-            lines.append(f"  {label:<18}{_total(rows.values(), 'groups'):>9,}   {', '.join(told)}".rstrip())
+            lines.append(
+                f"  {label:<18}{_total(rows.values(), 'groups'):>9,}   {', '.join(told)}".rstrip()
+            )
     lines += [f"  {phase:<18}{row['groups']:>9,}" for phase, row in sorted(by_phase.items())]
     lines += _member_lines(found)
     for row in found.get("half_way", ()):
         lines += _half_way_lines(row)
-    clients = sorted(found.get("classic_clients", ()), key=lambda row: (-row["groups"], row.get("client_id", "")))
+    clients = sorted(
+        found.get("classic_clients", ()), key=lambda row: (-row["groups"], row.get("client_id", ""))
+    )
     if clients:
-        lines.append("  clients that still speak the classic protocol: " + _named((_client(row), row["groups"], "group") for row in clients))
+        lines.append(
+            "  clients that still speak the classic protocol: "
+            + _named((_client(row), row["groups"], "group") for row in clients)
+        )
     return lines
 
 
@@ -217,16 +330,24 @@ def _member_lines(found: Mapping[str, Section]) -> list[str]:
     fleet = [row for row in found.get("fleet", ()) if row["phase"] != "NOT_APPLICABLE"]
     members, speaking = _total(fleet, "members"), _total(fleet, "members_consumer")
     return (
-        [f"  {'members':<18}{members:>9,}   {speaking:,} of them speak the consumer protocol ({100 * speaking / members:.1f} %)"] if members else []
+        [
+            f"  {'members':<18}{members:>9,}   {speaking:,} of them speak the consumer protocol"
+            f" ({100 * speaking / members:.1f} %)"
+        ]
+        if members
+        else []
     )
 
 
 def _half_way_lines(row: Mapping[str, Any]) -> list[str]:
     mixed = f", mixed for {_lasted(row['mixed_ms'])}" if "mixed_ms" in row else ""
     more = row["blockers_count"] - len(row["blockers"])
-    blockers = ", ".join(_printable(each, 45) for each in row["blockers"]) + (f" and {more:,} more" if more > 0 else "")
+    blockers = ", ".join(_printable(each, 45) for each in row["blockers"]) + (
+        f" and {more:,} more" if more > 0 else ""
+    )
     return [
-        f"  {_printable(row['group_id'], 40)}{_team(row)}: {row.get('progress_pct', 0):.0f} % done{mixed}, waits for {blockers or 'nobody known'}"
+        f"  {_printable(row['group_id'], 40)}{_team(row)}: {row.get('progress_pct', 0):.0f} %"
+        f" done{mixed}, waits for {blockers or 'nobody known'}"
     ]
 
 
@@ -240,7 +361,11 @@ def _hand_over_lines(found: Mapping[str, Section]) -> list[str]:
     told = []
     for outcome, words in _OUTCOME_WORDS.items():
         if row := by_outcome.pop(outcome, None):
-            times = f" (half within {_lasted(median)}, 99 % within {_lasted(slow)})" if outcome == "ACKED" and median is not None else ""
+            times = (
+                f" (half within {_lasted(median)}, 99 % within {_lasted(slow)})"
+                if outcome == "ACKED" and median is not None
+                else ""
+            )
             told.append(f"{row['partitions']:,} {words}{times}")
     told += [f"{row['partitions']:,} {outcome}" for outcome, row in sorted(by_outcome.items())]
     lines += _wrapped("  ", told)
@@ -248,10 +373,17 @@ def _hand_over_lines(found: Mapping[str, Section]) -> list[str]:
     if slowest:
         lines.append("  slowest to let go, with the member to be charged:")
     for row in slowest:
-        what = _printable(row["topic"], 24) if row["partitions"] == 1 else f"{row['partitions']:,} partitions"
+        what = (
+            _printable(row["topic"], 24)
+            if row["partitions"] == 1
+            else f"{row['partitions']:,} partitions"
+        )
         unowned = f", then unowned {_lasted(row['unowned_ms'])}" if "unowned_ms" in row else ""
         who = f"{_printable(row['group_id'], 28)}{_team(row)}: {_member(row, 44)}"
-        lines.append(f"  {_lasted(row['revoke_ms']):>12}  {who}, {what}, {_OUTCOME_WORDS.get(row['outcome'], row['outcome'])}{unowned}")
+        lines.append(
+            f"  {_lasted(row['revoke_ms']):>12}  {who}, {what},"
+            f" {_OUTCOME_WORDS.get(row['outcome'], row['outcome'])}{unowned}"
+        )
     return lines
 
 
@@ -268,53 +400,97 @@ _OUTCOME_WORDS: Final = {
 
 
 def _stuck_lines(found: Mapping[str, Section]) -> list[str]:
-    reasons = sorted(found.get("stuck_reasons", ()), key=lambda row: (-row["open"], -row["ended"], row["reason"]))
+    reasons = sorted(
+        found.get("stuck_reasons", ()), key=lambda row: (-row["open"], -row["ended"], row["reason"])
+    )
     lines = [f"STUCK: {_total(reasons, 'open'):,} now, {_total(reasons, 'ended'):,} that ended"]
-    lines += _wrapped("  ", [f"{row['reason']} {row['open']:,} now, {row['ended']:,} ended" for row in reasons], "; ")
-    for row in sorted(found.get("stuck", ()), key=lambda row: (not row["is_open"], -row["stuck_ms"])):
+    lines += _wrapped(
+        "  ",
+        [f"{row['reason']} {row['open']:,} now, {row['ended']:,} ended" for row in reasons],
+        "; ",
+    )
+    for row in sorted(
+        found.get("stuck", ()), key=lambda row: (not row["is_open"], -row["stuck_ms"])
+    ):
         who = _member(row, 44) if "member_id" in row else "the whole group"
         how = f" {row['repetitions']:,} times" if "repetitions" in row else ""
         others = [each for each in row.get("blocked_by", ()) if each != row.get("member_id")]
-        on = f", held by {_printable(others[0], 30)}" + (f" and {len(others) - 1:,} more" if len(others) > 1 else "") if others else ""
+        on = (
+            f", held by {_printable(others[0], 30)}"
+            + (f" and {len(others) - 1:,} more" if len(others) > 1 else "")
+            if others
+            else ""
+        )
         when, since = ("now", f", since {row['since']}") if row["is_open"] else ("ended", "")
         lines.append(
-            f"  {when:<6}{_lasted(row['stuck_ms']):>12}  {row['reason']}{how}, {_printable(row['group_id'], 28)}{_team(row)}: {who}{on}{since}"
+            f"  {when:<6}{_lasted(row['stuck_ms']):>12}  {row['reason']}{how},"
+            f" {_printable(row['group_id'], 28)}{_team(row)}: {who}{on}{since}"
         )
     return lines
 
 
 def _unseen_lines(found: Mapping[str, Section]) -> list[str]:
     cover = next(iter(found.get("coverage", ())), {"inputs": 0})
-    lines = [f"SEEN: {_count(cover['inputs'], 'input')}, {_count(cover.get('decoded', 0), 'record')} replayed"]
+    lines = [
+        f"SEEN: {_count(cover['inputs'], 'input')}, {_count(cover.get('decoded', 0), 'record')}"
+        " replayed"
+    ]
     if cover.get("reduced"):
         lines[0] += f", {_count(cover['reduced'], 'commit')} left out that no measure needs"
     told = [
-        (cover.get("holes", 0), f"offsets gone by compaction or loss, in {_count(cover.get('inputs_with_holes', 0), 'input')}"),
+        (
+            cover.get("holes", 0),
+            (
+                "offsets gone by compaction or loss, in"
+                f" {_count(cover.get('inputs_with_holes', 0), 'input')}"
+            ),
+        ),
         (cover.get("open_commits", 0), "commits of transactions that have not ended yet"),
         (cover.get("aborted", 0), "records of aborted transactions, which never count"),
         (cover.get("duplicates", 0), "records met again in replicas or copies, counted once"),
-        (cover.get("late", 0), "records came after the night that they belong to: kept, and replayed by rebuild_nights"),
+        (
+            cover.get("late", 0),
+            (
+                "records came after the night that they belong to: kept, and replayed by"
+                " rebuild_nights"
+            ),
+        ),
         (cover.get("unknown", 0), "records of types that are not known"),
         (cover.get("left_out", 0), "records of groups that the configuration leaves out"),
     ]
     lines += [f"  {number:>11,}  {words}" for number, words in told if number]
     undecoded = sorted(found.get("undecoded", ()), key=lambda row: -row["rows"])
     if undecoded:
-        lines.append("  not decoded, see table undecoded: " + _named((_printable(row["reason"], 60), row["rows"], "row") for row in undecoded))
-    incomplete, groups = _total(found.get("fleet", ()), "incomplete"), _total(found.get("fleet", ()), "groups")
+        lines.append(
+            "  not decoded, see table undecoded: "
+            + _named((_printable(row["reason"], 60), row["rows"], "row") for row in undecoded)
+        )
+    incomplete, groups = (
+        _total(found.get("fleet", ()), "incomplete"),
+        _total(found.get("fleet", ()), "groups"),
+    )
     if incomplete:
         lines.append(
-            f"  {incomplete:>11,}  of {_count(groups, 'group')} began before the log does, or lie in its holes: their history is not complete"
+            f"  {incomplete:>11,}  of {_count(groups, 'group')} began before the log does, or lie"
+            " in its holes: their history is not complete"
         )
     lines += [
-        f"  {row['severity']:<6} rule {row['rule']} broken: {_count(row['rows'], 'time')}, see table anomalies" for row in found.get("anomalies", ())
+        f"  {row['severity']:<6} rule {row['rule']} broken: {_count(row['rows'], 'time')}, see"
+        " table anomalies"
+        for row in found.get("anomalies", ())
     ]
     if len(lines) == 1:
         lines.append("  nothing is missing, and no rule was broken")
     if cover.get("unseen"):
-        lines.append(f"  {_count(cover['unseen'], 'kind')} of being stuck cannot be seen without logs of brokers, see table coverage")
+        lines.append(
+            f"  {_count(cover['unseen'], 'kind')} of being stuck cannot be seen without logs of"
+            " brokers, see table coverage"
+        )
     if cover.get("texts"):
-        read = f"lines in {_count(cover['texts'], 'log')} of brokers, {cover.get('others', 0):,} of them of other loggers or APIs"
+        read = (
+            f"lines in {_count(cover['texts'], 'log')} of brokers, {cover.get('others', 0):,} of"
+            " them of other loggers or APIs"
+        )
         lines.insert(1, f"  {cover.get('lines', 0):>11,}  {read}")
     return lines
 
@@ -345,7 +521,9 @@ def _wrapped(indent: str, parts: Sequence[str], separator: str = ", ") -> list[s
 
 
 def _printable(text: str, width: int) -> str:
-    """Names come from records and may hold anything: one line, at most `width` characters, "" shown as such."""
+    """Names come from records and may hold anything: one line, at most `width` characters, "" shown
+    as such.
+    """
     shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text) or '""'
     return shown if len(shown) <= width else shown[: width - 2] + ".."
 
@@ -372,7 +550,11 @@ def _lasted(ms: int | None) -> str:
     if ms < 60_000:
         return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
     seconds = ms // 1000
-    for size, name, smaller, smaller_name in ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+    for size, name, smaller, smaller_name in (
+        (86_400, "d", 3600, "h"),
+        (3600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
         if seconds >= size:
             return f"{seconds // size:,} {name} {seconds % size // smaller} {smaller_name}"
     raise AssertionError(ms)

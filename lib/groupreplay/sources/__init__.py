@@ -1,1 +1,3 @@
-"""The driver's side of sources: which files there are, what a night reads of them, what a cluster says."""
+"""The driver's side of sources: which files there are, what a night reads of them, what a cluster
+says.
+"""

@@ -1,7 +1,7 @@
 """Which files are text of `kafka-dump-log --offsets-decoder`, and of which partitions.
 
-The name says it (`__consumer_offsets-P...`). A file of another name is looked through for the lines `Dumping <file>` that the tool prints before each
-segment: it may hold several partitions.
+The name says it (`__consumer_offsets-P...`). A file of another name is looked through for the lines
+`Dumping <file>` that the tool prints before each segment: it may hold several partitions.
 """
 
 from __future__ import annotations
@@ -35,9 +35,16 @@ def _dump(file: FoundFile) -> list[LogFile]:
     """Each file is a replica of its own: dumps of one partition may overlap."""
     match = _NAME.search(file.path.partition("?")[0].rpartition("/")[2])
     partitions = {int(match[1])} if match else _partitions_told(file)
-    return [LogFile(DUMP_LOG, file.path, file.size, file.path, partition, -1) for partition in sorted(partitions)]
+    return [
+        LogFile(DUMP_LOG, file.path, file.size, file.path, partition, -1)
+        for partition in sorted(partitions)
+    ]
 
 
 def _partitions_told(file: FoundFile) -> set[int]:
     sections = scan_sections(ByteStream(file.path, file.size, open_file))
-    return {section.partition for section in sections if section.partition is not None and section.partition >= 0}
+    return {
+        section.partition
+        for section in sections
+        if section.partition is not None and section.partition >= 0
+    }

@@ -1,4 +1,6 @@
-"""Files by path or URI: a path is a file, a directory (walked) or a glob; local, or on any file system that pyarrow knows (hdfs, s3, gs, abfs, ..)."""
+"""Files by path or URI: a path is a file, a directory (walked) or a glob; local, or on any file
+system that pyarrow knows (hdfs, s3, gs, abfs, ..).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """path: an absolute local path or a URI, for `open_file`. size: bytes as stored, now."""
+    """path: an absolute local path or a URI, for `open_file`.
+    size: bytes as stored, now.
+    """
 
     path: str
     size: int
@@ -29,21 +33,35 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """files: in order of their paths, each once. unreadable: directories that could not be walked, and why."""
+    """files: in order of their paths, each once.
+    unreadable: directories that could not be walked, and why.
+    """
 
     files: tuple[FoundFile, ...]
     unreadable: tuple[tuple[str, str], ...] = ()
 
 
 def find_files(source: Source) -> Listing:
-    """Every file at a source's path. Raises SourceUnreadable if there is nothing there, or no way to it."""
+    """Every file at a source's path. Raises SourceUnreadable if there is nothing there, or no way
+    to it.
+    """
     try:
-        listing = _find_local(local_path(source.path)) if is_local(source.path) else _find_remote(source.path)
+        listing = (
+            _find_local(local_path(source.path))
+            if is_local(source.path)
+            else _find_remote(source.path)
+        )
     except (OSError, ValueError, NotImplementedError) as error:
         raise SourceUnreadable(str(source), reason(error)) from error
     if not listing.files:
         why = "; ".join(f"{path}: {problem}" for path, problem in listing.unreadable)
-        raise SourceUnreadable(str(source), why or ("no such file or directory" if not _GLOB.search(source.path) else "no file matches"))
+        raise SourceUnreadable(
+            str(source),
+            why
+            or (
+                "no such file or directory" if not _GLOB.search(source.path) else "no file matches"
+            ),
+        )
     return listing
 
 
@@ -52,7 +70,9 @@ def find_files(source: Source) -> Listing:
 
 def _find_local(path: str) -> Listing:
     unreadable: list[tuple[str, str]] = []
-    roots = [path] if os.path.exists(path) else sorted(_expand_local("/", path.strip("/").split("/")))
+    roots = (
+        [path] if os.path.exists(path) else sorted(_expand_local("/", path.strip("/").split("/")))
+    )
     found: dict[str, FoundFile] = {}
     for root in roots:
         for file in _walk_local(root, unreadable, set()):
@@ -84,7 +104,9 @@ def _expand_local(base: str, parts: list[str]) -> Iterator[str]:
             yield from _expand_local(inside, rest)
 
 
-def _walk_local(path: str, unreadable: list[tuple[str, str]], above: set[str]) -> Iterator[FoundFile]:
+def _walk_local(
+    path: str, unreadable: list[tuple[str, str]], above: set[str]
+) -> Iterator[FoundFile]:
     """Links are followed, but not in circles. What is no file (a socket, a pipe) is left alone."""
     try:
         status = os.stat(path)
@@ -105,7 +127,9 @@ def _walk_local(path: str, unreadable: list[tuple[str, str]], above: set[str]) -
 def _find_remote(uri: str) -> Listing:
     parts = urlsplit(uri)
     segments = parts.path.strip("/").split("/")
-    fixed = next((index for index, segment in enumerate(segments) if _GLOB.search(segment)), len(segments))
+    fixed = next(
+        (index for index, segment in enumerate(segments) if _GLOB.search(segment)), len(segments)
+    )
     base_path = "/".join(["", *segments[:fixed]])
     options = f"?{parts.query}" if parts.query else ""
     base_uri = f"{parts.scheme}://{parts.netloc}{base_path}"

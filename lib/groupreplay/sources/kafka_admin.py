@@ -1,7 +1,8 @@
-"""What a cluster says of itself, by the admin client of Kafka's own Java library, which Spark's Kafka source brings along:
-one set of options serves both.
+"""What a cluster says of itself, by the admin client of Kafka's own Java library, which Spark's
+Kafka source brings along: one set of options serves both.
 
-Runs on the driver. Every fault of a cluster is SourceUnreadable, an option that Kafka refuses a ConfigError, and no message shows a secret.
+Runs on the driver. Every fault of a cluster is SourceUnreadable, an option that Kafka refuses a
+ConfigError, and no message shows a secret.
 """
 
 from __future__ import annotations
@@ -54,27 +55,44 @@ def live_topic(spark: SparkSession, source: KafkaSource) -> LiveTopic:
 
     def ask(jvm: Any, admin: Any) -> LiveTopic:
         clients = jvm.org.apache.kafka.clients.admin
-        described = admin.describeTopics(_list(jvm, [source.topic])).allTopicNames().get().get(source.topic)
+        described = (
+            admin.describeTopics(_list(jvm, [source.topic])).allTopicNames().get().get(source.topic)
+        )
         partitions = [each.partition() for each in described.partitions()]
         # Looked at before the ends are taken, so what they do not cover is younger.
         as_of_ms = int(time.time() * 1000)
         ends = _offsets(jvm, admin, source.topic, partitions, clients.OffsetSpec.latest())
         starts = _offsets(jvm, admin, source.topic, partitions, clients.OffsetSpec.earliest())
-        offsets = {partition: (min(starts[partition], ends[partition]), ends[partition]) for partition in sorted(partitions)}
-        return LiveTopic(source.topic, described.topicId().toString(), as_of_ms, offsets, _compaction_lag_ms(jvm, admin, source.topic))
+        offsets = {
+            partition: (min(starts[partition], ends[partition]), ends[partition])
+            for partition in sorted(partitions)
+        }
+        return LiveTopic(
+            source.topic,
+            described.topicId().toString(),
+            as_of_ms,
+            offsets,
+            _compaction_lag_ms(jvm, admin, source.topic),
+        )
 
     return _asked(spark, source, ask)
 
 
 def cluster_topics(spark: SparkSession, source: KafkaTopicsSource) -> list[GivenTopic]:
-    """Every topic of the cluster that these credentials may see, internal ones too. Raises SourceUnreadable."""
+    """Every topic of the cluster that these credentials may see, internal ones too. Raises
+    SourceUnreadable.
+    """
 
     def ask(jvm: Any, admin: Any) -> list[GivenTopic]:
         options = jvm.org.apache.kafka.clients.admin.ListTopicsOptions().listInternal(True)
         names = admin.listTopics(options).names().get()
         described = admin.describeTopics(names).allTopicNames().get().values()
         return sorted(
-            (GivenTopic(each.topicId().toString(), each.name(), each.partitions().size()) for each in described), key=lambda one: one.topic_id
+            (
+                GivenTopic(each.topicId().toString(), each.name(), each.partitions().size())
+                for each in described
+            ),
+            key=lambda one: one.topic_id,
         )
 
     return _asked(spark, source, ask)
@@ -117,16 +135,26 @@ def _offsets(jvm: Any, admin: Any, topic: str, partitions: list[int], spec: Any)
     asked, place = jvm.java.util.HashMap(), jvm.org.apache.kafka.common.TopicPartition
     for partition in partitions:
         asked.put(place(topic, partition), spec)
-    committed = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED)
+    committed = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(
+        jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED
+    )
     found = admin.listOffsets(asked, committed).all().get()
     return {partition: found.get(place(topic, partition)).offset() for partition in partitions}
 
 
 def _compaction_lag_ms(jvm: Any, admin: Any, topic: str) -> int:
     """0 where these credentials may not ask: then nothing is made of it."""
-    resource = jvm.org.apache.kafka.common.config.ConfigResource(jvm.org.apache.kafka.common.config.ConfigResource.Type.TOPIC, topic)
+    resource = jvm.org.apache.kafka.common.config.ConfigResource(
+        jvm.org.apache.kafka.common.config.ConfigResource.Type.TOPIC, topic
+    )
     try:
-        entry = admin.describeConfigs(_list(jvm, [resource])).all().get().get(resource).get("min.compaction.lag.ms")
+        entry = (
+            admin.describeConfigs(_list(jvm, [resource]))
+            .all()
+            .get()
+            .get(resource)
+            .get("min.compaction.lag.ms")
+        )
     except Py4JJavaError:
         return 0
     return int(entry.value()) if entry is not None else 0
@@ -147,7 +175,9 @@ def _innermost(error: Any) -> Any:
 
 
 def _why_unreadable(error: BaseException) -> str | None:
-    """The line in which Kafka's client or Spark's source says what is wrong; None where the error tells of something else."""
+    """The line in which Kafka's client or Spark's source says what is wrong; None where the error
+    tells of something else.
+    """
     if not (isinstance(error, Py4JError) or type(error).__module__.startswith("pyspark.")):
         return None
     lines = [line.strip() for line in str(error).splitlines()]

@@ -1,4 +1,6 @@
-"""What a night reads of the live topic: offsets as an admin client told them, and where the nights before stopped -> units. Pure."""
+"""What a night reads of the live topic: offsets as an admin client told them, and where the nights
+before stopped -> units. Pure.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from groupreplay.wire.segments.read_live import UNKNOWN_MS
 from groupreplay.wire.segments.units import KAFKA, Unit
 
 UNIT_OFFSETS: Final = 4_000_000
-"""A minute or two of reading: long enough to be worth a task, short enough that partitions of different sizes even out."""
+"""A minute or two of reading: long enough to be worth a task, short enough that partitions of
+different sizes even out.
+"""
 
 UNITS_MAX: Final = 16
 """Units of one partition. A compacted log may hold few records in billions of offsets."""
@@ -23,10 +27,14 @@ READ_WITHIN_MS: Final = 6 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class LiveTopic:
-    """The offsets topic at one moment. as_of_ms: when its ends were taken, by the clock of this machine. topic_id: base64 as Kafka prints it.
+    """The offsets topic at one moment.
 
-    offsets: partition -> (where its log begins, one past the last offset that a consumer which reads committed gets). compaction_lag_ms: the cleaner
-    leaves records alone that are younger (`min.compaction.lag.ms`), 0 if it does not, or may not be asked.
+    as_of_ms: when its ends were taken, by the clock of this machine.
+    topic_id: base64 as Kafka prints it.
+    offsets: partition -> (where its log begins, one past the last offset that a consumer which
+        reads committed gets).
+    compaction_lag_ms: the cleaner leaves records alone that are younger (`min.compaction.lag.ms`),
+        0 if it does not, or may not be asked.
     """
 
     topic: str
@@ -36,36 +44,80 @@ class LiveTopic:
     compaction_lag_ms: int = 0
 
     def to_json(self) -> str:
-        return json.dumps({**asdict(self), "offsets": {str(key): each for key, each in self.offsets.items()}}, separators=(",", ":"))
+        return json.dumps(
+            {**asdict(self), "offsets": {str(key): each for key, each in self.offsets.items()}},
+            separators=(",", ":"),
+        )
 
     @classmethod
     def from_json(cls, text: str) -> LiveTopic:
         """Inverse of `to_json`."""
         content = json.loads(text)
-        return cls(**{**content, "offsets": {int(key): (first, end) for key, (first, end) in content["offsets"].items()}})
+        return cls(
+            **{
+                **content,
+                "offsets": {
+                    int(key): (first, end) for key, (first, end) in content["offsets"].items()
+                },
+            }
+        )
 
 
-def plan_live_units(live: LiveTopic, landed: Mapping[int, Landed], others: Container[int] = ()) -> list[Unit]:
+def plan_live_units(
+    live: LiveTopic, landed: Mapping[int, Landed], others: Container[int] = ()
+) -> list[Unit]:
     """Units of one night, by partition and offset; none of a partition that has nothing new.
 
-    others: partitions of `other_live_logs`, each read from where its new log begins. One that is empty so far has a unit without offsets, so that the
-    end of the old one is told and remembered: once the new log has grown as long, nothing would show it any more.
+    others: partitions of `other_live_logs`, each read from where its new log begins. One that is
+        empty so far has a unit without offsets, so that the end of the old one is told and
+        remembered: once the new log has grown as long, nothing would show it any more.
     """
     units = []
     for partition, (log_start, end) in sorted(live.offsets.items()):
-        start = landed[partition].next_offset if partition in landed and partition not in others else log_start
+        start = (
+            landed[partition].next_offset
+            if partition in landed and partition not in others
+            else log_start
+        )
         size = max(UNIT_OFFSETS, -(-(end - start) // UNITS_MAX))
-        firsts = range(start, end, size) or range(start, start + 1 if partition in others else start)
-        units += [Unit(partition, first, min(first + size, end), (), KAFKA, f"__consumer_offsets-{partition}") for first in firsts]
+        firsts = range(start, end, size) or range(
+            start, start + 1 if partition in others else start
+        )
+        units += [
+            Unit(
+                partition,
+                first,
+                min(first + size, end),
+                (),
+                KAFKA,
+                f"__consumer_offsets-{partition}",
+            )
+            for first in firsts
+        ]
     return units
 
 
 def other_live_logs(live: LiveTopic, landed: Mapping[int, Landed], topic_id: str) -> dict[int, str]:
-    """Partition -> what shows, in words, that its log is another than the nights before read. topic_id: of theirs, "" where none of them asked."""
+    """Partition -> what shows, in words, that its log is another than the nights before read.
+
+    topic_id: of theirs, "" where none of them asked.
+    """
     if is_other_topic(live, topic_id):
-        return {partition: f"the id of its topic is {live.topic_id}, and was {topic_id}" for partition in sorted(live.offsets) if partition in landed}
-    ends = {partition: (end, landed[partition].next_offset) for partition, (_, end) in sorted(live.offsets.items()) if partition in landed}
-    return {partition: f"it ends at offset {end}, and was read up to {read}" for partition, (end, read) in ends.items() if end < read}
+        return {
+            partition: f"the id of its topic is {live.topic_id}, and was {topic_id}"
+            for partition in sorted(live.offsets)
+            if partition in landed
+        }
+    ends = {
+        partition: (end, landed[partition].next_offset)
+        for partition, (_, end) in sorted(live.offsets.items())
+        if partition in landed
+    }
+    return {
+        partition: f"it ends at offset {end}, and was read up to {read}"
+        for partition, (end, read) in ends.items()
+        if end < read
+    }
 
 
 def is_other_topic(live: LiveTopic, topic_id: str) -> bool:
@@ -74,12 +126,20 @@ def is_other_topic(live: LiveTopic, topic_id: str) -> bool:
 
 
 def whole_since_ms(live: LiveTopic, now_ms: int) -> int:
-    """From when on no record can have been taken by the cleaner while the topic is read, beginning now."""
-    return now_ms - live.compaction_lag_ms + READ_WITHIN_MS if live.compaction_lag_ms > READ_WITHIN_MS else UNKNOWN_MS
+    """From when on no record can have been taken by the cleaner while the topic is read, beginning
+    now.
+    """
+    return (
+        now_ms - live.compaction_lag_ms + READ_WITHIN_MS
+        if live.compaction_lag_ms > READ_WITHIN_MS
+        else UNKNOWN_MS
+    )
 
 
 def read_at_once(units: Sequence[Unit]) -> list[list[Unit]]:
-    """Units in rounds, at most one of a partition in each: a read by Spark takes one range of each partition, and makes it one task."""
+    """Units in rounds, at most one of a partition in each: a read by Spark takes one range of each
+    partition, and makes it one task.
+    """
     rounds: list[list[Unit]] = []
     seen: dict[int, int] = {}
     for unit in units:

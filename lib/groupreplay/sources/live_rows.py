@@ -1,4 +1,6 @@
-"""The live topic -> raw rows, by Spark's own Kafka source in batch mode: offsets as they were planned, no group, nothing committed or written."""
+"""The live topic -> raw rows, by Spark's own Kafka source in batch mode: offsets as they were
+planned, no group, nothing committed or written.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +22,37 @@ from groupreplay.workers.read_units import DDL
 _API_TIMEOUT: Final = "default.api.timeout.ms"
 
 
-def live_rows(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: Sequence[Unit]) -> DataFrame:
-    """The raw rows of units, without night and cluster: lazily, one task a unit. A unit of which no record is left gives none, not even its own."""
+def live_rows(
+    spark: SparkSession, source: KafkaSource, live: LiveTopic, units: Sequence[Unit]
+) -> DataFrame:
+    """The raw rows of units, without night and cluster: lazily, one task a unit. A unit of which no
+    record is left gives none, not even its own.
+    """
     reads = [_records(spark, source, live, together) for together in read_at_once(units)]
     since_ms = whole_since_ms(live, int(time.time() * 1000))
     return reduce(DataFrame.unionAll, reads).mapInArrow(read_live(units, since_ms), DDL)
 
 
-def _records(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: Sequence[Unit]) -> DataFrame:
+def _records(
+    spark: SparkSession, source: KafkaSource, live: LiveTopic, units: Sequence[Unit]
+) -> DataFrame:
     """partition, offset, ts_ms, key, value of units of different partitions."""
     log_starts = {partition: first for partition, (first, _) in live.offsets.items()}
-    starts = {unit.offsets_partition: min(max(unit.start_offset, log_starts.get(unit.offsets_partition, 0)), unit.end_offset) for unit in units}
+    starts = {
+        unit.offsets_partition: min(
+            max(unit.start_offset, log_starts.get(unit.offsets_partition, 0)), unit.end_offset
+        )
+        for unit in units
+    }
     options: dict[str, Any] = {
         **{f"kafka.{name}": value for name, value in source.options.items()},
         "kafka.bootstrap.servers": source.bootstrap_servers,
         "kafka.isolation.level": "read_committed",
         "assign": json.dumps({live.topic: sorted(starts)}),
         "startingOffsets": _by_partition(live.topic, starts),
-        "endingOffsets": _by_partition(live.topic, {unit.offsets_partition: unit.end_offset for unit in units}),
+        "endingOffsets": _by_partition(
+            live.topic, {unit.offsets_partition: unit.end_offset for unit in units}
+        ),
         # What retention takes between plan and read is a hole, and told as one.
         "failOnDataLoss": "false",
     }
@@ -45,7 +60,13 @@ def _records(spark: SparkSession, source: KafkaSource, live: LiveTopic, units: S
         # A broker that dies lets a poll wait: no longer than its other calls do.
         options["kafkaConsumer.pollTimeoutMs"] = source.options[_API_TIMEOUT]
     rows = spark.read.format("kafka").options(**options).load()
-    return rows.select("partition", "offset", sf.coalesce(sf.unix_millis("timestamp"), sf.lit(-1)).alias("ts_ms"), "key", "value")
+    return rows.select(
+        "partition",
+        "offset",
+        sf.coalesce(sf.unix_millis("timestamp"), sf.lit(-1)).alias("ts_ms"),
+        "key",
+        "value",
+    )
 
 
 def _by_partition(topic: str, offsets: Mapping[int, int]) -> str:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """kind: of its source. path, size: as found. replica: the copy of the log it belongs to. base_offset: where it begins, -1 if no name says so."""
+    """kind: of its source.
+    path, size: as found.
+    replica: the copy of the log it belongs to.
+    base_offset: where it begins, -1 if no name says so.
+    """
 
     kind: str
     path: str

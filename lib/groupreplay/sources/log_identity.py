@@ -1,9 +1,12 @@
-"""Whether a partition's log is the one that earlier nights read, or that of a topic created anew: told by the first batch of one segment.
+"""Whether a partition's log is the one that earlier nights read, or that of a topic created anew:
+told by the first batch of one segment.
 
-One header, 61 bytes, is read for each replica of a partition with news. The same batch has the same CRC. Compaction, which writes segments anew,
-takes records out of batches: it changes neither base offset nor leader epoch, and never makes a batch newer. So a batch at a known offset that is
-newer than it was, or of a lower leader epoch, is of another log; so is one below the watermark that is newer than everything that was read. An older
-copy of the log, or one that retention made shorter, has none of these.
+One header, 61 bytes, is read for each replica of a partition with news. The same batch has the same
+CRC. Compaction, which writes segments anew, takes records out of batches: it changes neither base
+offset nor leader epoch, and never makes a batch newer. So a batch at a known offset that is newer
+than it was, or of a lower leader epoch, is of another log; so is one below the watermark that is
+newer than everything that was read. An older copy of the log, or one that retention made shorter,
+has none of these.
 """
 
 from __future__ import annotations
@@ -35,21 +38,31 @@ class Mark(NamedTuple):
 
 
 class OtherLog(NamedTuple):
-    """A log that took the place of the one that was read. replicas: that hold it. found: what shows it, in words."""
+    """A log that took the place of the one that was read.
+
+    replicas: that hold it.
+    found: what shows it, in words.
+    """
 
     replicas: frozenset[str]
     found: str
 
 
 def marks_of(units: Iterable[Unit]) -> dict[int, Mark]:
-    """By partition, of the newest segment of its last unit: what the next night knows the log by."""
+    """By partition, of the newest segment of its last unit: what the next night knows the log
+    by.
+    """
     newest: dict[int, UnitFile] = {}
     for unit in units:
         segments = [file for file in unit.files if file.kind == SEGMENTS]
         if segments and not unit.holes:
-            newest[unit.offsets_partition] = max(segments, key=lambda file: (_name(file.path), file.path))
+            newest[unit.offsets_partition] = max(
+                segments, key=lambda file: (_name(file.path), file.path)
+            )
     with ThreadPoolExecutor(THREADS) as threads:
-        found = dict(zip(newest, threads.map(lambda file: _mark(file.path), newest.values()), strict=True))
+        found = dict(
+            zip(newest, threads.map(lambda file: _mark(file.path), newest.values()), strict=True)
+        )
     return {partition: mark for partition, mark in found.items() if mark is not None}
 
 
@@ -61,13 +74,19 @@ def other_logs(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> dict[i
         if partition in landed
     }
     with ThreadPoolExecutor(THREADS) as threads:
-        marks = dict(zip(chosen, threads.map(lambda file: _mark(file.path), chosen.values()), strict=True))
+        marks = dict(
+            zip(chosen, threads.map(lambda file: _mark(file.path), chosen.values()), strict=True)
+        )
     found: dict[int, OtherLog] = {}
     for (partition, replica), mark in sorted(marks.items()):
         why = _difference(mark, landed[partition]) if mark is not None else ""
         if why:
             known = found.get(partition)
-            found[partition] = OtherLog(known.replicas | {replica}, known.found) if known else OtherLog(frozenset({replica}), why)
+            found[partition] = (
+                OtherLog(known.replicas | {replica}, known.found)
+                if known
+                else OtherLog(frozenset({replica}), why)
+            )
     return found
 
 
@@ -83,12 +102,17 @@ def _difference(mark: Mark, landed: Landed) -> str:
         if mark.max_ts_ms > known.max_ts_ms:
             return f"{at} is of time {mark.max_ts_ms} ms, and was of {known.max_ts_ms} ms"
     if mark.base_offset < landed.next_offset and 0 <= landed.newest_ms < mark.max_ts_ms - CLOCKS_MS:
-        return f"{at} is of time {mark.max_ts_ms} ms, and the log was read up to offset {landed.next_offset}, time {landed.newest_ms} ms"
+        return (
+            f"{at} is of time {mark.max_ts_ms} ms, and the log was read up to offset"
+            f" {landed.next_offset}, time {landed.newest_ms} ms"
+        )
     return ""
 
 
 def _telling(segments: list[LogFile], landed: Landed) -> LogFile:
-    """The segment of the mark, else the one that reaches to the watermark or, where none does, comes nearest."""
+    """The segment of the mark, else the one that reaches to the watermark or, where none does,
+    comes nearest.
+    """
     known = landed.mark[0] if landed.mark else None
     same = [file for file in segments if key_of(_name(file.path)) == known]
     below = [file for file in segments if file.base_offset < landed.next_offset]
@@ -109,7 +133,17 @@ def _mark(path: str) -> Mark | None:
         header = first_header(read_start(path, HEADER_BYTES))
     except (OSError, ValueError):
         return None
-    return Mark(key_of(_name(path)), header.base_offset, header.crc, header.leader_epoch, header.max_ts_ms) if header is not None else None
+    return (
+        Mark(
+            key_of(_name(path)),
+            header.base_offset,
+            header.crc,
+            header.leader_epoch,
+            header.max_ts_ms,
+        )
+        if header is not None
+        else None
+    )
 
 
 def _name(path: str) -> str:

@@ -1,8 +1,9 @@
 """What a night reads: files and where the nights before stopped -> units.
 
-A partition is read in units that tasks share, one a segment of its busiest replica; every replica's files that overlap a unit go with it, because
-replicas of one log are merged while they are read. Nothing below the offset where the last night stopped is landed again, and segments wholly below
-it are not opened. Pure: the same files and watermarks give the same units, in any order of the files.
+A partition is read in units that tasks share, one a segment of its busiest replica; every replica's
+files that overlap a unit go with it, because replicas of one log are merged while they are read.
+Nothing below the offset where the last night stopped is landed again, and segments wholly below it
+are not opened. Pure: the same files and watermarks give the same units, in any order of the files.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ OPEN: Final = -1
 """No bound: of a start, from wherever the log begins; of an end, as far as it goes."""
 
 TASK_BYTES: Final = 64 << 20
-"""Small units share a task: a task and its output files cost more than reading this takes to begin."""
+"""Small units share a task: a task and its output files cost more than reading this takes to
+begin.
+"""
 
 GZIP_WEIGHT: Final = 8
 """How much longer a .gz takes than its size says."""
@@ -32,9 +35,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """How far a partition was read. next_offset: where to go on. files: fingerprint of the files it came from, "" where they are to be read again.
-    holes: [first, end) of what was missed below. seen: `key_of` of segments that were searched for that -> their size then. newest_ms: greatest
-    record time, -1 none. mark: `log_identity.Mark` of its newest segment, () unknown."""
+    """How far a partition was read.
+
+    next_offset: where to go on.
+    files: fingerprint of the files it came from, "" where they are to be read again.
+    holes: [first, end) of what was missed below.
+    seen: `key_of` of segments that were searched for that -> their size then.
+    newest_ms: greatest record time, -1 none.
+    mark: `log_identity.Mark` of its newest segment, () unknown.
+    """
 
     next_offset: int
     files: str = ""
@@ -45,11 +54,17 @@ class Landed:
 
 
 def plan_units(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> list[Unit]:
-    """Units of one night, by partition and offset. A partition whose files are those that were read to their end before has none."""
+    """Units of one night, by partition and offset. A partition whose files are those that were read
+    to their end before has none.
+    """
     partitions: dict[int, list[LogFile]] = defaultdict(list)
     for file in files:
         partitions[file.offsets_partition].append(file)
-    return [unit for partition in sorted(partitions) for unit in _plan_partition(partition, partitions[partition], landed.get(partition))]
+    return [
+        unit
+        for partition in sorted(partitions)
+        for unit in _plan_partition(partition, partitions[partition], landed.get(partition))
+    ]
 
 
 def fingerprint(unit: Unit) -> str:
@@ -59,7 +74,8 @@ def fingerprint(unit: Unit) -> str:
 
 
 def pack(units: Sequence[T], cores: int, weight: Callable[[T], int]) -> list[list[T]]:
-    """Units for each task, the most work first: as many tasks as cores, more if there is much to read, never more than units.
+    """Units for each task, the most work first: as many tasks as cores, more if there is much to
+    read, never more than units.
 
     weight: bytes to read, those of a .gz counted for more.
     """
@@ -77,23 +93,35 @@ def pack(units: Sequence[T], cores: int, weight: Callable[[T], int]) -> list[lis
 
 def unit_weight(unit: Unit) -> int:
     """For `pack`."""
-    return sum(file.size * GZIP_WEIGHT if file.path.endswith(".gz") else file.size for file in unit.files)
+    return sum(
+        file.size * GZIP_WEIGHT if file.path.endswith(".gz") else file.size for file in unit.files
+    )
 
 
 def _plan_partition(partition: int, files: list[LogFile], landed: Landed | None) -> list[Unit]:
     source = "+".join(sorted({file.kind for file in files}))
     start = landed.next_offset if landed else OPEN
     replicas = _replicas([file for file in files if file.kind == SEGMENTS])
-    whole_logs = sorted((file for file in files if file.kind != SEGMENTS), key=lambda file: file.path)
+    whole_logs = sorted(
+        (file for file in files if file.kind != SEGMENTS), key=lambda file: file.path
+    )
     units = []
     for first, end in _stretches(replicas, start, split=not whole_logs):
         overlapping = [file for replica in replicas for file in _overlapping(replica, first, end)]
-        chosen = tuple(UnitFile(file.kind, file.path, file.size, file.replica) for file in [*overlapping, *whole_logs])
+        chosen = tuple(
+            UnitFile(file.kind, file.path, file.size, file.replica)
+            for file in [*overlapping, *whole_logs]
+        )
         units.append(Unit(partition, first, end, chosen, source, f"__consumer_offsets-{partition}"))
     if landed and len(units) == 1 and fingerprint(units[0]) == landed.files:
         units = []
     if landed and landed.holes:
-        units = [*_late_unit(partition, replicas, landed, {file.path for unit in units for file in unit.files}), *units]
+        units = [
+            *_late_unit(
+                partition, replicas, landed, {file.path for unit in units for file in unit.files}
+            ),
+            *units,
+        ]
     return units
 
 
@@ -102,38 +130,69 @@ def key_of(path: str) -> str:
     return hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
-def seen_after(files: Iterable[LogFile], landed: Landed, read: Iterable[UnitFile]) -> dict[str, int]:
-    """`Landed.seen` after a night: of the segments that are there, may hold some of the holes, and were read by then. files: of one partition.
-    landed: before it, with the holes after it. read: files of its units."""
+def seen_after(
+    files: Iterable[LogFile], landed: Landed, read: Iterable[UnitFile]
+) -> dict[str, int]:
+    """`Landed.seen` after a night: of the segments that are there, may hold some of the holes, and
+    were read by then.
+
+    files: of one partition.
+    landed: before it, with the holes after it.
+    read: files of its units.
+    """
     if not landed.holes:
         return {}
-    sizes = {**landed.seen, **{key_of(file.path): file.size for file in read if file.kind == SEGMENTS}}
-    there = {key_of(file.path) for file in _holding(_replicas([file for file in files if file.kind == SEGMENTS]), landed.holes)}
+    sizes = {
+        **landed.seen,
+        **{key_of(file.path): file.size for file in read if file.kind == SEGMENTS},
+    }
+    there = {
+        key_of(file.path)
+        for file in _holding(
+            _replicas([file for file in files if file.kind == SEGMENTS]), landed.holes
+        )
+    }
     return {key: size for key, size in sizes.items() if key in there}
 
 
-def _late_unit(partition: int, replicas: list[list[LogFile]], landed: Landed, read_anyway: set[str]) -> list[Unit]:
-    """What holds offsets that were missed, and is new or has grown since it was searched for them. A segment that is written to grows above them."""
+def _late_unit(
+    partition: int, replicas: list[list[LogFile]], landed: Landed, read_anyway: set[str]
+) -> list[Unit]:
+    """What holds offsets that were missed, and is new or has grown since it was searched for them.
+    A segment that is written to grows above them.
+    """
     chosen = [
         file
         for file in _holding(replicas, landed.holes)
-        if (size := landed.seen.get(key_of(file.path))) is None or (file.size > size and file.path not in read_anyway)
+        if (size := landed.seen.get(key_of(file.path))) is None
+        or (file.size > size and file.path not in read_anyway)
     ]
     if not chosen:
         return []
     files = tuple(UnitFile(file.kind, file.path, file.size, file.replica) for file in chosen)
     first, end = landed.holes[0][0], landed.holes[-1][1]
-    return [Unit(partition, first, end, files, SEGMENTS, f"__consumer_offsets-{partition}", landed.holes)]
+    return [
+        Unit(
+            partition, first, end, files, SEGMENTS, f"__consumer_offsets-{partition}", landed.holes
+        )
+    ]
 
 
 def _holding(replicas: list[list[LogFile]], holes: Sequence[tuple[int, int]]) -> list[LogFile]:
     """Segments that may hold offsets of the holes."""
-    found = {file.path: file for replica in replicas for first, end in holes for file in _overlapping(replica, first, end)}
+    found = {
+        file.path: file
+        for replica in replicas
+        for first, end in holes
+        for file in _overlapping(replica, first, end)
+    }
     return list(found.values())
 
 
 def _replicas(segments: list[LogFile]) -> list[list[LogFile]]:
-    """The segments of each replica, by base offset. A second file of the same base (.log and .log.gz) becomes a replica of its own."""
+    """The segments of each replica, by base offset. A second file of the same base (.log and
+    .log.gz) becomes a replica of its own.
+    """
     replicas: dict[str, dict[int, LogFile]] = defaultdict(dict)
     for file in sorted(segments, key=lambda file: file.path):
         if file.base_offset in replicas[file.replica]:
@@ -143,7 +202,9 @@ def _replicas(segments: list[LogFile]) -> list[list[LogFile]]:
 
 
 def _stretches(replicas: list[list[LogFile]], start: int, *, split: bool) -> list[tuple[int, int]]:
-    """Ranges [first, end) that cover everything from `start` on, cut where segments of the replica with the most of them begin."""
+    """Ranges [first, end) that cover everything from `start` on, cut where segments of the replica
+    with the most of them begin.
+    """
     if not split or not replicas:
         return [(start, OPEN)]
     busiest = max(replicas, key=lambda replica: (len(replica), sum(file.size for file in replica)))
@@ -152,7 +213,9 @@ def _stretches(replicas: list[list[LogFile]], start: int, *, split: bool) -> lis
 
 
 def _overlapping(replica: list[LogFile], first: int, end: int) -> list[LogFile]:
-    """Segments of one replica that may hold offsets of [first, end); one reaches to where the next begins."""
+    """Segments of one replica that may hold offsets of [first, end); one reaches to where the next
+    begins.
+    """
     bounds = [file.base_offset for file in replica[1:]]
     return [
         file

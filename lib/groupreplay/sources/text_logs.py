@@ -1,7 +1,8 @@
 """Logs of brokers: which files there are, which of them are the same log, and what of each is new.
 
-A log is known by its kind, its broker and its first line, so that it stays itself when it is rolled (server.log -> server.log.2026-11-20-23), packed,
-or met under a second path. What was read of it is kept as a position in its text, unpacked.
+A log is known by its kind, its broker and its first line, so that it stays itself when it is rolled
+(server.log -> server.log.2026-11-20-23), packed, or met under a second path. What was read of it is
+kept as a position in its text, unpacked.
 """
 
 from __future__ import annotations
@@ -29,12 +30,17 @@ SPLIT_BYTES: Final = 128 << 20
 """A request log that is not packed is read by several tasks, each so much of it."""
 
 _THREADS: Final = 16
-"""Each file costs a look at its beginning: on a remote storage that is waiting, and nothing else."""
+"""Each file costs a look at its beginning: on a remote storage that is waiting, and nothing
+else.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """source: with its broker, zone and layout. identity: "" for a file without a whole first line yet, or with a failure: why it cannot be read."""
+    """source: with its broker, zone and layout.
+    identity: "" for a file without a whole first line yet, or with a failure: why it cannot be
+        read.
+    """
 
     source: ServerLogSource
     path: str
@@ -46,8 +52,13 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class TextLanded:
-    """How far a log was read. next_position: where to go on. size: bytes stored when it was read to its end, -1 where it is to be read again.
-    last_ms: time of its newest line, -1 none. last_seen: logical date of the last night in which the file was there, ISO."""
+    """How far a log was read.
+
+    next_position: where to go on.
+    size: bytes stored when it was read to its end, -1 where it is to be read again.
+    last_ms: time of its newest line, -1 none.
+    last_seen: logical date of the last night in which the file was there, ISO.
+    """
 
     next_position: int
     size: int
@@ -62,13 +73,19 @@ def text_files(source: ServerLogSource, files: Sequence[FoundFile]) -> list[Text
 
 
 def plan_text_units(files: Iterable[TextFile], landed: Mapping[str, TextLanded]) -> list[TextUnit]:
-    """Units of one night, in order of their paths. landed: by identity. A file without news has none, nor has one whose first line is unfinished."""
+    """Units of one night, in order of their paths.
+
+    landed: by identity. A file without news has none, nor has one whose first line is unfinished.
+    """
     units = [_unit(file, 0, OPEN, None) for file in files if file.failure]
     for file in distinct(files):
         known = landed.get(file.identity)
         if known is not None and _is_unchanged(file, known):
             continue
-        units += [_unit(file, start, end, known) for start, end in _stretches(file, known.next_position if known else 0)]
+        units += [
+            _unit(file, start, end, known)
+            for start, end in _stretches(file, known.next_position if known else 0)
+        ]
     return sorted(units, key=lambda unit: (unit.path, unit.start_position))
 
 
@@ -85,25 +102,38 @@ def weight(unit: TextUnit) -> int:
     """How long a unit takes to read, in bytes that are not packed."""
     if unit.path.endswith(".gz"):
         return unit.size * GZIP_WEIGHT
-    return max(0, (unit.size if unit.end_position == OPEN else unit.end_position) - unit.start_position)
+    return max(
+        0, (unit.size if unit.end_position == OPEN else unit.end_position) - unit.start_position
+    )
 
 
 def _look(source: ServerLogSource, file: FoundFile) -> TextFile:
     stream = ByteStream(file.path, -1, open_file)
     try:
         start = b""
-        while len(start) < FIRST_LINE_BYTES and (piece := stream.read(FIRST_LINE_BYTES - len(start))):
+        while len(start) < FIRST_LINE_BYTES and (
+            piece := stream.read(FIRST_LINE_BYTES - len(start))
+        ):
             start += piece
     finally:
         stream.close()
     line, newline, _ = start.lstrip().partition(b"\n")
     is_whole = bool(line) and (bool(newline) or len(start) >= FIRST_LINE_BYTES)
     failure = "" if is_whole else stream.failure or ""
-    return TextFile(source, file.path, file.size, _identity(source, line) if is_whole else "", stream.is_packed, failure)
+    return TextFile(
+        source,
+        file.path,
+        file.size,
+        _identity(source, line) if is_whole else "",
+        stream.is_packed,
+        failure,
+    )
 
 
 def _identity(source: ServerLogSource, line: bytes) -> str:
-    return hashlib.sha256(b"%s\0%d\0%s" % (source.kind.encode(), source.broker, line)).hexdigest()[:16]
+    return hashlib.sha256(b"%s\0%d\0%s" % (source.kind.encode(), source.broker, line)).hexdigest()[
+        :16
+    ]
 
 
 def _longest(same: Sequence[TextFile]) -> TextFile:
@@ -116,7 +146,11 @@ def _longest(same: Sequence[TextFile]) -> TextFile:
 
 
 def _text_bytes(file: TextFile, plain: int) -> int:
-    """Bytes of its text. plain: those of the longest copy that is not packed, of which this is most likely the packed one; else it is unpacked."""
+    """Bytes of its text.
+
+    plain: those of the longest copy that is not packed, of which this is most likely the packed
+        one; else it is unpacked.
+    """
     if not file.is_packed:
         return file.size
     if plain >= 0 and _says_length(file.path, file.size, plain):
@@ -145,7 +179,11 @@ def _is_unchanged(file: TextFile, landed: TextLanded) -> bool:
         return True
     if landed.size < 0:
         return False
-    return _says_length(file.path, file.size, landed.next_position) if file.is_packed else file.size <= landed.next_position
+    return (
+        _says_length(file.path, file.size, landed.next_position)
+        if file.is_packed
+        else file.size <= landed.next_position
+    )
 
 
 def _stretches(file: TextFile, start: int) -> list[tuple[int, int]]:

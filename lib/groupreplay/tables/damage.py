@@ -1,6 +1,7 @@
 """Which errors of Spark and Delta mean that a table is damaged, and which table.
 
-Damage surfaces wherever a table is read, often far from here, so an error is judged by its condition and text, and its table by the path in it.
+Damage surfaces wherever a table is read, often far from here, so an error is judged by its
+condition and text, and its table by the path in it.
 """
 
 from __future__ import annotations
@@ -17,12 +18,33 @@ from groupreplay.errors import GroupReplayError, NoSpace, WarehouseDamaged
 from groupreplay.tables.schemas import TABLES
 
 _SIGNS: tuple[tuple[str, str], ...] = (
-    (r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE\.FILE_NOT_EXIST|FAILED_READ_FILE\.DBR_FILE_NOT_EXIST", "a data file that its log names is missing"),
-    (r"FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|is not a Parquet file|can not read class org\.apache\.parquet", "a data file cannot be read"),
-    (r"DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_LOG_FILE_NOT_FOUND|DELTA_MISSING_FILES", "a file of its log is missing"),
-    (r"DELTA_STATE_RECOVER_ERROR|DELTA_MISSING_PART_FILES|DELTA_INVALID_LOGSTORE|actionNotFound|DELTA_ACTION_NOT_FOUND", "its log cannot be read"),
-    (r"JsonParseException|JsonEOFException|JsonMappingException|MalformedInput|MALFORMED_RECORD", "its log cannot be read"),
-    (r"DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE|DELTA_PATH_DOES_NOT_EXIST|DELTA_MISSING_TRANSACTION_LOG|PATH_NOT_FOUND", "it is not there"),
+    (
+        r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE\.FILE_NOT_EXIST|FAILED_READ_FILE\.DBR_FILE_NOT_EXIST",
+        "a data file that its log names is missing",
+    ),
+    (
+        (
+            r"FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|is not a Parquet file|can not read class"
+            r" org\.apache\.parquet"
+        ),
+        "a data file cannot be read",
+    ),
+    (
+        r"DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_LOG_FILE_NOT_FOUND|DELTA_MISSING_FILES",
+        "a file of its log is missing",
+    ),
+    (
+        r"DELTA_STATE_RECOVER_ERROR|DELTA_MISSING_PART_FILES|DELTA_INVALID_LOGSTORE|actionNotFound|DELTA_ACTION_NOT_FOUND",
+        "its log cannot be read",
+    ),
+    (
+        r"JsonParseException|JsonEOFException|JsonMappingException|MalformedInput|MALFORMED_RECORD",
+        "its log cannot be read",
+    ),
+    (
+        r"DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE|DELTA_PATH_DOES_NOT_EXIST|DELTA_MISSING_TRANSACTION_LOG|PATH_NOT_FOUND",
+        "it is not there",
+    ),
 )
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space|File too large")
 _FILE = re.compile(r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?/[^\n]*?)/(\w+)/(?:_delta_log/|cluster=)")
@@ -32,8 +54,9 @@ _DEEP_ENOUGH = 20_000
 def damaged_table(error: BaseException, root: str = "", name: str = "") -> WarehouseDamaged | None:
     """The damage that an error of Spark tells of, None where it tells of something else.
 
-    root, name: of the warehouse and the table that were being used, "" where that is not known; a path in the error says more: every table's files
-    lie below <root>/<name>/_delta_log/ or <root>/<name>/cluster=.../.
+    root, name: of the warehouse and the table that were being used, "" where that is not known; a
+        path in the error says more: every table's files lie below <root>/<name>/_delta_log/ or
+        <root>/<name>/cluster=.../.
     """
     if not isinstance(error, (PySparkException, Py4JJavaError)):
         return None
@@ -47,18 +70,29 @@ def damaged_table(error: BaseException, root: str = "", name: str = "") -> Wareh
 
 
 def lack_of_space(error: BaseException, name: str = "") -> NoSpace | None:
-    """That an error of Spark tells of a full disk, None where it does not. name: of the table that was being written, "" where that is not known.
+    """That an error of Spark tells of a full disk, None where it does not.
+
+    name: of the table that was being written, "" where that is not known.
 
     Java puts the cause last, below the traces of all that then could not be closed either.
     """
-    if not isinstance(error, (PySparkException, Py4JJavaError, OSError)) or not _FULL.search(str(error)):
+    if not isinstance(error, (PySparkException, Py4JJavaError, OSError)) or not _FULL.search(
+        str(error)
+    ):
         return None
     return NoSpace(f"the table {name}" if name else "what the job writes")
 
 
 def damage_of(root: str, name: str, why: str) -> WarehouseDamaged:
-    """The error, with its remedy: every table is made from the logs, so all but lost history can be made again."""
-    return WarehouseDamaged(name, why, f"restore {root}/{name} from a copy, or move it aside and rerun the first night that it should hold")
+    """The error, with its remedy: every table is made from the logs, so all but lost history can be
+    made again.
+    """
+    return WarehouseDamaged(
+        name,
+        why,
+        f"restore {root}/{name} from a copy, or move it aside and rerun the first night that it"
+        " should hold",
+    )
 
 
 @contextmanager
@@ -78,4 +112,8 @@ def guarded(root: str, name: str) -> Iterator[None]:
 def _place_in(text: str) -> tuple[str, str] | None:
     """(root, table) of the first path to a table's file in the text."""
     match = _FILE.search(text)
-    return (re.sub(r"^file:/+", "/", match[1]), match[2]) if match is not None and match[2] in TABLES else None
+    return (
+        (re.sub(r"^file:/+", "/", match[1]), match[2])
+        if match is not None and match[2] in TABLES
+        else None
+    )

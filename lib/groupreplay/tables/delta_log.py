@@ -1,6 +1,8 @@
-"""One table's Delta log, asked through the JVM: versions cost milliseconds here and a Spark job by DESCRIBE.
+"""One table's Delta log, asked through the JVM: versions cost milliseconds here and a Spark job by
+DESCRIBE.
 
-The only module that calls Delta's internal classes; names and signatures are those of 4.4.0, and tests/tables pins each call.
+The only module that calls Delta's internal classes; names and signatures are those of 4.4.0, and
+tests/tables pins each call.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ class DeltaLog:
         jvm: Any = spark._jvm
         self._jvm = jvm
         # By its whole name: Java is asked for each part of one that is written with dots.
-        self._log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog").forTable(spark._jsparkSession, path)
+        self._log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog").forTable(
+            spark._jsparkSession, path
+        )
         self._nothing = getattr(jvm, "scala.Option").empty()
 
     def snapshot(self) -> Snapshot:
@@ -34,12 +38,19 @@ class DeltaLog:
         return Snapshot(self._log.update(False, self._nothing, self._nothing), self.spark)
 
     def create(
-        self, struct: StructType, partition_columns: Sequence[str], comment: str, properties: Mapping[str, str], protocol: tuple[int, int]
+        self,
+        struct: StructType,
+        partition_columns: Sequence[str],
+        comment: str,
+        properties: Mapping[str, str],
+        protocol: tuple[int, int],
     ) -> None:
-        """Begins the log: version 0, with the table's protocol (reader, writer) and metadata. Does nothing where another was quicker.
+        """Begins the log: version 0, with the table's protocol (reader, writer) and metadata. Does
+        nothing where another was quicker.
 
-        Written through Delta's own LogStore, which knows how each file system makes a file once; CREATE TABLE leaves the same and takes half a
-        second a table. Source: the Delta protocol, "Change Metadata", "Protocol Evolution" and "Version Checksum File".
+        Written through Delta's own LogStore, which knows how each file system makes a file once;
+        CREATE TABLE leaves the same and takes half a second a table. Source: the Delta protocol,
+        "Change Metadata", "Protocol Evolution" and "Version Checksum File".
         """
         metadata = {
             "id": str(uuid.uuid4()),
@@ -52,14 +63,22 @@ class DeltaLog:
         }
         versions = {"minReaderVersion": protocol[0], "minWriterVersion": protocol[1]}
         actions: list[dict[str, Any]] = [
-            {"commitInfo": {"timestamp": metadata["createdTime"], "operation": "CREATE TABLE", "operationParameters": {}, "isBlindAppend": True}},
+            {
+                "commitInfo": {
+                    "timestamp": metadata["createdTime"],
+                    "operation": "CREATE TABLE",
+                    "operationParameters": {},
+                    "isBlindAppend": True,
+                }
+            },
             {"protocol": versions},
             {"metaData": metadata},
         ]
         self._log.createLogDirectoriesIfNotExists()
         try:
             self._write_new(f"{0:020d}.json", actions)
-            # With it nobody has to compute what an empty table holds, which is five jobs of Spark before the first write to it.
+            # With it nobody has to compute what an empty table holds, which is five jobs of Spark
+            # before the first write to it.
             self._write_new(f"{0:020d}.crc", [_checksum(metadata, versions)])
         except Py4JJavaError as error:
             if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
@@ -75,11 +94,16 @@ class DeltaLog:
         self._log.store().write(path, written, False, self._log.newDeltaHadoopConf())
 
     def replace_text(self, path: str, text: str) -> None:
-        """Writes a file, wherever it is, in place of the one that is there: readers see the one or the other.
+        """Writes a file, wherever it is, in place of the one that is there: readers see the one or
+        the other.
 
-        Through Delta's own LogStore, which knows how each file system does that; but for local files, which it deletes before it renames.
+        Through Delta's own LogStore, which knows how each file system does that; but for local
+        files, which it deletes before it renames.
         """
-        place, configuration = self._jvm.org.apache.hadoop.fs.Path(path), self._log.newDeltaHadoopConf()
+        place, configuration = (
+            self._jvm.org.apache.hadoop.fs.Path(path),
+            self._log.newDeltaHadoopConf(),
+        )
         system = place.getFileSystem(configuration)
         system.mkdirs(place.getParent())
         if system.getScheme() == "file":
@@ -88,7 +112,12 @@ class DeltaLog:
         lines = self._jvm.java.util.ArrayList()
         for line in text.splitlines():
             lines.add(line)
-        self._log.store().write(place, self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()), True, configuration)
+        self._log.store().write(
+            place,
+            self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()),
+            True,
+            configuration,
+        )
 
     def read_text(self, path: str) -> str | None:
         """The text of a file, None where there is none."""
@@ -103,21 +132,30 @@ class DeltaLog:
             stream.close()
 
     def stray_files(self) -> list[str]:
-        """Names of what lies in the table's folder but for its log and hidden files: with no log, data that nobody can read any more."""
+        """Names of what lies in the table's folder but for its log and hidden files: with no log,
+        data that nobody can read any more.
+        """
         path = self._jvm.org.apache.hadoop.fs.Path(self.path)
         system = path.getFileSystem(self.spark._jsc.hadoopConfiguration())
-        names = [each.getPath().getName() for each in system.listStatus(path)] if system.exists(path) else []
+        names = (
+            [each.getPath().getName() for each in system.listStatus(path)]
+            if system.exists(path)
+            else []
+        )
         return [name for name in names if not name.startswith(("_", "."))]
 
     def are_there(self, files: Sequence[str]) -> bool:
         """Whether all these files, as URIs, exist."""
         configuration = self.spark._jsc.hadoopConfiguration()
-        paths = [self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file)) for file in files]
+        paths = [
+            self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file)) for file in files
+        ]
         return all(path.getFileSystem(configuration).exists(path) for path in paths)
 
     def commit_metadata(self, version: int) -> dict[str, Any] | None:
-        """The userMetadata that was given to the commit of this version, {} for none that is a JSON mapping; None where the log has been cleaned of
-        it."""
+        """The userMetadata that was given to the commit of this version, {} for none that is a JSON
+        mapping; None where the log has been cleaned of it.
+        """
         text = self.read_text(f"{self._log.logPath().toString()}/{version:020d}.json")
         if text is None:
             return None
@@ -151,11 +189,15 @@ class Snapshot:
         return protocol.minReaderVersion(), protocol.minWriterVersion()
 
     def files(self) -> DataFrame:
-        """One row for each data file: its path, size in bytes, partitionValues, and what else the log says of it."""
+        """One row for each data file: its path, size in bytes, partitionValues, and what else the
+        log says of it.
+        """
         return DataFrame(self._snapshot.allFiles().toDF(), self._spark)
 
     def count_files(self) -> int:
-        """How many data files it has. Delta reads the whole log for it, and keeps what it read for the writes that follow on this version."""
+        """How many data files it has. Delta reads the whole log for it, and keeps what it read for
+        the writes that follow on this version.
+        """
         return int(self._snapshot.numOfFiles())
 
     def transaction(self, app_id: str) -> int:
@@ -168,7 +210,13 @@ def _checksum(metadata: Mapping[str, Any], protocol: Mapping[str, int]) -> dict[
     """The version checksum of a table without files."""
     counts = {"tableSizeBytes": 0, "numFiles": 0, "numMetadata": 1, "numProtocol": 1}
     nothing: dict[str, Any] = {"setTransactions": [], "domainMetadata": [], "allFiles": []}
-    return {"txnId": str(uuid.uuid4()), **counts, **nothing, "metadata": metadata, "protocol": protocol}
+    return {
+        "txnId": str(uuid.uuid4()),
+        **counts,
+        **nothing,
+        "metadata": metadata,
+        "protocol": protocol,
+    }
 
 
 def _replace_local(path: str, text: str) -> None:

@@ -10,12 +10,15 @@ DEAD_AFTER_MS = 600_000
 
 
 def this_process() -> str:
-    """`host:pid:process-start`; the start is in the kernel's ticks and names the process namespace, so that no other process is ever taken for it."""
+    """`host:pid:process-start`; the start is in the kernel's ticks and names the process namespace,
+    so that no other process is ever taken for it.
+    """
     return f"{_host()}:{os.getpid()}:{_started(os.getpid())}"
 
 
 def why_dead(holder: str, renewed_at: int, now: int) -> str:
-    """Why the holder is known to be dead, "" where it may live: its process is gone, or it gave no sign of life for DEAD_AFTER_MS.
+    """Why the holder is known to be dead, "" where it may live: its process is gone, or it gave no
+    sign of life for DEAD_AFTER_MS.
 
     Times in ms, by the clocks of those who wrote them.
     """
@@ -31,10 +34,13 @@ def _host() -> str:
 
 
 def _started(pid: int) -> str:
-    """`ticks@namespace` where the kernel tells, `0@` for a live process where it does not, "" for one that is gone."""
+    """`ticks@namespace` where the kernel tells, `0@` for a live process where it does not, "" for
+    one that is gone.
+    """
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-            # The command, in brackets, may hold anything; the start is field 22 and the state field 3.
+            # The command, in brackets, may hold anything; the start is field 22 and the state field
+            # 3.
             fields = stat.read().rpartition(")")[2].split()
         return "" if fields[0] == "Z" else f"{fields[19]}@{_namespace()}"
     except FileNotFoundError:

@@ -1,10 +1,12 @@
 """The table `runs` as a ledger: who runs which night, how far it came, and what belongs to it.
 
-A night, (cluster, logical_date), is a partition, and a cluster has one writer at a time: a night stands on the one before it, and maintenance on
-none that is under way. Every change rewrites the partition's few rows in one commit that carries the next number of the cluster's own transaction id:
-Delta drops a commit whose number is not higher than the last one, and refuses one that races another, so of two runs that saw the same rows one wins,
-and a run that was given up for dead can no longer write. The number is read before the rows, and after the commit its metadata must be ours: a commit
-that was dropped raises nothing.
+A night, (cluster, logical_date), is a partition, and a cluster has one writer at a time: a night
+stands on the one before it, and maintenance on none that is under way. Every change rewrites the
+partition's few rows in one commit that carries the next number of the cluster's own transaction id:
+Delta drops a commit whose number is not higher than the last one, and refuses one that races
+another, so of two runs that saw the same rows one wins, and a run that was given up for dead can no
+longer write. The number is read before the rows, and after the commit its metadata must be ours: a
+commit that was dropped raises nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +33,11 @@ from groupreplay.tables.warehouse import Warehouse
 
 PLANNED, LANDED, REPLAYED, DONE, FAILED = "PLANNED", "LANDED", "REPLAYED", "DONE", "FAILED"
 FINISHED = frozenset({DONE, FAILED})
-STEPS: Mapping[str, str] = {PLANNED: "land_logs", LANDED: "replay_groups", REPLAYED: "build_reports"}
+STEPS: Mapping[str, str] = {
+    PLANNED: "land_logs",
+    LANDED: "replay_groups",
+    REPLAYED: "build_reports",
+}
 """State of a run -> the job that takes it to the next; in their order."""
 
 RENEW_EVERY_S = 120.0
@@ -48,8 +54,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A row of `runs`. `*_at`: ms since the epoch, UTC. holder: None where a step let go of the run for the next one to take. plan: JSON of the step
-    plan. resumed: this process took the run over from one that died."""
+    """A row of `runs`. `*_at`: ms since the epoch, UTC.
+
+    holder: None where a step let go of the run for the next one to take.
+    plan: JSON of the step plan.
+    resumed: this process took the run over from one that died.
+    """
 
     cluster: str
     logical_date: date
@@ -81,10 +91,24 @@ _COLUMNS = tuple(each.name for each in fields(Run) if each.name != "resumed")
 
 
 class Ledger:
-    """The runs of one cluster. One ledger holds one run at a time, and renews it while it does. config: JSON of what is in force, None unknown."""
+    """The runs of one cluster. One ledger holds one run at a time, and renews it while it does.
 
-    def __init__(self, warehouse: Warehouse, cluster: str, renew_every_s: float = RENEW_EVERY_S, config: str | None = None) -> None:
-        self.warehouse, self.cluster, self.renew_every_s, self.config = warehouse, cluster, renew_every_s, config
+    config: JSON of what is in force, None unknown.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        cluster: str,
+        renew_every_s: float = RENEW_EVERY_S,
+        config: str | None = None,
+    ) -> None:
+        self.warehouse, self.cluster, self.renew_every_s, self.config = (
+            warehouse,
+            cluster,
+            renew_every_s,
+            config,
+        )
         self._write_lock = threading.Lock()
         self._held: _Held | None = None
 
@@ -96,7 +120,11 @@ class Ledger:
 
     def lives(self, run: Run) -> bool:
         """Whether a process that is not known to be dead is at work on the run."""
-        return not run.is_finished and run.holder is not None and not why_dead(run.holder, run.renewed_at or run.started_at, _now())
+        return (
+            not run.is_finished
+            and run.holder is not None
+            and not why_dead(run.holder, run.renewed_at or run.started_at, _now())
+        )
 
     def holds(self, run: Run) -> bool:
         """Whether this process is the one."""
@@ -105,14 +133,26 @@ class Ledger:
     # ------------------------------------------------------------ what is done
 
     def acquire(
-        self, logical_date: date, code_version: str, config_hash: str, plan: str, *, state: str = PLANNED, whole: bool = True, take_over: bool = False
+        self,
+        logical_date: date,
+        code_version: str,
+        config_hash: str,
+        plan: str,
+        *,
+        state: str = PLANNED,
+        whole: bool = True,
+        take_over: bool = False,
     ) -> Run:
-        """A run of the night that this process now holds, in this state: one that a step let go of, or a new one.
+        """A run of the night that this process now holds, in this state: one that a step let go of,
+        or a new one.
 
-        plan: of a new run; one that was let go keeps its own, unless it begins again at PLANNED. whole: this process does all steps from here on.
-        A run whose process died is taken over only with take_over: with its own plan and the steps it finished where its code and configuration are
-        the same and what is left is this process's to do; else it is marked FAILED and a new run is begun. Raises RunHeld where it lives, was not to
-        be taken over, or where another process was quicker, NotReady where a step before this one is left to do.
+        plan: of a new run; one that was let go keeps its own, unless it begins again at PLANNED.
+        whole: this process does all steps from here on. A run whose process died is taken over only
+            with take_over: with its own plan and the steps it finished where its code and
+            configuration are the same and what is left is this process's to do; else it is marked
+            FAILED and a new run is begun. Raises RunHeld where it lives, was not to be taken over,
+            or where another process was quicker, NotReady where a step before this one is left to
+            do.
         """
         snapshot = self.warehouse.log(_TABLE).snapshot()
         # Nothing was ever written at version 0, and the first query of a process is a dear one.
@@ -120,10 +160,17 @@ class Ledger:
         if snapshot.version > 0:
             number = snapshot.transaction(self._transaction_id)
             of_night = self._of_night_unless_another_runs(logical_date)
-        # A clock that was set back must not make this run look older than one that it follows: the newest run of a night is what counts.
+        # A clock that was set back must not make this run look older than one that it follows: the
+        # newest run of a night is what counts.
         now, me = max([_now(), *[each.started_at + 1 for each in of_night]]), this_process()
         mine: dict[str, Any] = {"holder": me, "renewed_at": now}
-        anew: dict[str, Any] = {"state": state, "code_version": code_version, "config_hash": config_hash, "error": None, **mine}
+        anew: dict[str, Any] = {
+            "state": state,
+            "code_version": code_version,
+            "config_hash": config_hash,
+            "error": None,
+            **mine,
+        }
         run = None
         for other in [each for each in of_night if not each.is_finished]:
             _check_free(other, now, take_over)
@@ -131,12 +178,25 @@ class Ledger:
             of_night.remove(other)
             if run is None and other.holder is None:
                 run = replace(other, plan=plan if state == PLANNED else other.plan, **anew)
-            elif run is None and (other.code_version, other.config_hash) == (code_version, config_hash) and (whole or other.state == state):
+            elif (
+                run is None
+                and (other.code_version, other.config_hash) == (code_version, config_hash)
+                and (whole or other.state == state)
+            ):
                 run = replace(other, resumed=True, **mine)
             else:
-                of_night.append(replace(other, state=FAILED, ended_at=now, error=f"its process {other.holder} died"))
+                of_night.append(
+                    replace(
+                        other, state=FAILED, ended_at=now, error=f"its process {other.holder} died"
+                    )
+                )
         run = run or Run(
-            cluster=self.cluster, logical_date=logical_date, run_id=f"{logical_date}-{uuid.uuid4().hex[:12]}", started_at=now, plan=plan, **anew
+            cluster=self.cluster,
+            logical_date=logical_date,
+            run_id=f"{logical_date}-{uuid.uuid4().hex[:12]}",
+            started_at=now,
+            plan=plan,
+            **anew,
         )
         run = replace(run, config=self.config)
         held = _Held(run, of_night, number)
@@ -147,8 +207,9 @@ class Ledger:
         return run
 
     def advance(self, run: Run, state: str, **changes: Any) -> Run:
-        """The run in its new state, with these columns changed; DONE and FAILED give the night back, and so does holder=None. Raises RunHeld where it
-        was taken away."""
+        """The run in its new state, with these columns changed; DONE and FAILED give the night
+        back, and so does holder=None. Raises RunHeld where it was taken away.
+        """
         changes |= {"state": state, "renewed_at": _now()}
         if state in FINISHED:
             changes.setdefault("ended_at", _now())
@@ -163,12 +224,20 @@ class Ledger:
         return advanced
 
     def retell(self, run: Run, other: Run, table_versions: Mapping[str, int]) -> None:
-        """Other versions of the tables for a run of the night that is DONE. run: the one that this process holds. Raises RunHeld as `advance`."""
+        """Other versions of the tables for a run of the night that is DONE.
+
+        run: the one that this process holds. Raises RunHeld as `advance`.
+        """
         with self._write_lock:
             held = self._held
             if held is None or held.run.run_id != run.run_id:
                 raise ValueError(f"this process does not hold the run {run.run_id}")
-            held.others = [replace(each, table_versions=dict(table_versions)) if each.run_id == other.run_id else each for each in held.others]
+            held.others = [
+                replace(each, table_versions=dict(table_versions))
+                if each.run_id == other.run_id
+                else each
+                for each in held.others
+            ]
             self._commit(held, held.run)
 
     def fail(self, run: Run, why: str) -> Run:
@@ -176,7 +245,9 @@ class Ledger:
         return self.advance(run, FAILED, error=why)
 
     def release(self) -> None:
-        """Stops renewing; a run that is not finished is then taken for dead once this process has ended."""
+        """Stops renewing; a run that is not finished is then taken for dead once this process has
+        ended.
+        """
         with self._write_lock:
             held, self._held = self._held, None
         if held is not None:
@@ -185,8 +256,12 @@ class Ledger:
     # ------------------------------------------------------------ how
 
     def _of_night_unless_another_runs(self, logical_date: date) -> list[Run]:
-        """Every run of a night. Raises RunHeld where a process is at work on another night of the cluster."""
-        is_asked = (sf.col("logical_date") == sf.lit(logical_date)) | ~sf.col("state").isin(*FINISHED)
+        """Every run of a night. Raises RunHeld where a process is at work on another night of the
+        cluster.
+        """
+        is_asked = (sf.col("logical_date") == sf.lit(logical_date)) | ~sf.col("state").isin(
+            *FINISHED
+        )
         found = self._runs(self._rows().where(is_asked))
         for other in found:
             if other.logical_date != logical_date and self.lives(other):
@@ -198,24 +273,40 @@ class Ledger:
 
     def _runs(self, rows: DataFrame) -> list[Run]:
         schema = self.warehouse.schema(_TABLE).struct
-        return [_as_run(row) for row in rows.select(*[_as_stored(each) for each in schema if each.name in _COLUMNS]).collect()]
+        return [
+            _as_run(row)
+            for row in rows.select(
+                *[_as_stored(each) for each in schema if each.name in _COLUMNS]
+            ).collect()
+        ]
 
     @property
     def _transaction_id(self) -> str:
         return f"groupreplay/{self.cluster}"
 
     def _commit(self, held: _Held, run: Run) -> None:
-        """Writes the night's rows with this state of the run. On success `held` knows it; RunHeld where another process was quicker."""
-        metadata = {"run_id": run.run_id, "holder": run.holder, "state": run.state, "number": held.number + 1}
+        """Writes the night's rows with this state of the run. On success `held` knows it; RunHeld
+        where another process was quicker.
+        """
+        metadata = {
+            "run_id": run.run_id,
+            "holder": run.holder,
+            "state": run.state,
+            "number": held.number + 1,
+        }
         options = {"txnAppId": self._transaction_id, "txnVersion": str(held.number + 1)}
         where = f"cluster = '{self.cluster}' AND logical_date = DATE'{run.logical_date}'"
         before = self.warehouse.version(_TABLE)
         try:
-            after = self.warehouse.replace(_TABLE, self._frame([*held.others, run]), where, metadata, options)
+            after = self.warehouse.replace(
+                _TABLE, self._frame([*held.others, run]), where, metadata, options
+            )
         except _LOST_A_RACE as error:
             raise self._lost(run) from error
         log = self.warehouse.log(_TABLE)
-        if not any(log.commit_metadata(version) == metadata for version in range(after, before, -1)):
+        if not any(
+            log.commit_metadata(version) == metadata for version in range(after, before, -1)
+        ):
             raise self._lost(run)
         held.run, held.number = run, held.number + 1
 
@@ -226,11 +317,26 @@ class Ledger:
 
     def _frame(self, runs: Iterable[Run]) -> DataFrame:
         schema = self.warehouse.schema(_TABLE).struct
-        stored = to_arrow_schema(StructType([StructField(each.name, _stored_type(each)) for each in schema if each.name in _COLUMNS]))
+        stored = to_arrow_schema(
+            StructType(
+                [
+                    StructField(each.name, _stored_type(each))
+                    for each in schema
+                    if each.name in _COLUMNS
+                ]
+            )
+        )
         # By way of Arrow: rows of Python would start a job of their own.
-        table = pa.Table.from_pylist([{name: _as_cell(getattr(run, name)) for name in stored.names} for run in runs], stored)
+        table = pa.Table.from_pylist(
+            [{name: _as_cell(getattr(run, name)) for name in stored.names} for run in runs], stored
+        )
         frame = self.warehouse.spark.createDataFrame(table).coalesce(1)
-        return frame.select(*[_as_table(each) if each.name in _COLUMNS else sf.lit(None).alias(each.name) for each in schema])
+        return frame.select(
+            *[
+                _as_table(each) if each.name in _COLUMNS else sf.lit(None).alias(each.name)
+                for each in schema
+            ]
+        )
 
     def _renew(self, held: _Held) -> None:
         while not held.released.wait(self.renew_every_s):
@@ -240,7 +346,8 @@ class Ledger:
                 try:
                     self._commit(held, replace(held.run, renewed_at=_now()))
                 except RunHeld as error:
-                    # The next advance meets the same and ends the run; nothing is gained by renewing on.
+                    # The next advance meets the same and ends the run; nothing is gained by
+                    # renewing on.
                     _log.warning("%s", error)
                     return
                 except Exception as error:  # noqa: BLE001  (a store that fails once may do better in two minutes; five times in a row is a dead run)
@@ -249,7 +356,9 @@ class Ledger:
 
 @dataclass(slots=True)
 class _Held:
-    """The run as last committed, the night's other rows, the number of that commit, and whether the run was given back."""
+    """The run as last committed, the night's other rows, the number of that commit, and whether the
+    run was given back.
+    """
 
     run: Run
     others: list[Run]
@@ -262,7 +371,9 @@ def _now() -> int:
 
 
 def _check_free(run: Run, now: int, take_over: bool) -> None:
-    """Raises RunHeld unless a step let go of the run, or its holder is dead and may be taken over."""
+    """Raises RunHeld unless a step let go of the run, or its holder is dead and may be taken
+    over.
+    """
     if run.holder is None:
         return
     why = why_dead(run.holder, run.renewed_at or run.started_at, now)
@@ -276,12 +387,17 @@ def _check_order(run: Run, state: str) -> None:
     if steps.index(run.state) < steps.index(state):
         how = "run" if run.holder is None else "with --take-over run"
         what = {PLANNED: "has not landed", LANDED: "has landed and was not replayed yet"}[run.state]
-        raise NotReady(f"night {run.logical_date} of cluster {run.cluster} {what}", f"{how} {STEPS[run.state]} first")
+        raise NotReady(
+            f"night {run.logical_date} of cluster {run.cluster} {what}",
+            f"{how} {STEPS[run.state]} first",
+        )
 
 
 def _held_by(run: Run, why: str = "") -> RunHeld:
     since = datetime.fromtimestamp(run.started_at / 1000, UTC)
-    return RunHeld(run.cluster, run.logical_date, run.holder or "a process that left no name", since, why)
+    return RunHeld(
+        run.cluster, run.logical_date, run.holder or "a process that left no name", since, why
+    )
 
 
 # Times leave and enter Spark as ms, so that no time zone of this process has a say.
@@ -297,11 +413,19 @@ def _stored_type(column: StructField) -> Any:
 
 
 def _as_stored(column: StructField) -> Any:
-    return sf.unix_millis(column.name).alias(column.name) if isinstance(column.dataType, TimestampType) else sf.col(column.name)
+    return (
+        sf.unix_millis(column.name).alias(column.name)
+        if isinstance(column.dataType, TimestampType)
+        else sf.col(column.name)
+    )
 
 
 def _as_table(column: StructField) -> Any:
-    return sf.timestamp_millis(column.name).alias(column.name) if isinstance(column.dataType, TimestampType) else sf.col(column.name)
+    return (
+        sf.timestamp_millis(column.name).alias(column.name)
+        if isinstance(column.dataType, TimestampType)
+        else sf.col(column.name)
+    )
 
 
 def _as_run(row: Row) -> Run:

@@ -1,6 +1,8 @@
-"""schemas/<table>.sql -> what Spark's own parser makes of it. The files are the only definition of a table.
+"""schemas/<table>.sql -> what Spark's own parser makes of it. The files are the only definition of
+a table.
 
-Needs no Delta and creates nothing: the parser alone turns the text into columns with their comments and NOT NULL.
+Needs no Delta and creates nothing: the parser alone turns the text into columns with their comments
+and NOT NULL.
 """
 
 from __future__ import annotations
@@ -16,19 +18,29 @@ from pyspark.sql.types import StructType
 
 _SCHEMAS = resources.files("groupreplay").joinpath("_schemas")
 
-TABLES: tuple[str, ...] = tuple(sorted(file.name.removesuffix(".sql") for file in _SCHEMAS.iterdir() if file.name.endswith(".sql")))
+TABLES: tuple[str, ...] = tuple(
+    sorted(
+        file.name.removesuffix(".sql") for file in _SCHEMAS.iterdir() if file.name.endswith(".sql")
+    )
+)
 """Every table there is, by name."""
 
 PROTOCOL_PROPERTIES = ("delta.minReaderVersion", "delta.minWriterVersion")
 
 OPTIONAL: frozenset[str] = frozenset({"raw_lines", "evidence"})
-"""Internal tables of what brokers' logs say: made when the first of these logs is landed, so that who has none has no empty tables."""
+"""Internal tables of what brokers' logs say: made when the first of these logs is landed, so that
+who has none has no empty tables.
+"""
 
-INTERNAL: frozenset[str] = frozenset({"raw_records", "raw_lines", "replayed", "evidence", "group_state"})
+INTERNAL: frozenset[str] = frozenset(
+    {"raw_records", "raw_lines", "replayed", "evidence", "group_state"}
+)
 """Tables of the job alone: what was landed, staged and carried over, with everything in clear."""
 
 STAGING: frozenset[str] = frozenset({"replayed"})
-"""Internal tables whose rows the next night makes anew: of another version's columns they are replaced, where any other table would be refused."""
+"""Internal tables whose rows the next night makes anew: of another version's columns they are
+replaced, where any other table would be refused.
+"""
 
 ALWAYS: tuple[str, ...] = tuple(name for name in TABLES if name not in OPTIONAL)
 """Tables of every warehouse."""
@@ -42,7 +54,9 @@ READER_VERSION, WRITER_VERSION = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """One file: its table's name, columns (comments in their metadata), partition columns in order, comment, and properties but for the protocol."""
+    """One file: its table's name, columns (comments in their metadata), partition columns in order,
+    comment, and properties but for the protocol.
+    """
 
     name: str
     struct: StructType
@@ -57,24 +71,33 @@ def ddl_text(name: str) -> str:
 
 
 def table_schema(spark: SparkSession, name: str) -> TableSchema:
-    """The schema of the table called so. Raises pyspark's ParseException for a file that is no CREATE TABLE."""
+    """The schema of the table called so. Raises pyspark's ParseException for a file that is no
+    CREATE TABLE.
+    """
     return parse_ddl(spark, name, ddl_text(name))
 
 
 def parse_ddl(spark: SparkSession, name: str, ddl: str) -> TableSchema:
     """A CREATE TABLE statement as Spark's parser reads it.
 
-    Spark has no public call for this: the logical plan `CreateTable` of 4.x is asked for its columns; tests/tables/test_schemas.py pins what comes back.
+    Spark has no public call for this: the logical plan `CreateTable` of 4.x is asked for its
+    columns; tests/tables/test_schemas.py pins what comes back.
     """
     plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(ddl)
     struct = StructType.fromJson(json.loads(plan.tableSchema().json()))
     transforms = plan.partitioning()
-    partition_columns = tuple(transforms.apply(place).references()[0].fieldNames()[0] for place in range(transforms.size()))
+    partition_columns = tuple(
+        transforms.apply(place).references()[0].fieldNames()[0]
+        for place in range(transforms.size())
+    )
     spec = plan.tableSpec()
     properties = dict(_pairs(spec.properties()))
     protocol = tuple(int(properties.pop(key)) for key in PROTOCOL_PROPERTIES)
     if protocol != (READER_VERSION, WRITER_VERSION):
-        raise ValueError(f"schemas/{name}.sql asks for Delta protocol {protocol}, not {(READER_VERSION, WRITER_VERSION)}")
+        raise ValueError(
+            f"schemas/{name}.sql asks for Delta protocol {protocol}, not"
+            f" {(READER_VERSION, WRITER_VERSION)}"
+        )
     return TableSchema(name, struct, partition_columns, spec.comment().getOrElse(None), properties)
 
 

@@ -1,7 +1,9 @@
-"""`<warehouse>/_sql/*.sql`: statements that read one consistent set of tables, with the versions of the newest night filled in.
+"""`<warehouse>/_sql/*.sql`: statements that read one consistent set of tables, with the versions of
+the newest night filled in.
 
-Each table is committed by itself, so a reader by path may see one table of this night beside one of the last. These files name what belongs together:
-they are written when the newest night is DONE, each in one go, and a run that finds others than its ledger says, because one died in between, mends
+Each table is committed by itself, so a reader by path may see one table of this night beside one of
+the last. These files name what belongs together: they are written when the newest night is DONE,
+each in one go, and a run that finds others than its ledger says, because one died in between, mends
 them first.
 """
 
@@ -18,20 +20,28 @@ FOLDER: Final = "_sql"
 
 def write_sql(warehouse: Warehouse, logical_date: date, versions: Mapping[str, int]) -> None:
     """versions: of all tables; those that lie elsewhere are none of the reader's business."""
-    public = {name: version for name, version in versions.items() if warehouse.root_of(name) == warehouse.root}
+    public = {
+        name: version
+        for name, version in versions.items()
+        if warehouse.root_of(name) == warehouse.root
+    }
     for name, text in sql_files(warehouse.root, warehouse.cluster, logical_date, public).items():
         if warehouse.read_text(f"{FOLDER}/{name}") != text:
             warehouse.replace_text(f"{FOLDER}/{name}", text)
 
 
 def mend_sql(warehouse: Warehouse, logical_date: date, versions: Mapping[str, int]) -> None:
-    """Writes what a run that died after it was DONE left to write. Of the newest night that was published: its date, and versions of all tables."""
+    """Writes what a run that died after it was DONE left to write. Of the newest night that was
+    published: its date, and versions of all tables.
+    """
     if _is_of(warehouse.read_text(f"{FOLDER}/spark.sql"), warehouse.cluster):
         write_sql(warehouse, logical_date, versions)
 
 
 def _is_of(text: str, cluster: str) -> bool:
-    """Whether the statements are this cluster's, or nobody's: clusters that share a warehouse share the files."""
+    """Whether the statements are this cluster's, or nobody's: clusters that share a warehouse share
+    the files.
+    """
     return not text or text.startswith(_header(cluster))
 
 
@@ -39,36 +49,73 @@ def _header(cluster: str) -> str:
     return f"-- Tables of cluster {cluster} as the night "
 
 
-def sql_files(root: str, cluster: str, logical_date: date, versions: Mapping[str, int]) -> dict[str, str]:
+def sql_files(
+    root: str, cluster: str, logical_date: date, versions: Mapping[str, int]
+) -> dict[str, str]:
     """File name -> text. root: of the warehouse, without a slash at its end."""
     header = f"{_header(cluster)}{logical_date} left them, at versions that belong together."
     return {
-        "spark.sql": "\n".join([header, "-- spark-sql -i spark.sql", *[_spark(root, cluster, *each) for each in sorted(versions.items())], ""]),
-        "duckdb.sql": "\n".join(
-            [header, "-- duckdb -init duckdb.sql", "LOAD delta;", *[_duckdb(root, cluster, *each) for each in sorted(versions.items())], ""]
+        "spark.sql": "\n".join(
+            [
+                header,
+                "-- spark-sql -i spark.sql",
+                *[_spark(root, cluster, *each) for each in sorted(versions.items())],
+                "",
+            ]
         ),
-        "trino.sql": "\n".join([header, *_TRINO_WORDS, *[_trino(root, cluster, *each) for each in sorted(versions.items())], ""]),
+        "duckdb.sql": "\n".join(
+            [
+                header,
+                "-- duckdb -init duckdb.sql",
+                "LOAD delta;",
+                *[_duckdb(root, cluster, *each) for each in sorted(versions.items())],
+                "",
+            ]
+        ),
+        "trino.sql": "\n".join(
+            [
+                header,
+                *_TRINO_WORDS,
+                *[_trino(root, cluster, *each) for each in sorted(versions.items())],
+                "",
+            ]
+        ),
     }
 
 
 _TRINO_WORDS = (
-    "-- Once for each table, in a schema of a Delta Lake catalog; afterwards the SELECTs, or views of them:",
-    "-- CALL system.register_table(schema_name => CURRENT_SCHEMA, table_name => 'NAME', table_location => 'LOCATION');",
+    (
+        "-- Once for each table, in a schema of a Delta Lake catalog; afterwards the SELECTs, or"
+        " views of them:"
+    ),
+    (
+        "-- CALL system.register_table(schema_name => CURRENT_SCHEMA, table_name => 'NAME',"
+        " table_location => 'LOCATION');"
+    ),
 )
 
 
 def _spark(root: str, cluster: str, name: str, version: int) -> str:
     path = f"{root}/{name}".replace("`", "``")
-    return f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM delta.`{path}` VERSION AS OF {version} WHERE cluster = '{cluster}';"
+    return (
+        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM delta.`{path}` VERSION AS OF"
+        f" {version} WHERE cluster = '{cluster}';"
+    )
 
 
 def _duckdb(root: str, cluster: str, name: str, version: int) -> str:
     path = _quoted(f"{root}/{name}")
-    return f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM delta_scan({path}, version => {version}) WHERE cluster = '{cluster}';"
+    return (
+        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM delta_scan({path}, version =>"
+        f" {version}) WHERE cluster = '{cluster}';"
+    )
 
 
 def _trino(root: str, cluster: str, name: str, version: int) -> str:
-    return f"SELECT * FROM {name} FOR VERSION AS OF {version} WHERE cluster = '{cluster}'; -- {root}/{name}"
+    return (
+        f"SELECT * FROM {name} FOR VERSION AS OF {version} WHERE cluster = '{cluster}'; --"
+        f" {root}/{name}"
+    )
 
 
 def _quoted(text: str) -> str:

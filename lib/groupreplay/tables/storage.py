@@ -1,4 +1,6 @@
-"""Small text files beside the tables, and whether the warehouse can be written at all: through Hadoop's file systems, as Spark itself goes."""
+"""Small text files beside the tables, and whether the warehouse can be written at all: through
+Hadoop's file systems, as Spark itself goes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
 
 
 def check_writable(spark: SparkSession, root: str) -> None:
-    """Raises NotReady unless a file can be made below `root`, and removed again. Leaves no folder that was not there."""
+    """Raises NotReady unless a file can be made below `root`, and removed again. Leaves no folder
+    that was not there.
+    """
     path = f"{root}/_probe-{uuid.uuid4().hex}"
     try:
         system, folder = _file_system(spark, root)
@@ -33,7 +37,8 @@ def check_writable(spark: SparkSession, root: str) -> None:
             system.delete(folder, False)
     except Py4JJavaError as error:
         raise NotReady(
-            f"the warehouse {root} cannot be written: {_first_line(error)}", "give access, or another warehouse in the configuration"
+            f"the warehouse {root} cannot be written: {_first_line(error)}",
+            "give access, or another warehouse in the configuration",
         ) from error
 
 

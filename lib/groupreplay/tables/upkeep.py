@@ -1,6 +1,8 @@
-"""What keeps a warehouse small for years: files that piled up are put together, and files that no version names any more are deleted.
+"""What keeps a warehouse small for years: files that piled up are put together, and files that no
+version names any more are deleted.
 
-Both are Delta's own: OPTIMIZE packs the small files of a partition, VACUUM deletes. Neither changes a row.
+Both are Delta's own: OPTIMIZE packs the small files of a partition, VACUUM deletes. Neither changes
+a row.
 """
 
 from __future__ import annotations
@@ -28,8 +30,15 @@ THREADS: Final = 4
 
 
 def small_files(warehouse: Warehouse, name: str) -> dict[date, int]:
-    """Night -> small files of this cluster that one commit could put together, where there are PILE_FILES of them or more in a partition."""
-    piles = _files(warehouse, name).where(sf.col("size") < SMALL_BYTES).groupBy("partitionValues").agg(sf.count("*").alias("files"))
+    """Night -> small files of this cluster that one commit could put together, where there are
+    PILE_FILES of them or more in a partition.
+    """
+    piles = (
+        _files(warehouse, name)
+        .where(sf.col("size") < SMALL_BYTES)
+        .groupBy("partitionValues")
+        .agg(sf.count("*").alias("files"))
+    )
     nights: dict[date, int] = {}
     for row in piles.where(sf.col("files") >= PILE_FILES).collect():
         night = date.fromisoformat(dict(row["partitionValues"])["logical_date"])
@@ -39,7 +48,11 @@ def small_files(warehouse: Warehouse, name: str) -> dict[date, int]:
 
 def count_files(warehouse: Warehouse, name: str) -> tuple[int, int]:
     """(files, small files) of this cluster in the newest version of a table."""
-    row = _files(warehouse, name).agg(sf.count("*").alias("files"), sf.count_if(sf.col("size") < SMALL_BYTES).alias("small")).collect()[0]
+    row = (
+        _files(warehouse, name)
+        .agg(sf.count("*").alias("files"), sf.count_if(sf.col("size") < SMALL_BYTES).alias("small"))
+        .collect()[0]
+    )
     return row["files"], row["small"]
 
 
@@ -47,14 +60,23 @@ def compact(warehouse: Warehouse, name: str, nights: Sequence[date]) -> None:
     """Puts the files of these nights' partitions together."""
     dates = ", ".join(f"DATE'{night}'" for night in nights)
     with guarded(warehouse.root_of(name), name):
-        warehouse.spark.sql(f"OPTIMIZE {_quoted(warehouse, name)} WHERE cluster = '{warehouse.cluster}' AND logical_date IN ({dates})")
+        warehouse.spark.sql(
+            f"OPTIMIZE {_quoted(warehouse, name)} WHERE cluster = '{warehouse.cluster}' AND"
+            f" logical_date IN ({dates})"
+        )
 
 
 def vacuum(warehouse: Warehouse, names: Sequence[str], hours: int) -> None:
-    """Deletes files of these tables that no version named for so many hours; of all clusters, since a table's files are everybody's."""
+    """Deletes files of these tables that no version named for so many hours; of all clusters, since
+    a table's files are everybody's.
+    """
     spark = warehouse.spark
     # Listing takes ten thousand tasks by default, half a minute a table.
-    settings = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": str(spark.sparkContext.defaultParallelism)}
+    settings = {
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(
+            spark.sparkContext.defaultParallelism
+        )
+    }
     if hours < SAFE_VACUUM_HOURS:
         settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
 
@@ -74,7 +96,12 @@ def vacuum(warehouse: Warehouse, names: Sequence[str], hours: int) -> None:
 
 def _files(warehouse: Warehouse, name: str) -> DataFrame:
     """partitionValues, size in bytes: of each file of this cluster."""
-    return warehouse.log(name).snapshot().files().where(sf.col("partitionValues")["cluster"] == warehouse.cluster)
+    return (
+        warehouse.log(name)
+        .snapshot()
+        .files()
+        .where(sf.col("partitionValues")["cluster"] == warehouse.cluster)
+    )
 
 
 def _quoted(warehouse: Warehouse, name: str) -> str:

@@ -1,7 +1,8 @@
-"""A warehouse: a folder of Delta tables, one per file in schemas/. The only code that creates, reads and writes them.
+"""A warehouse: a folder of Delta tables, one per file in schemas/. The only code that creates,
+reads and writes them.
 
-Internal tables have a folder of their own where the others hide who the clients are. A write is one commit. Every table holds rows of all clusters,
-so each write names what it replaces.
+Internal tables have a folder of their own where the others hide who the clients are. A write is one
+commit. Every table holds rows of all clusters, so each write names what it replaces.
 """
 
 from __future__ import annotations
@@ -33,14 +34,20 @@ from groupreplay.tables.schemas import (
 )
 
 _THREADS = 4
-"""Driver threads for what is done to every table: the work is Spark's planning on the driver, so more than its cores gain nothing."""
+"""Driver threads for what is done to every table: the work is Spark's planning on the driver, so
+more than its cores gain nothing.
+"""
 
 
 NO_VERSION: Final = -1
 
 
 class _Found(NamedTuple):
-    """A table as it was found. added: nullable columns that it has yet to get. is_outdated: a staging table of another version."""
+    """A table as it was found.
+
+    added: nullable columns that it has yet to get.
+    is_outdated: a staging table of another version.
+    """
 
     exists: bool
     added: list[StructField]
@@ -48,9 +55,14 @@ class _Found(NamedTuple):
 
 
 class Warehouse:
-    """The tables below `root` (directory or URI), as one cluster's run sees them. private_root: of the internal ones, None if it is the same."""
+    """The tables below `root` (directory or URI), as one cluster's run sees them.
 
-    def __init__(self, spark: SparkSession, root: str, cluster: str, private_root: str | None = None) -> None:
+    private_root: of the internal ones, None if it is the same.
+    """
+
+    def __init__(
+        self, spark: SparkSession, root: str, cluster: str, private_root: str | None = None
+    ) -> None:
         self.spark, self.root, self.cluster = spark, root.rstrip("/"), cluster
         self.private_root = self.root if private_root is None else private_root.rstrip("/")
         self._schemas: dict[str, TableSchema] = {}
@@ -81,67 +93,104 @@ class Warehouse:
         return self._snapshot(name).version
 
     def create_all(self, names: Sequence[str] | None = None) -> None:
-        """Makes the tables that are missing, adds nullable columns that are new in a file, and empties a staging table of another version.
+        """Makes the tables that are missing, adds nullable columns that are new in a file, and
+        empties a staging table of another version.
 
         names: None: the tables of every warehouse, and the optional ones that are there.
 
-        Every table is looked at before any is touched. Raises SchemaDrift for one that is otherwise not what its file says, WarehouseDamaged for
-        one that cannot be read.
+        Every table is looked at before any is touched. Raises SchemaDrift for one that is otherwise
+        not what its file says, WarehouseDamaged for one that cannot be read.
         """
         schemas = [self.schema(name) for name in (self._expected() if names is None else names)]
         with ThreadPoolExecutor(_THREADS) as threads:
             list(threads.map(self._bring_up, schemas, list(threads.map(self._found, schemas))))
 
     def check_all(self, names: Sequence[str] = ALWAYS) -> None:
-        """For those who only read. Raises WarehouseDamaged for a table that is not there or cannot be read, SchemaDrift as `create_all` does."""
+        """For those who only read. Raises WarehouseDamaged for a table that is not there or cannot
+        be read, SchemaDrift as `create_all` does.
+        """
         with ThreadPoolExecutor(_THREADS) as threads:
-            for name, found in zip(names, threads.map(lambda name: self._found(self.schema(name)), names), strict=True):
+            for name, found in zip(
+                names, threads.map(lambda name: self._found(self.schema(name)), names), strict=True
+            ):
                 if not found.exists:
                     raise damage_of(self.root_of(name), name, "it is not there")
 
     def read(self, name: str, version: int | None = None) -> DataFrame:
-        """All rows of all clusters, at a version or now; columns that it did not have yet are NULL. What is damaged shows only when the frame
-        is used: see `damage.damaged_table`."""
+        """All rows of all clusters, at a version or now; columns that it did not have yet are NULL.
+        What is damaged shows only when the frame is used: see `damage.damaged_table`.
+        """
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
         with guarded(self.root_of(name), name):
             frame = reader.load(self.path(name))
         there = set(frame.columns) if version is not None else set(self.schema(name).struct.names)
-        added = {field.name: sf.lit(None).cast(field.dataType) for field in self.schema(name).struct if field.name not in there}
+        added = {
+            field.name: sf.lit(None).cast(field.dataType)
+            for field in self.schema(name).struct
+            if field.name not in there
+        }
         return frame.withColumns(added) if added else frame
 
     def is_whole(self, name: str, version: int) -> bool:
-        """Whether a version of the table can still be read: neither its log nor any of its files were cleaned up."""
+        """Whether a version of the table can still be read: neither its log nor any of its files
+        were cleaned up.
+        """
         try:
             return self.log(name).are_there(self.read(name, version).inputFiles())
         except (WarehouseDamaged, PySparkException):
             return False
 
-    def replace(self, name: str, frame: DataFrame, where: str, user_metadata: Mapping[str, Any], options: Mapping[str, str] | None = None) -> int:
-        """Replaces the rows that hold `where` (over partition columns) by the frame's, in one commit; returns the table's version after it.
+    def replace(
+        self,
+        name: str,
+        frame: DataFrame,
+        where: str,
+        user_metadata: Mapping[str, Any],
+        options: Mapping[str, str] | None = None,
+    ) -> int:
+        """Replaces the rows that hold `where` (over partition columns) by the frame's, in one
+        commit; returns the table's version after it.
 
-        The frame is `shaped` first. An empty frame over an empty range makes no commit. options: of Delta's writer, besides.
+        The frame is `shaped` first. An empty frame over an empty range makes no commit.
+
+        options: of Delta's writer, besides.
         """
-        # A table that was never written to has nothing to replace, and an append costs a third: the first night writes every table so.
+        # A table that was never written to has nothing to replace, and an append costs a third: the
+        # first night writes every table so.
         is_new = self._snapshot(name).version == 0
         how = {} if is_new else {"replaceWhere": where}
-        return self._write(name, frame, "append" if is_new else "overwrite", {**how, **(options or {})}, user_metadata)
+        return self._write(
+            name,
+            frame,
+            "append" if is_new else "overwrite",
+            {**how, **(options or {})},
+            user_metadata,
+        )
 
     def shaped(self, name: str, frame: DataFrame) -> DataFrame:
-        """The frame's columns, cast to the table's as an assignment may, and in its order. Raises ValueError where one is missing.
+        """The frame's columns, cast to the table's as an assignment may, and in its order. Raises
+        ValueError where one is missing.
 
-        A frame that is observed is better shaped before: Spark cannot do it in one step with what comes below, and would copy every row once more.
+        A frame that is observed is better shaped before: Spark cannot do it in one step with what
+        comes below, and would copy every row once more.
         """
-        wanted, given = (_bare_struct(struct) for struct in (self.schema(name).struct, frame.schema))
+        wanted, given = (
+            _bare_struct(struct) for struct in (self.schema(name).struct, frame.schema)
+        )
         if missing := sorted(set(wanted.names).difference(given.names)):
             raise ValueError(f"rows of {name} lack {', '.join(missing)}")
-        # All columns in one call: a cast and a name for each are thousands of calls of Java in a night. What must not be NULL is Delta's to refuse.
+        # All columns in one call: a cast and a name for each are thousands of calls of Java in a
+        # night. What must not be NULL is Delta's to refuse.
         return frame if given == wanted else frame.to(wanted)
 
     def version_of_run(self, name: str, user_metadata: Mapping[str, Any], above: int) -> int:
-        """The version that a run's step made of a table, NO_VERSION where it made none. user_metadata: as that commit was given; run_id and step
-        count. above: a version that is older."""
+        """The version that a run's step made of a table, NO_VERSION where it made none.
+
+        user_metadata: as that commit was given; run_id and step count.
+        above: a version that is older.
+        """
         log, sought = self.log(name), {key: user_metadata[key] for key in ("run_id", "step")}
         for version in range(self.version(name), max(above, 0), -1):
             metadata = log.commit_metadata(version)
@@ -152,7 +201,9 @@ class Warehouse:
         return NO_VERSION
 
     def replace_text(self, name: str, text: str) -> None:
-        """Writes <root>/<name>, a small text beside the public tables, in place of what is there: a reader sees the one or the other."""
+        """Writes <root>/<name>, a small text beside the public tables, in place of what is there: a
+        reader sees the one or the other.
+        """
         self.log("runs").replace_text(f"{self.root}/{name}", text)
 
     def read_text(self, name: str) -> str:
@@ -171,11 +222,20 @@ class Warehouse:
         with guarded(self.root_of(name), name):
             return self.log(name).snapshot()
 
-    def _write(self, name: str, frame: DataFrame, mode: str, options: Mapping[str, str], user_metadata: Mapping[str, Any]) -> int:
+    def _write(
+        self,
+        name: str,
+        frame: DataFrame,
+        mode: str,
+        options: Mapping[str, str],
+        user_metadata: Mapping[str, Any],
+    ) -> int:
         rows = self.shaped(name, frame)
         metadata = json.dumps(dict(user_metadata), sort_keys=True, default=str)
         with guarded(self.root_of(name), name):
-            rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(self.path(name))
+            rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(
+                self.path(name)
+            )
             return self.log(name).snapshot().version
 
     def _found(self, schema: TableSchema) -> _Found:
@@ -184,11 +244,18 @@ class Warehouse:
             if snapshot.version < 0:
                 # Delta would make a new table over what is left of the old one.
                 if self.log(schema.name).stray_files():
-                    raise damage_of(self.root_of(schema.name), schema.name, "there are files in its place but no log of them")
+                    raise damage_of(
+                        self.root_of(schema.name),
+                        schema.name,
+                        "there are files in its place but no log of them",
+                    )
                 return _Found(False, [], False)
             differences, added = _compared(schema, snapshot)
         # Another protocol was given to it by somebody: a new version of the table would keep it.
-        is_replaceable = schema.name in STAGING and snapshot.protocol == (READER_VERSION, WRITER_VERSION)
+        is_replaceable = schema.name in STAGING and snapshot.protocol == (
+            READER_VERSION,
+            WRITER_VERSION,
+        )
         if differences and not is_replaceable:
             raise SchemaDrift(schema.name, differences)
         return _Found(True, added, bool(differences))
@@ -198,13 +265,25 @@ class Warehouse:
         with guarded(self.root_of(schema.name), schema.name):
             if not found.exists:
                 protocol = (READER_VERSION, WRITER_VERSION)
-                self.log(schema.name).create(schema.struct, schema.partition_columns, schema.comment, schema.properties, protocol)
+                self.log(schema.name).create(
+                    schema.struct,
+                    schema.partition_columns,
+                    schema.comment,
+                    schema.properties,
+                    protocol,
+                )
                 return
             path = f"delta.`{self.path(schema.name).replace('`', '``')}`"
             if found.is_outdated:
-                self.spark.sql(ddl_text(schema.name).replace(f"CREATE TABLE IF NOT EXISTS {schema.name} ", f"REPLACE TABLE {path} "))
+                self.spark.sql(
+                    ddl_text(schema.name).replace(
+                        f"CREATE TABLE IF NOT EXISTS {schema.name} ", f"REPLACE TABLE {path} "
+                    )
+                )
             elif found.added:
-                self.spark.sql(f"ALTER TABLE {path} ADD COLUMNS ({', '.join(map(_as_ddl, found.added))})")
+                self.spark.sql(
+                    f"ALTER TABLE {path} ADD COLUMNS ({', '.join(map(_as_ddl, found.added))})"
+                )
 
 
 def _as_ddl(field: StructField) -> str:
@@ -213,8 +292,13 @@ def _as_ddl(field: StructField) -> str:
 
 
 def _compared(schema: TableSchema, snapshot: Snapshot) -> tuple[list[str], list[StructField]]:
-    """(differences that nobody may mend silently, nullable columns that the table has yet to get). Comments and the order of columns are neither."""
-    here, there = {field.name: field for field in schema.struct}, {field.name: field for field in snapshot.struct}
+    """(differences that nobody may mend silently, nullable columns that the table has yet to get).
+    Comments and the order of columns are neither.
+    """
+    here, there = (
+        {field.name: field for field in schema.struct},
+        {field.name: field for field in snapshot.struct},
+    )
     differences = [f"the column {name} is in the table alone" for name in there if name not in here]
     added = []
     for name, field in here.items():
@@ -228,15 +312,24 @@ def _compared(schema: TableSchema, snapshot: Snapshot) -> tuple[list[str], list[
         expected, found = ", ".join(schema.partition_columns), ", ".join(snapshot.partition_columns)
         differences.append(f"it is partitioned by ({found}), expected ({expected})")
     if snapshot.protocol != (READER_VERSION, WRITER_VERSION):
-        differences.append(f"its Delta protocol is {snapshot.protocol}, expected {(READER_VERSION, WRITER_VERSION)}")
+        differences.append(
+            f"its Delta protocol is {snapshot.protocol}, expected"
+            f" {(READER_VERSION, WRITER_VERSION)}"
+        )
     return differences, added
 
 
 def _field_differences(expected: StructField, found: StructField) -> list[str]:
     if _bare(expected.dataType) != _bare(found.dataType):
-        return [f"the column {expected.name} is {found.dataType.simpleString()}, expected {expected.dataType.simpleString()}"]
+        return [
+            f"the column {expected.name} is {found.dataType.simpleString()}, expected"
+            f" {expected.dataType.simpleString()}"
+        ]
     if expected.nullable != found.nullable:
-        return [f"the column {expected.name} is {'nullable' if found.nullable else 'NOT NULL'}, expected the opposite"]
+        return [
+            f"the column {expected.name} is {'nullable' if found.nullable else 'NOT NULL'},"
+            " expected the opposite"
+        ]
     return []
 
 

@@ -1,4 +1,6 @@
-"""A file as chunks of bytes: no further than it was planned, unpacked if it is gzip, and never an exception for what a file can do to us."""
+"""A file as chunks of bytes: no further than it was planned, unpacked if it is gzip, and never an
+exception for what a file can do to us.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,16 @@ CHUNK_BYTES = 4 << 20
 
 GZIP_MAGIC = b"\x1f\x8b"
 UNREADABLE = "cannot be"
-"""How a `failure` begins that is the storage's, and may be none the next time; any other is the file's own."""
+"""How a `failure` begins that is the storage's, and may be none the next time; any other is the
+file's own.
+"""
 READ_ERRORS = (OSError, EOFError, ValueError, zlib.error)
 
 
 class ByteStream:
-    """Reads one file. `failure` says, once `read` gave b"", why the end came too early, or is None."""
+    """Reads one file. `failure` says, once `read` gave b"", why the end came too early, or is
+    None.
+    """
 
     def __init__(self, path: str, size: int, open_file: Callable[[str], BinaryIO]) -> None:
         """size: bytes planned, later ones are left alone; -1: all."""
@@ -63,7 +69,9 @@ class ByteStream:
             count -= len(chunk)
 
     def start_at(self, position: int) -> None:
-        """Before the first read: goes to a place in the unpacked bytes; at once in a file that is not packed."""
+        """Before the first read: goes to a place in the unpacked bytes; at once in a file that is
+        not packed.
+        """
         if self._gunzip is not None or self._raw is None:
             self.skip(position)
             return
@@ -103,7 +111,9 @@ class ByteStream:
         if self._left > 0:
             self._left -= len(chunk)
             if not chunk:
-                self.failure = f"shorter by {self._left} bytes than when it was planned ({self._planned})"
+                self.failure = (
+                    f"shorter by {self._left} bytes than when it was planned ({self._planned})"
+                )
                 self.close()
         return bytes(chunk)
 
@@ -132,7 +142,9 @@ class _Gunzip:
         while self._input and self._failure is None:
             if self._member.eof:
                 if not self._input.startswith(GZIP_MAGIC[: len(self._input)]):
-                    self._failure = "bytes after the end of gzip" if self._input.strip(b"\0") else None
+                    self._failure = (
+                        "bytes after the end of gzip" if self._input.strip(b"\0") else None
+                    )
                     self._input = b""
                     return b""
                 self._member = zlib.decompressobj(wbits=31)

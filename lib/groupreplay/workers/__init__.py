@@ -1,1 +1,3 @@
-"""All that runs in Python workers around the pure core. Needs pandas and pyarrow, knows no Spark."""
+"""All that runs in Python workers around the pure core. Needs pandas and pyarrow, knows no
+Spark.
+"""

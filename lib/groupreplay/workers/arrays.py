@@ -9,10 +9,11 @@ import pyarrow as pa
 
 
 def exact_array(values: Sequence[Any], column_type: pa.DataType) -> pa.Array:
-    """pa.array, but for text, also in lists, with a lone surrogate, made by an escape in JSON: it becomes its escape, where pa.array would fail the
-    whole task.
+    """pa.array, but for text, also in lists, with a lone surrogate, made by an escape in JSON: it
+    becomes its escape, where pa.array would fail the whole task.
 
-    A column of one object all through, as half of the columns of raw rows are, takes a tenth of the time.
+    A column of one object all through, as half of the columns of raw rows are, takes a tenth of the
+    time.
     """
     try:
         if values and values[0] is values[-1] and values.count(values[0]) == len(values):

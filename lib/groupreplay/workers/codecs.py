@@ -1,7 +1,9 @@
-"""What the parser of segments needs and the standard library lacks: CRC-32C and Kafka's codecs, each from a library that others keep well.
+"""What the parser of segments needs and the standard library lacks: CRC-32C and Kafka's codecs,
+each from a library that others keep well.
 
-CRC-32C: google-crc32c (Apache 2.0, kept by Google, wheels for every platform) against crc32c (LGPL): a call on a batch of 300 bytes costs 0.09 us
-with either, so the licence decides. Compression: the codecs inside pyarrow, which Spark needs anyway.
+CRC-32C: google-crc32c (Apache 2.0, kept by Google, wheels for every platform) against crc32c
+(LGPL): a call on a batch of 300 bytes costs 0.09 us with either, so the licence decides.
+Compression: the codecs inside pyarrow, which Spark needs anyway.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ _STREAMED = {GZIP: "gzip", LZ4: "lz4", ZSTD: "zstd"}
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
-"""Magic, int32 version, int32 oldest compatible version; then blocks of int32 length and raw snappy."""
+"""Magic, int32 version, int32 oldest compatible version; then blocks of int32 length and raw
+snappy.
+"""
 _PIECE_BYTES = 1 << 20
 
 
@@ -31,7 +35,9 @@ class Codecs:
     crc32c: Callable[[bytes], int] = staticmethod(google_crc32c.value)
 
     def decompress(self, codec_id: int, data: bytes, limit_bytes: int) -> bytes:
-        """Unpacks by Kafka's codec id. Raises BadCompression on bad data, and before it holds more than `limit_bytes`."""
+        """Unpacks by Kafka's codec id. Raises BadCompression on bad data, and before it holds more
+        than `limit_bytes`.
+        """
         try:
             if codec_id in _STREAMED:
                 return _unpack_stream(_STREAMED[codec_id], data, limit_bytes)
@@ -77,7 +83,9 @@ def _unpack_snappy(data: bytes, limit_bytes: int) -> bytes:
 
 
 def _unpack_snappy_block(block: bytes, limit_bytes: int) -> bytes:
-    """A block begins with the size it unpacks to, as a varint: known, and so bounded, before anything is unpacked."""
+    """A block begins with the size it unpacks to, as a varint: known, and so bounded, before
+    anything is unpacked.
+    """
     size = shift = 0
     for byte in block[:5]:
         size |= (byte & 0x7F) << shift

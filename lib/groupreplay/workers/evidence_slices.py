@@ -1,8 +1,11 @@
-"""Replay of the lines of one slice: all groups of one hash bucket, one after another, each in the order of its brokers' clocks.
+"""Replay of the lines of one slice: all groups of one hash bucket, one after another, each in the
+order of its brokers' clocks.
 
-The function that the second grouped map runs, as `workers.slices` is that of the first. Rows come sorted by (subject, at_ms, broker, input,
-position); a subject's state from the night before is its first row, without an event. A subject is a group, or a partition of the offsets topic for
-lines that name no group. Events travel as JSON, because pandas turns columns of numbers with NULLs into floats.
+The function that the second grouped map runs, as `workers.slices` is that of the first. Rows come
+sorted by (subject, at_ms, broker, input, position); a subject's state from the night before is its
+first row, without an event. A subject is a group, or a partition of the offsets topic for lines
+that name no group. Events travel as JSON, because pandas turns columns of numbers with NULLs into
+floats.
 """
 
 from __future__ import annotations
@@ -43,7 +46,19 @@ EVIDENCE: Final = UnionSchema((*EVIDENCE_FACTS, EvidenceState))
 EVENT_FIELDS: Final = tuple(field.name for field in dataclasses.fields(LogEvent))
 """Columns of `raw_lines` that make an event."""
 
-INPUT: Final = ("subject", "at_ms", "broker", "source", "input", "position", "last_ms", "requests", "longest_gap_ms", "event_json", "state_bytes")
+INPUT: Final = (
+    "subject",
+    "at_ms",
+    "broker",
+    "source",
+    "input",
+    "position",
+    "last_ms",
+    "requests",
+    "longest_gap_ms",
+    "event_json",
+    "state_bytes",
+)
 """Columns of the rows, beside `slice`."""
 
 
@@ -74,7 +89,19 @@ class EvidenceSlice:
             yield self._facts.take()
 
     def _replay_row(self, values: tuple[Any, ...]) -> None:
-        subject, at_ms, broker, source, input_, position, last_ms, requests, longest_gap_ms, event_json, state_bytes = values
+        (
+            subject,
+            at_ms,
+            broker,
+            source,
+            input_,
+            position,
+            last_ms,
+            requests,
+            longest_gap_ms,
+            event_json,
+            state_bytes,
+        ) = values
         if subject != self._subject:
             self._begin(subject)
         if event_json is None:
@@ -83,11 +110,24 @@ class EvidenceSlice:
             return
         order = (at_ms, broker, input_, position)
         if self._order is not None and order < self._order:
-            raise AssertionError(f"lines of {self._subject!r} are out of order: {order} after {self._order}")
+            raise AssertionError(
+                f"lines of {self._subject!r} are out of order: {order} after {self._order}"
+            )
         self._order = order
         if self._machine is None:
             self._machine = EvidenceReplay(self._group_id)
-        self._machine.replay(Line(_event(event_json), broker, source, input_, position, last_ms, requests, longest_gap_ms))
+        self._machine.replay(
+            Line(
+                _event(event_json),
+                broker,
+                source,
+                input_,
+                position,
+                last_ms,
+                requests,
+                longest_gap_ms,
+            )
+        )
 
     @property
     def _group_id(self) -> str:
@@ -119,7 +159,9 @@ def _event(event_json: str) -> LogEvent:
     return LogEvent(**fields)
 
 
-def evidence_slice_replay(newest_ms: int) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
+def evidence_slice_replay(
+    newest_ms: int,
+) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
     """The function of the grouped map; see `workers.slices.slice_replay`."""
 
     def replay_slice(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:

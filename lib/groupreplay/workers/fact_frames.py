@@ -1,11 +1,14 @@
 """Facts -> frames of one wide union schema: `kind`, then every field of every fact once.
 
-Everything a slice leaves in one pass, as rows of one shape: a column that a kind does not have is NULL. Column types follow from the dataclasses
-(int -> BIGINT, str -> STRING, bool -> BOOLEAN, bytes -> BINARY, lists -> ARRAY), so that a new field needs nothing here. Lines of broker logs give
-few facts and these leave so, into table `evidence` (a test holds its columns to these); records give many: `workers.packed`.
+Everything a slice leaves in one pass, as rows of one shape: a column that a kind does not have is
+NULL. Column types follow from the dataclasses (int -> BIGINT, str -> STRING, bool -> BOOLEAN, bytes
+-> BINARY, lists -> ARRAY), so that a new field needs nothing here. Lines of broker logs give few
+facts and these leave so, into table `evidence` (a test holds its columns to these); records give
+many: `workers.packed`.
 
-Scalar columns are Arrow-backed: object columns cost twice the time, and a list of ints with a None would turn into floats, silently. Arrays go as
-objects, because Arrow-backed ones are mapped one by one.
+Scalar columns are Arrow-backed: object columns cost twice the time, and a list of ints with a None
+would turn into floats, silently. Arrays go as objects, because Arrow-backed ones are mapped one by
+one.
 """
 
 from __future__ import annotations
@@ -29,7 +32,11 @@ RAW_BYTES_KEPT: Final = 1024
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Undecoded:
-    """One raw row that is no record. raw: key and value, at most RAW_BYTES_KEPT of them; raw_bytes: how many there were."""
+    """One raw row that is no record.
+
+    raw: key and value, at most RAW_BYTES_KEPT of them.
+    raw_bytes: how many there were.
+    """
 
     KIND: ClassVar[str] = "undecoded"
     group_id: str
@@ -43,7 +50,9 @@ class Undecoded:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Counts:
-    """What became of the raw rows of one partition in one slice: every row is in just one of the three."""
+    """What became of the raw rows of one partition in one slice: every row is in just one of the
+    three.
+    """
 
     KIND: ClassVar[str] = "counts"
     offsets_partition: int
@@ -65,7 +74,12 @@ class GroupState:
 KINDS: Final[tuple[type[Any], ...]] = (*FACTS, Undecoded, Counts, GroupState)
 
 _SCALARS: Final = {int: pa.int64(), str: pa.string(), bool: pa.bool_(), bytes: pa.binary()}
-_SPARK: Final = {pa.int64(): "BIGINT", pa.string(): "STRING", pa.bool_(): "BOOLEAN", pa.binary(): "BINARY"}
+_SPARK: Final = {
+    pa.int64(): "BIGINT",
+    pa.string(): "STRING",
+    pa.bool_(): "BOOLEAN",
+    pa.binary(): "BINARY",
+}
 
 
 def _without_none(hint: Any) -> Any:
@@ -88,23 +102,41 @@ def _union_columns(kinds: Iterable[type[Any]]) -> dict[str, pa.DataType]:
         for field in dataclasses.fields(kind):
             column_type = _arrow_type(hints[field.name])
             if columns.setdefault(field.name, column_type) != column_type:
-                raise TypeError(f"{kind.__name__}.{field.name} is {column_type}, elsewhere {columns[field.name]}: give one of them another name")
+                raise TypeError(
+                    f"{kind.__name__}.{field.name} is {column_type}, elsewhere"
+                    f" {columns[field.name]}: give one of them another name"
+                )
     return columns
 
 
 def _spark_type(column_type: pa.DataType) -> str:
-    return f"ARRAY<{_SPARK[column_type.value_type]}>" if pa.types.is_list(column_type) else _SPARK[column_type]
+    return (
+        f"ARRAY<{_SPARK[column_type.value_type]}>"
+        if pa.types.is_list(column_type)
+        else _SPARK[column_type]
+    )
 
 
 class UnionSchema:
-    """columns: every column of a frame of these kinds and its type, in order; names: of those fields alone, None: of all. ddl: the same for Spark,
-    which matches columns by name. fields: of each kind."""
+    """columns: every column of a frame of these kinds and its type, in order;
+
+    names: of those fields alone, None: of all. ddl: the same for Spark, which matches columns by
+        name. fields: of each kind.
+    """
 
     def __init__(self, kinds: Sequence[type[Any]], names: Collection[str] | None = None) -> None:
         columns = _union_columns(kinds)
-        self.columns = columns if names is None else {name: each for name, each in columns.items() if name == "kind" or name in names}
-        self.ddl = ", ".join(f"`{name}` {_spark_type(column_type)}" for name, column_type in self.columns.items())
-        self.fields = {kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in kinds}
+        self.columns = (
+            columns
+            if names is None
+            else {name: each for name, each in columns.items() if name == "kind" or name in names}
+        )
+        self.ddl = ", ".join(
+            f"`{name}` {_spark_type(column_type)}" for name, column_type in self.columns.items()
+        )
+        self.fields = {
+            kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in kinds
+        }
 
 
 REPLAYED: Final = UnionSchema(KINDS)
@@ -112,13 +144,18 @@ REPLAYED: Final = UnionSchema(KINDS)
 
 
 def _scalar_column(parts: list[Sequence[Any] | int], column_type: pa.DataType) -> pd.Series[Any]:
-    chunks = [pa.nulls(part, column_type) if isinstance(part, int) else exact_array(part, column_type) for part in parts]
+    chunks = [
+        pa.nulls(part, column_type) if isinstance(part, int) else exact_array(part, column_type)
+        for part in parts
+    ]
     # In one piece: Spark cannot take a column of several.
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.concat_arrays(chunks)))
 
 
 def _array_column(parts: list[Sequence[Any] | int]) -> pd.Series[Any]:
-    cells = np.empty(sum(part if isinstance(part, int) else len(part) for part in parts), dtype=object)
+    cells = np.empty(
+        sum(part if isinstance(part, int) else len(part) for part in parts), dtype=object
+    )
     start = 0
     for part in parts:
         if isinstance(part, int):
@@ -168,7 +205,11 @@ class FactFrames(GatheredFacts):
                 column.append(values.get(name, len(facts)))
         return pd.DataFrame(
             {
-                name: _array_column(parts[name]) if pa.types.is_list(column_type) else _scalar_column(parts[name], column_type)
+                name: (
+                    _array_column(parts[name])
+                    if pa.types.is_list(column_type)
+                    else _scalar_column(parts[name], column_type)
+                )
                 for name, column_type in self.schema.columns.items()
             }
         )

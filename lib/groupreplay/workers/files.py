@@ -29,7 +29,9 @@ def open_file(path: str) -> BinaryIO:
 
 
 def read_start(path: str, most: int) -> bytes:
-    """The first bytes of a file, at most so many, inflated if it is gzip. Raises OSError for what cannot be read."""
+    """The first bytes of a file, at most so many, inflated if it is gzip. Raises OSError for what
+    cannot be read.
+    """
     stream = ByteStream(path, -1, open_file)
     try:
         pieces, left = [], most
@@ -80,7 +82,9 @@ def _file_system(root: str) -> fs.FileSystem:
 
 
 def remote(uri: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a URI and the path inside it. Options of the URI (?region=..) belong to the file system."""
+    """The file system of a URI and the path inside it. Options of the URI (?region=..) belong to
+    the file system.
+    """
     parts = urlsplit(uri)
     scheme = _SCHEMES.get(parts.scheme.lower(), parts.scheme.lower())
     options = f"?{parts.query}" if parts.query else ""

@@ -19,8 +19,11 @@ def empty_unit_rows(units: Iterable[Unit]) -> pa.Table:
     return pa.Table.from_batches([raw_row_batch(LiveReader(unit).finish()) for unit in units])
 
 
-def read_live(units: Sequence[Unit], since_ms: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function to map: batches of one task, so of one unit, in offset order -> batches of raw rows.
+def read_live(
+    units: Sequence[Unit], since_ms: int
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function to map: batches of one task, so of one unit, in offset order -> batches of raw
+    rows.
 
     since_ms: `LiveReader.whole_since_ms`.
     """
@@ -42,7 +45,9 @@ def read_live(units: Sequence[Unit], since_ms: int) -> Callable[[Iterable[pa.Rec
                     continue
                 records = list(map(LogRecord._make, zip(*columns, strict=True)))
                 reader = reader or LiveReader(unit_of(partitions[0], records[0].offset), since_ms)
-                assert unit_of(partitions[-1], records[-1].offset) is reader.unit, "a task reads one unit"
+                assert unit_of(partitions[-1], records[-1].offset) is reader.unit, (
+                    "a task reads one unit"
+                )
                 if rows := reader.feed(records):
                     yield raw_row_batch(rows)
             if reader is not None:

@@ -1,7 +1,8 @@
 """Facts <-> rows of table `replayed`: the facts of one kind, by the thousand, as one Arrow stream.
 
-Each fact as a row of its own, with a column for every field of every kind, is more than half of what replay costs Spark: a hundred NULLs a row are
-taken from Python and written, and every table steps over them. An Arrow stream has the columns of its kind alone, compressed, and names and types
+Each fact as a row of its own, with a column for every field of every kind, is more than half of
+what replay costs Spark: a hundred NULLs a row are taken from Python and written, and every table
+steps over them. An Arrow stream has the columns of its kind alone, compressed, and names and types
 with them, so that a later version, or any reader of Arrow, can read it.
 """
 
@@ -18,10 +19,14 @@ from groupreplay.workers.fact_frames import GatheredFacts, UnionSchema
 from groupreplay.workers.task import worker_task
 
 DDL: Final = "`kind` STRING, `rows` BIGINT, `frame` BINARY"
-"""Columns of table `replayed`, but for the night. kind: of all facts of the row. rows: how many. frame: the stream, of one batch."""
+"""Columns of table `replayed`, but for the night. kind: of all facts of the row. rows: how many.
+frame: the stream, of one batch.
+"""
 
 PACKED_ROWS: Final = 2_500
-"""Facts of a row, at most. More make it little smaller, and Spark reads some thousands of rows at once."""
+"""Facts of a row, at most. More make it little smaller, and Spark reads some thousands of rows at
+once.
+"""
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(compression="zstd")
 
@@ -46,7 +51,10 @@ class PackedFacts(GatheredFacts):
         )
 
     def _stream(self, kind: type[Any], facts: Sequence[Any]) -> bytes:
-        arrays = {name: exact_array(column, self.schema.columns[name]) for name, column in self.values(kind, facts).items()}
+        arrays = {
+            name: exact_array(column, self.schema.columns[name])
+            for name, column in self.values(kind, facts).items()
+        }
         batch = pa.record_batch(arrays)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema, options=_OPTIONS) as stream:
@@ -55,9 +63,12 @@ class PackedFacts(GatheredFacts):
         return packed
 
 
-def unpacking(schema: UnionSchema) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """The function of a map over rows of `replayed`: rows of these kinds -> one row a fact, with the columns of the schema; NULL where a kind, or the
-    version that packed it, has no such field."""
+def unpacking(
+    schema: UnionSchema,
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """The function of a map over rows of `replayed`: rows of these kinds -> one row a fact, with
+    the columns of the schema; NULL where a kind, or the version that packed it, has no such field.
+    """
 
     def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with worker_task():
@@ -72,6 +83,7 @@ def unpacking(schema: UnionSchema) -> Callable[[Iterable[pa.RecordBatch]], Itera
 def _widened(schema: UnionSchema, kind: pa.Scalar, facts: pa.RecordBatch) -> pa.RecordBatch:
     rows, there = facts.num_rows, set(facts.schema.names)
     columns = {
-        name: facts.column(name).cast(column_type) if name in there else pa.nulls(rows, column_type) for name, column_type in schema.columns.items()
+        name: facts.column(name).cast(column_type) if name in there else pa.nulls(rows, column_type)
+        for name, column_type in schema.columns.items()
     }
     return pa.record_batch({**columns, "kind": pa.repeat(kind, rows)})

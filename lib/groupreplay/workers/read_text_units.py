@@ -1,4 +1,6 @@
-"""Units of text logs -> rows of `raw_lines`, on a worker: the function that landing maps over Arrow batches. Needs pyarrow, knows no Spark."""
+"""Units of text logs -> rows of `raw_lines`, on a worker: the function that landing maps over Arrow
+batches. Needs pyarrow, knows no Spark.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,36 @@ from groupreplay.workers.task import worker_task
 
 _NUMBERS: Final = frozenset(
     {
-        *("position", "at_ms", "started_ms", "epoch", "response_epoch", "error_code", "count", "duration_ms"),
+        *(
+            "position",
+            "at_ms",
+            "started_ms",
+            "epoch",
+            "response_epoch",
+            "error_code",
+            "count",
+            "duration_ms",
+        ),
         *("last_ms", "requests", "longest_gap_ms", "last_position", "session_timeout_ms"),
     }
 )
-_TYPES: Final = {"broker": pa.int32(), "offsets_partition": pa.int32(), "member_ids": pa.list_(pa.string())}
+_TYPES: Final = {
+    "broker": pa.int32(),
+    "offsets_partition": pa.int32(),
+    "member_ids": pa.list_(pa.string()),
+}
 
-COLUMNS: Final[dict[str, pa.DataType]] = {name: _TYPES.get(name, pa.int64() if name in _NUMBERS else pa.string()) for name in NAMES}
+COLUMNS: Final[dict[str, pa.DataType]] = {
+    name: _TYPES.get(name, pa.int64() if name in _NUMBERS else pa.string()) for name in NAMES
+}
 """Columns of `raw_lines` but for those that say which night it was."""
 
-_SPARK: Final = {pa.string(): "STRING", pa.int32(): "INT", pa.int64(): "BIGINT", pa.list_(pa.string()): "ARRAY<STRING>"}
+_SPARK: Final = {
+    pa.string(): "STRING",
+    pa.int32(): "INT",
+    pa.int64(): "BIGINT",
+    pa.list_(pa.string()): "ARRAY<STRING>",
+}
 
 DDL: Final = ", ".join(f"`{name}` {_SPARK[column_type]}" for name, column_type in COLUMNS.items())
 
@@ -33,7 +55,9 @@ _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
 
 def read_text_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches with a column `unit` (JSON) -> batches of rows, as they are read: no file is ever held whole."""
+    """Batches with a column `unit` (JSON) -> batches of rows, as they are read: no file is ever
+    held whole.
+    """
     with worker_task():
         for batch in batches:
             for text in batch.column("unit").to_pylist():
@@ -42,11 +66,16 @@ def read_text_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 
 
 def _rows(columns: dict[str, list[Any]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([_array(columns[name], column_type) for name, column_type in COLUMNS.items()], schema=_SCHEMA)
+    return pa.RecordBatch.from_arrays(
+        [_array(columns[name], column_type) for name, column_type in COLUMNS.items()],
+        schema=_SCHEMA,
+    )
 
 
 def _array(values: Sequence[Any], column_type: pa.DataType) -> pa.Array:
-    """Lines can hold numbers that are no BIGINT and texts that are no Unicode: these become NULL and escapes, where pa.array would fail the task."""
+    """Lines can hold numbers that are no BIGINT and texts that are no Unicode: these become NULL
+    and escapes, where pa.array would fail the task.
+    """
     try:
         return exact_array(values, column_type)
     except (pa.ArrowException, OverflowError, AttributeError):

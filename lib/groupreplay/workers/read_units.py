@@ -1,4 +1,6 @@
-"""Units -> raw rows, on a worker: the function that landing maps over Arrow batches. Needs pyarrow, knows no Spark."""
+"""Units -> raw rows, on a worker: the function that landing maps over Arrow batches. Needs pyarrow,
+knows no Spark.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +36,28 @@ COLUMNS: Final[dict[str, pa.DataType]] = {
 }
 """Columns of `raw_records` but for those that say which night it was."""
 
-_SPARK: Final = {pa.string(): "STRING", pa.binary(): "BINARY", pa.int32(): "INT", pa.int64(): "BIGINT"}
+_SPARK: Final = {
+    pa.string(): "STRING",
+    pa.binary(): "BINARY",
+    pa.int32(): "INT",
+    pa.int64(): "BIGINT",
+}
 
-DDL: Final = ", ".join(f"`{name}` {_SPARK[column_type]}{' NOT NULL' if name == 'kind' else ''}" for name, column_type in COLUMNS.items())
-"""The same for Spark, which searches a column that a table is partitioned by for empty texts, unless it can hold no NULL."""
+DDL: Final = ", ".join(
+    f"`{name}` {_SPARK[column_type]}{' NOT NULL' if name == 'kind' else ''}"
+    for name, column_type in COLUMNS.items()
+)
+"""The same for Spark, which searches a column that a table is partitioned by for empty texts,
+unless it can hold no NULL.
+"""
 
 _SCHEMA: Final = pa.schema(list(COLUMNS.items()))
 
 
 def read_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches with a column `unit` (JSON) -> batches of raw rows, as they are read: no file and no unit is ever held whole."""
+    """Batches with a column `unit` (JSON) -> batches of raw rows, as they are read: no file and no
+    unit is ever held whole.
+    """
     with worker_task():
         for batch in batches:
             for text in batch.column("unit").to_pylist():
@@ -54,4 +68,7 @@ def read_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def raw_row_batch(columns: dict[str, list[Any]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([exact_array(columns[name], column_type) for name, column_type in COLUMNS.items()], schema=_SCHEMA)
+    return pa.RecordBatch.from_arrays(
+        [exact_array(columns[name], column_type) for name, column_type in COLUMNS.items()],
+        schema=_SCHEMA,
+    )

@@ -1,10 +1,13 @@
-"""Replay of one slice: all groups of one hash bucket, one after another, each in the order of its partition's log.
+"""Replay of one slice: all groups of one hash bucket, one after another, each in the order of its
+partition's log.
 
-This is the function that the grouped map runs, in its iterator form: rows come in batches, one machine lives at a time, and facts leave as soon as
-there are enough of them. So memory is one batch and one group's state, however large the group is.
+This is the function that the grouped map runs, in its iterator form: rows come in batches, one
+machine lives at a time, and facts leave as soon as there are enough of them. So memory is one batch
+and one group's state, however large the group is.
 
-Rows come sorted by (group_id, offsets_partition, offset); Spark promises no order, so it is checked. A group's state from the night before is its
-first row: offset STATE_OFFSET, encoding STATE_ENCODING, the state as value.
+Rows come sorted by (group_id, offsets_partition, offset); Spark promises no order, so it is
+checked. A group's state from the night before is its first row: offset STATE_OFFSET, encoding
+STATE_ENCODING, the state as value.
 """
 
 from __future__ import annotations
@@ -28,13 +31,28 @@ STATE_OFFSET: Final = -1
 STATE_ENCODING: Final = "state"
 JSON_ENCODING: Final = "json"
 ENDED_ENCODING: Final = "ended state"
-"""Of a state whose log is no more: the group's rows end unobserved, and records that follow are of the log that took its place."""
+"""Of a state whose log is no more: the group's rows end unobserved, and records that follow are of
+the log that took its place.
+"""
 
-INPUT: Final = ("group_id", "offsets_partition", "offset", "ts_ms", "leader_epoch", "batch_base_offset", "last_hole", "encoding", "key", "value")
+INPUT: Final = (
+    "group_id",
+    "offsets_partition",
+    "offset",
+    "ts_ms",
+    "leader_epoch",
+    "batch_base_offset",
+    "last_hole",
+    "encoding",
+    "key",
+    "value",
+)
 """Columns of the rows, beside `slice`."""
 
 ROWS_AT_ONCE: Final = 2_500
-"""After so many rows of input the machine's facts are taken: a row of a group of thousands of members can give thousands of them."""
+"""After so many rows of input the machine's facts are taken: a row of a group of thousands of
+members can give thousands of them.
+"""
 
 FRAME_ROWS: Final = 20_000
 """Facts leave when there are so many: 5,000 to 50,000 cost the same, and memory grows with it."""
@@ -64,7 +82,9 @@ class SliceReplay:
         """Replays one batch; yields facts, packed, when there are enough of them."""
         columns = [frame[name].tolist() for name in INPUT]
         for start in range(0, len(frame), ROWS_AT_ONCE):
-            self._replay_rows(zip(*(column[start : start + ROWS_AT_ONCE] for column in columns), strict=True))
+            self._replay_rows(
+                zip(*(column[start : start + ROWS_AT_ONCE] for column in columns), strict=True)
+            )
             if self._machine is not None:
                 self.facts.add(self._machine.take_facts())
             if self.facts.rows >= FRAME_ROWS:
@@ -80,12 +100,26 @@ class SliceReplay:
     def _replay_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
         # What a row needs is in local names, as far as it can be: there are millions of them.
         counted, machine, last = self._counted, self._machine, self._offset
-        for group_id, partition, offset, ts_ms, leader_epoch, batch_base_offset, last_hole, encoding, key, value in rows:
+        for (
+            group_id,
+            partition,
+            offset,
+            ts_ms,
+            leader_epoch,
+            batch_base_offset,
+            last_hole,
+            encoding,
+            key,
+            value,
+        ) in rows:
             if group_id != self._group_id or partition != self._partition:
                 self._begin(group_id, partition)
                 counted, machine, last = self._counted, self._machine, STATE_OFFSET
             if offset < last:
-                raise AssertionError(f"rows of group {group_id!r}, partition {partition} are out of order: {offset} after {last}")
+                raise AssertionError(
+                    f"rows of group {group_id!r}, partition {partition} are out of order: {offset}"
+                    f" after {last}"
+                )
             last = offset
             if offset == STATE_OFFSET:
                 machine = self._restore(group_id, partition, encoding, value)
@@ -97,7 +131,9 @@ class SliceReplay:
                 self._quarantine(offset, outcome.reason, key, value, encoding)
             else:
                 counted.decoded += 1
-                entry = _tuple(Entry, (offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome))
+                entry = _tuple(
+                    Entry, (offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome)
+                )
                 if self._first is None:
                     machine = self._first_entry(entry)
                 machine.replay(entry)  # type: ignore[union-attr]  # there is one since the first entry
@@ -122,10 +158,15 @@ class SliceReplay:
         self._end_partition()
         if group_id != self._group_id:
             if self._group_id is not None and group_id <= self._group_id:
-                raise AssertionError(f"groups are out of order: {group_id!r} after {self._group_id!r}")
+                raise AssertionError(
+                    f"groups are out of order: {group_id!r} after {self._group_id!r}"
+                )
             self._end_group()
         elif partition <= self._partition:
-            raise AssertionError(f"partitions of group {group_id!r} are out of order: {partition} after {self._partition}")
+            raise AssertionError(
+                f"partitions of group {group_id!r} are out of order: {partition} after"
+                f" {self._partition}"
+            )
         self._group_id, self._partition, self._offset = group_id, partition, STATE_OFFSET
         if partition not in self._counts:
             self._counts[partition] = Counts(offsets_partition=partition)
@@ -141,14 +182,28 @@ class SliceReplay:
         if self._first is not None or self._has_ended:
             state = machine.state()
             if state != self._restored:
-                self.facts.add([GroupState(group_id=self._group_id, offsets_partition=self._partition, state_bytes=state)])
+                self.facts.add(
+                    [
+                        GroupState(
+                            group_id=self._group_id,
+                            offsets_partition=self._partition,
+                            state_bytes=state,
+                        )
+                    ]
+                )
         self._lives.append((self._partition, None if self._restored is not None else self._first))
         self._machine = self._first = self._restored = None
         self._has_ended = False
 
     def _end_group(self) -> None:
-        """A group lives in one partition of the offsets topic; in two after a change of their number, or when logs of two clusters were mixed."""
-        begun = sorted((first.ts_ms, partition, first.offset) for partition, first in self._lives if first is not None)
+        """A group lives in one partition of the offsets topic; in two after a change of their
+        number, or when logs of two clusters were mixed.
+        """
+        begun = sorted(
+            (first.ts_ms, partition, first.offset)
+            for partition, first in self._lives
+            if first is not None
+        )
         if len(self._lives) > 1 and self._group_id is not None:
             for ts_ms, partition, offset in begun[1:] if len(begun) == len(self._lives) else begun:
                 self.facts.add([self._in_two_partitions(partition, offset, ts_ms)])
@@ -167,10 +222,15 @@ class SliceReplay:
             severity="WARN",
             detected_at=ts_ms,
             evidence_offset=offset,
-            detail=f"the group is also in partition {others} of the offsets topic; each is replayed as a life of its own",
+            detail=(
+                f"the group is also in partition {others} of the offsets topic; each is replayed as"
+                " a life of its own"
+            ),
         )
 
-    def _quarantine(self, offset: int, reason: str, key: bytes, value: bytes | None, encoding: str) -> None:
+    def _quarantine(
+        self, offset: int, reason: str, key: bytes, value: bytes | None, encoding: str
+    ) -> None:
         self._counted.undecoded += 1
         raw = key + (value or b"")
         self.facts.add(
@@ -188,8 +248,12 @@ class SliceReplay:
         )
 
 
-def slice_replay(names: Mapping[str, str]) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
-    """The function of the grouped map. Spark takes its iterator form by the type hints, and from a plain function only."""
+def slice_replay(
+    names: Mapping[str, str],
+) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
+    """The function of the grouped map. Spark takes its iterator form by the type hints, and from a
+    plain function only.
+    """
 
     def replay_slice(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         with worker_task():

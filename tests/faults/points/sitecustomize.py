@@ -1,10 +1,14 @@
-"""Python runs this by itself when its folder is on PYTHONPATH: a run of a job then dies where FAULT_POINT says, or lives by another clock.
+"""Python runs this by itself when its folder is on PYTHONPATH: a run of a job then dies where
+FAULT_POINT says, or lives by another clock.
 
-    FAULT_POINT   before:NAME:N   the Nth write called NAME of the process begins       after:NAME:N   it has ended
-                  files:NAME:N    it has made a data file, and not yet a commit         soon:NAME:N:MS so long after it began
+    FAULT_POINT   before:NAME:N   the Nth write called NAME of the process begins       after:NAME:N
+    it has ended
+                  files:NAME:N    it has made a data file, and not yet a commit
+                  soon:NAME:N:MS so long after it began
     FAULT_CLOCK_S what is added to the clock of the table `runs`, in s
 
-NAME is a table, `create_all` for the making of tables, or `_sql` for the statements. Dying is SIGKILL for the whole process group, driver and JVM.
+NAME is a table, `create_all` for the making of tables, or `_sql` for the statements. Dying is
+SIGKILL for the whole process group, driver and JVM.
 """
 
 from __future__ import annotations
@@ -48,7 +52,9 @@ def watched(name_of: Callable[..., str], work: Callable[..., Any]) -> Callable[.
             die()
         if f"files:{name}:{number}" == POINT:
             folder = Path(arguments[0].path(name))
-            threading.Thread(target=_die_at_file, args=(folder, _data_files(folder)), daemon=True).start()
+            threading.Thread(
+                target=_die_at_file, args=(folder, _data_files(folder)), daemon=True
+            ).start()
         if POINT.startswith(f"soon:{name}:{number}:"):
             threading.Timer(int(POINT.rpartition(":")[2]) / 1000, die).start()
         result = work(*arguments, **named)

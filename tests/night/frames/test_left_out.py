@@ -15,7 +15,9 @@ from groupreplay.night.history import PastNight
 from groupreplay.night.plan import Landing, PartitionLanded, Plan
 
 ONE, TWO, THREE, FOUR, FIVE, SIX = (date(2026, 11, day) for day in range(1, 7))
-TESTS, BACK, BACK_AND_TESTS = (GroupsConfig(exclude=patterns) for patterns in (("test-*",), ("back",), ("back", "test-*")))
+TESTS, BACK, BACK_AND_TESTS = (
+    GroupsConfig(exclude=patterns) for patterns in (("test-*",), ("back",), ("back", "test-*"))
+)
 
 
 def past(night: date, groups: GroupsConfig, next_offset: int = 20, rows: int = 5) -> PastNight:
@@ -24,8 +26,17 @@ def past(night: date, groups: GroupsConfig, next_offset: int = 20, rows: int = 5
 
 
 def test_nights_without_groups_are_those_right_before_by_what_they_left_out() -> None:
-    nights = [past(ONE, TESTS), past(TWO, GroupsConfig()), past(THREE, TESTS), past(FOUR, BACK), past(FIVE, BACK)]
-    assert nights_without(nights, SIX, GroupsConfig()) == [Nights(BACK, tuple(nights[3:])), Nights(TESTS, (nights[2],))]
+    nights = [
+        past(ONE, TESTS),
+        past(TWO, GroupsConfig()),
+        past(THREE, TESTS),
+        past(FOUR, BACK),
+        past(FIVE, BACK),
+    ]
+    assert nights_without(nights, SIX, GroupsConfig()) == [
+        Nights(BACK, tuple(nights[3:])),
+        Nights(TESTS, (nights[2],)),
+    ]
     assert nights_without(nights, FOUR, BACK) == [Nights(TESTS, (nights[2],))]
     assert nights_without(nights, FOUR, TESTS) == [], "no group comes back"
     assert nights_without(nights, THREE, BACK) == []
@@ -35,26 +46,51 @@ def test_nights_without_groups_are_those_right_before_by_what_they_left_out() ->
 def test_choice_of_groups_is_part_of_a_plan() -> None:
     plan = Plan((), groups=GroupsConfig(include=("a*",), exclude=("ab", "ac")), left_out=7)
     assert Plan.from_json(plan.to_json()) == plan
-    assert Plan.from_json(plan.to_json().replace("groups", "other").replace("left_out", "more")).groups == GroupsConfig()
+    assert (
+        Plan.from_json(plan.to_json().replace("groups", "other").replace("left_out", "more")).groups
+        == GroupsConfig()
+    )
 
 
-RECORDS = "kind STRING, group_id STRING, offsets_partition INT, offset BIGINT, logical_date DATE, last_hole BIGINT"
+RECORDS = (
+    "kind STRING, group_id STRING, offsets_partition INT, offset BIGINT, logical_date DATE,"
+    " last_hole BIGINT"
+)
 
 
 @pytest.mark.spark
-def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(spark: SparkSession) -> None:
-    nights = [past(ONE, TESTS), past(TWO, GroupsConfig()), past(THREE, TESTS), past(FOUR, BACK_AND_TESTS)]
+def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(
+    spark: SparkSession,
+) -> None:
+    nights = [
+        past(ONE, TESTS),
+        past(TWO, GroupsConfig()),
+        past(THREE, TESTS),
+        past(FOUR, BACK_AND_TESTS),
+    ]
     groups = GroupsConfig(exclude=("test-b",))
     left_out = LeftOut(groups, nights_without(nights, FIVE, groups))
     assert left_out.since == THREE
     assert len(left_out.landings) == 2
     rows: list[tuple[Any, ...]]
-    rows = [("record", group, 3, day.day * 10, day, -1) for group in ("test-a", "test-b", "back", "other") for day in (ONE, TWO, THREE, FOUR, FIVE)]
+    rows = [
+        ("record", group, 3, day.day * 10, day, -1)
+        for group in ("test-a", "test-b", "back", "other")
+        for day in (ONE, TWO, THREE, FOUR, FIVE)
+    ]
     rows += [("unit", None, 3, 1, THREE, -1), ("unit", None, 3, 2, FIVE, -1)]
     raw = spark.createDataFrame(rows, RECORDS)
     records = left_out.kept_records(night_records(raw, FIVE, Landing(), left_out))
     found = sorted((row.group_id or "", row.logical_date.day) for row in records.collect())
-    assert found == [("", 5), ("back", 4), ("back", 5), ("other", 5), ("test-a", 3), ("test-a", 4), ("test-a", 5)]
+    assert found == [
+        ("", 5),
+        ("back", 4),
+        ("back", 5),
+        ("other", 5),
+        ("test-a", 3),
+        ("test-a", 4),
+        ("test-a", 5),
+    ]
     assert left_out.records == 1
     states = [("test-a", TWO), ("test-b", TWO), ("back", THREE), ("other", FOUR)]
     kept = left_out.kept_states(spark.createDataFrame(states, "group_id STRING, logical_date DATE"))
@@ -62,18 +98,45 @@ def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(spark:
 
 
 @pytest.mark.spark
-def test_where_their_rows_were_deleted_there_is_a_hole_and_no_old_state(spark: SparkSession) -> None:
-    nights = [past(ONE, GroupsConfig()), past(TWO, BACK, 20), past(THREE, BACK, 30, rows=0), past(FOUR, BACK, 40)]
-    rows = [("record", "back", 3, 35, FOUR, -1), ("record", "back", 3, 45, FIVE, -1), ("record", "other", 3, 46, FIVE, -1)]
+def test_where_their_rows_were_deleted_there_is_a_hole_and_no_old_state(
+    spark: SparkSession,
+) -> None:
+    nights = [
+        past(ONE, GroupsConfig()),
+        past(TWO, BACK, 20),
+        past(THREE, BACK, 30, rows=0),
+        past(FOUR, BACK, 40),
+    ]
+    rows = [
+        ("record", "back", 3, 35, FOUR, -1),
+        ("record", "back", 3, 45, FIVE, -1),
+        ("record", "other", 3, 46, FIVE, -1),
+    ]
     raw = spark.createDataFrame(rows, RECORDS)
     without = nights_without(nights, FIVE, GroupsConfig())
     gone = deleted_nights(raw, without)
     assert gone == {TWO}, "the third night landed nothing"
     left_out = LeftOut(GroupsConfig(), without, gone)
     assert left_out.since == THREE
-    kept = left_out.kept_records(night_records(raw, FIVE, Landing(), left_out)).select("group_id", "offset", "last_hole")
-    assert sorted(map(tuple, kept.collect())) == [("back", 35, 19), ("back", 45, 19), ("other", 46, -1)]
+    kept = left_out.kept_records(night_records(raw, FIVE, Landing(), left_out)).select(
+        "group_id", "offset", "last_hole"
+    )
+    assert sorted(map(tuple, kept.collect())) == [
+        ("back", 35, 19),
+        ("back", 45, 19),
+        ("other", 46, -1),
+    ]
     states = [("back", ONE), ("other", ONE)]
-    assert [row.group_id for row in left_out.kept_states(spark.createDataFrame(states, "group_id STRING, logical_date DATE")).collect()] == ["other"]
-    subjects = spark.createDataFrame([("gback", ONE), ("gother", ONE), ("p3", ONE)], "subject STRING, logical_date DATE")
-    assert sorted(row.subject for row in left_out.kept_evidence(subjects).collect()) == ["gother", "p3"]
+    assert [
+        row.group_id
+        for row in left_out.kept_states(
+            spark.createDataFrame(states, "group_id STRING, logical_date DATE")
+        ).collect()
+    ] == ["other"]
+    subjects = spark.createDataFrame(
+        [("gback", ONE), ("gother", ONE), ("p3", ONE)], "subject STRING, logical_date DATE"
+    )
+    assert sorted(row.subject for row in left_out.kept_evidence(subjects).collect()) == [
+        "gother",
+        "p3",
+    ]

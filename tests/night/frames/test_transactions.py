@@ -20,44 +20,110 @@ pytestmark = pytest.mark.spark
 
 
 def commit(night: int, offset: int, *, producer: int = 7, key: bytes = b"k") -> Row:
-    return {"kind": "open_commit", "night": night, "offset": offset, "producer_id": producer, "offsets_partition": 0, "key": key}
+    return {
+        "kind": "open_commit",
+        "night": night,
+        "offset": offset,
+        "producer_id": producer,
+        "offsets_partition": 0,
+        "key": key,
+    }
 
 
 def marker(night: int, offset: int, *, committed: bool = True, producer: int = 7) -> Row:
     detail = json.dumps({"committed": committed})
-    return {"kind": "marker", "night": night, "offset": offset, "producer_id": producer, "offsets_partition": 0, "detail": detail}
+    return {
+        "kind": "marker",
+        "night": night,
+        "offset": offset,
+        "producer_id": producer,
+        "offsets_partition": 0,
+        "detail": detail,
+    }
 
 
 def raw_records(spark: SparkSession, rows: list[Row]) -> DataFrame:
     names = [column.split()[0].strip("`") for column in DDL.split(", ")]
-    usual = {"ts_ms": 0, "leader_epoch": 4, "batch_base_offset": 0, "last_hole": -1, "encoding": "binary", "group_id": "g", "value": b"v"}
+    usual = {
+        "ts_ms": 0,
+        "leader_epoch": 4,
+        "batch_base_offset": 0,
+        "last_hole": -1,
+        "encoding": "binary",
+        "group_id": "g",
+        "value": b"v",
+    }
     usual |= {"source": "segments", "input": "__consumer_offsets-0"}
-    values = [(*[(usual | row | {"ts_ms": row["offset"] * 10}).get(name) for name in names], NIGHTS[row["night"]], row.get("log")) for row in rows]
+    values = [
+        (
+            *[(usual | row | {"ts_ms": row["offset"] * 10}).get(name) for name in names],
+            NIGHTS[row["night"]],
+            row.get("log"),
+        )
+        for row in rows
+    ]
     return spark.createDataFrame(values, DDL + ", `logical_date` DATE, `log_incarnation` INT")
 
 
 CASES: list[tuple[str, list[Row], dict[int, list[tuple[int, int]]]]] = [
-    ("committed in the marker's night, not before and not after", [commit(0, 5), marker(1, 20), marker(2, 30)], {1: [(5, 20)]}),
-    ("aborted: the next transaction is another", [commit(0, 5), marker(1, 20, committed=False), marker(2, 30)], {}),
+    (
+        "committed in the marker's night, not before and not after",
+        [commit(0, 5), marker(1, 20), marker(2, 30)],
+        {1: [(5, 20)]},
+    ),
+    (
+        "aborted: the next transaction is another",
+        [commit(0, 5), marker(1, 20, committed=False), marker(2, 30)],
+        {},
+    ),
     ("two nights later", [commit(0, 5), marker(2, 30)], {2: [(5, 30)]}),
     ("another producer's marker", [commit(0, 5), marker(1, 20, producer=8)], {}),
-    ("a marker of the log in the place of a topic's that was created anew", [commit(0, 5), marker(1, 20) | {"log": 1}], {}),
+    (
+        "a marker of the log in the place of a topic's that was created anew",
+        [commit(0, 5), marker(1, 20) | {"log": 1}],
+        {},
+    ),
     ("both of that log", [commit(0, 5) | {"log": 1}, marker(1, 20) | {"log": 1}], {1: [(5, 20)]}),
     ("a marker before it", [marker(0, 2), commit(0, 5)], {}),
     ("of another unit of the same night", [commit(1, 5), marker(1, 20)], {1: [(5, 20)]}),
-    ("the last of a key", [commit(0, 5), commit(0, 6), commit(0, 7, key=b"other"), marker(1, 20)], {1: [(6, 20), (7, 20)]}),
-    ("one transaction after another", [commit(0, 5), marker(1, 20), commit(1, 25), marker(1, 30)], {1: [(5, 20), (25, 30)]}),
+    (
+        "the last of a key",
+        [commit(0, 5), commit(0, 6), commit(0, 7, key=b"other"), marker(1, 20)],
+        {1: [(6, 20), (7, 20)]},
+    ),
+    (
+        "one transaction after another",
+        [commit(0, 5), marker(1, 20), commit(1, 25), marker(1, 30)],
+        {1: [(5, 20), (25, 30)]},
+    ),
 ]
-"""(what, rows, night -> (own offset, offset where it counts)); each case has a partition of its own."""
+"""(what, rows, night -> (own offset, offset where it counts)); each case has a partition of its
+own.
+"""
 
 
 @pytest.mark.parametrize("night", [0, 1, 2])
-def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(spark: SparkSession, night: int) -> None:
-    raw = raw_records(spark, [row | {"offsets_partition": partition} for partition, (_, rows, _) in enumerate(CASES) for row in rows])
-    records = night_records(raw, NIGHTS[night], Landing(open_commits=1, markers=1), LeftOut(GroupsConfig()))
+def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(
+    spark: SparkSession, night: int
+) -> None:
+    raw = raw_records(
+        spark,
+        [
+            row | {"offsets_partition": partition}
+            for partition, (_, rows, _) in enumerate(CASES)
+            for row in rows
+        ],
+    )
+    records = night_records(
+        raw, NIGHTS[night], Landing(open_commits=1, markers=1), LeftOut(GroupsConfig())
+    )
     found = records.where("kind = 'record'").orderBy("own_offset").collect()
     for partition, (what, _, settled) in enumerate(CASES):
-        placed = [(row["own_offset"], row["offset"]) for row in found if row["offsets_partition"] == partition]
+        placed = [
+            (row["own_offset"], row["offset"])
+            for row in found
+            if row["offsets_partition"] == partition
+        ]
         assert placed == settled.get(night, []), what
     for row in found:
         assert row["ts_ms"] == row["offset"] * 10
@@ -68,4 +134,7 @@ def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(spark: 
 def test_night_without_markers_looks_at_no_other_night(spark: SparkSession) -> None:
     raw = raw_records(spark, [commit(0, 5), marker(1, 20)])
     for landing in (Landing(open_commits=1), Landing(markers=1)):
-        assert [row["kind"] for row in night_records(raw, NIGHTS[1], landing, LeftOut(GroupsConfig())).collect()] == ["marker"]
+        assert [
+            row["kind"]
+            for row in night_records(raw, NIGHTS[1], landing, LeftOut(GroupsConfig())).collect()
+        ] == ["marker"]

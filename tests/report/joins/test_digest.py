@@ -1,4 +1,6 @@
-"""Digests: the same for the same rows in any order, the sum of the parts, other for any other value."""
+"""Digests: the same for the same rows in any order, the sum of the parts, other for any other
+value.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 
 from groupreplay.replay.facts import Epoch, HeldPartition, MemberState
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.digest import DIGESTED, EMPTY, add_digests, digest_of, observed, row_hash
+from groupreplay.report.joins.digest import (
+    DIGESTED,
+    EMPTY,
+    add_digests,
+    digest_of,
+    observed,
+    row_hash,
+)
 from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments
 from groupreplay.report.tables.member_states import member_states
@@ -43,30 +52,56 @@ def test_a_digest_is_free_of_order_and_adds_up(stage: Stage, context: ReportCont
     facts = [fact(Epoch, epoch=epoch, is_final=epoch % 2 == 0) for epoch in range(50)]
     whole = digest(group_epochs(stage(*facts), context).repartition(3), "group_epochs")
     assert whole == digest(group_epochs(stage(*reversed(facts)), context), "group_epochs")
-    parts = [digest(group_epochs(stage(*part), context), "group_epochs") for part in (facts[:10], facts[10:])]
+    parts = [
+        digest(group_epochs(stage(*part), context), "group_epochs")
+        for part in (facts[:10], facts[10:])
+    ]
     assert whole == add_digests(*parts) != parts[0]
     assert len(whole) == 16
 
 
 @pytest.mark.spark
-def test_a_digest_sees_values_and_which_column_is_null(stage: Stage, context: ReportContext) -> None:
-    variants: list[dict[str, Any]] = [{}, {"epoch": 8}, {"target_at": 5}, {"converged_at": 5}, {"cause_member_id": "m"}, {"to_offset": 5}]
-    found = {digest(group_epochs(stage(fact(Epoch, **each)), context), "group_epochs") for each in variants}
+def test_a_digest_sees_values_and_which_column_is_null(
+    stage: Stage, context: ReportContext
+) -> None:
+    variants: list[dict[str, Any]] = [
+        {},
+        {"epoch": 8},
+        {"target_at": 5},
+        {"converged_at": 5},
+        {"cause_member_id": "m"},
+        {"to_offset": 5},
+    ]
+    found = {
+        digest(group_epochs(stage(fact(Epoch, **each)), context), "group_epochs")
+        for each in variants
+    }
     assert len(found) == len(variants)
 
 
 @pytest.mark.spark
-def test_a_digest_leaves_out_the_night_finality_order_in_arrays_and_learnt_names(spark: SparkSession, stage: Stage, context: ReportContext) -> None:
-    later = replace(context, logical_date=date(2024, 1, 1), topics=spark.createDataFrame([], TOPICS_DDL))
+def test_a_digest_leaves_out_the_night_finality_order_in_arrays_and_learnt_names(
+    spark: SparkSession, stage: Stage, context: ReportContext
+) -> None:
+    later = replace(
+        context, logical_date=date(2024, 1, 1), topics=spark.createDataFrame([], TOPICS_DDL)
+    )
     held = stage(fact(HeldPartition)), stage(fact(HeldPartition, is_final=True))
-    assert digest(member_assignments(held[0], context), "member_assignments") == digest(member_assignments(held[1], later), "member_assignments")
-    waits = [stage(fact(MemberState, waiting_on=waiting_on)) for waiting_on in (["a", "b"], ["b", "a"], ["a"])]
+    assert digest(member_assignments(held[0], context), "member_assignments") == digest(
+        member_assignments(held[1], later), "member_assignments"
+    )
+    waits = [
+        stage(fact(MemberState, waiting_on=waiting_on))
+        for waiting_on in (["a", "b"], ["b", "a"], ["a"])
+    ]
     found = [digest(member_states(staged, context), "member_states") for staged in waits]
     assert found[0] == found[1] != found[2]
 
 
 @pytest.mark.spark
-def test_an_observed_frame_is_the_same_and_tells_its_digests(stage: Stage, context: ReportContext) -> None:
+def test_an_observed_frame_is_the_same_and_tells_its_digests(
+    stage: Stage, context: ReportContext
+) -> None:
     facts = [fact(Epoch, epoch=epoch, is_final=epoch < 3) for epoch in range(10)]
     frame = group_epochs(stage(*facts), context)
     observation = Observation()
@@ -74,4 +109,9 @@ def test_an_observed_frame_is_the_same_and_tells_its_digests(stage: Stage, conte
     assert told.columns == frame.columns
     told.write.format("noop").mode("overwrite").save()
     finals = digest(frame.where("is_final"), "group_epochs")
-    assert observation.get == {"rows": 10, "rows_final": 3, "digest": digest(frame, "group_epochs"), "digest_final": finals}
+    assert observation.get == {
+        "rows": 10,
+        "rows_final": 3,
+        "digest": digest(frame, "group_epochs"),
+        "digest_final": finals,
+    }

@@ -1,4 +1,6 @@
-"""Stalls and chains -> stuck episodes: thresholds, open and closed, repetitions in a sliding window."""
+"""Stalls and chains -> stuck episodes: thresholds, open and closed, repetitions in a sliding
+window.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,20 @@ MINUTE = 60_000
 
 
 def test_every_reason_of_the_facts_has_a_threshold() -> None:
-    named = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", f"{Stall.__doc__} {Chain.__doc__}")) - {"MIN_STALL_MS", "MAX_CHAIN_GAP_MS"}
+    named = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", f"{Stall.__doc__} {Chain.__doc__}")) - {
+        "MIN_STALL_MS",
+        "MAX_CHAIN_GAP_MS",
+    }
     assert named | NEEDS.keys() == STALL_THRESHOLDS.keys() | CHAIN_THRESHOLDS.keys()
     assert not named & NEEDS.keys()
-    for field in [*STALL_THRESHOLDS.values(), *(name for pair in CHAIN_THRESHOLDS.values() for name in pair)]:
-        assert getattr(Thresholds(), field) > 0 or field in ("upgrade_refused_ms", "assignor_failed_ms"), "what was refused once will be again"
+    for field in [
+        *STALL_THRESHOLDS.values(),
+        *(name for pair in CHAIN_THRESHOLDS.values() for name in pair),
+    ]:
+        assert getattr(Thresholds(), field) > 0 or field in (
+            "upgrade_refused_ms",
+            "assignor_failed_ms",
+        ), "what was refused once will be again"
 
 
 def test_thresholds_cannot_ask_for_what_the_machines_do_not_tell() -> None:
@@ -39,24 +50,59 @@ def test_thresholds_cannot_ask_for_what_the_machines_do_not_tell() -> None:
 def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportContext) -> None:
     facts = [
         fact(Stall, member_id="below", until_at=AT + 9_999, is_final=True),
-        fact(Stall, member_id="at", until_at=AT + 10_000, to_offset=20, is_final=True, blocked_by=["b", "a"], partitions_held=4, deadline_at=AT + 5),
-        fact(Stall, member_id="silent below", reason="NOT_RECONCILING", until_at=AT + 14_999, is_final=True),
-        fact(Stall, member_id="silent at", reason="NOT_RECONCILING", until_at=AT + 15_000, is_final=True),
+        fact(
+            Stall,
+            member_id="at",
+            until_at=AT + 10_000,
+            to_offset=20,
+            is_final=True,
+            blocked_by=["b", "a"],
+            partitions_held=4,
+            deadline_at=AT + 5,
+        ),
+        fact(
+            Stall,
+            member_id="silent below",
+            reason="NOT_RECONCILING",
+            until_at=AT + 14_999,
+            is_final=True,
+        ),
+        fact(
+            Stall,
+            member_id="silent at",
+            reason="NOT_RECONCILING",
+            until_at=AT + 15_000,
+            is_final=True,
+        ),
         fact(Stall, member_id="open", since_at=AS_OF_MS - 10_000),
         fact(Stall, member_id="open below", since_at=AS_OF_MS - 9_999),
         fact(Stall, member_id="start not seen", start_observed=False),
-        fact(Stall, member_id=None, reason="ASSIGNING_STALLED", until_at=AT + 16_000, detail="no target"),
+        fact(
+            Stall,
+            member_id=None,
+            reason="ASSIGNING_STALLED",
+            until_at=AT + 16_000,
+            detail="no target",
+        ),
     ]
     rows = {row.member_id: row for row in stuck_members(stage(*facts), context).collect()}
-    assert {name: (row.stuck_ms, row.is_open, row.is_final, row.to_offset) for name, row in rows.items()} == {
+    assert {
+        name: (row.stuck_ms, row.is_open, row.is_final, row.to_offset) for name, row in rows.items()
+    } == {
         "at": (10_000, False, True, 20),
         "silent at": (15_000, False, True, None),
         "open": (10_000, True, False, None),
     }
-    assert (rows["at"].blocked_by, rows["at"].partitions_held, rows["at"].repetitions) == (["b", "a"], 4, None)
+    assert (rows["at"].blocked_by, rows["at"].partitions_held, rows["at"].repetitions) == (
+        ["b", "a"],
+        4,
+        None,
+    )
     assert rows["open"].until_at is None
     groups = stuck_groups(stage(*facts), context).collect()
-    assert [(row.reason, row.stuck_ms, row.is_open, row.detail) for row in groups] == [("ASSIGNING_STALLED", 16_000, False, "no target")]
+    assert [(row.reason, row.stuck_ms, row.is_open, row.detail) for row in groups] == [
+        ("ASSIGNING_STALLED", 16_000, False, "no target")
+    ]
 
 
 CHAINS: dict[str, tuple[list[int], list[tuple[int, int, int]]]] = {
@@ -79,24 +125,43 @@ def test_chains_become_episodes(stage: Stage, context: ReportContext) -> None:
     facts = []
     for name, (minutes, _) in CHAINS.items():
         times = [AT + minute * MINUTE for minute in minutes]
-        facts.append(fact(Chain, member_id=name, times_at=times, ends_at=[time + 1 for time in times], to_offset=99, is_final=True))
+        facts.append(
+            fact(
+                Chain,
+                member_id=name,
+                times_at=times,
+                ends_at=[time + 1 for time in times],
+                to_offset=99,
+                is_final=True,
+            )
+        )
     found: dict[str, list[tuple[int, int, int]]] = {name: [] for name in CHAINS}
     rows = stuck_members(stage(*facts), context).selectExpr(
         "*", f"unix_millis(since_at) - {AT} AS first", f"unix_millis(until_at) - {AT} - 1 AS last"
     )
     for row in rows.orderBy("first").collect():
-        found[row.member_id].append((row["first"] // MINUTE, row["last"] // MINUTE, row.repetitions))
+        found[row.member_id].append(
+            (row["first"] // MINUTE, row["last"] // MINUTE, row.repetitions)
+        )
         assert (row.is_open, row.stuck_ms) == (False, row["last"] - row["first"] + 1)
     assert found == {name: episodes for name, (_, episodes) in CHAINS.items()}
 
 
 @pytest.mark.spark
-def test_a_chain_is_open_while_its_last_repetition_is_within_the_window(stage: Stage, context: ReportContext) -> None:
+def test_a_chain_is_open_while_its_last_repetition_is_within_the_window(
+    stage: Stage, context: ReportContext
+) -> None:
     window = context.thresholds.fence_loop_window_ms
 
     def chain(name: str, last_end: int, *, is_final: bool = False, more: int = 0) -> object:
         ends = [last_end - 2000, last_end - 1000, last_end, *[last_end + window * 2] * more]
-        return fact(Chain, member_id=name, times_at=[end - 500 for end in ends], ends_at=ends, is_final=is_final)
+        return fact(
+            Chain,
+            member_id=name,
+            times_at=[end - 500 for end in ends],
+            ends_at=ends,
+            is_final=is_final,
+        )
 
     facts = [
         chain("recent", AS_OF_MS - window),
@@ -105,7 +170,9 @@ def test_a_chain_is_open_while_its_last_repetition_is_within_the_window(stage: S
         chain("went on alone", AS_OF_MS - 2 * window - 5, more=1),
     ]
     rows = {row.member_id: row for row in stuck_members(stage(*facts), context).collect()}
-    assert {name: (row.is_open, row.until_at is None, row.stuck_ms) for name, row in rows.items()} == {
+    assert {
+        name: (row.is_open, row.until_at is None, row.stuck_ms) for name, row in rows.items()
+    } == {
         "recent": (True, True, window + 2500),
         "old": (False, False, 2500),
         "over": (False, False, 2500),
@@ -116,26 +183,59 @@ def test_a_chain_is_open_while_its_last_repetition_is_within_the_window(stage: S
 @pytest.mark.spark
 def test_epoch_storms_belong_to_the_group(stage: Stage, context: ReportContext) -> None:
     times = [AT + second * 1000 for second in range(12)]
-    storm = fact(Chain, reason="EPOCH_STORM", member_id=None, times_at=times, ends_at=times, is_final=True)
+    storm = fact(
+        Chain, reason="EPOCH_STORM", member_id=None, times_at=times, ends_at=times, is_final=True
+    )
     assert stuck_members(stage(storm), context).count() == 0
-    assert [(row.reason, row.repetitions, row.stuck_ms) for row in stuck_groups(stage(storm), context).collect()] == [("EPOCH_STORM", 12, 11_000)]
+    assert [
+        (row.reason, row.repetitions, row.stuck_ms)
+        for row in stuck_groups(stage(storm), context).collect()
+    ] == [("EPOCH_STORM", 12, 11_000)]
 
 
 @pytest.mark.spark
-def test_thresholds_of_a_group_are_those_of_the_first_pattern_that_has_them(stage: Stage, context: ReportContext) -> None:
+def test_thresholds_of_a_group_are_those_of_the_first_pattern_that_has_them(
+    stage: Stage, context: ReportContext
+) -> None:
     differing = (
         GroupThresholds(pattern="batch-*", limits={"slow_revocation_ms": 60_000}),
-        GroupThresholds(pattern="*-one", limits={"slow_revocation_ms": 20_000, "static_limbo_ms": 90_000, "migration_stalled_ms": 1_000}),
-        GroupThresholds(pattern="loops", limits={"fence_loop_count": 2, "fence_loop_window_ms": 1_000}),
+        GroupThresholds(
+            pattern="*-one",
+            limits={
+                "slow_revocation_ms": 20_000,
+                "static_limbo_ms": 90_000,
+                "migration_stalled_ms": 1_000,
+            },
+        ),
+        GroupThresholds(
+            pattern="loops", limits={"fence_loop_count": 2, "fence_loop_window_ms": 1_000}
+        ),
     )
     context = replace(context, thresholds_by_group=differing)
     groups = ("batch-one", "other-one", "other")
     stalls = [
-        fact(Stall, group_id=group, reason=reason, member_id=f"{seconds} s", since_at=AT, until_at=AT + seconds * 1000)
+        fact(
+            Stall,
+            group_id=group,
+            reason=reason,
+            member_id=f"{seconds} s",
+            since_at=AT,
+            until_at=AT + seconds * 1000,
+        )
         for group in groups
-        for reason, seconds in [("SLOW_REVOCATION", 19), ("SLOW_REVOCATION", 20), ("SLOW_REVOCATION", 60), ("STATIC_LIMBO", 60)]
+        for reason, seconds in [
+            ("SLOW_REVOCATION", 19),
+            ("SLOW_REVOCATION", 20),
+            ("SLOW_REVOCATION", 60),
+            ("STATIC_LIMBO", 60),
+        ]
     ]
-    chains = [fact(Chain, group_id=group, times_at=[AT, AT + 1000], ends_at=[AT, AT + 1000], is_final=True) for group in ("loops", "other")]
+    chains = [
+        fact(
+            Chain, group_id=group, times_at=[AT, AT + 1000], ends_at=[AT, AT + 1000], is_final=True
+        )
+        for group in ("loops", "other")
+    ]
     found: dict[tuple[str, str], set[str]] = {}
     for row in stuck_members(stage(*stalls, *chains), context).collect():
         found.setdefault((row.group_id, row.reason), set()).add(row.member_id)
@@ -146,5 +246,11 @@ def test_thresholds_of_a_group_are_those_of_the_first_pattern_that_has_them(stag
         ("other", "STATIC_LIMBO"): {"60 s"},
         ("loops", "FENCE_LOOP"): {"m"},
     }
-    mixed = [fact(GroupSnapshot, group_id=group, mixed_since_at=context.as_of_ms - 1_000) for group in groups]
-    assert {row.group_id for row in migration_progress(stage(*mixed), context).where("is_stalled").collect()} == {"batch-one", "other-one"}
+    mixed = [
+        fact(GroupSnapshot, group_id=group, mixed_since_at=context.as_of_ms - 1_000)
+        for group in groups
+    ]
+    assert {
+        row.group_id
+        for row in migration_progress(stage(*mixed), context).where("is_stalled").collect()
+    } == {"batch-one", "other-one"}

@@ -19,7 +19,15 @@ RULES = (
 
 
 @pytest.mark.parametrize(
-    ("group_id", "team"), [("orders.eu", "eu"), ("orders.us", "orders"), ("orders", None), ("late", "late"), ("lats", "never"), ("", None)]
+    ("group_id", "team"),
+    [
+        ("orders.eu", "eu"),
+        ("orders.us", "orders"),
+        ("orders", None),
+        ("late", "late"),
+        ("lats", "never"),
+        ("", None),
+    ],
 )
 def test_first_pattern_that_matches_wins(group_id: str, team: str | None) -> None:
     rule = first_match(RULES)(group_id)
@@ -29,7 +37,9 @@ def test_first_pattern_that_matches_wins(group_id: str, team: str | None) -> Non
 
 @pytest.mark.spark
 def test_every_row_gets_the_team_of_its_group(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([("orders.us", 1), ("orders.us", 2), ("else", 3), (None, 4)], "group_id STRING, row INT")
+    frame = spark.createDataFrame(
+        [("orders.us", 1), ("orders.us", 2), ("else", 3), (None, 4)], "group_id STRING, row INT"
+    )
     known = owners(frame.select("group_id"), RULES)
     assert [tuple(row) for row in known.collect()] == [("orders.us", "orders", "#orders")]
     told = with_owners(frame, known)
@@ -39,4 +49,6 @@ def test_every_row_gets_the_team_of_its_group(spark: SparkSession) -> None:
         (3, None, None),
         (4, None, None),
     ]
-    assert with_owners(frame, None).columns == told.columns == ["group_id", "row", "team", "contact"]
+    assert (
+        with_owners(frame, None).columns == told.columns == ["group_id", "row", "team", "contact"]
+    )

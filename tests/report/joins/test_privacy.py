@@ -1,4 +1,6 @@
-"""What analysts must not see: every kind of column that holds it, and that no column of any table was forgotten."""
+"""What analysts must not see: every kind of column that holds it, and that no column of any table
+was forgotten.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringTy
 from groupreplay.config.model import PrivacyConfig
 from groupreplay.evidence import classic_rebalances as rebalances
 from groupreplay.replay.rule_table import RULES
-from groupreplay.report.joins.privacy import FIELDS, MEMBERS, RULES_OF_PARTITIONS, TEXTS, HashKeys, hash_keys, hidden
+from groupreplay.report.joins.privacy import (
+    FIELDS,
+    MEMBERS,
+    RULES_OF_PARTITIONS,
+    TEXTS,
+    HashKeys,
+    hash_keys,
+    hidden,
+)
 from groupreplay.report.joins.private_words import WORDS
 from groupreplay.tables.schemas import PUBLIC, table_schema
 
@@ -27,15 +37,63 @@ RANDOM = "+oSCpi8lQLeQT5Sz8wJzgg"
 ALL_THREE = ("client_host", "client_id", "principal")
 
 CLEAR = {
-    *("cluster", "group_id", "group_ids", "rule", "severity", "path", "event", "source", "input", "topic", "topic_id", "api", "error", "refusal"),
-    *("protocol", "member_protocol", "phase", "last_phase", "direction", "mode", "cause", "confidence", "outcome", "state", "group_state"),
-    *("end_reason", "end_detail", "end_confidence", "software_name", "software_version", "encoding"),
+    *(
+        "cluster",
+        "group_id",
+        "group_ids",
+        "rule",
+        "severity",
+        "path",
+        "event",
+        "source",
+        "input",
+        "topic",
+        "topic_id",
+        "api",
+        "error",
+        "refusal",
+    ),
+    *(
+        "protocol",
+        "member_protocol",
+        "phase",
+        "last_phase",
+        "direction",
+        "mode",
+        "cause",
+        "confidence",
+        "outcome",
+        "state",
+        "group_state",
+    ),
+    *(
+        "end_reason",
+        "end_detail",
+        "end_confidence",
+        "software_name",
+        "software_version",
+        "encoding",
+    ),
     *("team", "contact"),
 }
-"""Columns that hold words of this package, of Kafka, of who configured it, or what is not hidden by design."""
+"""Columns that hold words of this package, of Kafka, of who configured it, or what is not hidden by
+design.
+"""
 
 CLEAR_IN = {("stuck_members", "reason"), ("stuck_groups", "reason"), ("coverage", "detail")}
-OF_RUNS = {"run_id", "holder", "code_version", "config_hash", "config", "plan", "table_versions", "counts", "timings", "digest", "digest_final"}
+OF_RUNS = {
+    "run_id",
+    "holder",
+    "code_version",
+    "config_hash",
+    "config",
+    "plan",
+    "table_versions",
+    "counts",
+    "timings",
+    "digest",
+    "digest_final",
+}
 
 
 def keys(*fields: str, salt: str = SALT) -> HashKeys:
@@ -55,20 +113,38 @@ def named(prefix: str) -> str:
     return f"{hashed('client_id', prefix)}-{UUID}"
 
 
-def shown(spark: SparkSession, table: str, ddl: str, *rows: tuple[Any, ...], using: HashKeys | None = None) -> list[tuple[Any, ...]]:
-    frame = spark.createDataFrame([(number, *row) for number, row in enumerate(rows)], f"n INT, {ddl}").coalesce(1)
+def shown(
+    spark: SparkSession, table: str, ddl: str, *rows: tuple[Any, ...], using: HashKeys | None = None
+) -> list[tuple[Any, ...]]:
+    frame = spark.createDataFrame(
+        [(number, *row) for number, row in enumerate(rows)], f"n INT, {ddl}"
+    ).coalesce(1)
     result = hidden(table, frame, using or keys())
     assert result.columns == frame.columns
     return [tuple(row)[1:] for row in result.orderBy("n").collect()]
 
 
 def test_fields_are_hashed_alike_everywhere_and_null_stays_null(spark: SparkSession) -> None:
-    ddl = "client_id STRING, client_host STRING, principal STRING, instance_id STRING, group_id STRING"
+    ddl = (
+        "client_id STRING, client_host STRING, principal STRING, instance_id STRING, group_id"
+        " STRING"
+    )
     row = ("billing", "/10.0.0.7", "User:ann", "i-1", "g")
-    client, host, user = hashed("client_id", "billing"), hashed("client_host", "/10.0.0.7"), hashed("principal", "User:ann")
-    assert shown(spark, "members", ddl, row, (None,) * 5) == [(client, host, user, "i-1", "g"), (None,) * 5]
-    assert shown(spark, "members", ddl, row, using=keys("principal")) == [("billing", "/10.0.0.7", user, "i-1", "g")]
-    assert shown(spark, "members", ddl, row, using=keys("instance_id"))[0][3] == hashed("client_id", "i-1")
+    client, host, user = (
+        hashed("client_id", "billing"),
+        hashed("client_host", "/10.0.0.7"),
+        hashed("principal", "User:ann"),
+    )
+    assert shown(spark, "members", ddl, row, (None,) * 5) == [
+        (client, host, user, "i-1", "g"),
+        (None,) * 5,
+    ]
+    assert shown(spark, "members", ddl, row, using=keys("principal")) == [
+        ("billing", "/10.0.0.7", user, "i-1", "g")
+    ]
+    assert shown(spark, "members", ddl, row, using=keys("instance_id"))[0][3] == hashed(
+        "client_id", "i-1"
+    )
     assert hidden("members", spark.createDataFrame([row], ddl), None).collect() == [row]
 
 
@@ -87,8 +163,13 @@ def test_fields_are_hashed_alike_everywhere_and_null_stays_null(spark: SparkSess
         ("finance-department-ann", hashed("client_id", "finance-department-ann")),
     ],
 )
-def test_member_ids_keep_nothing_but_what_is_random(spark: SparkSession, member: str | None, becomes: str | None) -> None:
-    ddl = "next_member_id STRING, waiting_on ARRAY<STRING>, blockers ARRAY<STRUCT<member_id: STRING, client_host: STRING>>"
+def test_member_ids_keep_nothing_but_what_is_random(
+    spark: SparkSession, member: str | None, becomes: str | None
+) -> None:
+    ddl = (
+        "next_member_id STRING, waiting_on ARRAY<STRING>, blockers ARRAY<STRUCT<member_id: STRING,"
+        " client_host: STRING>>"
+    )
     row = (member, [member, RANDOM], [(member, "/h")])
     (found,) = shown(spark, "t", ddl, row)
     assert found == (becomes, [becomes, RANDOM], [(becomes, hashed("client_host", "/h"))])
@@ -113,8 +194,12 @@ def test_who_asks_is_told_by_what_stands_beside(spark: SparkSession) -> None:
         (both, None, both, "both"),
         ("", None, None, None),
     ]
-    assert shown(spark, "refusals", ddl, rows[2], using=keys("instance_id"))[0][0] == hashed("client_id", "i-1")
-    assert shown(spark, "stuck_members", "member_id STRING, client_id STRING", (RANDOM, RANDOM)) == [(client, client)]
+    assert shown(spark, "refusals", ddl, rows[2], using=keys("instance_id"))[0][0] == hashed(
+        "client_id", "i-1"
+    )
+    assert shown(
+        spark, "stuck_members", "member_id STRING, client_id STRING", (RANDOM, RANDOM)
+    ) == [(client, client)]
 
 
 @pytest.mark.parametrize(
@@ -130,41 +215,75 @@ def test_who_asks_is_told_by_what_stands_beside(spark: SparkSession) -> None:
         ("rebalance failed due to IllegalStateException", None),
         ("rebalance failed due to AnnsException", "rebalance failed due to .."),
         ("2 attempts, the last for epoch 7: Partitions were left unassigned.", None),
-        ("2 attempts, the last for epoch 7: no rack for billing at ann's.", "2 attempts, the last for epoch 7: no .. for .. at .."),
-        ("Failed to compute a new target assignment for epoch 7: Index 3 out of bounds for length 3.", None),
-        ("ann's laptop at /10.0.0.7:9092 (billing) left, 10.0.0.7 it was", ".. at .. left, .. it was"),
+        (
+            "2 attempts, the last for epoch 7: no rack for billing at ann's.",
+            "2 attempts, the last for epoch 7: no .. for .. at ..",
+        ),
+        (
+            (
+                "Failed to compute a new target assignment for epoch 7: Index 3 out of bounds for"
+                " length 3."
+            ),
+            None,
+        ),
+        (
+            "ann's laptop at /10.0.0.7:9092 (billing) left, 10.0.0.7 it was",
+            ".. at .. left, .. it was",
+        ),
         (
             f"nobody joined; missing: a-{UUID}, b-{UUID}",
             f"nobody joined; missing: {named('a')}, {named('b')}",
         ),
         ("POLICY: 3 attempts", None),
-        (f"Member {RANDOM} is not a member of group orders.", f"Member {RANDOM} is not a member of group .."),
+        (
+            f"Member {RANDOM} is not a member of group orders.",
+            f"Member {RANDOM} is not a member of group ..",
+        ),
         ('\'{"clientId":"billing"}\' is no text', ".. is no text"),
         ("kept leader epoch 3, dropped 2", None),
         ("", None),
     ],
 )
-def test_texts_keep_the_words_that_kafka_and_this_package_write(spark: SparkSession, text: str, becomes: str | None) -> None:
-    for table, column in (("stuck_groups", "detail"), ("undecoded", "reason"), ("refusals", "message")):
-        assert shown(spark, table, f"{column} STRING", (text,), (None,)) == [(text if becomes is None else becomes,), (None,)]
+def test_texts_keep_the_words_that_kafka_and_this_package_write(
+    spark: SparkSession, text: str, becomes: str | None
+) -> None:
+    for table, column in (
+        ("stuck_groups", "detail"),
+        ("undecoded", "reason"),
+        ("refusals", "message"),
+    ):
+        assert shown(spark, table, f"{column} STRING", (text,), (None,)) == [
+            (text if becomes is None else becomes,),
+            (None,),
+        ]
 
 
 def test_anomalies_keep_the_partition_they_begin_with(spark: SparkSession) -> None:
     member = f"billing-{UUID}"
     told = named("billing")
-    rows = [("I14", f"orders-7 reaches {member} while {RANDOM} holds it"), ("I7", "billing-7: epoch 3 after 4"), ("I7", f"{member}: epoch 3 after 4")]
+    rows = [
+        ("I14", f"orders-7 reaches {member} while {RANDOM} holds it"),
+        ("I7", "billing-7: epoch 3 after 4"),
+        ("I7", f"{member}: epoch 3 after 4"),
+    ]
     assert shown(spark, "anomalies", "rule STRING, detail STRING", *rows) == [
         ("I14", f"orders-7 reaches {told} while {RANDOM} holds it"),
         ("I7", ".. epoch 3 after 4"),
         ("I7", f"{told}: epoch 3 after 4"),
     ]
-    assert set(RULES_OF_PARTITIONS) <= {rule.name.split("_")[0] for rule in RULES.values()} | set(RULES)
+    assert set(RULES_OF_PARTITIONS) <= {rule.name.split("_")[0] for rule in RULES.values()} | set(
+        RULES
+    )
 
 
 def test_raw_bytes_and_odd_loggers_are_left_out(spark: SparkSession) -> None:
-    assert shown(spark, "undecoded", "raw BINARY, raw_bytes BIGINT", (bytearray(b"billing"), 7)) == [(None, 7)]
+    assert shown(
+        spark, "undecoded", "raw BINARY, raw_bytes BIGINT", (bytearray(b"billing"), 7)
+    ) == [(None, 7)]
     loggers = {"kafka.server.KafkaServer": 2, "root": 1, "User:ann": 1, "10.0.0.7": 1}
-    assert shown(spark, "coverage", "loggers MAP<STRING, BIGINT>", (loggers,)) == [({"kafka.server.KafkaServer": 2, "root": 1},)]
+    assert shown(spark, "coverage", "loggers MAP<STRING, BIGINT>", (loggers,)) == [
+        ({"kafka.server.KafkaServer": 2, "root": 1},)
+    ]
 
 
 def test_kinds_of_reasons_are_words() -> None:
@@ -180,7 +299,11 @@ def test_salts_and_choices_are_told_apart_and_not_given_away() -> None:
 
 
 def test_salt_is_in_no_plan(spark: SparkSession) -> None:
-    frame = hidden("members", spark.createDataFrame([("c", date(2026, 1, 1))], "client_id STRING, logical_date DATE"), keys())
+    frame = hidden(
+        "members",
+        spark.createDataFrame([("c", date(2026, 1, 1))], "client_id STRING, logical_date DATE"),
+        keys(),
+    )
     assert SALT not in str(frame._jdf.queryExecution().toString())
 
 
@@ -194,7 +317,11 @@ def test_no_column_was_forgotten(spark: SparkSession, table: str) -> None:
 
 
 def test_runs_hold_what_was_looked_at(spark: SparkSession) -> None:
-    assert set(_texts(table_schema(spark, "runs").struct, "")) == OF_RUNS | {"cluster", "state", "error"}
+    assert set(_texts(table_schema(spark, "runs").struct, "")) == OF_RUNS | {
+        "cluster",
+        "state",
+        "error",
+    }
 
 
 def _texts(kind: DataType, name: str) -> Iterator[str]:

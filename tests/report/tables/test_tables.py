@@ -1,4 +1,6 @@
-"""Every table is made of the kinds that it is given, and of just its columns, with rows and without."""
+"""Every table is made of the kinds that it is given, and of just its columns, with rows and
+without.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField
 
-from groupreplay.replay.facts import FACTS, Anomaly, Conversion, Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberLife, MemberState, Stall
+from groupreplay.replay.facts import (
+    FACTS,
+    Anomaly,
+    Conversion,
+    Epoch,
+    Fact,
+    GroupSnapshot,
+    HandOver,
+    HeldPartition,
+    MemberLife,
+    MemberState,
+    Stall,
+)
 from groupreplay.report.catalog import OF_STAGED, OF_STAGED_AND_RAW, Sources
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.tables.group_epochs import group_epochs
@@ -48,7 +62,15 @@ def _one_of_each() -> list[Any]:
     facts = [fact(kind) for kind in FACTS]
     stall = fact(Stall, reason="MIGRATION_STALLED", member_id=None, since_at=AT - 86_400_000)
     state = GroupState(group_id="g", offsets_partition=3, state_bytes=b"1")
-    broken = Undecoded(group_id="g", offsets_partition=3, offset=5, reason="r", raw=b"x", raw_bytes=1, encoding="binary")
+    broken = Undecoded(
+        group_id="g",
+        offsets_partition=3,
+        offset=5,
+        reason="r",
+        raw=b"x",
+        raw_bytes=1,
+        encoding="binary",
+    )
     return [*facts, stall, state, broken, Counts(offsets_partition=3, decoded=1)]
 
 
@@ -58,22 +80,36 @@ def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> di
     nothing = context.topics.limit(0)
     given = nothing.withColumn("partitions", sf.lit(None).cast("int"))
     reports = {name: sources.frame(name, context) for name in (*OF_STAGED, *OF_STAGED_AND_RAW)}
-    return reports | {"topics": topics(sources.staged("topics", context), given, known=nothing, context=context)}
+    return reports | {
+        "topics": topics(sources.staged("topics", context), given, known=nothing, context=context)
+    }
 
 
-def test_each_transform_gives_the_columns_of_its_table(spark: SparkSession, land: Stage, context: ReportContext) -> None:
+def test_each_transform_gives_the_columns_of_its_table(
+    spark: SparkSession, land: Stage, context: ReportContext
+) -> None:
     for name, frame in _reports([], land(), context).items():
         assert _columns(frame.schema) == _columns(table_schema(spark, name).struct), name
 
 
 def _row_counts(reports: dict[str, DataFrame]) -> dict[str, int]:
     """In one job, with every column made: a bare count would leave them out."""
-    made = [frame.select(sf.lit(name).alias("name"), sf.to_json(sf.struct("*")).alias("row")) for name, frame in reports.items()]
-    counts = reduce(DataFrame.unionByName, made).groupBy("name").agg(sf.count("row").alias("rows")).collect()
+    made = [
+        frame.select(sf.lit(name).alias("name"), sf.to_json(sf.struct("*")).alias("row"))
+        for name, frame in reports.items()
+    ]
+    counts = (
+        reduce(DataFrame.unionByName, made)
+        .groupBy("name")
+        .agg(sf.count("row").alias("rows"))
+        .collect()
+    )
     return dict.fromkeys(reports, 0) | {row["name"]: row["rows"] for row in counts}
 
 
-def test_one_fact_of_each_kind_gives_one_row_in_its_table(land: Stage, context: ReportContext) -> None:
+def test_one_fact_of_each_kind_gives_one_row_in_its_table(
+    land: Stage, context: ReportContext
+) -> None:
     counts = _row_counts(_reports(_one_of_each(), land(), context))
     assert counts == dict.fromkeys(counts, 1)
 
@@ -91,15 +127,33 @@ def test_each_field_of_a_fact_is_a_column_of_its_table(spark: SparkSession, name
 
 def test_values_past_their_types_become_the_limits(stage: Stage, context: ReportContext) -> None:
     far = 2**63 - 1
-    row = group_epochs(stage(fact(Epoch, started_at=far, converged_at=-far, members=far, members_classic=-far, partitions_moved=None)), context)
+    row = group_epochs(
+        stage(
+            fact(
+                Epoch,
+                started_at=far,
+                converged_at=-far,
+                members=far,
+                members_classic=-far,
+                partitions_moved=None,
+            )
+        ),
+        context,
+    )
     told = row.selectExpr(
-        "date_format(started_at, 'yyyy')", "date_format(converged_at, 'yyyy')", "members", "members_classic", "partitions_moved"
+        "date_format(started_at, 'yyyy')",
+        "date_format(converged_at, 'yyyy')",
+        "members",
+        "members_classic",
+        "partitions_moved",
     ).first()
     assert told is not None
     assert tuple(told) == ("2262", "1970", 2**31 - 1, -(2**31), None)
 
 
-def test_migration_progress_tells_the_share_who_blocks_and_who_is_stalled(stage: Stage, context: ReportContext) -> None:
+def test_migration_progress_tells_the_share_who_blocks_and_who_is_stalled(
+    stage: Stage, context: ReportContext
+) -> None:
     day = context.thresholds.migration_stalled_ms
     facts = [
         fact(GroupSnapshot, group_id="stalled", mixed_since_at=context.as_of_ms - day),
@@ -129,15 +183,29 @@ def test_migration_progress_tells_the_share_who_blocks_and_who_is_stalled(stage:
     assert rows["connect"].blockers == []
 
 
-def test_open_hand_overs_last_until_as_of_unless_their_start_was_not_seen(stage: Stage, context: ReportContext) -> None:
+def test_open_hand_overs_last_until_as_of_unless_their_start_was_not_seen(
+    stage: Stage, context: ReportContext
+) -> None:
     facts = [
         fact(HandOver, member_id="open"),
         fact(HandOver, member_id="not seen", start_observed=False),
-        fact(HandOver, member_id="acked", outcome="ACKED", revoke_ms=5, is_censored=False, is_final=True),
+        fact(
+            HandOver,
+            member_id="acked",
+            outcome="ACKED",
+            revoke_ms=5,
+            is_censored=False,
+            is_final=True,
+        ),
         fact(HandOver, member_id="from the future", requested_at=context.as_of_ms + 1),
     ]
     rows = revocation_latencies(stage(*facts), context).collect()
-    assert {row.member_id: row.revoke_ms for row in rows} == {"open": context.as_of_ms - AT, "not seen": None, "acked": 5, "from the future": None}
+    assert {row.member_id: row.revoke_ms for row in rows} == {
+        "open": context.as_of_ms - AT,
+        "not seen": None,
+        "acked": 5,
+        "from the future": None,
+    }
 
 
 def test_a_topic_without_a_name_is_shown_by_its_id(stage: Stage, context: ReportContext) -> None:
@@ -147,4 +215,8 @@ def test_a_topic_without_a_name_is_shown_by_its_id(stage: Stage, context: Report
         fact(HeldPartition, topic=None, topic_id="id-unknown"),
     ]
     rows = member_assignments(stage(*facts), context).collect()
-    assert {(row.topic, row.topic_id) for row in rows} == {("by-name", None), ("orders", "id-orders"), ("id-unknown", "id-unknown")}
+    assert {(row.topic, row.topic_id) for row in rows} == {
+        ("by-name", None),
+        ("orders", "id-orders"),
+        ("id-unknown", "id-unknown"),
+    }

@@ -51,10 +51,20 @@ def field_values(field: Field, version: int) -> st.SearchStrategy[Any]:
 
 
 def struct_values(layout: Struct, version: int) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries({field.name: field_values(field, version) for field in layout.fields if field.is_in(version)})
+    return st.fixed_dictionaries(
+        {
+            field.name: field_values(field, version)
+            for field in layout.fields
+            if field.is_in(version)
+        }
+    )
 
 
-VERSIONS = [(key_type, version) for key_type, one in RECORD_TYPES.items() for version in range(one.max_version + 1)]
+VERSIONS = [
+    (key_type, version)
+    for key_type, one in RECORD_TYPES.items()
+    for version in range(one.max_version + 1)
+]
 
 
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
@@ -62,10 +72,18 @@ VERSIONS = [(key_type, version) for key_type, one in RECORD_TYPES.items() for ve
 @given(data=st.data())
 def test_encoded_record_decodes_to_itself(key_type: int, version: int, data: st.DataObject) -> None:
     record_type = RECORD_TYPES[key_type]
-    layout = data.draw(st.sampled_from([one for one in record_type.layouts if one.refused is None])).struct
+    layout = data.draw(
+        st.sampled_from([one for one in record_type.layouts if one.refused is None])
+    ).struct
     key_values = data.draw(struct_values(record_type.key, 0))
     values = data.draw(struct_values(layout, version))
-    tags = data.draw(st.lists(st.tuples(st.integers(100, 1 << 20), st.binary(max_size=5)), max_size=2, unique_by=lambda tag: tag[0]))
+    tags = data.draw(
+        st.lists(
+            st.tuples(st.integers(100, 1 << 20), st.binary(max_size=5)),
+            max_size=2,
+            unique_by=lambda tag: tag[0],
+        )
+    )
     key = struct.pack(">h", key_type) + encode.encode_struct(record_type.key, key_values, 0)
     value = struct.pack(">h", version) + encode.encode_struct(layout, values, version, tags)
     names = [key_values[field.name] for field in record_type.key.fields]
@@ -86,9 +104,13 @@ def test_any_bytes_are_a_record_or_a_reason(key: bytes, value: bytes | None) -> 
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
 @settings(max_examples=25, deadline=None)
 @given(value=st.binary(max_size=120), cut=st.integers(0, 120))
-def test_any_value_of_a_known_type_is_a_record_or_a_reason(key_type: int, version: int, value: bytes, cut: int) -> None:
+def test_any_value_of_a_known_type_is_a_record_or_a_reason(
+    key_type: int, version: int, value: bytes, cut: int
+) -> None:
     names = {"partition": 0}
-    key = encode.key(key_type, *(names.get(field.name, "x") for field in RECORD_TYPES[key_type].key.fields))
+    key = encode.key(
+        key_type, *(names.get(field.name, "x") for field in RECORD_TYPES[key_type].key.fields)
+    )
     assert isinstance(decode(key, struct.pack(">h", version) + value), Record | Undecodable)
     assert isinstance(decode(key[:cut], value), Record | UnknownType | Undecodable)
 
@@ -108,7 +130,10 @@ def test_claimed_counts_and_lengths_allocate_nothing() -> None:
     liars = [
         (encode.key(8, "g", "m"), b"\0\0" + bytes(9) + many),
         (encode.key(7, "g", "m"), b"\0\0" + many),
-        (encode.key(2, "g"), b"\0\3\0\x08consumer\0\0\0\1\xff\xff\xff\xff" + bytes(8) + b"\x7f\xff\xff\xff"),
+        (
+            encode.key(2, "g"),
+            b"\0\3\0\x08consumer\0\0\0\1\xff\xff\xff\xff" + bytes(8) + b"\x7f\xff\xff\xff",
+        ),
         (encode.key(5, "g", "m"), b"\0\0" + b"\0\0" + many),
         (encode.key(17, "g"), b"\0\0" + bytes(12) + b"\1\1" + many + many),
         (encode.key(8, "g", "m"), b"\0\0" + bytes(9) + b"\1\1\xff\xff\xff\xff\x0f"),
@@ -124,10 +149,14 @@ def test_claimed_counts_and_lengths_allocate_nothing() -> None:
 
 
 def test_memory_is_a_small_multiple_of_the_bytes() -> None:
-    value = encode.value(7, topicPartitions=[{"topicId": "A" * 22, "partitions": [0] * 50_000} for _ in range(4)])
+    value = encode.value(
+        7, topicPartitions=[{"topicId": "A" * 22, "partitions": [0] * 50_000} for _ in range(4)]
+    )
     tracemalloc.start()
     try:
-        assert isinstance(decode(encode.key(7, "g", "m"), value), ConsumerGroupTargetAssignmentMember)
+        assert isinstance(
+            decode(encode.key(7, "g", "m"), value), ConsumerGroupTargetAssignmentMember
+        )
         assert tracemalloc.get_traced_memory()[1] < 8 * len(value)
     finally:
         tracemalloc.stop()

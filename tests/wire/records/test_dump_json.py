@@ -1,4 +1,6 @@
-"""The JSON of the dump tool: equal to the bytes (on recordings: test_recordings), total, and free of lone surrogates."""
+"""The JSON of the dump tool: equal to the bytes (on recordings: test_recordings), total, and free
+of lone surrogates.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupreplay.records.classic import Assignment, GroupMember, GroupMetadata, NamedPartitions, Subscription
+from groupreplay.records.classic import (
+    Assignment,
+    GroupMember,
+    GroupMetadata,
+    NamedPartitions,
+    Subscription,
+)
 from groupreplay.records.consumer import ConsumerGroupMetadata
 from groupreplay.records.entries import Record
 from groupreplay.records.others import OtherGroupRecord
@@ -23,7 +31,10 @@ from groupreplay.wire.records.schema import Field, Struct
 from tests.wire import encode
 from tests.wire.records.test_consumer_offsets import VERSIONS, struct_values
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3),
+)
 
 
 def as_printed(layout: Struct, values: dict[str, object], version: int) -> dict[str, object]:
@@ -39,21 +50,39 @@ def _printed(field: Field, value: object, version: int) -> object:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, list):
-        return [as_printed(field.struct, one, version) if field.struct is not None else one for one in value]
-    return as_printed(field.struct, value, version) if field.struct is not None and isinstance(value, dict) else value
+        return [
+            as_printed(field.struct, one, version) if field.struct is not None else one
+            for one in value
+        ]
+    return (
+        as_printed(field.struct, value, version)
+        if field.struct is not None and isinstance(value, dict)
+        else value
+    )
 
 
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
-def test_text_and_bytes_give_equal_records(key_type: int, version: int, data: st.DataObject) -> None:
+def test_text_and_bytes_give_equal_records(
+    key_type: int, version: int, data: st.DataObject
+) -> None:
     record_type = RECORD_TYPES[key_type]
-    layout = data.draw(st.sampled_from([one for one in record_type.layouts if one.refused is None])).struct
-    key_values, values = data.draw(struct_values(record_type.key, 0)), data.draw(struct_values(layout, version))
+    layout = data.draw(
+        st.sampled_from([one for one in record_type.layouts if one.refused is None])
+    ).struct
+    key_values, values = (
+        data.draw(struct_values(record_type.key, 0)),
+        data.draw(struct_values(layout, version)),
+    )
     key = struct.pack(">h", key_type) + encode.encode_struct(record_type.key, key_values, 0)
     value = struct.pack(">h", version) + encode.encode_struct(layout, values, version)
-    key_text = json.dumps({"type": str(key_type), "data": as_printed(record_type.key, key_values, 0)})
-    value_text = json.dumps({"version": str(version), "data": as_printed(layout, values, version)}, ensure_ascii=False)
+    key_text = json.dumps(
+        {"type": str(key_type), "data": as_printed(record_type.key, key_values, 0)}
+    )
+    value_text = json.dumps(
+        {"version": str(version), "data": as_printed(layout, values, version)}, ensure_ascii=False
+    )
     by_text, by_bytes = decode_json(key_text.encode(), value_text.encode()), decode(key, value)
     assert by_text == by_bytes
     assert decode_json(key_text.encode(), None) == decode(key, None)
@@ -81,10 +110,16 @@ def members_of(result: object) -> tuple[GroupMember, ...]:
 
 def test_embedded_messages_are_expanded_or_base64() -> None:
     expanded = '{"topics":["t"],"userData":"AQI=","ownedPartitions":[{"topic":"t","partitions":[1]}],"generationId":4,"rackId":"r"}'
-    (member,) = members_of(decode_json(K2, group(MEMBER % (expanded, '{"assignedPartitions":[],"userData":null}'))))
-    assert member.subscription == Subscription(("t",), (NamedPartitions("t", (1,)),), 4, "r", b"\1\2")
+    (member,) = members_of(
+        decode_json(K2, group(MEMBER % (expanded, '{"assignedPartitions":[],"userData":null}')))
+    )
+    assert member.subscription == Subscription(
+        ("t",), (NamedPartitions("t", (1,)),), 4, "r", b"\1\2"
+    )
     assert member.assignment == Assignment(())
-    (member,) = members_of(decode_json(K2, group(MEMBER % ('{"topics":["t"],"userData":null}', '""'))))
+    (member,) = members_of(
+        decode_json(K2, group(MEMBER % ('{"topics":["t"],"userData":null}', '""')))
+    )
     assert (member.subscription, member.assignment) == (Subscription(("t",)), Assignment(()))
     (member,) = members_of(decode_json(K2, group(MEMBER % ('"AAE="', '"/w=="'))))
     assert (member.subscription, member.assignment) == (None, None)
@@ -97,8 +132,14 @@ def test_embedded_messages_are_expanded_or_base64() -> None:
     [
         ("Unknown record type 99 at offset 7, skipping.", UnknownType(99)),
         ("Unknown record type -3 at offset 7, skipping.", UnknownType(-3)),
-        ("Error at offset 7, skipping. null", Undecodable("kafka-dump-log could not decode it: null")),
-        ("offset_commit::group=g,partition=t-0", Undecodable("text of kafka-dump-log 3.7 or older")),
+        (
+            "Error at offset 7, skipping. null",
+            Undecodable("kafka-dump-log could not decode it: null"),
+        ),
+        (
+            "offset_commit::group=g,partition=t-0",
+            Undecodable("text of kafka-dump-log 3.7 or older"),
+        ),
         ("", Undecodable("key: not JSON")),
         ("[]", Undecodable("key: not an object with data")),
         ('{"type":"x","data":{}}', Undecodable("key: no type")),
@@ -120,8 +161,14 @@ def test_keys(text: str, result: object) -> None:
         ('{"version":"1","data":{"epoch":1}}', "value of type 3: unknown version 1"),
         ('{"version":"-1","data":{"epoch":1}}', "value of type 3: unknown version -1"),
         ('{"version":"0","data":{}}', "value of type 3, version 0: no epoch"),
-        ('{"version":"0","data":{"epoch":2147483648}}', "value of type 3, version 0: '2147483648' is no number of -2147483648 to 2147483647"),
-        ('{"version":"0","data":{"epoch":1.5}}', "value of type 3, version 0: '1.5' is no number of -2147483648 to 2147483647"),
+        (
+            '{"version":"0","data":{"epoch":2147483648}}',
+            "value of type 3, version 0: '2147483648' is no number of -2147483648 to 2147483647",
+        ),
+        (
+            '{"version":"0","data":{"epoch":1.5}}',
+            "value of type 3, version 0: '1.5' is no number of -2147483648 to 2147483647",
+        ),
         ('{"version":"0","data":[]}', "value of type 3, version 0: '[]' is no object"),
     ],
 )
@@ -131,9 +178,15 @@ def test_values(text: str, reason: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(key_type=st.integers(-1, 25), data=JSON, value=st.none() | JSON, raw=st.binary(max_size=40))
-def test_any_text_is_a_record_or_a_reason(key_type: int, data: object, value: object, raw: bytes) -> None:
+def test_any_text_is_a_record_or_a_reason(
+    key_type: int, data: object, value: object, raw: bytes
+) -> None:
     kinds = Record | UnknownType | Undecodable
-    names = [field.name for field in RECORD_TYPES[key_type].key.fields] if key_type in RECORD_TYPES else ["x"]
+    names = (
+        [field.name for field in RECORD_TYPES[key_type].key.fields]
+        if key_type in RECORD_TYPES
+        else ["x"]
+    )
     key = json.dumps({"type": str(key_type), "data": dict.fromkeys(names, data)}).encode()
     assert isinstance(decode_json(key, json.dumps({"version": "0", "data": value}).encode()), kinds)
     assert isinstance(decode_json(raw, raw), kinds)
@@ -157,5 +210,13 @@ def test_lone_surrogates_become_text_everywhere() -> None:
         b'{"version":"0","data":{"rackId":"\\udc00","clientId":"\\\\ud800","clientHost":"h","subscribedTopicNames":["\\ud800"]}}',
     )
     assert result == OtherGroupRecord(
-        10, "a\\udfffb", "😀", {"rack_id": "\\udc00", "client_id": "\\ud800", "client_host": "h", "subscribed_topic_names": ("\\ud800",)}
+        10,
+        "a\\udfffb",
+        "😀",
+        {
+            "rack_id": "\\udc00",
+            "client_id": "\\ud800",
+            "client_host": "h",
+            "subscribed_topic_names": ("\\ud800",),
+        },
     )

@@ -14,12 +14,22 @@ from tests.wire import encode
 from tests.wire.records.test_consumer_offsets import struct_values
 
 OWNED = [{"topic": "t", "partitions": [0, 2]}]
-VALUES = {"topics": ["t", "u"], "userData": b"\1", "ownedPartitions": OWNED, "generationId": 5, "rackId": "r"}
+VALUES = {
+    "topics": ["t", "u"],
+    "userData": b"\1",
+    "ownedPartitions": OWNED,
+    "generationId": 5,
+    "rackId": "r",
+}
 PARTS = (NamedPartitions("t", (0, 2)),)
 
 
-def subscription(version: int, as_version: int | None = None, tail: bytes = b"") -> Subscription | None:
-    raw = struct.pack(">h", version) + encode.encode_struct(embedded.SUBSCRIPTION, VALUES, version if as_version is None else as_version)
+def subscription(
+    version: int, as_version: int | None = None, tail: bytes = b""
+) -> Subscription | None:
+    raw = struct.pack(">h", version) + encode.encode_struct(
+        embedded.SUBSCRIPTION, VALUES, version if as_version is None else as_version
+    )
     return embedded.subscription(raw + tail)
 
 
@@ -39,7 +49,9 @@ def test_each_version_has_its_fields(version: int, expected: Subscription) -> No
 
 def test_later_versions_are_read_as_the_newest() -> None:
     assert subscription(9, 3, b"more") == subscription(3)
-    raw = struct.pack(">h", 9) + encode.encode_struct(embedded.ASSIGNMENT, {"assignedPartitions": OWNED, "userData": None}, 3)
+    raw = struct.pack(">h", 9) + encode.encode_struct(
+        embedded.ASSIGNMENT, {"assignedPartitions": OWNED, "userData": None}, 3
+    )
     assert embedded.assignment(raw + b"more") == Assignment(PARTS)
 
 
@@ -48,7 +60,16 @@ def test_no_bytes_are_no_partitions_but_no_subscription() -> None:
     assert embedded.subscription(b"") is None
 
 
-@pytest.mark.parametrize("raw", [b"\0", b"\0\0", b"\xff\xff" + bytes(20), b"\0\1\x7f\xff\xff\xff", b"\0\0\0\0\0\1\xff\xff\0\0\0\0"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\0",
+        b"\0\0",
+        b"\xff\xff" + bytes(20),
+        b"\0\1\x7f\xff\xff\xff",
+        b"\0\0\0\0\0\1\xff\xff\0\0\0\0",
+    ],
+)
 def test_what_does_not_parse_is_none(raw: bytes) -> None:
     assert embedded.subscription(raw) is None
     assert embedded.assignment(raw) is None
@@ -64,4 +85,8 @@ def test_any_bytes_are_no_failure(raw: bytes) -> None:
 def test_encoded_subscriptions_decode_to_themselves(values: dict[str, object]) -> None:
     found = embedded.subscription(b"\0\3" + encode.encode_struct(embedded.SUBSCRIPTION, values, 3))
     assert isinstance(found, Subscription)
-    assert (list(found.topics), found.user_data, found.generation_id) == (values["topics"], values["userData"], values["generationId"])
+    assert (list(found.topics), found.user_data, found.generation_id) == (
+        values["topics"],
+        values["userData"],
+        values["generationId"],
+    )

@@ -1,4 +1,6 @@
-"""Text of kafka-dump-log: split right whatever the ids hold, cut lines and foreign lines told, several dumps in one text."""
+"""Text of kafka-dump-log: split right whatever the ids hold, cut lines and foreign lines told,
+several dumps in one text.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.segments import dump_log
 from groupreplay.wire.segments.dump_log import Section, partition_of, runs, scan_sections
 from tests.wire import encode
-from tests.wire.dump_text import batch, batch_line, commit, deleted, epoch, head, marker, record_line
+from tests.wire.dump_text import (
+    batch,
+    batch_line,
+    commit,
+    deleted,
+    epoch,
+    head,
+    marker,
+    record_line,
+)
 from tests.wire.reading import Row, counts, of_kind, offsets, packed, read, reasons
 
 
@@ -40,32 +51,55 @@ def test_a_text_is_read() -> None:
             "encoding": "json", "group_id": "g", "key": epoch("g")[0].encode(), "value": epoch("g", 7)[1].encode(),  # type: ignore[union-attr]
             "producer_id": -1, "source": "segments", "input": "__consumer_offsets-0", "detail": None,
         }  # fmt: skip
-        assert (second["value"], counts(rows)["batch_crc"], counts(rows)["next_offset"]) == (None, 1, 2)
+        assert (second["value"], counts(rows)["batch_crc"], counts(rows)["next_offset"]) == (
+            None,
+            1,
+            2,
+        )
 
 
 @pytest.mark.parametrize(
     "group",
-    [" payload: {", 'a" payload: {"b', "key: ", "\\", '"', "\n| offset: 0", "<DELETE>", "}}", "é€😀", "", "x" * 32767, "\u2028", '{"type":"1"}'],
+    [
+        " payload: {",
+        'a" payload: {"b',
+        "key: ",
+        "\\",
+        '"',
+        "\n| offset: 0",
+        "<DELETE>",
+        "}}",
+        "é€😀",
+        "",
+        "x" * 32767,
+        "\u2028",
+        '{"type":"1"}',
+    ],
 )
 @pytest.mark.parametrize("make", [commit, epoch])
 def test_ids_may_hold_anything(group: str, make: object) -> None:
     printed = [make(group, 1), make(group, 2), make(group, 3)]  # type: ignore[operator]
     rows = of_kind(rows_of_text(head() + batch(0, printed)), "record")
     expected = printed if make is epoch else [printed[0], printed[2]]
-    assert [(row["key"], row["value"], row["group_id"]) for row in rows] == [(key.encode(), value.encode(), group) for key, value in expected]
+    assert [(row["key"], row["value"], row["group_id"]) for row in rows] == [
+        (key.encode(), value.encode(), group) for key, value in expected
+    ]
 
 
 @settings(max_examples=100, deadline=None)
-@given(group=st.text(st.characters(exclude_categories=["Cs"]), max_size=30), metadata=st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
+@given(
+    group=st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
+    metadata=st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
+)
 def test_text_and_bytes_of_a_commit_mean_the_same(group: str, metadata: str) -> None:
-    (row, _) = rows_of_text(head() + batch(0, [commit(group, 4, metadata=metadata)]))
+    row, _ = rows_of_text(head() + batch(0, [commit(group, 4, metadata=metadata)]))
     key, value = encode.commit(group, offset=4, ts_ms=5, metadata=metadata)
     assert decode_json(row["key"], row["value"]) == decode(key, value)
 
 
 def test_escaped_surrogates_become_text() -> None:
     key = '{"type":"3","data":{"groupId":"a\\ud800\\ud83d\\ude00"}}'
-    (row, _) = rows_of_text(head() + batch(0, [(key, "<DELETE>")]))
+    row, _ = rows_of_text(head() + batch(0, [(key, "<DELETE>")]))
     assert row["group_id"] == "a\\ud800😀"
     assert decode_json(row["key"], None).group_id == row["group_id"]  # type: ignore[union-attr]
 
@@ -76,12 +110,18 @@ def test_sentences_in_place_of_a_key_are_kept() -> None:
         "Error at offset 1, skipping. Invalid 9 payload: x",
         "offset_commit::group=g",
     ]
-    rows = of_kind(rows_of_text(head() + batch(0, [(sentence, None) for sentence in sentences])), "record")
-    assert [(row["key"].decode(), row["value"], row["group_id"]) for row in rows] == [(sentence, None, "") for sentence in sentences]
+    rows = of_kind(
+        rows_of_text(head() + batch(0, [(sentence, None) for sentence in sentences])), "record"
+    )
+    assert [(row["key"].decode(), row["value"], row["group_id"]) for row in rows] == [
+        (sentence, None, "") for sentence in sentences
+    ]
 
 
 def test_transactions_of_a_text() -> None:
-    text = head() + batch(0, [commit("a")], transactional="true", producer=7) + marker(1, 7, "COMMIT")
+    text = (
+        head() + batch(0, [commit("a")], transactional="true", producer=7) + marker(1, 7, "COMMIT")
+    )
     text += batch(2, [commit("b")], transactional="true", producer=7) + marker(3, 7, "ABORT")
     text += batch(4, [commit("c")], transactional="true", producer=8)
     rows = rows_of_text(text)
@@ -110,7 +150,11 @@ def test_a_line_cut_in_half_costs_itself() -> None:
         assert offsets(rows) == [0, 1, 3, 4], cut
         (row,) = of_kind(rows, "damage")
         line_at = len(before) + len(whole[0]) + len(whole[1]) + 2
-        assert (row["detail"]["position"], row["detail"]["bytes"], row["value"]) == (line_at, cut + 1, whole[2][:cut].encode())
+        assert (row["detail"]["position"], row["detail"]["bytes"], row["value"]) == (
+            line_at,
+            cut + 1,
+            whole[2][:cut].encode(),
+        )
         assert counts(rows)["last_hole"] == 2
     for cut in range(1, len(whole[0])):
         rows = rows_of_text(before + "\n".join([whole[0][:cut], *whole[1:]]) + "\n" + after)
@@ -128,7 +172,10 @@ def test_a_record_whose_batch_line_is_lost_is_not_believed() -> None:
 
 
 def test_a_text_that_is_still_being_written_ends_before_its_last_batch() -> None:
-    start, last = head() + batch(0, [epoch("g")]), batch(1, [epoch("g", 1), commit("g"), epoch("g", 3)])
+    start, last = (
+        head() + batch(0, [epoch("g")]),
+        batch(1, [epoch("g", 1), commit("g"), epoch("g", 3)]),
+    )
     for cut in range(len(last) - 1):
         rows = rows_of_text(start + last[:cut])
         assert (offsets(rows), reasons(rows), counts(rows)["next_offset"]) == ([0], [], 1), cut
@@ -136,8 +183,14 @@ def test_a_text_that_is_still_being_written_ends_before_its_last_batch() -> None
 
 def test_missing_record_lines_are_told() -> None:
     lines = batch(0, [epoch("g", number) for number in range(4)]).splitlines()
-    rows = rows_of_text(head() + "\n".join([lines[0], lines[1], lines[4]]) + "\n" + batch(4, [epoch("g")]))
-    assert (offsets(rows), reasons(rows), counts(rows)["last_hole"]) == ([0, 3, 4], ["2 of 4 record lines are missing"], 2)
+    rows = rows_of_text(
+        head() + "\n".join([lines[0], lines[1], lines[4]]) + "\n" + batch(4, [epoch("g")])
+    )
+    assert (offsets(rows), reasons(rows), counts(rows)["last_hole"]) == (
+        [0, 3, 4],
+        ["2 of 4 record lines are missing"],
+        2,
+    )
     rows = rows_of_text(head() + batch_line(0, 3, 4) + "\n" + batch(4, [epoch("g")]))
     assert reasons(rows) == ["record lines are missing (print with --offsets-decoder)"]
 
@@ -151,18 +204,28 @@ def test_forms_that_cannot_be_used_are_named() -> None:
         ("| offset: x", "record line cannot be read"),
         (bare + " key: raw bytes payload: more", "key is no JSON (print with --offsets-decoder)"),
     ):
-        rows = rows_of_text(head() + batch_line(0, 0, 1) + "\n" + line + "\n" + batch(1, [epoch("g")]))
+        rows = rows_of_text(
+            head() + batch_line(0, 0, 1) + "\n" + line + "\n" + batch(1, [epoch("g")])
+        )
         assert (offsets(rows), reasons(rows)) == ([1], [reason])
 
 
 def test_batches_with_a_wrong_checksum_are_damage() -> None:
-    rows = rows_of_text(head() + batch(0, [epoch("g")]) + batch(1, [epoch("g")], valid="false") + batch(2, [epoch("g")]))
+    rows = rows_of_text(
+        head()
+        + batch(0, [epoch("g")])
+        + batch(1, [epoch("g")], valid="false")
+        + batch(2, [epoch("g")])
+    )
     assert offsets(rows) == [0, 2]
     assert reasons(rows) == ["checksum does not match", "record of a batch that cannot be used"]
 
 
 def test_old_formats_are_named() -> None:
-    old = "offset: 0 position: 0 CreateTime: 100 size: 70 magic: 1 compresscodec: none crc: 77 isvalid: true\n"
+    old = (
+        "offset: 0 position: 0 CreateTime: 100 size: 70 magic: 1 compresscodec: none crc: 77"
+        " isvalid: true\n"
+    )
     old += "| offset: 0 CreateTime: 1 keySize: 1 valueSize: 1\n"
     rows = rows_of_text(head() + old + batch(1, [epoch("g")]))
     assert offsets(rows) == [1]
@@ -173,10 +236,9 @@ def test_lines_that_the_tool_prints_beside_are_no_damage() -> None:
     text = (
         head()
         + batch(0, [epoch("g")])
-        + (
-            "Found 77 invalid bytes at the end of 00000000000000000000.log\n\nNon-consecutive offsets in /d/00000000000000000000.log\n"
-            "  3 is followed by 7\nIgnoring unknown file /d/leader-epoch-checkpoint\n"
-        )
+        + "Found 77 invalid bytes at the end of 00000000000000000000.log\n\nNon-consecutive offsets"
+        " in /d/00000000000000000000.log\n  3 is followed by 7\nIgnoring unknown file"
+        " /d/leader-epoch-checkpoint\n"
     )
     assert reasons(rows_of_text(text)) == []
     assert reasons(rows_of_text(head() + "Found 5000000 invalid bytes at the end of 0.log\n")) == [
@@ -188,7 +250,11 @@ def test_foreign_lines_are_one_row() -> None:
     trace = "Exception in thread main\n" + "\tat kafka.tools.DumpLogSegments\n" * 50
     rows = rows_of_text(head() + batch(0, [epoch("g")]) + trace + batch(1, [epoch("g")]))
     (row,) = of_kind(rows, "damage")
-    assert (offsets(rows), row["detail"]["bytes"], row["detail"]["reason"]) == ([0, 1], len(trace), "not a line of kafka-dump-log")
+    assert (offsets(rows), row["detail"]["bytes"], row["detail"]["reason"]) == (
+        [0, 1],
+        len(trace),
+        "not a line of kafka-dump-log",
+    )
     assert row["detail"]["position"] == len(head() + batch(0, [epoch("g")]))
 
 
@@ -202,7 +268,12 @@ def test_an_endless_line_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @settings(max_examples=60, deadline=None)
 @given(junk=st.binary(max_size=200), at=st.integers(0, 3))
 def test_any_bytes_are_no_failure(junk: bytes, at: int) -> None:
-    pieces = [head().encode(), batch(0, [epoch("g")]).encode(), batch(1, [commit("g")]).encode(), batch(2, [epoch("g")]).encode()]
+    pieces = [
+        head().encode(),
+        batch(0, [epoch("g")]).encode(),
+        batch(1, [commit("g")]).encode(),
+        batch(2, [epoch("g")]).encode(),
+    ]
     pieces.insert(at, junk)
     counts(read({"dump": b"".join(pieces)}))
     counts(read({"dump": junk}))
@@ -224,7 +295,12 @@ def test_several_dumps_in_one_text() -> None:
         + segment(3, 0, "b2") + batch(0, [epoch("a"), epoch("b")]) + batch(2, [epoch("c")], crc=1) + batch(3, [epoch("e")])
     )  # fmt: skip
     rows = rows_of_text(text, partition=3)
-    assert [(row["offset"], row["group_id"]) for row in of_kind(rows, "record")] == [(0, "a"), (1, "b"), (2, "c"), (3, "e")]
+    assert [(row["offset"], row["group_id"]) for row in of_kind(rows, "record")] == [
+        (0, "a"),
+        (1, "b"),
+        (2, "c"),
+        (3, "e"),
+    ]
     assert (counts(rows)["duplicates"], reasons(rows)) == (3, [])
     assert [row["group_id"] for row in of_kind(rows_of_text(text, partition=4), "record")] == ["d"]
     assert rows_of_text(text, partition=5)[0]["kind"] == "unit"
@@ -244,10 +320,24 @@ def test_partitions_are_named_by_paths() -> None:
 
 
 def test_sections_are_found_without_parsing() -> None:
-    text = "noise\n" + segment(3, 0) + batch(5, [epoch("a"), epoch("b")]) + batch(7, [epoch("c")]) + segment(4, 0)
+    text = (
+        "noise\n"
+        + segment(3, 0)
+        + batch(5, [epoch("a"), epoch("b")])
+        + batch(7, [epoch("c")])
+        + segment(4, 0)
+    )
     sections = scan_sections(stream(text))
-    ends = [6, 6 + len(segment(3, 0) + batch(5, [epoch("a"), epoch("b")]) + batch(7, [epoch("c")])) - 1, len(text)]
-    assert [(one.partition, one.first_offset, one.last_offset) for one in sections] == [(None, -1, -1), (3, 5, 7), (4, -1, -1)]
+    ends = [
+        6,
+        6 + len(segment(3, 0) + batch(5, [epoch("a"), epoch("b")]) + batch(7, [epoch("c")])) - 1,
+        len(text),
+    ]
+    assert [(one.partition, one.first_offset, one.last_offset) for one in sections] == [
+        (None, -1, -1),
+        (3, 5, 7),
+        (4, -1, -1),
+    ]
     assert sections[1].position == ends[0]
     assert sections[2].end == ends[2]
     assert runs(sections, 3) == [[sections[0], sections[1]]]
@@ -260,7 +350,13 @@ def test_a_text_without_sections_is_the_callers() -> None:
 
 
 def test_sections_that_overlap_are_logs_of_their_own() -> None:
-    sections = [Section(1, 0, 10, 0, 5), Section(1, 10, 20, 6, 9), Section(1, 20, 30, 4, 12), Section(1, 30, 40, 13, 14), Section(2, 40, 50, 0, 9)]
+    sections = [
+        Section(1, 0, 10, 0, 5),
+        Section(1, 10, 20, 6, 9),
+        Section(1, 20, 30, 4, 12),
+        Section(1, 30, 40, 13, 14),
+        Section(2, 40, 50, 0, 9),
+    ]
     assert [[one.position for one in run] for run in runs(sections, 1)] == [[0, 10, 30], [20]]
 
 
@@ -274,7 +370,9 @@ def test_a_text_reads_in_parts_like_a_segment() -> None:
 
 
 def test_gzip_that_ends_early_keeps_its_good_part() -> None:
-    text = head() + "".join(batch(number, [epoch(f"group-{number * 7919}")]) for number in range(3000))
+    text = head() + "".join(
+        batch(number, [epoch(f"group-{number * 7919}")]) for number in range(3000)
+    )
     raw = packed(text.encode())
     rows = read({"dump": raw[: len(raw) // 2]})
     assert 0 < len(offsets(rows)) < 3000
@@ -285,5 +383,10 @@ def test_numbers_that_no_column_can_hold_are_damage() -> None:
     line = batch_line(0, 0, 1, epoch=1 << 31)
     rows = rows_of_text(head() + line + "\n" + batch(1, [epoch("g")], ts=9 * 10**18))
     assert reasons(rows) == ["batch line cannot be read", "record of a batch that cannot be used"]
-    rows = rows_of_text(head() + batch(0, [epoch("g")]).replace("| offset: 0 CreateTime: 100", "| offset: 0 CreateTime: 9999999999999999999"))
+    rows = rows_of_text(
+        head()
+        + batch(0, [epoch("g")]).replace(
+            "| offset: 0 CreateTime: 100", "| offset: 0 CreateTime: 9999999999999999999"
+        )
+    )
     assert reasons(rows) == ["record line cannot be read"]

@@ -16,7 +16,23 @@ def test_columns_are_in_order_and_emptied() -> None:
     buffer.add("clock", 5, {"ts_ms": 9}, ts_ms=9, value=b"v", producer_id=3, last_hole=4)
     columns = buffer.take()
     assert tuple(columns) == COLUMNS
-    assert [column[0] for column in columns.values()] == ["clock", 7, 5, 9, -1, -1, 4, "", "", None, b"v", 3, "segments", "in", '{"ts_ms":9}']
+    assert [column[0] for column in columns.values()] == [
+        "clock",
+        7,
+        5,
+        9,
+        -1,
+        -1,
+        4,
+        "",
+        "",
+        None,
+        b"v",
+        3,
+        "segments",
+        "in",
+        '{"ts_ms":9}',
+    ]
     assert set(map(len, buffer.take().values())) == {0}
     assert buffer.size == 0
 
@@ -33,5 +49,7 @@ def test_stretches_of_damage_that_follow_each_other_are_one() -> None:
         buffer.add_damage(damage, -1)
     buffer.add_conflict(Conflict(1, 2, 5, 4, "p"), 0)
     columns = buffer.take()
-    assert [(json.loads(text)["position"], json.loads(text)["bytes"]) for text in columns["detail"][:-1]] == [(0, 15), (15, 5), (20, 1), (22, 1)]
+    assert [
+        (json.loads(text)["position"], json.loads(text)["bytes"]) for text in columns["detail"][:-1]
+    ] == [(0, 15), (15, 5), (20, 1), (22, 1)]
     assert (columns["offset"][0], columns["value"][0], columns["kind"][-1]) == (3, b"r", "conflict")

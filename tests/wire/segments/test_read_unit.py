@@ -1,4 +1,6 @@
-"""One unit, from files that are whole, doubled, cut, flipped, bombed, gone or strange: what is good is read, what is not has a row."""
+"""One unit, from files that are whole, doubled, cut, flipped, bombed, gone or strange: what is good
+is read, what is not has a row.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ DAY = 86_400_000
 
 def test_a_record_row_holds_the_bytes_and_where_they_stood() -> None:
     key, value = encode.epoch("g", 7)
-    (record, unit) = read({"a": encode.batch(40, [(key, value)], ts=TS, leader_epoch=3)}, partition=9)
+    record, unit = read({"a": encode.batch(40, [(key, value)], ts=TS, leader_epoch=3)}, partition=9)
     assert record == {
         "kind": "record",
         "offsets_partition": 9,
@@ -50,9 +52,19 @@ def test_a_record_row_holds_the_bytes_and_where_they_stood() -> None:
 
 def test_nothing_to_read_is_a_unit_row() -> None:
     (unit,) = read({})
-    assert (unit["offset"], unit["detail"]["first_offset"], unit["detail"]["next_offset"], unit["detail"]["last_ts_ms"]) == (0, 0, 0, -1)
+    assert (
+        unit["offset"],
+        unit["detail"]["first_offset"],
+        unit["detail"]["next_offset"],
+        unit["detail"]["last_ts_ms"],
+    ) == (0, 0, 0, -1)
     (unit,) = read({"a": b""}, start=7, end=10)
-    assert (unit["detail"]["first_offset"], unit["detail"]["next_offset"], unit["detail"]["holes"], unit["detail"]["last_hole"]) == (7, 7, 3, 9)
+    assert (
+        unit["detail"]["first_offset"],
+        unit["detail"]["next_offset"],
+        unit["detail"]["holes"],
+        unit["detail"]["last_hole"],
+    ) == (7, 7, 3, 9)
 
 
 def test_columns_come_in_bounded_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,15 +78,38 @@ def test_columns_come_in_bounded_pieces(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_append_time_is_the_records_time() -> None:
     rows = read(
-        {"a": encode.batch(0, [encode.epoch("g"), encode.epoch("g"), *[encode.commit("g")] * 2], ts_deltas=[0, 5, 9, 9], ts=TS, attributes=8)}
+        {
+            "a": encode.batch(
+                0,
+                [encode.epoch("g"), encode.epoch("g"), *[encode.commit("g")] * 2],
+                ts_deltas=[0, 5, 9, 9],
+                ts=TS,
+                attributes=8,
+            )
+        }
     )
     assert {row["ts_ms"] for row in of_kind(rows, "record")} == {TS + 9}
-    rows = read({"a": encode.batch(0, [encode.epoch("g"), *[encode.commit("g")] * 3], ts_deltas=[0, 300, 4, -9], ts=TS)})
+    rows = read(
+        {
+            "a": encode.batch(
+                0, [encode.epoch("g"), *[encode.commit("g")] * 3], ts_deltas=[0, 300, 4, -9], ts=TS
+            )
+        }
+    )
     assert [row["ts_ms"] - TS for row in of_kind(rows, "record")] == [0, 300, -9]
 
 
 def test_a_key_that_names_no_group_is_kept() -> None:
-    keys: list[bytes | None] = [b"", None, b"\0", b"\0\3\0\x09abc", b"\0\1\0\x09abc", b"\0\x63\0\1gmore", b"\0\3\xff\xff", b"\0\3\0\2\xff\xfe"]
+    keys: list[bytes | None] = [
+        b"",
+        None,
+        b"\0",
+        b"\0\3\0\x09abc",
+        b"\0\1\0\x09abc",
+        b"\0\x63\0\1gmore",
+        b"\0\3\xff\xff",
+        b"\0\3\0\2\xff\xfe",
+    ]
     rows = of_kind(read({"a": encode.batch(0, [(key, b"v") for key in keys])}), "record")
     assert [row["group_id"] for row in rows] == ["", "", "", "", "", "g", "", "\\xff\\xfe"]
     assert [row["key"] for row in rows] == [key or b"" for key in keys]
@@ -96,9 +131,19 @@ def test_units_share_a_log_out_between_them(name: str) -> None:
 
 
 def test_what_is_missing_is_a_hole() -> None:
-    cleaned = encode.batch(10, {2: encode.epoch("g"), 3: encode.epoch("g"), 7: encode.epoch("g")}, last_delta=9)
-    rows = read({"a": cleaned + encode.batch(25, [encode.epoch("g")]) + encode.batch(26, [], last_delta=3)}, end=32)
-    assert [(row["offset"], row["last_hole"]) for row in of_kind(rows, "record")] == [(12, 11), (13, 11), (17, 16), (25, 24)]
+    cleaned = encode.batch(
+        10, {2: encode.epoch("g"), 3: encode.epoch("g"), 7: encode.epoch("g")}, last_delta=9
+    )
+    rows = read(
+        {"a": cleaned + encode.batch(25, [encode.epoch("g")]) + encode.batch(26, [], last_delta=3)},
+        end=32,
+    )
+    assert [(row["offset"], row["last_hole"]) for row in of_kind(rows, "record")] == [
+        (12, 11),
+        (13, 11),
+        (17, 16),
+        (25, 24),
+    ]
     unit = counts(rows)
     assert (unit["first_offset"], unit["next_offset"], unit["records"]) == (10, 30, 4)
     assert (unit["holes"], unit["last_hole"]) == (2 + 3 + 2 + 5 + 4 + 2, 31)
@@ -106,7 +151,11 @@ def test_what_is_missing_is_a_hole() -> None:
 
 def test_a_log_that_begins_above_the_start_has_a_hole_there() -> None:
     rows = read({"a": encode.batch(25, [encode.epoch("g")])}, start=20)
-    assert (of_kind(rows, "record")[0]["last_hole"], counts(rows)["holes"], counts(rows)["first_offset"]) == (24, 5, 20)
+    assert (
+        of_kind(rows, "record")[0]["last_hole"],
+        counts(rows)["holes"],
+        counts(rows)["first_offset"],
+    ) == (24, 5, 20)
 
 
 def test_a_batch_that_spans_the_start_is_cut_there() -> None:
@@ -117,23 +166,40 @@ def test_a_batch_that_spans_the_start_is_cut_there() -> None:
 # ---------------------------------------------------------------- codecs
 
 
-@pytest.mark.parametrize(("codec", "xerial"), [(0, True), (1, True), (2, True), (2, False), (3, True), (4, True)])
+@pytest.mark.parametrize(
+    ("codec", "xerial"), [(0, True), (1, True), (2, True), (2, False), (3, True), (4, True)]
+)
 def test_every_codec_gives_the_same_rows(codec: int, xerial: bool) -> None:
-    plain, coded = read({"a": b"".join(log())}), read({"a": b"".join(log(codec=codec, xerial=xerial))})
+    plain, coded = (
+        read({"a": b"".join(log())}),
+        read({"a": b"".join(log(codec=codec, xerial=xerial))}),
+    )
     assert coded[:-1] == plain[:-1]
 
 
 def test_a_codec_that_does_not_exist_is_damage() -> None:
     broken = encode.seal(0, b"xx", count=1, last_delta=0, attributes=7)
     rows = read({"a": broken + encode.batch(1, [encode.epoch("g")])})
-    assert (reasons(rows), offsets(rows), counts(rows)["last_hole"]) == (["compression codec 7: there is no such codec"], [1], 0)
+    assert (reasons(rows), offsets(rows), counts(rows)["last_hole"]) == (
+        ["compression codec 7: there is no such codec"],
+        [1],
+        0,
+    )
 
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
 def test_a_bomb_is_damage(codec: int) -> None:
-    bomb = encode.seal(0, encode.compress(codec, bytes((300 if codec == 3 else 40) << 20), xerial=False), count=1, last_delta=0, attributes=codec)
+    bomb = encode.seal(
+        0,
+        encode.compress(codec, bytes((300 if codec == 3 else 40) << 20), xerial=False),
+        count=1,
+        last_delta=0,
+        attributes=codec,
+    )
     if codec == 2:  # snappy shrinks zeros twentyfold at most: a size that lies does as well
-        bomb = encode.seal(0, b"\xff\xff\xff\xff\x0f" + bytes(100), count=1, last_delta=0, attributes=codec)
+        bomb = encode.seal(
+            0, b"\xff\xff\xff\xff\x0f" + bytes(100), count=1, last_delta=0, attributes=codec
+        )
     rows = read({"a": bomb + encode.batch(1, [encode.epoch("g")])})
     assert offsets(rows) == [1]
     assert "unpacks to more than" in reasons(rows)[0]
@@ -146,7 +212,9 @@ def test_gzip_segments_are_read() -> None:
     content = b"".join(log())
     assert read({"a.log.gz": packed(content)}) == read({"a.log.gz": content})
     half = len(content) // 2
-    assert read({"a.gz": packed(content[:half]) + packed(content[half:])}) == read({"a.gz": content})
+    assert read({"a.gz": packed(content[:half]) + packed(content[half:])}) == read(
+        {"a.gz": content}
+    )
 
 
 def test_a_truncated_gzip_keeps_its_good_part() -> None:
@@ -198,13 +266,20 @@ def test_a_file_that_vanished_is_damage_and_the_other_replica_is_read() -> None:
 
 
 def clock(*days: float) -> list[int]:
-    content = b"".join(encode.batch(number, [encode.epoch("g")], ts=TS + int(day * DAY)) for number, day in enumerate(days))
+    content = b"".join(
+        encode.batch(number, [encode.epoch("g")], ts=TS + int(day * DAY))
+        for number, day in enumerate(days)
+    )
     rows = read({"a": content})
     assert {(row["offset"], row["detail"]["ts_ms"]) for row in of_kind(rows, "clock")} == {
-        (number, TS + int(day * DAY)) for number, day in enumerate(days) if number in offsets(rows, "clock")
+        (number, TS + int(day * DAY))
+        for number, day in enumerate(days)
+        if number in offsets(rows, "clock")
     }
     outliers = offsets(rows, "clock")
-    assert counts(rows)["last_ts_ms"] == max(TS + int(day * DAY) for number, day in enumerate(days) if number not in outliers)
+    assert counts(rows)["last_ts_ms"] == max(
+        TS + int(day * DAY) for number, day in enumerate(days) if number not in outliers
+    )
     return outliers
 
 
@@ -270,26 +345,42 @@ def test_a_batch_that_one_replica_lost_whole_is_no_hole() -> None:
 
 
 def test_different_bytes_at_one_offset_go_to_the_higher_leader_epoch() -> None:
-    old = encode.batch(3, [encode.epoch("g", 1), encode.epoch("g", 2)], leader_epoch=4) + encode.batch(5, [encode.epoch("g", 3)], leader_epoch=4)
-    new = encode.batch(3, [encode.epoch("g", 1), encode.epoch("g", 9), encode.epoch("g", 10)], leader_epoch=5)
+    old = encode.batch(
+        3, [encode.epoch("g", 1), encode.epoch("g", 2)], leader_epoch=4
+    ) + encode.batch(5, [encode.epoch("g", 3)], leader_epoch=4)
+    new = encode.batch(
+        3, [encode.epoch("g", 1), encode.epoch("g", 9), encode.epoch("g", 10)], leader_epoch=5
+    )
     same = encode.batch(0, [encode.epoch("g")] * 3, leader_epoch=4)
     for files in ({"a": same + old, "b": same + new}, {"b": same + old, "a": same + new}):
         rows = read(files)
         assert offsets(rows) == list(range(6))
-        assert [(row["leader_epoch"], row["batch_base_offset"]) for row in of_kind(rows, "record")[3:]] == [(5, 3)] * 3
-        assert [row["value"] for row in of_kind(rows, "record")[4:]] == [encode.epoch("g", 9)[1], encode.epoch("g", 10)[1]]
+        assert [
+            (row["leader_epoch"], row["batch_base_offset"]) for row in of_kind(rows, "record")[3:]
+        ] == [(5, 3)] * 3
+        assert [row["value"] for row in of_kind(rows, "record")[4:]] == [
+            encode.epoch("g", 9)[1],
+            encode.epoch("g", 10)[1],
+        ]
         lost = next(name for name, content in files.items() if content.endswith(old))
         assert [(row["offset"], row["detail"]) for row in of_kind(rows, "conflict")] == [
-            (offset, {"kept_leader_epoch": 5, "dropped_leader_epoch": 4, "path": lost}) for offset in (4, 5)
+            (offset, {"kept_leader_epoch": 5, "dropped_leader_epoch": 4, "path": lost})
+            for offset in (4, 5)
         ]
         assert counts(rows)["duplicates"] == 4
 
 
 def test_logs_that_parted_for_good_are_read_a_batch_at_a_time() -> None:
-    """Batches of 3 against batches of 4, for ever: the merge never comes to a common border, and needs none."""
+    """Batches of 3 against batches of 4, for ever: the merge never comes to a common border, and
+    needs none.
+    """
     pairs = [encode.epoch("g", number) for number in range(240)]
-    threes = b"".join(encode.batch(at, pairs[at : at + 3], leader_epoch=1) for at in range(0, 240, 3))
-    fours = b"".join(encode.batch(at, pairs[at : at + 4], leader_epoch=2) for at in range(0, 240, 4))
+    threes = b"".join(
+        encode.batch(at, pairs[at : at + 3], leader_epoch=1) for at in range(0, 240, 3)
+    )
+    fours = b"".join(
+        encode.batch(at, pairs[at : at + 4], leader_epoch=2) for at in range(0, 240, 4)
+    )
     rows = read({"a": threes, "b": fours})
     assert offsets(rows) == list(range(240))
     assert {row["leader_epoch"] for row in of_kind(rows, "record")} == {2}
@@ -310,4 +401,7 @@ def test_offsets_only_rise() -> None:
     found = offsets(rows)
     assert found == list(range(15))
     assert all(before < after for before, after in pairwise(found))
-    assert reasons(rows) == ["base offset 3, last offset 5, where 15 or more was due", "base offset 6, last offset 8, where 15 or more was due"]
+    assert reasons(rows) == [
+        "base offset 3, last offset 5, where 15 or more was due",
+        "base offset 6, last offset 8, where 15 or more was due",
+    ]

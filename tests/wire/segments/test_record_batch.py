@@ -16,17 +16,33 @@ from groupreplay.wire.segments import record_batch
 from groupreplay.wire.segments.batches import Batch, Damage, Late
 from groupreplay.wire.segments.record_batch import SegmentReader, parse_records
 from tests.wire import encode
-from tests.wire.reading import CODECS, counts, of_kind, open_path, packed, read, recorded_units, recordings
+from tests.wire.reading import (
+    CODECS,
+    counts,
+    of_kind,
+    open_path,
+    packed,
+    read,
+    recorded_units,
+    recordings,
+)
 
 
-def segment(content: bytes, *, start: int = -1, end: int = -1, first: int = -1) -> list[Batch | Damage | Late]:
+def segment(
+    content: bytes, *, start: int = -1, end: int = -1, first: int = -1
+) -> list[Batch | Damage | Late]:
     stream = ByteStream("a", -1, lambda _path: io.BytesIO(content))
     return list(SegmentReader(stream, "a", CODECS, start, end, first))
 
 
 def real_segment() -> bytes:
     """The first 20 kB of the recording with the longest segments."""
-    files = [file for recording in recordings() for segments, _ in recorded_units(recording).values() for file in segments]
+    files = [
+        file
+        for recording in recordings()
+        for segments, _ in recorded_units(recording).values()
+        for file in segments
+    ]
     with open_path(max(files, key=lambda file: (file.size, file.path)).path) as stream:
         return stream.read(20_000)
 
@@ -48,10 +64,23 @@ def batches_of(items: list[Batch | Damage | Late]) -> list[Batch]:
 @pytest.mark.usefixtures("_chunks")
 def test_a_batch_has_its_header_and_records() -> None:
     key, value = encode.epoch("g", 7)
-    content = encode.batch(40, [(key, value), (key, None)], ts=1000, ts_deltas=[0, 6], leader_epoch=3, producer_id=9)
+    content = encode.batch(
+        40, [(key, value), (key, None)], ts=1000, ts_deltas=[0, 6], leader_epoch=3, producer_id=9
+    )
     (batch,) = batches_of(segment(content))
-    assert (batch.base_offset, batch.last_offset, batch.leader_epoch, batch.base_ts_ms, batch.max_ts_ms) == (40, 41, 3, 1000, 1006)
-    assert (batch.producer_id, batch.record_count, batch.position, batch.encoding) == (9, 2, 0, "binary")
+    assert (
+        batch.base_offset,
+        batch.last_offset,
+        batch.leader_epoch,
+        batch.base_ts_ms,
+        batch.max_ts_ms,
+    ) == (40, 41, 3, 1000, 1006)
+    assert (batch.producer_id, batch.record_count, batch.position, batch.encoding) == (
+        9,
+        2,
+        0,
+        "binary",
+    )
     assert parse_records(batch) == ([(40, 1000, key, value), (41, 1006, key, None)], None)
 
 
@@ -85,19 +114,30 @@ def test_reading_stops_at_the_end() -> None:
 
 def test_a_base_offset_that_the_segment_cannot_hold_is_damage() -> None:
     items = segment(encode.batch(100 + (1 << 31), [encode.epoch("g")]), first=100)
-    assert [item.reason for item in items if isinstance(item, Damage)] == ["base offset 2147483748 in a segment that begins at 100"]
+    assert [item.reason for item in items if isinstance(item, Damage)] == [
+        "base offset 2147483748 in a segment that begins at 100"
+    ]
 
 
 def test_offsets_above_two_thousand_million_are_found_again_after_damage() -> None:
     base = 5 << 32
-    content = b"garbage" * 20 + encode.batch(base, [encode.epoch("g")]) + b"garbage" * 20 + encode.batch(base + 1, [encode.epoch("g")])
+    content = (
+        b"garbage" * 20
+        + encode.batch(base, [encode.epoch("g")])
+        + b"garbage" * 20
+        + encode.batch(base + 1, [encode.epoch("g")])
+    )
     assert [batch.base_offset for batch in batches_of(segment(content))] == [base, base + 1]
 
 
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
-def test_mutations_of_a_real_segment_never_raise_and_change_no_other_batch(data: st.DataObject) -> None:
-    """A stretch overwritten, cut out, or put in: batches before it are untouched, those after the next whole batch are all found."""
+def test_mutations_of_a_real_segment_never_raise_and_change_no_other_batch(
+    data: st.DataObject,
+) -> None:
+    """A stretch overwritten, cut out, or put in: batches before it are untouched, those after the
+    next whole batch are all found.
+    """
     at = data.draw(st.integers(0, len(REAL)))
     size = data.draw(st.integers(0, 200))
     junk = data.draw(st.binary(max_size=200))
@@ -106,9 +146,15 @@ def test_mutations_of_a_real_segment_never_raise_and_change_no_other_batch(data:
     found = batches_of(segment(mutated))
     shift = len(junk) - size
     before = [batch for batch in good if batch.position + batch_size(batch) <= at]
-    after = [batch._replace(position=batch.position + shift) for batch in good if batch.position >= at + size]
+    after = [
+        batch._replace(position=batch.position + shift)
+        for batch in good
+        if batch.position >= at + size
+    ]
     assert found[: len(before)] == before
-    assert [batch for batch in found if batch.position >= at + len(junk)] == after or mutates_an_offset(good, at, size)
+    assert [
+        batch for batch in found if batch.position >= at + len(junk)
+    ] == after or mutates_an_offset(good, at, size)
 
 
 def batch_size(batch: Batch) -> int:
@@ -117,12 +163,18 @@ def batch_size(batch: Batch) -> int:
 
 
 def mutates_an_offset(good: list[Batch], at: int, size: int) -> bool:
-    """The base offset is under no checksum: one that was overwritten may read as a gap, and hide what follows it at the end."""
+    """The base offset is under no checksum: one that was overwritten may read as a gap, and hide
+    what follows it at the end.
+    """
     return any(at < batch.position + 12 and at + size + 1 > batch.position for batch in good)
 
 
 @settings(max_examples=200, deadline=None)
-@given(content=st.binary(max_size=400), first=st.sampled_from([-1, 0, 7]), pieces=st.lists(st.integers(0, 3), max_size=6))
+@given(
+    content=st.binary(max_size=400),
+    first=st.sampled_from([-1, 0, 7]),
+    pieces=st.lists(st.integers(0, 3), max_size=6),
+)
 def test_any_bytes_are_no_failure(content: bytes, first: int, pieces: list[int]) -> None:
     segment(content, first=first)
     mixed = b"".join([REAL[:500], content, REAL[500:1500], bytes(70)][piece] for piece in pieces)
@@ -131,9 +183,18 @@ def test_any_bytes_are_no_failure(content: bytes, first: int, pieces: list[int])
 
 
 @settings(max_examples=200, deadline=None)
-@given(records=st.binary(max_size=120), attributes=st.integers(0, 0x7F), count=st.integers(0, 5), ts=st.integers(-(1 << 63), (1 << 63) - 1))
-def test_any_records_under_a_good_checksum_are_no_failure(records: bytes, attributes: int, count: int, ts: int) -> None:
-    content = encode.seal(0, records, count=count, last_delta=4, attributes=attributes, base_ts=ts, max_ts=ts)
+@given(
+    records=st.binary(max_size=120),
+    attributes=st.integers(0, 0x7F),
+    count=st.integers(0, 5),
+    ts=st.integers(-(1 << 63), (1 << 63) - 1),
+)
+def test_any_records_under_a_good_checksum_are_no_failure(
+    records: bytes, attributes: int, count: int, ts: int
+) -> None:
+    content = encode.seal(
+        0, records, count=count, last_delta=4, attributes=attributes, base_ts=ts, max_ts=ts
+    )
     rows = read({"a": content + encode.batch(5, [encode.epoch("g")])})
     assert counts(rows)["next_offset"] == 6
     for row in rows:
@@ -142,7 +203,9 @@ def test_any_records_under_a_good_checksum_are_no_failure(records: bytes, attrib
 
 def test_a_file_is_never_held_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_batch, "CHUNK_BYTES", 16 << 10)
-    content = b"".join(encode.batch(offset, [encode.commit("g", offset=offset)]) for offset in range(8000))
+    content = b"".join(
+        encode.batch(offset, [encode.commit("g", offset=offset)]) for offset in range(8000)
+    )
     stream = ByteStream("a", -1, lambda _path: io.BytesIO(content))
     tracemalloc.start()
     try:
@@ -155,9 +218,14 @@ def test_a_file_is_never_held_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_garbage_and_claims_of_size_are_bounded_in_memory() -> None:
-    """A 2 GB length, and 100 MB lengths that nothing follows: no more than the file itself and a chunk is held."""
+    """A 2 GB length, and 100 MB lengths that nothing follows: no more than the file itself and a
+    chunk is held.
+    """
     for length in (0x7FFFFFFF, 100 << 20):
-        content = struct.pack(">qiibIhiqqqhii", 0, length, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0) + bytes(range(1, 255)) * 4000
+        content = (
+            struct.pack(">qiibIhiqqqhii", 0, length, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0)
+            + bytes(range(1, 255)) * 4000
+        )
         tracemalloc.start()
         try:
             segment(content)

@@ -24,7 +24,18 @@ def test_every_key_begins_with_its_group(key_type: int) -> None:
     assert is_commit_key(text, JSON) == (key_type <= 1)
 
 
-@pytest.mark.parametrize("key", [b"", b"x", b"[]", b'{"data":5}', b'{"data":{}}', b'{"data":{"group":7}}', b"Unknown record type 9"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        b"",
+        b"x",
+        b"[]",
+        b'{"data":5}',
+        b'{"data":{}}',
+        b'{"data":{"group":7}}',
+        b"Unknown record type 9",
+    ],
+)
 def test_text_that_names_no_group(key: bytes) -> None:
     assert group_of(key, JSON) is None
 

@@ -1,4 +1,6 @@
-"""Merging, with logs that are lists: what is opened when, and any set of logs against the union by definition."""
+"""Merging, with logs that are lists: what is opened when, and any set of logs against the union by
+definition.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,47 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupreplay.wire.segments.batches import BINARY, CONTROL, JSON, Batch, Conflict, Damage, Duplicates, Item, LogRecord
+from groupreplay.wire.segments.batches import (
+    BINARY,
+    CONTROL,
+    JSON,
+    Batch,
+    Conflict,
+    Damage,
+    Duplicates,
+    Item,
+    LogRecord,
+)
 from groupreplay.wire.segments.replicas import Log, merge
 from tests.wire import dump_text, encode
 from tests.wire.reading import offsets, read, reasons
 
 
-def batch(base: int, contents: Sequence[tuple[int, bytes]], last: int | None = None, epoch: int = 0, name: str = "a") -> Batch:
+def batch(
+    base: int,
+    contents: Sequence[tuple[int, bytes]],
+    last: int | None = None,
+    epoch: int = 0,
+    name: str = "a",
+) -> Batch:
     records = [LogRecord(offset, 0, b"k", content) for offset, content in contents]
     end = last if last is not None else records[-1].offset
-    return Batch(base, end, epoch, hash((base, end, tuple(contents))), 0, 0, 0, -1, len(records), records, -1, BINARY, name, 0)
+    return Batch(
+        base,
+        end,
+        epoch,
+        hash((base, end, tuple(contents))),
+        0,
+        0,
+        0,
+        -1,
+        len(records),
+        records,
+        -1,
+        BINARY,
+        name,
+        0,
+    )
 
 
 def log(rank: str, items: Sequence[Item], opened: list[str] | None = None) -> Log:
@@ -43,7 +76,10 @@ def records_of(items: Sequence[Item]) -> dict[int, bytes | None]:
 
 def test_logs_are_opened_when_their_turn_comes() -> None:
     opened: list[str] = []
-    logs = [log(str(number), [batch(number * 10, [(number * 10, b"x")], last=number * 10 + 9)], opened) for number in (3, 1, 0, 2)]
+    logs = [
+        log(str(number), [batch(number * 10, [(number * 10, b"x")], last=number * 10 + 9)], opened)
+        for number in (3, 1, 0, 2)
+    ]
     items = merge(logs)
     first = next(items)
     assert isinstance(first, Batch)
@@ -54,7 +90,9 @@ def test_logs_are_opened_when_their_turn_comes() -> None:
 
 def test_damage_passes_in_its_place() -> None:
     damage = Damage("a", 5, 5, "broken")
-    items = list(merge([log("a", [batch(0, [(0, b"x")]), damage, batch(1, [(1, b"y")])]), log("b", [])]))
+    items = list(
+        merge([log("a", [batch(0, [(0, b"x")]), damage, batch(1, [(1, b"y")])]), log("b", [])])
+    )
     assert [type(item).__name__ for item in items] == ["Batch", "Damage", "Batch"]
 
 
@@ -62,12 +100,20 @@ def test_no_logs_are_no_items() -> None:
     assert list(merge([])) == []
 
 
-CONTENTS = st.dictionaries(st.integers(0, 30), st.sampled_from([b"same", b"same", b"same", b"other"]), max_size=20)
+CONTENTS = st.dictionaries(
+    st.integers(0, 30), st.sampled_from([b"same", b"same", b"same", b"other"]), max_size=20
+)
 
 
 @settings(max_examples=200, deadline=None)
-@given(replicas=st.lists(st.tuples(CONTENTS, st.integers(0, 3), st.integers(0, 1 << 20)), min_size=1, max_size=4))
-def test_any_replicas_are_their_union_and_higher_epochs_win(replicas: list[tuple[dict[int, bytes], int, int]]) -> None:
+@given(
+    replicas=st.lists(
+        st.tuples(CONTENTS, st.integers(0, 3), st.integers(0, 1 << 20)), min_size=1, max_size=4
+    )
+)
+def test_any_replicas_are_their_union_and_higher_epochs_win(
+    replicas: list[tuple[dict[int, bytes], int, int]],
+) -> None:
     logs: list[Log] = []
     for number, (contents, epoch, seed) in enumerate(replicas):
         cuts, batches = random.Random(seed), list[Item]()
@@ -94,16 +140,29 @@ def test_any_replicas_are_their_union_and_higher_epochs_win(replicas: list[tuple
 
 
 def test_text_and_bytes_of_one_record_are_one() -> None:
-    """Compared by what they mean; a sentence that the tool printed instead says nothing against the bytes."""
+    """Compared by what they mean; a sentence that the tool printed instead says nothing against the
+    bytes.
+    """
     (key, value), (key_text, value_text) = encode.epoch("g", 7), dump_text.epoch("g", 7)
     other_text = dump_text.epoch("g", 8)[1]
     assert value_text is not None
     assert other_text is not None
 
     def pair(text_key: str, text_value: str, attributes: int = 0) -> list[Item]:
-        by_bytes = Batch(0, 1, 1, 1, attributes, 0, 0, -1, 1, [LogRecord(0, 0, key, value)], -1, BINARY, "a", 0)
-        by_text = by_bytes._replace(crc=2, data=[LogRecord(0, 0, text_key.encode(), text_value.encode())], encoding=JSON, path="b")
-        items = list(merge([Log(("1",), 0, lambda: iter([by_text])), Log(("0",), 0, lambda: iter([by_bytes]))]))
+        by_bytes = Batch(
+            0, 1, 1, 1, attributes, 0, 0, -1, 1, [LogRecord(0, 0, key, value)], -1, BINARY, "a", 0
+        )
+        by_text = by_bytes._replace(
+            crc=2,
+            data=[LogRecord(0, 0, text_key.encode(), text_value.encode())],
+            encoding=JSON,
+            path="b",
+        )
+        items = list(
+            merge(
+                [Log(("1",), 0, lambda: iter([by_text])), Log(("0",), 0, lambda: iter([by_bytes]))]
+            )
+        )
         assert [item.encoding for item in items if isinstance(item, Batch)] == [BINARY]
         return [item for item in items if not isinstance(item, Batch)]
 

@@ -14,10 +14,15 @@ import yaml
 from groupreplay.records.log_events import LogEvent
 from groupreplay.wire.text.request_log import GROUP_APIS, RequestLogParser
 
-CASES = yaml.safe_load((Path(__file__).parents[2] / "scenarios" / "request_lines.yaml").read_text(encoding="utf-8"))["cases"]
+CASES = yaml.safe_load(
+    (Path(__file__).parents[2] / "scenarios" / "request_lines.yaml").read_text(encoding="utf-8")
+)["cases"]
 LINES = [case["line"].encode() for case in CASES]
 HEARTBEAT = next(
-    case["line"] for case in CASES if case["events"][0]["event"] == "CONSUMER_GROUP_HEARTBEAT" and "instance_id" not in case["events"][0]
+    case["line"]
+    for case in CASES
+    if case["events"][0]["event"] == "CONSUMER_GROUP_HEARTBEAT"
+    and "instance_id" not in case["events"][0]
 )
 DOCUMENT = json.loads(HEARTBEAT[HEARTBEAT.index("{") : HEARTBEAT.rindex("}") + 1])
 AT = "2026-11-21 06:17:45,983"
@@ -39,7 +44,10 @@ PARSER = RequestLogParser(to_ms)
 def document(key: int = 68, **changes: Any) -> dict[str, Any]:
     """A recorded heartbeat with another key, request, response or other top-level fields."""
     made: dict[str, Any] = deepcopy(DOCUMENT)
-    made["requestHeader"] |= {"requestApiKey": key, "requestApiKeyName": GROUP_APIS.get(key, "FETCH")}
+    made["requestHeader"] |= {
+        "requestApiKey": key,
+        "requestApiKeyName": GROUP_APIS.get(key, "FETCH"),
+    }
     return made | changes
 
 
@@ -62,4 +70,8 @@ def only(parsed: object) -> LogEvent:
 
 
 def told(event: LogEvent) -> dict[str, Any]:
-    return {one.name: value for one in fields(event) if (value := getattr(event, one.name)) not in (None, ())}
+    return {
+        one.name: value
+        for one in fields(event)
+        if (value := getattr(event, one.name)) not in (None, ())
+    }

@@ -1,4 +1,6 @@
-"""Heartbeats reduced before the shuffle: nothing that a run keeps may differ from what the lines said, wherever files and nights cut them."""
+"""Heartbeats reduced before the shuffle: nothing that a run keeps may differ from what the lines
+said, wherever files and nights cut them.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,36 @@ Key = tuple[Any, ...]
 Placed = list[tuple[LogEvent, int]]
 
 
-def event(api: str = "HEARTBEAT", at_ms: int = 0, member: str | None = "m", **said: Any) -> LogEvent:
-    fields: dict[str, Any] = {"event": api, "at_ms": at_ms, "group_id": "g", "member_id": member, "error_code": 0, "epoch": 3}
+def event(
+    api: str = "HEARTBEAT", at_ms: int = 0, member: str | None = "m", **said: Any
+) -> LogEvent:
+    fields: dict[str, Any] = {
+        "event": api,
+        "at_ms": at_ms,
+        "group_id": "g",
+        "member_id": member,
+        "error_code": 0,
+        "epoch": 3,
+    }
     return LogEvent(**(fields | said))
 
 
 def rows(events: list[LogEvent], max_open: int = 100) -> list[ContactRun]:
     reducer = ContactReducer(max_open)
-    return [row for position, one in enumerate(events) for row in reducer.take(one, position)] + reducer.close()
+    return [
+        row for position, one in enumerate(events) for row in reducer.take(one, position)
+    ] + reducer.close()
 
 
 def shape(found: list[ContactRun]) -> list[tuple[Any, ...]]:
     """(API, first and last position, requests, longest gap) in the order of the first."""
-    return sorted(((row.event.event, row.position, row.last_position, row.requests, row.longest_gap_ms) for row in found), key=lambda row: row[1])
+    return sorted(
+        (
+            (row.event.event, row.position, row.last_position, row.requests, row.longest_gap_ms)
+            for row in found
+        ),
+        key=lambda row: row[1],
+    )
 
 
 def test_heartbeats_and_commits_of_a_member_are_runs_beside_each_other() -> None:
@@ -76,7 +95,17 @@ def test_what_is_routine(one: LogEvent, routine: bool) -> None:
 
 
 def test_what_is_no_routine_ends_the_runs_of_its_member_and_of_no_other() -> None:
-    found = rows([event(), event("OFFSET_COMMIT"), event(member="n"), event("SYNC_GROUP"), event(), event("OFFSET_COMMIT"), event(member="n")])
+    found = rows(
+        [
+            event(),
+            event("OFFSET_COMMIT"),
+            event(member="n"),
+            event("SYNC_GROUP"),
+            event(),
+            event("OFFSET_COMMIT"),
+            event(member="n"),
+        ]
+    )
     assert shape(found) == [
         ("HEARTBEAT", 0, 0, 1, 0),
         ("OFFSET_COMMIT", 1, 1, 1, 0),
@@ -115,8 +144,15 @@ def test_committers_without_a_member_are_told_apart_by_client() -> None:
 
 def test_no_more_members_are_held_than_allowed() -> None:
     reducer = ContactReducer(max_open=2)
-    assert [reducer.take(event(member=member), at) for at, member in enumerate("aba")] == [[], [], []]
-    assert [(row.event.member_id, row.requests) for row in reducer.take(event(member="c"), 3)] == [("a", 2), ("b", 1)]
+    assert [reducer.take(event(member=member), at) for at, member in enumerate("aba")] == [
+        [],
+        [],
+        [],
+    ]
+    assert [(row.event.member_id, row.requests) for row in reducer.take(event(member="c"), 3)] == [
+        ("a", 2),
+        ("b", 1),
+    ]
     assert [(row.event.member_id, row.position) for row in reducer.close()] == [("c", 3)]
     assert reducer.close() == []
 
@@ -150,12 +186,16 @@ def placed(drawn: list[tuple[str, str | None, int, int, int]]) -> Placed:
 
 
 def nights(events: Placed, cuts: list[int], max_open: int) -> list[ContactRun]:
-    """Each night's rows by a reducer of its own, night after night, rows of a night by where they begin."""
+    """Each night's rows by a reducer of its own, night after night, rows of a night by where they
+    begin.
+    """
     edges = [0, *sorted(min(cut, len(events)) for cut in cuts), len(events)]
     found = []
     for start, end in pairwise(edges):
         reducer = ContactReducer(max_open)
-        night = [row for one, position in events[start:end] for row in reducer.take(one, position)] + reducer.close()
+        night = [
+            row for one, position in events[start:end] for row in reducer.take(one, position)
+        ] + reducer.close()
         found += sorted(night, key=lambda row: row.position)
     return found
 
@@ -163,7 +203,9 @@ def nights(events: Placed, cuts: list[int], max_open: int) -> list[ContactRun]:
 def raw_run(events: Placed) -> ContactRun:
     times = [one.at_ms for one, _ in events]
     gap = max([0, *(later - earlier for earlier, later in pairwise(times))])
-    return ContactRun(events[0][0], events[0][1], times[0], times[-1], len(events), gap, events[-1][1])
+    return ContactRun(
+        events[0][0], events[0][1], times[0], times[-1], len(events), gap, events[-1][1]
+    )
 
 
 def by_key(row: ContactRun) -> Key:
@@ -179,30 +221,51 @@ def test_merged_runs_are_the_raw_lines(drawn: list[Any], cuts: list[int], max_op
     runs: dict[Key, list[ContactRun]] = defaultdict(list)
     for row in nights(events, cuts, max_open):
         runs[by_key(row)].append(row)
-    assert {key: reduce(merge, of_key) for key, of_key in runs.items()} == {key: raw_run(of_key) for key, of_key in raw.items()}
+    assert {key: reduce(merge, of_key) for key, of_key in runs.items()} == {
+        key: raw_run(of_key) for key, of_key in raw.items()
+    }
 
 
 @given(EVENTS, st.lists(st.integers(0, 40), max_size=4), st.integers(1, 4))
-def test_every_row_says_what_its_lines_said(drawn: list[Any], cuts: list[int], max_open: int) -> None:
-    """Runs of a member and API do not overlap, all of a run say the same, and no event that is no routine lies between."""
+def test_every_row_says_what_its_lines_said(
+    drawn: list[Any], cuts: list[int], max_open: int
+) -> None:
+    """Runs of a member and API do not overlap, all of a run say the same, and no event that is no
+    routine lies between.
+    """
     events = placed(drawn)
     found = nights(events, cuts, max_open)
     assert sum(row.requests for row in found) == len(events)
     for row in found:
         if not is_routine(row.event):
             assert (row.requests, row.position) == (1, row.last_position)
-        of_member = [one for one, _ in events[row.position : row.last_position + 1] if one.member_id == row.event.member_id]
+        of_member = [
+            one
+            for one, _ in events[row.position : row.last_position + 1]
+            if one.member_id == row.event.member_id
+        ]
         of_api = [one for one in of_member if one.event == row.event.event]
         assert len(of_api) == row.requests
-        assert {(one.error_code, one.epoch) for one in of_api} == {(row.event.error_code, row.event.epoch)}
+        assert {(one.error_code, one.epoch) for one in of_api} == {
+            (row.event.error_code, row.event.epoch)
+        }
         assert all(is_routine(one) for one in of_member) or len(of_member) == 1
 
 
 RUNS = st.builds(
-    ContactRun, st.just(event()), st.integers(0, 9), st.integers(0, 99), st.integers(0, 99), st.integers(1, 9), st.integers(0, 99), st.integers(0, 9)
+    ContactRun,
+    st.just(event()),
+    st.integers(0, 9),
+    st.integers(0, 99),
+    st.integers(0, 99),
+    st.integers(1, 9),
+    st.integers(0, 99),
+    st.integers(0, 9),
 )
 
 
 @given(RUNS, RUNS, RUNS)
-def test_the_order_of_merging_does_not_matter(one: ContactRun, two: ContactRun, three: ContactRun) -> None:
+def test_the_order_of_merging_does_not_matter(
+    one: ContactRun, two: ContactRun, three: ContactRun
+) -> None:
     assert merge(merge(one, two), three) == merge(one, merge(two, three))

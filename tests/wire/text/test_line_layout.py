@@ -1,4 +1,6 @@
-"""Layouts of a broker's log: what a line is split into, which patterns are refused; and a broker's clock over the changes of daylight saving."""
+"""Layouts of a broker's log: what a line is split into, which patterns are refused; and a broker's
+clock over the changes of daylight saving.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ LOGGER = "org.apache.kafka.coordinator.group.GroupMetadataManager"
 LOCAL_S = int(datetime(2026, 11, 21, 5, 42, 15, tzinfo=UTC).timestamp())
 
 
-def line(millis: int = 536, offset_s: int | None = None, level: str = "INFO", logger: str = LOGGER, message: str = "a b") -> LogLine:
+def line(
+    millis: int = 536,
+    offset_s: int | None = None,
+    level: str = "INFO",
+    logger: str = LOGGER,
+    message: str = "a b",
+) -> LogLine:
     return LogLine(LOCAL_S, millis, offset_s, level, logger, message, True)
 
 
@@ -23,18 +31,38 @@ def line(millis: int = 536, offset_s: int | None = None, level: str = "INFO", lo
     ("pattern", "text", "expected"),
     [
         (DEFAULT_PATTERN, f"[2026-11-21 05:42:15,536] INFO a b ({LOGGER})", line()),
-        ("%d{ISO8601} %-5p [%t] %c{1}: %m%n", "2026-11-21 05:42:15,536 INFO  [main-1] ClassicGroup: a b", line(logger="ClassicGroup")),
-        ("%d{ISO8601} %-5p [%t] %c{1}: %m%n", "2026-11-21T05:42:15,536 INFO  [main-1] ClassicGroup: a b", line(logger="ClassicGroup")),
+        (
+            "%d{ISO8601} %-5p [%t] %c{1}: %m%n",
+            "2026-11-21 05:42:15,536 INFO  [main-1] ClassicGroup: a b",
+            line(logger="ClassicGroup"),
+        ),
+        (
+            "%d{ISO8601} %-5p [%t] %c{1}: %m%n",
+            "2026-11-21T05:42:15,536 INFO  [main-1] ClassicGroup: a b",
+            line(logger="ClassicGroup"),
+        ),
         (
             "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} [%thread] %5level %logger{1.} - %msg%n%xEx{full}",
             "2026-11-21T05:42:15.536+01:00 [a b]  WARN o.a.k.c.g.ClassicGroup - a b",
             line(offset_s=3600, level="WARN", logger="o.a.k.c.g.ClassicGroup"),
         ),
-        ("%d{dd/MMM/yy hh:mm:ss a Z} %p %m", "21/Nov/26 05:42:15 AM -0330 INFO a b", line(0, -12600, logger="")),
-        ("%d{ISO8601_OFFSET_DATE_TIME_HH}|%m (%c)", f"2026-11-21T05:42:15,536Z|a b ({LOGGER})", line(offset_s=0, level="")),
+        (
+            "%d{dd/MMM/yy hh:mm:ss a Z} %p %m",
+            "21/Nov/26 05:42:15 AM -0330 INFO a b",
+            line(0, -12600, logger=""),
+        ),
+        (
+            "%d{ISO8601_OFFSET_DATE_TIME_HH}|%m (%c)",
+            f"2026-11-21T05:42:15,536Z|a b ({LOGGER})",
+            line(offset_s=0, level=""),
+        ),
         ("%d{UNIX_MILLIS} %p %m (%c)%n", f"{LOCAL_S}536 INFO a b ({LOGGER})", line(offset_s=0)),
         ("%d{COMPACT} %p %X{a} %c %message%n", f"20261121054215536 INFO x {LOGGER} a b", line()),
-        ("100%% %d{EEE, yyyy-MM-dd 'o''clock' H:m:s,SSSSSS} %p %m (%c)", f"100% Sat, 2026-11-21 o'clock 5:42:15,536999 INFO a b ({LOGGER})", line()),
+        (
+            "100%% %d{EEE, yyyy-MM-dd 'o''clock' H:m:s,SSSSSS} %p %m (%c)",
+            f"100% Sat, 2026-11-21 o'clock 5:42:15,536999 INFO a b ({LOGGER})",
+            line(),
+        ),
     ],
 )
 def test_a_line_is_split(pattern: str, text: str, expected: LogLine) -> None:
@@ -61,7 +89,9 @@ def test_a_line_is_split(pattern: str, text: str, expected: LogLine) -> None:
         ("%d %equals{%m}{a}{b}", "%equals"),
     ],
 )
-def test_a_pattern_that_cannot_be_read_back_is_refused_with_one_sentence(pattern: str, says: str) -> None:
+def test_a_pattern_that_cannot_be_read_back_is_refused_with_one_sentence(
+    pattern: str, says: str
+) -> None:
     with pytest.raises(ValueError) as told:
         Layout.of(pattern)
     assert says in str(told.value)
@@ -75,13 +105,21 @@ def test_a_pattern_can_name_the_zone_of_its_dates() -> None:
 
 
 def test_the_last_thing_that_looks_like_a_logger_is_the_logger() -> None:
-    entry = Layout.of(DEFAULT_PATTERN).split(f"[2026-11-21 05:42:15,536] INFO x (kafka.Other) (y) [z] ({LOGGER})")
+    entry = Layout.of(DEFAULT_PATTERN).split(
+        f"[2026-11-21 05:42:15,536] INFO x (kafka.Other) (y) [z] ({LOGGER})"
+    )
     assert entry is not None
     assert (entry.message, entry.logger) == ("x (kafka.Other) (y) [z]", LOGGER)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\tat kafka.Kafka.main(Kafka.scala:1)", "java.lang.IllegalStateException: no", "[2026-13-21 05:42:15,536] INFO a (b)"]
+    "text",
+    [
+        "",
+        "\tat kafka.Kafka.main(Kafka.scala:1)",
+        "java.lang.IllegalStateException: no",
+        "[2026-13-21 05:42:15,536] INFO a (b)",
+    ],
 )
 def test_what_begins_no_event(text: str) -> None:
     assert Layout.of(DEFAULT_PATTERN).split(text) is None
@@ -125,25 +163,50 @@ def read(clock: BrokerClock, *times: str) -> list[str]:
 
 
 def test_local_time_is_made_utc() -> None:
-    assert read(BrokerClock("Europe/Berlin"), "2026-07-01T12:00:00", "2026-12-01T12:00:00") == ["01 10:00:00", "01 11:00:00"]
+    assert read(BrokerClock("Europe/Berlin"), "2026-07-01T12:00:00", "2026-12-01T12:00:00") == [
+        "01 10:00:00",
+        "01 11:00:00",
+    ]
     assert BrokerClock("Europe/Berlin").to_ms(1000, 5, 0) == 1_000_005
     assert BrokerClock("Europe/Berlin").to_ms(4600, 5, 3600) == 1_000_005
 
 
 def test_the_hour_that_comes_twice() -> None:
-    times = ["2026-10-25T01:59:59", "2026-10-25T02:00:01", "2026-10-25T02:59:58", "2026-10-25T02:59:55", "2026-10-25T02:00:00", "2026-10-25T02:30:00"]
-    expected = ["24 23:59:59", "25 00:00:01", "25 00:59:58", "25 00:59:55", "25 01:00:00", "25 01:30:00"]
+    times = [
+        "2026-10-25T01:59:59",
+        "2026-10-25T02:00:01",
+        "2026-10-25T02:59:58",
+        "2026-10-25T02:59:55",
+        "2026-10-25T02:00:00",
+        "2026-10-25T02:30:00",
+    ]
+    expected = [
+        "24 23:59:59",
+        "25 00:00:01",
+        "25 00:59:58",
+        "25 00:59:55",
+        "25 01:00:00",
+        "25 01:30:00",
+    ]
     clock = BrokerClock("Europe/Berlin")
     assert read(clock, *times) == expected
-    assert read(clock, "2026-10-25T03:00:00", "2026-10-25T02:59:59.999", "2026-10-25T03:00:11") == ["25 02:00:00", "25 01:59:59", "25 02:00:11"]
-    assert read(clock, *times) == expected, "the next file of the same night begins with the first pass"
+    assert read(clock, "2026-10-25T03:00:00", "2026-10-25T02:59:59.999", "2026-10-25T03:00:11") == [
+        "25 02:00:00",
+        "25 01:59:59",
+        "25 02:00:11",
+    ]
+    assert read(clock, *times) == expected, (
+        "the next file of the same night begins with the first pass"
+    )
 
 
 def test_the_hour_that_comes_twice_is_its_first_pass_until_the_clock_steps_back() -> None:
     assert read(BrokerClock("America/New_York"), "2026-11-01T01:10:00", "2026-11-01T01:50:00", "2026-11-01T01:20:00") == [
         "01 05:10:00", "01 05:50:00", "01 06:20:00",
     ]  # fmt: skip
-    assert read(BrokerClock("Australia/Lord_Howe"), "2026-04-05T01:45:00", "2026-04-05T01:31:00") == ["04 14:45:00", "04 15:01:00"]
+    assert read(
+        BrokerClock("Australia/Lord_Howe"), "2026-04-05T01:45:00", "2026-04-05T01:31:00"
+    ) == ["04 14:45:00", "04 15:01:00"]
 
 
 def test_an_hour_that_never_comes_goes_on_from_before_it() -> None:
@@ -159,9 +222,22 @@ def test_an_unknown_zone_is_refused(timezone: str) -> None:
 
 
 def test_a_clock_goes_on_where_an_earlier_reading_stopped() -> None:
-    times = ["2026-10-25T02:10:00", "2026-10-25T02:50:00", "2026-10-25T02:05:00", "2026-10-25T02:40:00", "2026-10-25T03:10:00"]
+    times = [
+        "2026-10-25T02:10:00",
+        "2026-10-25T02:50:00",
+        "2026-10-25T02:05:00",
+        "2026-10-25T02:40:00",
+        "2026-10-25T03:10:00",
+    ]
     whole = read(BrokerClock("Europe/Berlin"), *times)
     for cut in range(1, len(times)):
         clock = BrokerClock("Europe/Berlin")
-        clock.resume(int(datetime.strptime(f"2026 10 {whole[cut - 1]} +0000", "%Y %m %d %H:%M:%S %z").timestamp() * 1000))
+        clock.resume(
+            int(
+                datetime.strptime(
+                    f"2026 10 {whole[cut - 1]} +0000", "%Y %m %d %H:%M:%S %z"
+                ).timestamp()
+                * 1000
+            )
+        )
         assert read(clock, *times[cut:]) == whole[cut:]

@@ -29,11 +29,24 @@ def test_only_lines_of_group_apis_are_found_and_all_are_counted() -> None:
 
 
 PIECES = st.sampled_from(
-    [b"\n", b"\r\n", b"x", b"yy" * 30, b'"requestApiKey":68,', b'\\"requestApiKey\\":12}', b'"requestApiKey":1,', b'"requestApiKey":6']
+    [
+        b"\n",
+        b"\r\n",
+        b"x",
+        b"yy" * 30,
+        b'"requestApiKey":68,',
+        b'\\"requestApiKey\\":12}',
+        b'"requestApiKey":1,',
+        b'"requestApiKey":6',
+    ]
 )
 
 
-@given(st.lists(PIECES, max_size=30).map(b"".join), st.lists(st.integers(0, 400), max_size=8), st.sampled_from([1 << 24, 25, 70]))
+@given(
+    st.lists(PIECES, max_size=30).map(b"".join),
+    st.lists(st.integers(0, 400), max_size=8),
+    st.sampled_from([1 << 24, 25, 70]),
+)
 def test_chunks_do_not_matter(text: bytes, cuts: list[int], longest: int) -> None:
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     expected, too_long, position = [], 0, 0
@@ -61,7 +74,9 @@ def test_a_line_of_50_mb_is_passed_over_and_never_held() -> None:
             held = max(held, sum(map(len, scanner._pieces)))
         yield b"\n" + LINES[0] + b"\n"
 
-    assert list(scanner.group_lines(chunks())) == [(100 + len(begin) + 50 * len(chunk) + 1, LINES[0])]
+    assert list(scanner.group_lines(chunks())) == [
+        (100 + len(begin) + 50 * len(chunk) + 1, LINES[0])
+    ]
     assert (scanner.lines_read, scanner.too_long) == (2, 1)
     assert held <= 16 << 20
 

@@ -1,4 +1,6 @@
-"""Damage in the request log: whatever stands in a line, it gives a request, a reason, or nothing."""
+"""Damage in the request log: whatever stands in a line, it gives a request, a reason, or
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from hypothesis import strategies as st
 
 from groupreplay.records.log_events import Damaged, LogEvent
 from groupreplay.wire.text.request_log import RequestLogParser
-from tests.wire.text.request_lines import AT, DOCUMENT, LINES, PARSER, compact, document, line, only, to_ms, told
+from tests.wire.text.request_lines import (
+    AT,
+    DOCUMENT,
+    LINES,
+    PARSER,
+    compact,
+    document,
+    line,
+    only,
+    to_ms,
+    told,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,11 +46,19 @@ from tests.wire.text.request_lines import AT, DOCUMENT, LINES, PARSER, compact, 
         ({"clientInformation": "java"}, "clientInformation is no object"),
         ({"request": {"groupId": ["g"]}}, "groupId is no text"),
         ({"request": {"groupId": None}}, "groupId is missing"),
-        ({"request": {"groupId": "g", "memberEpoch": 1 << 31}}, "memberEpoch is no whole number of 32 bits"),
-        ({"request": {"groupId": "g", "memberEpoch": 1.0}}, "memberEpoch is no whole number of 32 bits"),
+        (
+            {"request": {"groupId": "g", "memberEpoch": 1 << 31}},
+            "memberEpoch is no whole number of 32 bits",
+        ),
+        (
+            {"request": {"groupId": "g", "memberEpoch": 1.0}},
+            "memberEpoch is no whole number of 32 bits",
+        ),
     ],
 )
-def test_a_field_of_another_type_is_damage_with_its_name(changes: dict[str, Any], reason: str) -> None:
+def test_a_field_of_another_type_is_damage_with_its_name(
+    changes: dict[str, Any], reason: str
+) -> None:
     assert PARSER.parse(line(document() | changes)) == Damaged(reason)
 
 
@@ -54,8 +75,12 @@ def test_a_field_of_another_type_is_damage_with_its_name(changes: dict[str, Any]
         (42, {"groupsNames": ["g"]}, {"results": [{"errorCode": 0}]}),
     ],
 )
-def test_lists_of_another_shape_are_damage(key: int, request_: dict[str, Any], response: dict[str, Any]) -> None:
-    assert isinstance(PARSER.parse(line(document(key, request=request_, response=response))), Damaged)
+def test_lists_of_another_shape_are_damage(
+    key: int, request_: dict[str, Any], response: dict[str, Any]
+) -> None:
+    assert isinstance(
+        PARSER.parse(line(document(key, request=request_, response=response))), Damaged
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,13 +99,18 @@ def test_lists_of_another_shape_are_damage(key: int, request_: dict[str, Any], r
 )
 def test_text_that_is_no_request_is_damage(text: str) -> None:
     for parser in (PARSER, RequestLogParser(to_ms, "log", "time")):
-        assert isinstance(parser.parse(f"[{AT}] DEBUG Completed request:{text} (kafka.request.logger)".encode()), Damaged)
+        assert isinstance(
+            parser.parse(f"[{AT}] DEBUG Completed request:{text} (kafka.request.logger)".encode()),
+            Damaged,
+        )
         parser.parse(text.encode())
         parser.parse(compact({"log": text, "time": text}).encode())
 
 
 def test_a_time_that_cannot_be_read_is_damage() -> None:
-    assert PARSER.parse(line(DOCUMENT).replace(b"2026-11-21", b"21.11.2026")) == Damaged("no time that can be read stands before the request")
+    assert PARSER.parse(line(DOCUMENT).replace(b"2026-11-21", b"21.11.2026")) == Damaged(
+        "no time that can be read stands before the request"
+    )
 
 
 def test_bytes_that_are_no_utf_8_stay_visible() -> None:
@@ -112,17 +142,44 @@ def holds(parsed: object) -> bool:
     return True
 
 
-@given(st.binary(max_size=300), st.sampled_from([b"", f"[{AT}] DEBUG Completed request:".encode(), b"Completed request:", b"{"]))
+@given(
+    st.binary(max_size=300),
+    st.sampled_from(
+        [b"", f"[{AT}] DEBUG Completed request:".encode(), b"Completed request:", b"{"]
+    ),
+)
 def test_any_bytes_give_a_result(data: bytes, before: bytes) -> None:
     for parser in (PARSER, RequestLogParser(to_ms, "a.b", "a.t")):
         assert holds(parser.parse(before + data))
 
 
-ODD: list[Any] = [None, True, 0, -1, 1 << 40, 1.5, "", "x", "\ud800", [], [[]], ["x"], {}, [{}], {"x": 0}]
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1 << 40,
+    1.5,
+    "",
+    "x",
+    "\ud800",
+    [],
+    [[]],
+    ["x"],
+    {},
+    [{}],
+    {"x": 0},
+]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [path] + [place for name, one in items for place in places(one, (*path, name))]
 
 
@@ -140,7 +197,10 @@ def test_any_field_can_be_anything(written: bytes, data: st.DataObject) -> None:
     assert holds(PARSER.parse(line(made)))
 
 
-@given(st.sampled_from(LINES), st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=3)), min_size=1, max_size=4))
+@given(
+    st.sampled_from(LINES),
+    st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=3)), min_size=1, max_size=4),
+)
 def test_changed_bytes_give_a_result(written: bytes, changes: list[tuple[float, bytes]]) -> None:
     for where, what in changes:
         at = int(where * len(written))

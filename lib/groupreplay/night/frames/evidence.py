@@ -1,4 +1,6 @@
-"""Step replay, second grouped map: a night's lines of broker logs and the states of the night before -> what they prove, into table `evidence`."""
+"""Step replay, second grouped map: a night's lines of broker logs and the states of the night
+before -> what they prove, into table `evidence`.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,27 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.night.frames.replay import left_before, newest_of
-from groupreplay.workers.evidence_slices import EVENT_FIELDS, EVIDENCE, GROUP, INPUT, PARTITION, EvidenceState, evidence_slice_replay
+from groupreplay.workers.evidence_slices import (
+    EVENT_FIELDS,
+    EVIDENCE,
+    GROUP,
+    INPUT,
+    PARTITION,
+    EvidenceState,
+    evidence_slice_replay,
+)
 
 EVIDENCE_TABLE: Final = "evidence"
 
 
-def proved(lines: DataFrame | None, states: DataFrame | None, newest_ms: int, slices: int) -> DataFrame | None:
+def proved(
+    lines: DataFrame | None, states: DataFrame | None, newest_ms: int, slices: int
+) -> DataFrame | None:
     """Rows of `evidence` without night and cluster; None without lines and states.
 
-    lines: rows of `raw_lines` that the night landed. states: subject, state_bytes. newest_ms: of all lines so far, -1 none.
+    lines: rows of `raw_lines` that the night landed.
+    states: subject, state_bytes.
+    newest_ms: of all lines so far, -1 none.
     """
     parts = []
     if lines is not None:
@@ -32,13 +46,24 @@ def proved(lines: DataFrame | None, states: DataFrame | None, newest_ms: int, sl
         .repartitionById(slices, sf.col("slice"))
         .sortWithinPartitions("slice", "subject", "at_ms", "broker", "input", "position")
     )
-    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(evidence_slice_replay(newest_ms), EVIDENCE.ddl)
+    return (
+        in_order.select("slice", *INPUT)
+        .groupBy("slice")
+        .applyInPandas(evidence_slice_replay(newest_ms), EVIDENCE.ddl)
+    )
 
 
-def latest_evidence_states(evidence: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
-    """Of each subject the state that the nights before left, where one is kept. evidence: the table's rows of one cluster. states_from: of
-    `Landing`."""
-    states = evidence.where((sf.col("kind") == EvidenceState.KIND) & left_before(logical_date, states_from))
+def latest_evidence_states(
+    evidence: DataFrame, logical_date: date, states_from: str = ""
+) -> DataFrame:
+    """Of each subject the state that the nights before left, where one is kept.
+
+    evidence: the table's rows of one cluster.
+    states_from: of `Landing`.
+    """
+    states = evidence.where(
+        (sf.col("kind") == EvidenceState.KIND) & left_before(logical_date, states_from)
+    )
     return newest_of(states, "subject")
 
 
@@ -49,7 +74,11 @@ def _line_rows(lines: DataFrame) -> DataFrame:
     subject: Column = sf.coalesce(of_group, of_partition)
     rows = lines.where((sf.col("kind") == "line") & subject.isNotNull())
     columns: dict[str, Column] = {name: sf.col(name) for name in INPUT}
-    columns |= {"subject": subject, "event_json": sf.to_json(sf.struct(*EVENT_FIELDS)), "state_bytes": sf.lit(None).cast("binary")}
+    columns |= {
+        "subject": subject,
+        "event_json": sf.to_json(sf.struct(*EVENT_FIELDS)),
+        "state_bytes": sf.lit(None).cast("binary"),
+    }
     return rows.select(*[column.alias(name) for name, column in columns.items()])
 
 

@@ -1,7 +1,9 @@
 """Records that came late, in their true order: for nights that are rebuilt.
 
-A night lands what earlier nights had missed under kinds of their own (`wire.segments.raw_rows.LATE_KINDS`) and replays none of it, for its groups have moved on.
-A rebuild gives each such row to the night whose stretch of the log it lies in, whenever it was landed, and takes back the holes that it filled.
+A night lands what earlier nights had missed under kinds of their own
+(`wire.segments.raw_rows.LATE_KINDS`) and replays none of it, for its groups have moved on. A
+rebuild gives each such row to the night whose stretch of the log it lies in, whenever it was
+landed, and takes back the holes that it filled.
 """
 
 from __future__ import annotations
@@ -19,7 +21,12 @@ from groupreplay.night.plan import NO_HOLE, Landing
 from groupreplay.wire.segments.raw_rows import LATE_KINDS
 
 _LONG_AGO: Final = date(1970, 1, 1)
-_WINDOW: Final = {"late_partition": pa.int32(), "late_log": pa.int32(), "late_first": pa.int64(), "late_end": pa.int64()}
+_WINDOW: Final = {
+    "late_partition": pa.int32(),
+    "late_log": pa.int32(),
+    "late_first": pa.int64(),
+    "late_end": pa.int64(),
+}
 
 
 def has_late(landing: Landing) -> bool:
@@ -27,23 +34,46 @@ def has_late(landing: Landing) -> bool:
     return any(each.filled for each in landing.partitions.values())
 
 
-def with_late(raw: DataFrame, logical_date: date, before: Landing | None, landing: Landing) -> DataFrame:
-    """`raw_records` of one cluster as it were had nothing come late, for this night and those before it: late rows of this night are this night's.
+def with_late(
+    raw: DataFrame, logical_date: date, before: Landing | None, landing: Landing
+) -> DataFrame:
+    """`raw_records` of one cluster as it were had nothing come late, for this night and those
+    before it: late rows of this night are this night's.
 
-    before: what the night before had landed, None for the first; landing: what this one had.
+    before: what the night before had landed, None for the first.
+    landing: what this one had.
     """
-    bounds = {(partition, each.log_incarnation): each.next_offset for partition, each in before.partitions.items()} if before else {}
-    logs = [(partition, each.log_incarnation, each.next_offset) for partition, each in landing.partitions.items()]
-    windows = [(partition, log, bounds.get((partition, log), 0), end) for partition, log, end in logs]
-    columns = {name: pa.array([window[place] for window in windows], kind) for place, (name, kind) in enumerate(_WINDOW.items())}
+    bounds = (
+        {
+            (partition, each.log_incarnation): each.next_offset
+            for partition, each in before.partitions.items()
+        }
+        if before
+        else {}
+    )
+    logs = [
+        (partition, each.log_incarnation, each.next_offset)
+        for partition, each in landing.partitions.items()
+    ]
+    windows = [
+        (partition, log, bounds.get((partition, log), 0), end) for partition, log, end in logs
+    ]
+    columns = {
+        name: pa.array([window[place] for window in windows], kind)
+        for place, (name, kind) in enumerate(_WINDOW.items())
+    }
     table = raw.sparkSession.createDataFrame(pa.table(columns))
     usual: dict[Any, Any] = {late: kind for kind, late in LATE_KINDS.items()}
-    is_of_log = (sf.col("offsets_partition") == sf.col("late_partition")) & (sf.coalesce("log_incarnation", sf.lit(0)) == sf.col("late_log"))
+    is_of_log = (sf.col("offsets_partition") == sf.col("late_partition")) & (
+        sf.coalesce("log_incarnation", sf.lit(0)) == sf.col("late_log")
+    )
     is_tonight = sf.col("offset") >= sf.col("late_first")
     late = (
         raw.where(sf.col("kind").isin(*usual))
         .join(sf.broadcast(table), is_of_log & (sf.col("offset") < sf.col("late_end")))
-        .withColumn("logical_date", sf.when(is_tonight, sf.lit(logical_date)).otherwise(sf.lit(_LONG_AGO)))
+        .withColumn(
+            "logical_date", sf.when(is_tonight, sf.lit(logical_date)).otherwise(sf.lit(_LONG_AGO))
+        )
         .replace(usual, subset=["kind"])
         .drop(*_WINDOW)
     )
@@ -51,7 +81,10 @@ def with_late(raw: DataFrame, logical_date: date, before: Landing | None, landin
 
 
 def with_holes_filled(records: DataFrame, newest: Landing) -> DataFrame:
-    """Rows whose `last_hole` was filled since know the hole below that instead. newest: of the newest night."""
+    """Rows whose `last_hole` was filled since know the hole below that instead.
+
+    newest: of the newest night.
+    """
     changed = {(partition, hole): below for partition, hole, below in _filled_holes(newest)}
     if not changed:
         return records
@@ -62,25 +95,44 @@ def with_holes_filled(records: DataFrame, newest: Landing) -> DataFrame:
             "hole_below": pa.array(list(changed.values()), pa.int64()),
         }
     )
-    is_filled = (sf.col("offsets_partition") == sf.col("filled_partition")) & (sf.col("last_hole") == sf.col("filled_hole"))
-    found = records.join(sf.broadcast(records.sparkSession.createDataFrame(table)), is_filled, "left")
-    return found.withColumn("last_hole", sf.coalesce("hole_below", "last_hole")).drop(*table.column_names)
+    is_filled = (sf.col("offsets_partition") == sf.col("filled_partition")) & (
+        sf.col("last_hole") == sf.col("filled_hole")
+    )
+    found = records.join(
+        sf.broadcast(records.sparkSession.createDataFrame(table)), is_filled, "left"
+    )
+    return found.withColumn("last_hole", sf.coalesce("hole_below", "last_hole")).drop(
+        *table.column_names
+    )
 
 
 def landing_with_holes_filled(landing: Landing, newest: Landing) -> Landing:
     """The same for the holes that units ended with."""
-    changed: Mapping[tuple[int, int], int] = {(partition, hole): below for partition, hole, below in _filled_holes(newest)}
+    changed: Mapping[tuple[int, int], int] = {
+        (partition, hole): below for partition, hole, below in _filled_holes(newest)
+    }
     partitions = {
-        partition: replace(each, last_hole=changed.get((partition, each.last_hole), each.last_hole)) for partition, each in landing.partitions.items()
+        partition: replace(each, last_hole=changed.get((partition, each.last_hole), each.last_hole))
+        for partition, each in landing.partitions.items()
     }
     holes = ((partition, changed.get((partition, hole), hole)) for partition, hole in landing.holes)
-    return replace(landing, partitions=partitions, holes=tuple((partition, hole) for partition, hole in holes if hole != NO_HOLE))
+    return replace(
+        landing,
+        partitions=partitions,
+        holes=tuple((partition, hole) for partition, hole in holes if hole != NO_HOLE),
+    )
 
 
 def _filled_holes(newest: Landing) -> Iterable[tuple[int, int, int]]:
-    """(partition, last offset of a hole that was filled to its end, greatest offset below it that is missing still)."""
+    """(partition, last offset of a hole that was filled to its end, greatest offset below it that
+    is missing still).
+    """
     for partition, landed in newest.partitions.items():
         for _, end in landed.filled:
             # What lies below the log's beginning is no hole.
-            below = [hole_end - 1 for hole_first, hole_end in landed.missing if hole_first > 0 and hole_end <= end]
+            below = [
+                hole_end - 1
+                for hole_first, hole_end in landed.missing
+                if hole_first > 0 and hole_end <= end
+            ]
             yield partition, end - 1, max(below, default=NO_HOLE)

@@ -1,7 +1,9 @@
-"""Groups that the configuration leaves out, tonight and on the nights before: what is replayed of a night's rows, and of those nights' rows.
+"""Groups that the configuration leaves out, tonight and on the nights before: what is replayed of a
+night's rows, and of those nights' rows.
 
-A group that comes back is replayed from where it was left out, since its raw rows were landed all the while. Where these were deleted meanwhile, or
-are of a log that is no more, its old state is not taken up, and all its rows above know of the hole, so that nothing is measured across it.
+A group that comes back is replayed from where it was left out, since its raw rows were landed all
+the while. Where these were deleted meanwhile, or are of a log that is no more, its old state is not
+taken up, and all its rows above know of the hole, so that nothing is measured across it.
 """
 
 from __future__ import annotations
@@ -28,9 +30,16 @@ class Nights:
     nights: tuple[PastNight, ...]
 
 
-def nights_without(nights: Sequence[PastNight], logical_date: date, groups: GroupsConfig) -> list[Nights]:
-    """The nights right before that date that left any groups out, those of one choice of groups together, the newest first; none where the last of
-    them chose as tonight does, since then no group comes back. nights: in order. groups: of tonight."""
+def nights_without(
+    nights: Sequence[PastNight], logical_date: date, groups: GroupsConfig
+) -> list[Nights]:
+    """The nights right before that date that left any groups out, those of one choice of groups
+    together, the newest first; none where the last of them chose as tonight does, since then no
+    group comes back.
+
+    nights: in order.
+    groups: of tonight.
+    """
     found: list[Nights] = []
     for night in reversed([each for each in nights if each.logical_date < logical_date]):
         if not night.groups:
@@ -43,28 +52,48 @@ def nights_without(nights: Sequence[PastNight], logical_date: date, groups: Grou
 
 
 def deleted_nights(raw: DataFrame, without: Sequence[Nights]) -> frozenset[date]:
-    """Those that landed records which are no more. raw: `raw_records` of one cluster; its partitions alone are looked at."""
+    """Those that landed records which are no more.
+
+    raw: `raw_records` of one cluster; its partitions alone are looked at.
+    """
     landed = {night.logical_date for each in without for night in each.nights if night.landing.rows}
-    rows = raw.where(sf.col("logical_date").isin(*landed)).select("logical_date").distinct().collect() if landed else []
+    rows = (
+        raw.where(sf.col("logical_date").isin(*landed)).select("logical_date").distinct().collect()
+        if landed
+        else []
+    )
     return frozenset(landed - {row["logical_date"] for row in rows})
 
 
-def nights_of_other_logs(without: Sequence[Nights], landing: Landing, *, all_of_them: bool) -> frozenset[date]:
-    """Those that read a log of some partition that was created anew since. all_of_them: tonight takes rows in that came late, which would have to be
-    told apart by all these nights too. landing: of tonight."""
+def nights_of_other_logs(
+    without: Sequence[Nights], landing: Landing, *, all_of_them: bool
+) -> frozenset[date]:
+    """Those that read a log of some partition that was created anew since.
+
+    all_of_them: tonight takes rows in that came late, which would have to be told apart by all
+        these nights too.
+    landing: of tonight.
+    """
     logs = {partition: each.log_incarnation for partition, each in landing.partitions.items()}
     nights = [night for each in without for night in each.nights]
     return frozenset(
         night.logical_date
         for night in nights
-        if all_of_them or any(each.log_incarnation != logs.get(partition, 0) for partition, each in night.landing.partitions.items())
+        if all_of_them
+        or any(
+            each.log_incarnation != logs.get(partition, 0)
+            for partition, each in night.landing.partitions.items()
+        )
     )
 
 
 @dataclass(slots=True)
 class LeftOut:
-    """groups: of tonight. before: of `nights_without`. gone: dates of these whose raw rows were deleted, or tell of logs that are no more. logs:
-    offsets partition -> the incarnation of its log tonight."""
+    """groups: of tonight.
+    before: of `nights_without`.
+    gone: dates of these whose raw rows were deleted, or tell of logs that are no more.
+    logs: offsets partition -> the incarnation of its log tonight.
+    """
 
     groups: GroupsConfig
     before: Sequence[Nights] = ()
@@ -80,7 +109,10 @@ class LeftOut:
     @property
     def since(self) -> date | None:
         """The first night that rows are missed of; None: of none."""
-        return min((night.logical_date for night in self._nights() if night.logical_date not in self.gone), default=None)
+        return min(
+            (night.logical_date for night in self._nights() if night.logical_date not in self.gone),
+            default=None,
+        )
 
     @property
     def landings(self) -> list[Landing]:
@@ -91,7 +123,9 @@ class LeftOut:
         """Rows of nights that left out their group, which comes back tonight."""
         missed = sf.lit(False)
         for dates, was_left_out in self._left_out_until():
-            missed |= sf.col("logical_date").isin(*[each.logical_date for each in dates]) & was_left_out(sf.col("group_id"))
+            missed |= sf.col("logical_date").isin(
+                *[each.logical_date for each in dates]
+            ) & was_left_out(sf.col("group_id"))
         return missed & ~is_left_out(sf.col("group_id"), self.groups)
 
     def kept_records(self, records: DataFrame) -> DataFrame:
@@ -99,10 +133,14 @@ class LeftOut:
         kept = records
         if self.groups:
             self._observation = Observation("left_out")
-            left_out = sf.count_if((sf.col("kind") == "record") & is_left_out(sf.col("group_id"), self.groups)).alias("records")
+            left_out = sf.count_if(
+                (sf.col("kind") == "record") & is_left_out(sf.col("group_id"), self.groups)
+            ).alias("records")
             kept = kept.observe(self._observation, left_out).where(self._is_kept())
         for night, was_left_out in self._gone():
-            kept = kept.withColumn("last_hole", _with_hole(night, self.logs, was_left_out(sf.col("group_id"))))
+            kept = kept.withColumn(
+                "last_hole", _with_hole(night, self.logs, was_left_out(sf.col("group_id")))
+            )
         return kept
 
     def kept_states(self, states: DataFrame) -> DataFrame:
@@ -115,7 +153,10 @@ class LeftOut:
 
     def kept_evidence(self, evidence: DataFrame) -> DataFrame:
         """evidence: rows with the state of a subject, of any night."""
-        group_id = sf.when(sf.startswith("subject", sf.lit(GROUP)), sf.substring("subject", len(GROUP) + 1, 2**31 - 1))
+        group_id = sf.when(
+            sf.startswith("subject", sf.lit(GROUP)),
+            sf.substring("subject", len(GROUP) + 1, 2**31 - 1),
+        )
         return evidence.where(self._is_current(group_id))
 
     def _nights(self) -> list[PastNight]:
@@ -141,22 +182,37 @@ class LeftOut:
 
     def _gone(self) -> list[tuple[PastNight, Callable[[Column], Column]]]:
         """Of each choice of groups the newest night whose raw rows were deleted."""
-        found = [([night for night in nights if night.logical_date in self.gone], was_left_out) for nights, was_left_out in self._left_out_until()]
+        found = [
+            ([night for night in nights if night.logical_date in self.gone], was_left_out)
+            for nights, was_left_out in self._left_out_until()
+        ]
         return [(nights[-1], was_left_out) for nights, was_left_out in found if nights]
 
     def _is_current(self, group_id: Column) -> Column:
         """A state of a group of tonight, after which no rows are gone."""
         current = ~is_left_out(group_id, self.groups)
         for night, was_left_out in self._gone():
-            current &= ~(was_left_out(group_id) & (sf.col("logical_date") < sf.lit(night.logical_date)))
+            current &= ~(
+                was_left_out(group_id) & (sf.col("logical_date") < sf.lit(night.logical_date))
+            )
         return current
 
 
 def _with_hole(night: PastNight, logs: Mapping[int, int], was_left_out: Column) -> Column:
     """A log that was created anew since has no such hole: it begins above."""
-    partitions = {partition: each for partition, each in night.landing.partitions.items() if logs.get(partition, 0) == each.log_incarnation}
+    partitions = {
+        partition: each
+        for partition, each in night.landing.partitions.items()
+        if logs.get(partition, 0) == each.log_incarnation
+    }
     if not partitions:
         return sf.col("last_hole")
-    holes = sf.create_map(*[sf.lit(each) for partition, landed in partitions.items() for each in (partition, landed.next_offset - 1)])
+    holes = sf.create_map(
+        *[
+            sf.lit(each)
+            for partition, landed in partitions.items()
+            for each in (partition, landed.next_offset - 1)
+        ]
+    )
     below = sf.try_element_at(holes, sf.col("offsets_partition")).cast("bigint")
     return sf.when(was_left_out, sf.greatest("last_hole", below)).otherwise(sf.col("last_hole"))

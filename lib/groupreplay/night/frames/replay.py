@@ -1,4 +1,6 @@
-"""Step replay: a night's records and the states of the night before -> facts and states, in one pass over hash slices of groups."""
+"""Step replay: a night's records and the states of the night before -> facts and states, in one
+pass over hash slices of groups.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from groupreplay.night.frames.left_out import LeftOut
 from groupreplay.night.frames.transactions import OWN_OFFSET, settled_commits
 from groupreplay.night.plan import NO_HOLE, Landing
 from groupreplay.workers.packed import DDL
-from groupreplay.workers.slices import ENDED_ENCODING, INPUT, STATE_ENCODING, STATE_OFFSET, slice_replay
+from groupreplay.workers.slices import (
+    ENDED_ENCODING,
+    INPUT,
+    STATE_ENCODING,
+    STATE_OFFSET,
+    slice_replay,
+)
 
 SLICE_ROWS: Final = 150_000
 """A slice takes seconds, so tasks even out; an empty one costs some 10 ms."""
@@ -36,9 +44,12 @@ def slices_for(rows: int, cores: int) -> int:
     return min(max(-(-rows // SLICE_ROWS), 2 * cores), SLICES_MAX)
 
 
-def night_records(raw: DataFrame, logical_date: date, landing: Landing, left_out: LeftOut) -> DataFrame:
-    """The raw rows that a night replays: those it landed, as kind `record` the commits that its markers settled, and what it missed of groups that
-    come back; with OWN_OFFSET. Groups that it leaves out are among them.
+def night_records(
+    raw: DataFrame, logical_date: date, landing: Landing, left_out: LeftOut
+) -> DataFrame:
+    """The raw rows that a night replays: those it landed, as kind `record` the commits that its
+    markers settled, and what it missed of groups that come back; with OWN_OFFSET. Groups that it
+    leaves out are among them.
 
     raw: `raw_records` of one cluster.
     """
@@ -46,11 +57,19 @@ def night_records(raw: DataFrame, logical_date: date, landing: Landing, left_out
     is_own = night == sf.lit(logical_date)
     wanted = is_own
     if left_out.since is not None:
-        wanted |= (night < sf.lit(logical_date)) & (sf.col("kind") == "record") & left_out.is_missed()
+        wanted |= (
+            (night < sf.lit(logical_date)) & (sf.col("kind") == "record") & left_out.is_missed()
+        )
     rows = raw.where(wanted).withColumn(OWN_OFFSET, sf.col("offset"))
-    if landing.open_commits and (landing.markers or any(each.markers for each in left_out.landings)):
-        settled = settled_commits(raw.where(night <= sf.lit(logical_date)), left_out.since or logical_date)
-        rows = rows.unionByName(settled.where(is_own if left_out.since is None else is_own | left_out.is_missed()))
+    if landing.open_commits and (
+        landing.markers or any(each.markers for each in left_out.landings)
+    ):
+        settled = settled_commits(
+            raw.where(night <= sf.lit(logical_date)), left_out.since or logical_date
+        )
+        rows = rows.unionByName(
+            settled.where(is_own if left_out.since is None else is_own | left_out.is_missed())
+        )
     return rows
 
 
@@ -65,15 +84,19 @@ def replayed(
 ) -> DataFrame:
     """Rows of `replayed` without night and cluster.
 
-    records: of `night_records`. states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
+    records: of `night_records`.
+    states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
     ended: partitions whose log is another than the states are of.
     """
-    rows = _with_earlier_holes(spark, records.where(sf.col("kind") == "record"), holes).select(*INPUT, OWN_OFFSET)
+    rows = _with_earlier_holes(spark, records.where(sf.col("kind") == "record"), holes).select(
+        *INPUT, OWN_OFFSET
+    )
     if states is not None:
         rows = rows.unionByName(_state_rows(states, ended))
     slice_number = sf.pmod(sf.xxhash64("group_id"), sf.lit(slices)).cast("int")
-    # Sorted last, right before the grouped map, by the slice first: so it adds no exchange and no sort of its own, and the order holds.
-    # The key decides where two commits of one transaction were made in one unit: any order would do, but always the same.
+    # Sorted last, right before the grouped map, by the slice first: so it adds no exchange and no
+    # sort of its own, and the order holds. The key decides where two commits of one transaction
+    # were made in one unit: any order would do, but always the same.
     in_order = (
         rows.withColumn("slice", slice_number)
         .repartitionById(slices, sf.col("slice"))
@@ -83,21 +106,31 @@ def replayed(
 
 
 def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
-    """Of each group the state that the nights before this one left, if it is alive. group_state: the table's rows of one cluster. states_from: of
-    `Landing`."""
-    return newest_of(group_state.where(left_before(logical_date, states_from)), "group_id", "offsets_partition")
+    """Of each group the state that the nights before this one left, if it is alive.
+
+    group_state: the table's rows of one cluster.
+    states_from: of `Landing`.
+    """
+    return newest_of(
+        group_state.where(left_before(logical_date, states_from)), "group_id", "offsets_partition"
+    )
 
 
 def newest_of(states: DataFrame, *key: str) -> DataFrame:
-    """Of each key the state that the newest night left, if it is one: the key and state_bytes. states: with logical_date, one row a key and night.
+    """Of each key the state that the newest night left, if it is one: the key and state_bytes.
 
-    Which nights these are is asked first, and of the keys alone: states are bytes by the hundred, and those of most nights have been superseded.
+    states: with logical_date, one row a key and night.
+
+    Which nights these are is asked first, and of the keys alone: states are bytes by the hundred,
+    and those of most nights have been superseded.
     """
 
     def nights_of(rows: DataFrame) -> DataFrame:
         return rows.groupBy(*key).agg(sf.max("logical_date").alias("logical_date"))
 
-    nights = [row["logical_date"] for row in nights_of(states).select("logical_date").distinct().collect()]
+    nights = [
+        row["logical_date"] for row in nights_of(states).select("logical_date").distinct().collect()
+    ]
     rows = states.where(sf.col("logical_date").isin(nights))
     if len(nights) > 1:
         rows = rows.join(nights_of(rows), [*key, "logical_date"], "left_semi")
@@ -107,28 +140,52 @@ def newest_of(states: DataFrame, *key: str) -> DataFrame:
 def left_before(logical_date: date, states_from: str) -> Column:
     """Whether a row was left by a night before this one, and not before a rebuild began."""
     is_before = sf.col("logical_date") < sf.lit(logical_date)
-    return is_before & (sf.col("logical_date") >= sf.lit(date.fromisoformat(states_from))) if states_from else is_before
+    return (
+        is_before & (sf.col("logical_date") >= sf.lit(date.fromisoformat(states_from)))
+        if states_from
+        else is_before
+    )
 
 
 def known_holes(before: Landing, *landings: Landing) -> list[Hole]:
-    """What units' last holes mean for the rows above them: a row knows those of its own unit alone. before: the landing before that of the first of
-    the nights whose rows are replayed."""
-    offsets: dict[int, set[int]] = {partition: {each.last_hole} for partition, each in before.partitions.items() if each.last_hole != NO_HOLE}
+    """What units' last holes mean for the rows above them: a row knows those of its own unit alone.
+
+    before: the landing before that of the first of the nights whose rows are replayed.
+    """
+    offsets: dict[int, set[int]] = {
+        partition: {each.last_hole}
+        for partition, each in before.partitions.items()
+        if each.last_hole != NO_HOLE
+    }
     for partition, last_hole in (hole for landing in landings for hole in landing.holes):
         offsets.setdefault(partition, set()).add(last_hole)
     found = []
     for partition in sorted(offsets):
         holes = sorted(offsets[partition])
         ends: list[int | None] = [*[hole + 1 for hole in holes[1:]], None]
-        found += [Hole(partition, hole + 1, end, hole) for hole, end in zip(holes, ends, strict=True)]
+        found += [
+            Hole(partition, hole + 1, end, hole) for hole, end in zip(holes, ends, strict=True)
+        ]
     return found
 
 
-def _with_earlier_holes(spark: SparkSession, records: DataFrame, holes: Sequence[Hole]) -> DataFrame:
+def _with_earlier_holes(
+    spark: SparkSession, records: DataFrame, holes: Sequence[Hole]
+) -> DataFrame:
     if not holes:
         return records
-    names = {"hole_partition": pa.int32(), "hole_from": pa.int64(), "hole_end": pa.int64(), "earlier_hole": pa.int64()}
-    table = pa.table({name: pa.array([each[index] for each in holes], kind) for index, (name, kind) in enumerate(names.items())})
+    names = {
+        "hole_partition": pa.int32(),
+        "hole_from": pa.int64(),
+        "hole_end": pa.int64(),
+        "earlier_hole": pa.int64(),
+    }
+    table = pa.table(
+        {
+            name: pa.array([each[index] for each in holes], kind)
+            for index, (name, kind) in enumerate(names.items())
+        }
+    )
     inside = (
         (sf.col("offsets_partition") == sf.col("hole_partition"))
         & (sf.col("offset") >= sf.col("hole_from"))
@@ -150,7 +207,9 @@ def _state_rows(states: DataFrame, ended: Collection[int]) -> DataFrame:
         "leader_epoch": number(-1),
         "batch_base_offset": number(-1).cast("bigint"),
         "last_hole": number(NO_HOLE).cast("bigint"),
-        "encoding": sf.when(sf.col("offsets_partition").isin(*ended), ENDED_ENCODING).otherwise(STATE_ENCODING),
+        "encoding": sf.when(sf.col("offsets_partition").isin(*ended), ENDED_ENCODING).otherwise(
+            STATE_ENCODING
+        ),
         "key": sf.lit(b""),
         "value": sf.col("state_bytes"),
         OWN_OFFSET: number(STATE_OFFSET).cast("bigint"),

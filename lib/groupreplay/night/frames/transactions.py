@@ -1,8 +1,10 @@
 """Commits of transactions that end in a later unit, or a later night, than they were made in.
 
-A unit that does not see the marker of a transaction lands its commits as `open_commit`, and lands the first marker of every producer as `marker`. A
-producer has one transaction at a time in a partition, so the first marker of the producer above a commit is the one that decides it: on COMMIT the
-commit enters the replay of the marker's night, at the marker's offset and time, where it began to count; on ABORT it never does.
+A unit that does not see the marker of a transaction lands its commits as `open_commit`, and lands
+the first marker of every producer as `marker`. A producer has one transaction at a time in a
+partition, so the first marker of the producer above a commit is the one that decides it: on COMMIT
+the commit enters the replay of the marker's night, at the marker's offset and time, where it began
+to count; on ABORT it never does.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _LOG: Final = "_log"
 
 
 def settled_commits(raw: DataFrame, since: date) -> DataFrame:
-    """Raw rows of kind `record`, and OWN_OFFSET: commits whose COMMIT marker was landed on that night or later; logical_date: that of the marker.
+    """Raw rows of kind `record`, and OWN_OFFSET: commits whose COMMIT marker was landed on that
+    night or later; logical_date: that of the marker.
 
     raw: `raw_records` of one cluster, nights up to the one that is replayed.
     """
@@ -33,14 +36,24 @@ def settled_commits(raw: DataFrame, since: date) -> DataFrame:
         _LOG,
         "producer_id",
         sf.col("offset").alias("marker_offset"),
-        sf.struct("logical_date", committed.alias("committed"), "ts_ms", "leader_epoch", "last_hole").alias("marker"),
+        sf.struct(
+            "logical_date", committed.alias("committed"), "ts_ms", "leader_epoch", "last_hole"
+        ).alias("marker"),
     )
     commits = in_logs.where(sf.col("kind") == "open_commit")
-    above = commits.join(markers, ["offsets_partition", _LOG, "producer_id"]).where(sf.col("marker_offset") > sf.col("offset"))
-    decided_by_first = Window.partitionBy("offsets_partition", _LOG, "offset").orderBy("marker_offset")
-    decided = above.withColumn("_rank", sf.row_number().over(decided_by_first)).where(sf.col("_rank") == 1)
+    above = commits.join(markers, ["offsets_partition", _LOG, "producer_id"]).where(
+        sf.col("marker_offset") > sf.col("offset")
+    )
+    decided_by_first = Window.partitionBy("offsets_partition", _LOG, "offset").orderBy(
+        "marker_offset"
+    )
+    decided = above.withColumn("_rank", sf.row_number().over(decided_by_first)).where(
+        sf.col("_rank") == 1
+    )
     # Of several commits of one key in a transaction only the last was ever visible.
-    last_of_key = Window.partitionBy("offsets_partition", "marker_offset", "encoding", "key").orderBy(sf.desc("offset"))
+    last_of_key = Window.partitionBy(
+        "offsets_partition", "marker_offset", "encoding", "key"
+    ).orderBy(sf.desc("offset"))
     visible = (
         decided.where(sf.col("marker.committed") & (sf.col("marker.logical_date") >= sf.lit(since)))
         .withColumn("_rank", sf.row_number().over(last_of_key))

@@ -1,4 +1,6 @@
-"""Columns of `replayed` as the tables have them: narrow integers, instants, and what every fact of a group begins with."""
+"""Columns of `replayed` as the tables have them: narrow integers, instants, and what every fact of
+a group begins with.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,32 @@ from pyspark.sql import functions as sf
 from groupreplay.report.joins.context import ReportContext
 
 LAST_INSTANT_MS: Final = 9_223_372_036_854
-"""2262-04-11, ms since the epoch: the end of nanoseconds in 64 bits, past which Parquet readers turn a time into nonsense."""
+"""2262-04-11, ms since the epoch: the end of nanoseconds in 64 bits, past which Parquet readers
+turn a time into nonsense.
+"""
 
 _INT_MIN: Final = -(2**31)
 _INT_MAX: Final = 2**31 - 1
 
 
 def integer(name: str) -> Column:
-    """A BIGINT of `replayed` as INT. Damaged input can say anything and the cast would end the job: what does not fit becomes the limit."""
-    limit = f"CASE WHEN `{name}` > {_INT_MAX} THEN int({_INT_MAX}) WHEN `{name}` < {_INT_MIN} THEN int({_INT_MIN}) END"
+    """A BIGINT of `replayed` as INT. Damaged input can say anything and the cast would end the job:
+    what does not fit becomes the limit.
+    """
+    limit = (
+        f"CASE WHEN `{name}` > {_INT_MAX} THEN int({_INT_MAX}) WHEN `{name}` < {_INT_MIN} THEN"
+        f" int({_INT_MIN}) END"
+    )
     return sf.expr(f"coalesce(try_cast(`{name}` AS INT), {limit})").alias(name)
 
 
 def sane_ms(value: Column) -> Column:
     """Ms since the epoch within what every reader can show; NULL stays NULL."""
-    return sf.when(value > LAST_INSTANT_MS, sf.lit(LAST_INSTANT_MS)).when(value < 0, sf.lit(0)).otherwise(value)
+    return (
+        sf.when(value > LAST_INSTANT_MS, sf.lit(LAST_INSTANT_MS))
+        .when(value < 0, sf.lit(0))
+        .otherwise(value)
+    )
 
 
 def instant(value: Column, name: str) -> Column:
@@ -39,7 +52,10 @@ def instants(*names: str) -> list[Column]:
 
 def night(context: ReportContext) -> list[Column]:
     """cluster, logical_date: every table begins with them."""
-    return [sf.lit(context.cluster).alias("cluster"), sf.lit(context.logical_date).alias("logical_date")]
+    return [
+        sf.lit(context.cluster).alias("cluster"),
+        sf.lit(context.logical_date).alias("logical_date"),
+    ]
 
 
 def fact_columns(context: ReportContext) -> list[Column]:

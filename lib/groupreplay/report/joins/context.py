@@ -15,11 +15,17 @@ class ReportContext:
     """One night.
 
     as_of_ms: the moment that open rows are measured to, ms since the epoch, UTC.
-    topics: (topic_id, topic), one row a topic id, small enough to broadcast: `report.tables.topics.topic_names` makes it.
-    evidence: rows of table `evidence` of all nights, evidence_tonight: those of this night; None where there never were broker logs.
-    lines_as_of_ms: time of the newest line of broker logs, -1 none. log_kinds: kinds of broker logs that the configuration has.
-    thresholds_by_group: what differs from thresholds, for patterns of groups; `report.joins.thresholds` tells what counts.
-    groups: which of them were replayed. owners: group_id, team, contact, small enough to broadcast: `report.joins.owners` makes it; None: nobody knows.
+    topics: (topic_id, topic), one row a topic id, small enough to broadcast:
+        `report.tables.topics.topic_names` makes it.
+    evidence: rows of table `evidence` of all nights, evidence_tonight: those of this night; None
+        where there never were broker logs.
+    lines_as_of_ms: time of the newest line of broker logs, -1 none.
+    log_kinds: kinds of broker logs that the configuration has.
+    thresholds_by_group: what differs from thresholds, for patterns of groups;
+        `report.joins.thresholds` tells what counts.
+    groups: which of them were replayed.
+    owners: group_id, team, contact, small enough to broadcast: `report.joins.owners` makes it;
+        None: nobody knows.
     """
 
     cluster: str

@@ -1,8 +1,10 @@
-"""Named step: facts of members that were removed, and what lines of broker logs say of the same member at that time.
+"""Named step: facts of members that were removed, and what lines of broker logs say of the same
+member at that time.
 
-A line is matched by group and member, by the group epoch that the removal began where both know it, and lies between the row's beginning and its
-end; of several the nearest to the end. Time is only a guard: the line was written by the broker that wrote the record, before it or, where an append
-was tried again, some seconds away.
+A line is matched by group and member, by the group epoch that the removal began where both know it,
+and lies between the row's beginning and its end; of several the nearest to the end. Time is only a
+guard: the line was written by the broker that wrote the record, before it or, where an append was
+tried again, some seconds away.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ SLACK_MS: Final = 5_000
 
 LEFT_OR_FENCED: Final = "LEFT_OR_FENCED"
 FENCED: Final = "FENCED"
-"""Of a hand-over, by the topic alone: the member was removed when its rebalance timeout ran out. It may have left in that very moment."""
+"""Of a hand-over, by the topic alone: the member was removed when its rebalance timeout ran out. It
+may have left in that very moment.
+"""
 
 EXACT: Final = "EXACT"
 INFERRED: Final = "INFERRED"
@@ -28,7 +32,8 @@ NONE: Final = "NONE"
 EVIDENCE_TYPE: Final = "struct<source: string, input: string, position: bigint>"
 
 DEPARTURE_TYPE: Final = (
-    f"struct<outcome: string, end_detail: string, client_reason: string, confidence: string, ended_at: bigint, evidence: {EVIDENCE_TYPE}>"
+    "struct<outcome: string, end_detail: string, client_reason: string, confidence: string,"
+    f" ended_at: bigint, evidence: {EVIDENCE_TYPE}>"
 )
 
 
@@ -37,10 +42,20 @@ def evidence_column() -> Column:
     return sf.struct("source", "input", "position").cast(EVIDENCE_TYPE)
 
 
-def with_departure(facts: DataFrame, evidence: DataFrame | None, is_asked: Column, since: Column, ended: Column, epoch: Column | None) -> DataFrame:
-    """facts with `departure` (DEPARTURE_TYPE), NULL where no line tells, and for rows that do not ask.
+def with_departure(
+    facts: DataFrame,
+    evidence: DataFrame | None,
+    is_asked: Column,
+    since: Column,
+    ended: Column,
+    epoch: Column | None,
+) -> DataFrame:
+    """facts with `departure` (DEPARTURE_TYPE), NULL where no line tells, and for rows that do not
+    ask.
 
-    evidence: rows of the table of all nights, None without broker logs. is_asked: which rows ask. since, ended: the row's beginning and end, ms.
+    evidence: rows of the table of all nights, None without broker logs.
+    is_asked: which rows ask.
+    since, ended: the row's beginning and end, ms.
     epoch: group epoch that the end began, where the facts know it.
     """
     if evidence is None:
@@ -59,16 +74,36 @@ def with_departure(facts: DataFrame, evidence: DataFrame | None, is_asked: Colum
         .groupBy(sf.col("group_id").alias("_group_id"), sf.col("member_id").alias("_member_id"))
         .agg(sf.collect_set(told).alias("_told"))
     )
-    asks = is_asked & (sf.col("group_id") == sf.col("_group_id")) & (sf.col("member_id") == sf.col("_member_id"))
+    asks = (
+        is_asked
+        & (sf.col("group_id") == sf.col("_group_id"))
+        & (sf.col("member_id") == sf.col("_member_id"))
+    )
     joined = facts.join(told_of, asks, "left")
-    near = sf.filter("_told", lambda each: each["ended_at"].between(since - SLACK_MS, ended + SLACK_MS))
-    near = near if epoch is None else sf.filter(near, lambda each: each["epoch"].isNull() | epoch.isNull() | (each["epoch"] == epoch))
-    return joined.withColumn("departure", _nearest(near, ended, epoch)).drop("_group_id", "_member_id", "_told")
+    near = sf.filter(
+        "_told", lambda each: each["ended_at"].between(since - SLACK_MS, ended + SLACK_MS)
+    )
+    near = (
+        near
+        if epoch is None
+        else sf.filter(
+            near, lambda each: each["epoch"].isNull() | epoch.isNull() | (each["epoch"] == epoch)
+        )
+    )
+    return joined.withColumn("departure", _nearest(near, ended, epoch)).drop(
+        "_group_id", "_member_id", "_told"
+    )
 
 
 def _nearest(told: Column, ended: Column, epoch: Column | None) -> Column:
-    """The line that fits best: its epoch, then the coordinator's own word before a request's, then the time."""
-    knows_epoch = (lambda each: each["epoch"].isNotNull()) if epoch is not None else (lambda each: sf.lit(False))
+    """The line that fits best: its epoch, then the coordinator's own word before a request's, then
+    the time.
+    """
+    knows_epoch = (
+        (lambda each: each["epoch"].isNotNull())
+        if epoch is not None
+        else (lambda each: sf.lit(False))
+    )
     ranked = sf.transform(
         told,
         lambda each: sf.struct(
@@ -94,8 +129,14 @@ def _nearest(told: Column, ended: Column, epoch: Column | None) -> Column:
 
 
 def sharpened(name: str) -> Column:
-    """The column, with LEFT_OR_FENCED, and a FENCED concluded from a timeout, replaced by what the line says."""
-    return sf.when(_is_open_question(name), sf.coalesce("departure.outcome", sf.col(name))).otherwise(sf.col(name)).alias(name)
+    """The column, with LEFT_OR_FENCED, and a FENCED concluded from a timeout, replaced by what the
+    line says.
+    """
+    return (
+        sf.when(_is_open_question(name), sf.coalesce("departure.outcome", sf.col(name)))
+        .otherwise(sf.col(name))
+        .alias(name)
+    )
 
 
 def _is_open_question(name: str) -> Column:
@@ -104,11 +145,15 @@ def _is_open_question(name: str) -> Column:
 
 
 def end_columns(name: str) -> list[Column]:
-    """end_detail, end_confidence, evidence of a row whose end is the column: what a line says never contradicts what the records prove."""
+    """end_detail, end_confidence, evidence of a row whose end is the column: what a line says never
+    contradicts what the records prove.
+    """
     is_asked = _is_open_question(name)
     by_records = sf.when(sf.col(name) == FENCED, INFERRED).otherwise(NONE)
     return [
         sf.when(is_asked, sf.col("departure.end_detail")).alias("end_detail"),
-        sf.when(is_asked, sf.coalesce("departure.confidence", by_records)).otherwise(EXACT).alias("end_confidence"),
+        sf.when(is_asked, sf.coalesce("departure.confidence", by_records))
+        .otherwise(EXACT)
+        .alias("end_confidence"),
         sf.when(is_asked, sf.col("departure.evidence")).alias("evidence"),
     ]

@@ -1,8 +1,11 @@
-"""Named step: stalls and chains of the machines -> stuck episodes past their thresholds, for `stuck_members` and `stuck_groups`.
+"""Named step: stalls and chains of the machines -> stuck episodes past their thresholds, for
+`stuck_members` and `stuck_groups`.
 
-A stall is one stretch and gives one episode or none. A chain is a list of repetitions; an episode is a run of them in which every one lies in some
-window of `*_window_ms` with at least `*_count` of them, and no two that follow each other are further apart than the window.
-Where the log began inside a stretch nothing is measured from it and nobody is charged (measures.md section 1), so such a stall gives no row.
+A stall is one stretch and gives one episode or none. A chain is a list of repetitions; an episode
+is a run of them in which every one lies in some window of `*_window_ms` with at least `*_count` of
+them, and no two that follow each other are further apart than the window. Where the log began
+inside a stretch nothing is measured from it and nobody is charged (measures.md section 1), so such
+a stall gives no row.
 """
 
 from __future__ import annotations
@@ -50,12 +53,15 @@ _SPANS = "array<struct<first: int, last: int>>"
 
 
 def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: bool) -> DataFrame:
-    """Rows of `replayed`, one an episode, with `episode`: since_ms, until_ms (NULL while open), repetitions (NULL for stalls).
+    """Rows of `replayed`, one an episode, with `episode`: since_ms, until_ms (NULL while open),
+    repetitions (NULL for stalls).
 
     of_members: those of members, else those of whole groups (member_id NULL).
     """
     is_member = sf.col("member_id").isNotNull()
-    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)).withColumn("evidence", sf.lit(None).cast(EVIDENCE_TYPE))
+    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)).withColumn(
+        "evidence", sf.lit(None).cast(EVIDENCE_TYPE)
+    )
     of_lines = evidence_stalls(staged, context)
     if of_lines is not None:
         facts = facts.unionByName(of_lines, allowMissingColumns=True)
@@ -75,16 +81,30 @@ def episode_columns(context: ReportContext) -> list[Column]:
 def stuck_fact_columns(context: ReportContext) -> list[Column]:
     """As fact_columns: an episode that is open has no closing record, whatever its chain has."""
     closed = sf.when(sf.col("episode.until_ms").isNotNull(), sf.col("to_offset")).alias("to_offset")
-    return [closed if name == "to_offset" else column for name, column in zip(_FACT_NAMES, fact_columns(context), strict=True)]
+    return [
+        closed if name == "to_offset" else column
+        for name, column in zip(_FACT_NAMES, fact_columns(context), strict=True)
+    ]
 
 
-_FACT_NAMES: Final = ("cluster", "logical_date", "group_id", "incarnation", "offsets_partition", "from_offset", "to_offset", "start_observed")
+_FACT_NAMES: Final = (
+    "cluster",
+    "logical_date",
+    "group_id",
+    "incarnation",
+    "offsets_partition",
+    "from_offset",
+    "to_offset",
+    "start_observed",
+)
 
 
 def _by_reason(fields: Mapping[str, str], context: ReportContext) -> Column:
     """fields: reason -> field of Thresholds; of other reasons NULL."""
     usual = {reason: getattr(context.thresholds, name) for reason, name in fields.items()}
-    limit = sf.element_at(sf.create_map(*[sf.lit(each) for pair in usual.items() for each in pair]), sf.col("reason"))
+    limit = sf.element_at(
+        sf.create_map(*[sf.lit(each) for pair in usual.items() for each in pair]), sf.col("reason")
+    )
     differing = {name for each in context.thresholds_by_group for name in each.limits}
     # Branches and no map, whose values would all be computed for every row.
     for reason, name in fields.items():
@@ -96,13 +116,23 @@ def _by_reason(fields: Mapping[str, str], context: ReportContext) -> Column:
 def _stall_episodes(context: ReportContext) -> Column:
     limit = _by_reason(STALL_THRESHOLDS, context)
     since, until = sane_ms(sf.col("since_at")), sane_ms(sf.col("until_at"))
-    is_stuck = sf.col("start_observed") & (sf.coalesce(until, sf.lit(context.as_of_ms)) - since >= limit)
-    whole = sf.array(sf.struct(since.alias("since_ms"), until.alias("until_ms"), sf.lit(None).cast("int").alias("repetitions")))
+    is_stuck = sf.col("start_observed") & (
+        sf.coalesce(until, sf.lit(context.as_of_ms)) - since >= limit
+    )
+    whole = sf.array(
+        sf.struct(
+            since.alias("since_ms"),
+            until.alias("until_ms"),
+            sf.lit(None).cast("int").alias("repetitions"),
+        )
+    )
     return sf.when(is_stuck, whole).otherwise(sf.array().cast(_EPISODES))
 
 
 def _chain_episodes(context: ReportContext) -> Column:
-    """One fold over the repetitions that close a full window: linear, and told by places in the arrays, so that nothing is copied but the spans."""
+    """One fold over the repetitions that close a full window: linear, and told by places in the
+    arrays, so that nothing is copied but the spans.
+    """
     count = _by_reason({reason: fields[0] for reason, fields in CHAIN_THRESHOLDS.items()}, context)
     window = _by_reason({reason: fields[1] for reason, fields in CHAIN_THRESHOLDS.items()}, context)
     times, length = sf.col("times_at"), sf.size("times_at")
@@ -113,18 +143,25 @@ def _chain_episodes(context: ReportContext) -> Column:
     def extend(spans: Column, last: Column) -> Column:
         first, newest = last - count + 1, sf.get(spans, sf.size(spans) - 1)
         goes_on = (first <= newest["last"] + 1) & (apart_ms(newest["last"], first) <= window)
-        longer = sf.concat(sf.slice(spans, sf.lit(1), sf.size(spans) - 1), sf.array(sf.struct(newest["first"].alias("first"), last.alias("last"))))
+        longer = sf.concat(
+            sf.slice(spans, sf.lit(1), sf.size(spans) - 1),
+            sf.array(sf.struct(newest["first"].alias("first"), last.alias("last"))),
+        )
         another = sf.concat(spans, sf.array(sf.struct(first.alias("first"), last.alias("last"))))
         return sf.when(goes_on, longer).otherwise(another).cast(_SPANS)
 
-    places = sf.when(length >= count, sf.sequence(count - 1, length - 1)).otherwise(sf.array().cast("array<int>"))
+    places = sf.when(length >= count, sf.sequence(count - 1, length - 1)).otherwise(
+        sf.array().cast("array<int>")
+    )
     closing = sf.filter(places, lambda last: apart_ms(last - count + 1, last) <= window)
     spans = sf.aggregate(closing, sf.array().cast(_SPANS), extend)
     return sf.transform(spans, lambda span: _chain_episode(span, window, context)).cast(_EPISODES)
 
 
 def _chain_episode(span: Column, window: Column, context: ReportContext) -> Column:
-    """Open: the chain can still go on, and its last repetition lies within the window before as-of."""
+    """Open: the chain can still go on, and its last repetition lies within the window before
+    as-of.
+    """
     first_at = sane_ms(sf.get(sf.col("times_at"), span["first"]))
     last_at = sane_ms(sf.get(sf.col("ends_at"), span["last"]))
     is_last = span["last"] == sf.size("times_at") - 1

@@ -1,7 +1,9 @@
-"""Named step: what lines of broker logs show of members and groups that are stuck, in the shape of the machines' stalls and chains.
+"""Named step: what lines of broker logs show of members and groups that are stuck, in the shape of
+the machines' stalls and chains.
 
-Rows come out with the columns of `replayed`, so that `report.joins.episodes` measures them as it does the others. from_offset is the position of the
-line that began the row; incarnation and offsets_partition are those of the group's last life, -1 where the topic knows none.
+Rows come out with the columns of `replayed`, so that `report.joins.episodes` measures them as it
+does the others. from_offset is the position of the line that began the row; incarnation and
+offsets_partition are those of the group's last life, -1 where the topic knows none.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ MEMBERSHIP_APIS: Final = (
 """Who is refused one of these is no member; refused commits are another matter."""
 
 STREAMS_CLIENT: Final = "%-StreamThread-%"
-"""Client ids of Kafka Streams, whose members never say goodbye: their session runs out whenever one is stopped."""
+"""Client ids of Kafka Streams, whose members never say goodbye: their session runs out whenever one
+is stopped.
+"""
 
 NEEDS: Final = {
     "NOT_HEARTBEATING": "request_log",
@@ -44,23 +48,34 @@ NEEDS: Final = {
 
 
 def unseen_reasons(kinds: frozenset[str]) -> dict[str, str]:
-    """Of the reasons that broker logs could show those that the given kinds of sources cannot, and what they need."""
+    """Of the reasons that broker logs could show those that the given kinds of sources cannot, and
+    what they need.
+    """
     return {
         reason: needs
         for reason, needs in NEEDS.items()
-        if not (kinds & set(needs.split(" or ")) if " or " in needs else kinds.issuperset(needs.split(" and ")))
+        if not (
+            kinds & set(needs.split(" or "))
+            if " or " in needs
+            else kinds.issuperset(needs.split(" and "))
+        )
     }
 
 
 def evidence_stalls(staged: DataFrame, context: ReportContext) -> DataFrame | None:
-    """Stalls and chains of the lines, None without broker logs. staged: the night's rows of `replayed`."""
+    """Stalls and chains of the lines, None without broker logs.
+
+    staged: the night's rows of `replayed`.
+    """
     if context.evidence_tonight is None:
         return None
     tonight = context.evidence_tonight
     rows = _silences(tonight).unionByName(_rejected(tonight), allowMissingColumns=True)
     rows = rows.unionByName(_open_silences(tonight, staged, context), allowMissingColumns=True)
     rows = rows.unionByName(_refused_upgrades(tonight), allowMissingColumns=True)
-    rows = rows.unionByName(_phases(tonight), allowMissingColumns=True).unionByName(_outages(tonight), allowMissingColumns=True)
+    rows = rows.unionByName(_phases(tonight), allowMissingColumns=True).unionByName(
+        _outages(tonight), allowMissingColumns=True
+    )
     rows = rows.unionByName(_assignor_failures(tonight), allowMissingColumns=True)
     return rows.join(_lives(staged), "group_id", "left").select(
         "*",
@@ -75,7 +90,11 @@ def evidence_stalls(staged: DataFrame, context: ReportContext) -> DataFrame | No
 def _lives(staged: DataFrame) -> DataFrame:
     """group_id, _life: the newest incarnation that tonight's facts tell of."""
     life = sf.max(sf.struct("incarnation", "offsets_partition")).alias("_life")
-    return staged.where(sf.col("incarnation").isNotNull() & sf.col("group_id").isNotNull()).groupBy("group_id").agg(life)
+    return (
+        staged.where(sf.col("incarnation").isNotNull() & sf.col("group_id").isNotNull())
+        .groupBy("group_id")
+        .agg(life)
+    )
 
 
 def _stall(reason: Column, *more: Column) -> list[Column]:
@@ -91,7 +110,13 @@ def _stall(reason: Column, *more: Column) -> list[Column]:
 
 
 def _member(protocol: str) -> list[Column]:
-    return [sf.col("member_id"), sf.col("instance_id"), sf.col("client_id"), sf.col("client_host"), sf.col(protocol).alias("member_protocol")]
+    return [
+        sf.col("member_id"),
+        sf.col("instance_id"),
+        sf.col("client_id"),
+        sf.col("client_host"),
+        sf.col(protocol).alias("member_protocol"),
+    ]
 
 
 def _deadline(silent_since: str) -> Column:
@@ -107,30 +132,62 @@ def _silences(tonight: DataFrame) -> DataFrame:
     """Silences that ended: the member came back, or was fenced for it."""
     reason = sf.when(sf.col("ended_by") == "LATE", "LATE_LEAVE").otherwise("NOT_HEARTBEATING")
     blocked_by = sf.array("member_id").alias("blocked_by")
-    # Static members of the classic protocol do not say goodbye either; one that was frozen comes back under its id.
+    # Static members of the classic protocol do not say goodbye either; one that was frozen comes
+    # back under its id.
     is_static = sf.col("instance_id").isNotNull() & (sf.col("protocol") == "classic")
     is_bounce = is_static & ((sf.col("ended_by") == "LATE") | ~sf.col("is_final"))
     rows = tonight.where((sf.col("kind") == Silence.KIND) & _is_no_streams() & ~is_bounce)
-    return rows.select(*_stall(reason, *_member("protocol"), sf.col("since_at"), sf.col("until_at"), blocked_by, _deadline("since_at")))
+    return rows.select(
+        *_stall(
+            reason,
+            *_member("protocol"),
+            sf.col("since_at"),
+            sf.col("until_at"),
+            blocked_by,
+            _deadline("since_at"),
+        )
+    )
 
 
 def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext) -> DataFrame:
     """Members that are still in the group and have been silent up to the newest line."""
-    alive = staged.where((sf.col("kind") == MemberLife.KIND) & ~sf.col("is_final")).select("group_id", "member_id")
-    applicable = staged.where((sf.col("kind") == GroupSnapshot.KIND) & (sf.col("phase") != "NOT_APPLICABLE")).select("group_id")
+    alive = staged.where((sf.col("kind") == MemberLife.KIND) & ~sf.col("is_final")).select(
+        "group_id", "member_id"
+    )
+    applicable = staged.where(
+        (sf.col("kind") == GroupSnapshot.KIND) & (sf.col("phase") != "NOT_APPLICABLE")
+    ).select("group_id")
     silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
     is_in_group = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining")
     is_silent = is_in_group & (silent_ms >= threshold(context, "not_heartbeating_ms"))
     rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _is_no_streams())
-    rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(applicable, "group_id", "left_semi")
-    since, until = sf.col("last_seen_at").alias("since_at"), sf.lit(None).cast("bigint").alias("until_at")
+    rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(
+        applicable, "group_id", "left_semi"
+    )
+    since, until = (
+        sf.col("last_seen_at").alias("since_at"),
+        sf.lit(None).cast("bigint").alias("until_at"),
+    )
     blocked_by = sf.array("member_id").alias("blocked_by")
-    return rows.select(*_stall(sf.lit("NOT_HEARTBEATING"), *_member("protocol"), since, until, blocked_by, _deadline("last_heartbeat_at")))
+    return rows.select(
+        *_stall(
+            sf.lit("NOT_HEARTBEATING"),
+            *_member("protocol"),
+            since,
+            until,
+            blocked_by,
+            _deadline("last_heartbeat_at"),
+        )
+    )
 
 
 def _rejected(tonight: DataFrame) -> DataFrame:
     """Askers that are refused membership again and again."""
-    is_loop = sf.col("api").isin(*MEMBERSHIP_APIS) & (sf.col("refusal") != "UPGRADE_REFUSED") & (sf.col("last_at") - sf.col("first_at") >= BURST_MS)
+    is_loop = (
+        sf.col("api").isin(*MEMBERSHIP_APIS)
+        & (sf.col("refusal") != "UPGRADE_REFUSED")
+        & (sf.col("last_at") - sf.col("first_at") >= BURST_MS)
+    )
     member = sf.coalesce("member_id", "subject").alias("member_id")
     return (
         refusal_runs(tonight)
@@ -154,39 +211,84 @@ def _rejected(tonight: DataFrame) -> DataFrame:
 
 
 def _refused_upgrades(tonight: DataFrame) -> DataFrame:
-    """Classic groups that turned members of the consumer protocol down; one that was over at once too, since it never repairs itself."""
+    """Classic groups that turned members of the consumer protocol down; one that was over at once
+    too, since it never repairs itself.
+    """
     rows = refusal_runs(tonight).where(sf.col("refusal") == "UPGRADE_REFUSED")
-    detail = sf.concat_ws(": ", sf.coalesce("message", sf.lit("refused")), sf.concat(sf.col("attempts").cast("string"), sf.lit(" attempts")))
-    return rows.select(*_stall(sf.lit("UPGRADE_REFUSED"), sf.col("first_at").alias("since_at"), _until("last_at"), detail.alias("detail")))
+    detail = sf.concat_ws(
+        ": ",
+        sf.coalesce("message", sf.lit("refused")),
+        sf.concat(sf.col("attempts").cast("string"), sf.lit(" attempts")),
+    )
+    return rows.select(
+        *_stall(
+            sf.lit("UPGRADE_REFUSED"),
+            sf.col("first_at").alias("since_at"),
+            _until("last_at"),
+            detail.alias("detail"),
+        )
+    )
 
 
 def _phases(tonight: DataFrame) -> DataFrame:
     """Phases of classic rebalances that do not end, and those that ended late."""
-    rows = tonight.where((sf.col("kind") == Rebalance.KIND) & ~sf.col("outcome").isin("CONVERTED", "INTERRUPTED", "EMPTY"))
-    missing = sf.when(sf.size("members_missing") > 0, sf.concat(sf.lit("missing: "), sf.array_join("members_missing", ", ")))
+    rows = tonight.where(
+        (sf.col("kind") == Rebalance.KIND)
+        & ~sf.col("outcome").isin("CONVERTED", "INTERRUPTED", "EMPTY")
+    )
+    missing = sf.when(
+        sf.size("members_missing") > 0,
+        sf.concat(sf.lit("missing: "), sf.array_join("members_missing", ", ")),
+    )
     nobody = sf.when(sf.col("nobody_joined"), "nobody joined")
-    dropped = sf.when(sf.size("members_dropped") > 0, sf.concat(sf.lit("dropped: "), sf.array_join("members_dropped", ", ")))
+    dropped = sf.when(
+        sf.size("members_dropped") > 0,
+        sf.concat(sf.lit("dropped: "), sf.array_join("members_dropped", ", ")),
+    )
     detail = sf.concat_ws("; ", "reason", nobody, missing, dropped).alias("detail")
     joins = rows.where(sf.col("joined_at").isNull())
     until = sf.col("ended_at").alias("until_at")
-    join_rows = joins.select(*_stall(sf.lit("JOIN_NEVER_COMPLETES"), sf.col("started_at").alias("since_at"), until, detail))
+    join_rows = joins.select(
+        *_stall(
+            sf.lit("JOIN_NEVER_COMPLETES"), sf.col("started_at").alias("since_at"), until, detail
+        )
+    )
     syncs = rows.where(sf.col("joined_at").isNotNull() & sf.col("synced_at").isNull())
-    return join_rows.unionByName(syncs.select(*_stall(sf.lit("SYNC_NEVER_COMPLETES"), sf.col("joined_at").alias("since_at"), until, detail)))
+    return join_rows.unionByName(
+        syncs.select(
+            *_stall(
+                sf.lit("SYNC_NEVER_COMPLETES"), sf.col("joined_at").alias("since_at"), until, detail
+            )
+        )
+    )
 
 
 def _outages(tonight: DataFrame) -> DataFrame:
     rows = tonight.where(sf.col("kind") == Outage.KIND)
-    detail = sf.concat(sf.col("attempts").cast("string"), sf.lit(" requests were told that the coordinator is not there")).alias("detail")
-    return rows.select(*_stall(sf.lit("COORDINATOR_UNAVAILABLE"), sf.col("since_at"), sf.col("until_at"), detail))
+    detail = sf.concat(
+        sf.col("attempts").cast("string"),
+        sf.lit(" requests were told that the coordinator is not there"),
+    ).alias("detail")
+    return rows.select(
+        *_stall(sf.lit("COORDINATOR_UNAVAILABLE"), sf.col("since_at"), sf.col("until_at"), detail)
+    )
 
 
 def _assignor_failures(tonight: DataFrame) -> DataFrame:
-    """Groups that the coordinator could compute no target for; one that got one at once too, since a member was turned away."""
+    """Groups that the coordinator could compute no target for; one that got one at once too, since
+    a member was turned away.
+    """
     rows = tonight.where(sf.col("kind") == AssignorFailure.KIND)
-    told = sf.concat(sf.col("attempts").cast("string"), sf.lit(" attempts, the last for epoch "), sf.col("epoch").cast("string"))
+    told = sf.concat(
+        sf.col("attempts").cast("string"),
+        sf.lit(" attempts, the last for epoch "),
+        sf.col("epoch").cast("string"),
+    )
     until = sf.coalesce("until_at", _until("last_at")).alias("until_at")
     detail = sf.concat_ws(": ", told, "reason").alias("detail")
-    return rows.select(*_stall(sf.lit("ASSIGNOR_FAILED"), sf.col("first_at").alias("since_at"), until, detail))
+    return rows.select(
+        *_stall(sf.lit("ASSIGNOR_FAILED"), sf.col("first_at").alias("since_at"), until, detail)
+    )
 
 
 def _until(name: str) -> Column:

@@ -1,4 +1,6 @@
-"""Named step: the `unit` rows of landing -> what each of them says of its input, for `coverage` and `undecoded`."""
+"""Named step: the `unit` rows of landing -> what each of them says of its input, for `coverage` and
+`undecoded`.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +12,51 @@ from pyspark.sql import functions as sf
 COUNTS: Final = ("reduced", "control", "aborted", "open_commits", "duplicates", "holes", "late")
 """Counts of a unit that `coverage` tells as they are."""
 
-_DETAIL: Final = ", ".join(f"{name} BIGINT" for name in ("first_offset", "next_offset", "first_ts_ms", "last_ts_ms", *COUNTS))
+_DETAIL: Final = ", ".join(
+    f"{name} BIGINT"
+    for name in ("first_offset", "next_offset", "first_ts_ms", "last_ts_ms", *COUNTS)
+)
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 
 _TOLD: Final = ", ".join(
     f"{name} BIGINT"
     for name in (
-        *("from_position", "next_position", "lines", "matched", "unmatched", "continuation", "passed", "damaged", "too_long", "reduced"),
+        *(
+            "from_position",
+            "next_position",
+            "lines",
+            "matched",
+            "unmatched",
+            "continuation",
+            "passed",
+            "damaged",
+            "too_long",
+            "reduced",
+        ),
         *("first_ms", "last_ms"),
     )
 )
 
 
 def read_stretches(lines: DataFrame) -> DataFrame:
-    """source, input, and `told`: what the `file` rows of landed lines say of their file, a struct of BIGINTs and `loggers`."""
+    """source, input, and `told`: what the `file` rows of landed lines say of their file, a struct
+    of BIGINTs and `loggers`.
+    """
     told = sf.from_json("counts", f"{_TOLD}, loggers MAP<STRING, BIGINT>").alias("told")
     return lines.where(sf.col("kind") == "file").select("source", "input", told)
 
 
 def landed_units(raw: DataFrame) -> DataFrame:
-    """offsets_partition, source, input, log_incarnation, and `unit`: the counts that its detail holds, a struct of BIGINTs."""
+    """offsets_partition, source, input, log_incarnation, and `unit`: the counts that its detail
+    holds, a struct of BIGINTs.
+    """
     return raw.where(sf.col("kind") == "unit").select(
-        "offsets_partition", "source", "input", "log_incarnation", sf.from_json("detail", _DETAIL).alias("unit")
+        "offsets_partition",
+        "source",
+        "input",
+        "log_incarnation",
+        sf.from_json("detail", _DETAIL).alias("unit"),
     )
 
 

@@ -1,8 +1,10 @@
-"""Named step: what names a client (its id, address, principal) is replaced by a hash in the tables that analysts read.
+"""Named step: what names a client (its id, address, principal) is replaced by a hash in the tables
+that analysts read.
 
-A value becomes `h:` and 24 hex digits of sha256(key || value), where key = HMAC-SHA256(salt, field) in hex: the same value has the same hash in every
-table and night, and the salt itself is in no plan, log or table. What cannot be replaced for sure is left out: raw bytes, and in free text every word
-that neither Kafka nor this package writes there itself.
+A value becomes `h:` and 24 hex digits of sha256(key || value), where key = HMAC-SHA256(salt, field)
+in hex: the same value has the same hash in every table and night, and the salt itself is in no
+plan, log or table. What cannot be replaced for sure is left out: raw bytes, and in free text every
+word that neither Kafka nor this package writes there itself.
 """
 
 from __future__ import annotations
@@ -24,12 +26,21 @@ DIGITS: Final = 24
 """Hex digits of a hash: 96 bits, so that of a billion values no two are alike."""
 
 NAMES: Final = ("client_id", "instance_id")
-"""Fields that a member id can begin with. They share a key: whose id it begins with cannot be told from the id."""
+"""Fields that a member id can begin with. They share a key: whose id it begins with cannot be told
+from the id.
+"""
 
 FIELDS: Final = frozenset(PRIVATE_FIELDS)
 MEMBERS: Final = frozenset(
     {
-        *("member_id", "cause_member_id", "trigger_member_id", "granted_to", "next_member_id", "replaced_by"),
+        *(
+            "member_id",
+            "cause_member_id",
+            "trigger_member_id",
+            "granted_to",
+            "next_member_id",
+            "replaced_by",
+        ),
         *("blocked_by", "waiting_on", "members_missing", "members_dropped"),
     }
 )
@@ -37,8 +48,18 @@ MEMBERS: Final = frozenset(
 
 TEXTS: Final = frozenset(
     {
-        *(("anomalies", "detail"), ("coordinator_events", "detail"), ("stuck_members", "detail"), ("stuck_groups", "detail")),
-        *(("group_epochs", "cause_detail"), ("group_epochs", "client_reason"), ("members", "client_reason"), ("refusals", "message")),
+        *(
+            ("anomalies", "detail"),
+            ("coordinator_events", "detail"),
+            ("stuck_members", "detail"),
+            ("stuck_groups", "detail"),
+        ),
+        *(
+            ("group_epochs", "cause_detail"),
+            ("group_epochs", "client_reason"),
+            ("members", "client_reason"),
+            ("refusals", "message"),
+        ),
         *(("rebalances", "reason"), ("rebalances", "client_reason"), ("undecoded", "reason")),
     }
 )
@@ -53,7 +74,9 @@ RULES_OF_PARTITIONS: Final = ("I1", "I2", "I14", "I17")
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _UUID_CHARS: Final = 36
 _RANDOM_ID: Final = r"^(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{21}[AQgw]\z"
-"""16 bytes in base64, as members of the consumer protocol name themselves. One in thirty is not told from a word and is hashed, always the same."""
+"""16 bytes in base64, as members of the consumer protocol name themselves. One in thirty is not
+told from a word and is hashed, always the same.
+"""
 
 _LOGGER: Final = r"^[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z0-9_$]+)*\z"
 _WORD: Final = r"(?s)^([(\[]*)(.*?)([,.:;)\]]*)\z"
@@ -64,8 +87,10 @@ _OF_PARTITION: Final = r"(?s)^([A-Za-z0-9._-]+-[0-9]+) (.*)\z"
 
 @dataclass(frozen=True, slots=True)
 class HashKeys:
-    """fields: what is hashed. keys: field -> its key, in hex. fingerprint: tells this choice and salt from every other, and gives neither
-    key nor salt away."""
+    """fields: what is hashed.
+    keys: field -> its key, in hex.
+    fingerprint: tells this choice and salt from every other, and gives neither key nor salt away.
+    """
 
     fields: frozenset[str]
     keys: Mapping[str, str] = field(repr=False)
@@ -74,7 +99,9 @@ class HashKeys:
     def hashed(self, name: str, value: Column) -> Column:
         """The hash of a value of the field; NULL stays NULL."""
         key = self.keys["client_id" if name in NAMES else name]
-        return sf.concat(sf.lit("h:"), sf.substring(sf.sha2(sf.concat(sf.lit(key), value), 256), 1, DIGITS))
+        return sf.concat(
+            sf.lit("h:"), sf.substring(sf.sha2(sf.concat(sf.lit(key), value), 256), 1, DIGITS)
+        )
 
     @property
     def hides_members(self) -> bool:
@@ -90,25 +117,49 @@ def hash_keys(privacy: PrivacyConfig) -> HashKeys | None:
         return hmac.new((privacy.salt or "").encode(), purpose.encode(), hashlib.sha256).hexdigest()
 
     names = sorted(privacy.hash)
-    return HashKeys(frozenset(names), {name: derived(name) for name in FIELDS}, f"{','.join(names)}/{derived('fingerprint')[:16]}")
+    return HashKeys(
+        frozenset(names),
+        {name: derived(name) for name in FIELDS},
+        f"{','.join(names)}/{derived('fingerprint')[:16]}",
+    )
 
 
 def hidden(table: str, frame: DataFrame, keys: HashKeys | None) -> DataFrame:
-    """The frame of a table that analysts read, with everything replaced that the configuration names; the same columns in the same order."""
+    """The frame of a table that analysts read, with everything replaced that the configuration
+    names; the same columns in the same order.
+    """
     if keys is None:
         return frame
     changed = {}
     for column in frame.schema:
-        replaced = _replaced(table, column.name, sf.col(column.name), column.dataType, sf.col, set(frame.columns), keys)
+        replaced = _replaced(
+            table,
+            column.name,
+            sf.col(column.name),
+            column.dataType,
+            sf.col,
+            set(frame.columns),
+            keys,
+        )
         if replaced is not None:
             changed[column.name] = replaced
     return frame.withColumns(changed) if changed else frame
 
 
 def _replaced(
-    table: str, name: str, value: Column, kind: DataType, beside: Callable[[str], Column], columns: set[str], keys: HashKeys
+    table: str,
+    name: str,
+    value: Column,
+    kind: DataType,
+    beside: Callable[[str], Column],
+    columns: set[str],
+    keys: HashKeys,
 ) -> Column | None:
-    """What stands for a column or a field of a struct; None: itself. beside: the columns next to it, by name; columns: their names."""
+    """What stands for a column or a field of a struct; None: itself.
+
+    beside: the columns next to it, by name.
+    columns: their names.
+    """
     if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
         return _replaced_structs(table, value, kind.elementType, keys)
     if name in FIELDS:
@@ -127,7 +178,9 @@ def _replaced(
     if (table, name) == ("anomalies", "detail"):
         begins = beside("rule").isin(*RULES_OF_PARTITIONS) & value.rlike(_OF_PARTITION)
         rest = _text(sf.regexp_extract(value, _OF_PARTITION, 2), keys)
-        return sf.when(begins, sf.concat_ws(" ", sf.regexp_extract(value, _OF_PARTITION, 1), rest)).otherwise(_text(value, keys))
+        return sf.when(
+            begins, sf.concat_ws(" ", sf.regexp_extract(value, _OF_PARTITION, 1), rest)
+        ).otherwise(_text(value, keys))
     if (table, name) in TEXTS:
         return _text(value, keys)
     if isinstance(kind, BinaryType):
@@ -145,27 +198,53 @@ def _replaced_structs(table: str, value: Column, kind: StructType, keys: HashKey
     def replaced(element: Column) -> Column:
         fields: list[Any] = []
         for each in kind:
-            own = _replaced(table, each.name, element[each.name], each.dataType, lambda name: element[name], set(strings), keys)
+            own = _replaced(
+                table,
+                each.name,
+                element[each.name],
+                each.dataType,
+                lambda name: element[name],
+                set(strings),
+                keys,
+            )
             fields.append((element[each.name] if own is None else own).alias(each.name))
         return sf.struct(*fields)
 
     return sf.transform(value, replaced)
 
 
-def _asker(value: Column, beside: Callable[[str], Column], columns: set[str], keys: HashKeys, otherwise: Column) -> Column:
-    """Where who has no member id yet is named by its client or instance id, that decides, whatever the id looks like."""
+def _asker(
+    value: Column,
+    beside: Callable[[str], Column],
+    columns: set[str],
+    keys: HashKeys,
+    otherwise: Column,
+) -> Column:
+    """Where who has no member id yet is named by its client or instance id, that decides, whatever
+    the id looks like.
+    """
     for name in NAMES:
         if name in keys.fields and name in columns:
-            otherwise = sf.when(value == beside(name), keys.hashed(name, value)).otherwise(otherwise)
+            otherwise = sf.when(value == beside(name), keys.hashed(name, value)).otherwise(
+                otherwise
+            )
     return otherwise
 
 
 def _member(value: Column, keys: HashKeys) -> Column:
-    """A member id: the name that it begins with is hashed, a random part stays, and what is of no known form is hashed whole."""
+    """A member id: the name that it begins with is hashed, a random part stays, and what is of no
+    known form is hashed whole.
+    """
     begins = value.substr(sf.lit(1), sf.length(value) - (_UUID_CHARS + 1))
-    named = sf.concat(keys.hashed("client_id", begins), sf.lit("-"), sf.right(value, sf.lit(_UUID_CHARS)))
+    named = sf.concat(
+        keys.hashed("client_id", begins), sf.lit("-"), sf.right(value, sf.lit(_UUID_CHARS))
+    )
     is_random = (value == "") | value.rlike(rf"^{_UUID}\z") | value.rlike(_RANDOM_ID)
-    return sf.when(_has_name(value), named).when(is_random, value).otherwise(keys.hashed("client_id", value))
+    return (
+        sf.when(_has_name(value), named)
+        .when(is_random, value)
+        .otherwise(keys.hashed("client_id", value))
+    )
 
 
 def _has_name(value: Column) -> Column:
@@ -173,14 +252,26 @@ def _has_name(value: Column) -> Column:
 
 
 def _text(value: Column, keys: HashKeys) -> Column:
-    """A text with only the words that are known, numbers, and member ids as in every other column."""
+    """A text with only the words that are known, numbers, and member ids as in every other
+    column.
+    """
 
     def shown(word: Column) -> Column:
         core = sf.regexp_extract(word, _WORD, 2)
-        member = sf.concat(sf.regexp_extract(word, _WORD, 1), _member(core, keys) if keys.hides_members else core, sf.regexp_extract(word, _WORD, 3))
+        member = sf.concat(
+            sf.regexp_extract(word, _WORD, 1),
+            _member(core, keys) if keys.hides_members else core,
+            sf.regexp_extract(word, _WORD, 3),
+        )
         is_known = core.isin(*sorted(WORDS)) | core.rlike(_NUMBER) | core.rlike(_HASHED)
-        return sf.when(is_known, word).when(_has_name(core) | core.rlike(_RANDOM_ID), member).otherwise(LEFT_OUT)
+        return (
+            sf.when(is_known, word)
+            .when(_has_name(core) | core.rlike(_RANDOM_ID), member)
+            .otherwise(LEFT_OUT)
+        )
 
     words = sf.transform(sf.split(value, r"\s+"), shown)
-    told = sf.regexp_replace(sf.array_join(words, " "), r"(?<![^ ])\.\.(?: \.\.(?![^ ]))+", LEFT_OUT)
+    told = sf.regexp_replace(
+        sf.array_join(words, " "), r"(?<![^ ])\.\.(?: \.\.(?![^ ]))+", LEFT_OUT
+    )
     return sf.when(value.isNotNull(), told)

@@ -1,6 +1,8 @@
-"""Words that may stand in texts where clients are hidden: those that Kafka and this package write there themselves.
+"""Words that may stand in texts where clients are hidden: those that Kafka and this package write
+there themselves.
 
-A sentence that is not here loses its words, and no more: `report.joins.privacy` leaves out what it does not know.
+A sentence that is not here loses its words, and no more: `report.joins.privacy` leaves out what it
+does not know.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ NEW_MEMBER REJOINED LEADER_REJOINED METADATA_CHANGED STATIC_METADATA_CHANGED STA
 ASSIGNMENT_NOT_STORED DOWNGRADED OVER_CAPACITY COORDINATOR_LOAD LEAVE_HEARTBEAT LEAVE_GROUP ADMIN_REMOVAL REBALANCE_TIMEOUT JOIN_TIMEOUT
 POLICY SIZE CUSTOM_ASSIGNOR MALFORMED NOT_CONSUMER_PROTOCOL UPGRADE_REFUSED heartbeat offset-commit txn-offset-commit
 """
-"""Kinds that `wire.text.rebalance_reasons`, `wire.text.server_templates` and `evidence.removals` give."""
+"""Kinds that `wire.text.rebalance_reasons`, `wire.text.server_templates` and `evidence.removals`
+give.
+"""
 
 _CLIENT_REASONS: Final = """
 group is already rebalancing
@@ -82,6 +86,14 @@ kept dropped day off from both neighbours notify_ms revoke_ms grant_ms resume_ms
 
 WORDS: Final[frozenset[str]] = frozenset(
     word.strip(",.:;()[]")
-    for text in (_SERVER_REASONS, _CLIENT_REASONS, _ERROR_MESSAGES, _STUCK, _UNDECODED, _ANOMALIES, " ".join(ERRORS.values()))
+    for text in (
+        _SERVER_REASONS,
+        _CLIENT_REASONS,
+        _ERROR_MESSAGES,
+        _STUCK,
+        _UNDECODED,
+        _ANOMALIES,
+        " ".join(ERRORS.values()),
+    )
     for word in text.split()
 )

@@ -1,4 +1,6 @@
-"""Table `anomalies`: broken rules, those of the protocol from the machines, those of the sources from landing."""
+"""Table `anomalies`: broken rules, those of the protocol from the machines, those of the sources
+from landing.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,21 @@ CLOCK_JUMP = "CLOCK_JUMP"
 
 
 LATE_RECORDS = "LATE_RECORDS"
-"""Records that turned up where earlier nights had met a hole: kept, and replayed when all nights are rebuilt."""
+"""Records that turned up where earlier nights had met a hole: kept, and replayed when all nights
+are rebuilt.
+"""
 
 
 TOPIC_RECREATED = "TOPIC_RECREATED"
-"""The log in a partition's place is another than was read before: groups of the old one ended unobserved, and the new one was read from its start."""
+"""The log in a partition's place is another than was read before: groups of the old one ended
+unobserved, and the new one was read from its start.
+"""
 
 
 def anomalies(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`. raw: the rows of `raw_records` that the night landed."""
+    """staged: the night's rows of `replayed`.
+    raw: the rows of `raw_records` that the night landed.
+    """
     return _of_groups(staged, context).unionByName(_of_sources(raw, context))
 
 
@@ -46,15 +54,30 @@ def _of_groups(staged: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
-    """One row an offset and what was found there, however many replicas show it: `detail` is part of the key, so no file is named in it."""
-    rules = {"conflict": REPLICA_CONFLICT, "clock": CLOCK_JUMP, "late": LATE_RECORDS, "other_log": TOPIC_RECREATED}
+    """One row an offset and what was found there, however many replicas show it: `detail` is part
+    of the key, so no file is named in it.
+    """
+    rules = {
+        "conflict": REPLICA_CONFLICT,
+        "clock": CLOCK_JUMP,
+        "late": LATE_RECORDS,
+        "other_log": TOPIC_RECREATED,
+    }
 
     def field(name: str) -> str:
         return f"get_json_object(detail, '$.{name}')"
 
-    found = sf.expr(f"concat('kept leader epoch ', {field('kept_leader_epoch')}, ', dropped ', {field('dropped_leader_epoch')})")
-    jumped = sf.expr(f"concat('record time ', {field('ts_ms')}, ' ms is a day off from both neighbours')")
-    late = sf.expr(f"concat({field('records')}, ' records of offsets ', {field('filled')}, ' came after their night; rebuild_nights replays them')")
+    found = sf.expr(
+        f"concat('kept leader epoch ', {field('kept_leader_epoch')}, ', dropped ',"
+        f" {field('dropped_leader_epoch')})"
+    )
+    jumped = sf.expr(
+        f"concat('record time ', {field('ts_ms')}, ' ms is a day off from both neighbours')"
+    )
+    late = sf.expr(
+        f"concat({field('records')}, ' records of offsets ', {field('filled')}, ' came after their"
+        " night; rebuild_nights replays them')"
+    )
     texts = {"conflict": found, "clock": jumped, "late": late, "other_log": sf.expr(field("found"))}
     rows = raw.where(sf.col("kind").isin(*rules)).select(
         _by_kind({kind: sf.lit(rule) for kind, rule in rules.items()}).alias("rule"),
@@ -64,7 +87,9 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         sf.coalesce(_by_kind(texts), "detail", sf.lit("")).alias("text"),
         sf.expr(field("path")).alias("path"),
     )
-    once = rows.groupBy("rule", "offsets_partition", "offset", "text").agg(sf.max("ts_ms").alias("ts_ms"), sf.min("path").alias("path"))
+    once = rows.groupBy("rule", "offsets_partition", "offset", "text").agg(
+        sf.max("ts_ms").alias("ts_ms"), sf.min("path").alias("path")
+    )
     return once.select(
         *night(context),
         sf.lit(None).cast("string").alias("group_id"),
@@ -76,7 +101,10 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         "rule",
         sf.when(sf.col("rule") == TOPIC_RECREATED, "ERROR").otherwise("WARN").alias("severity"),
         # A log that is empty so far has no time of its own.
-        instant(sf.when(sf.col("ts_ms") >= 0, sf.col("ts_ms")).otherwise(sf.lit(context.as_of_ms)), "detected_at"),
+        instant(
+            sf.when(sf.col("ts_ms") >= 0, sf.col("ts_ms")).otherwise(sf.lit(context.as_of_ms)),
+            "detected_at",
+        ),
         sf.col("offsets_partition").alias("evidence_partition"),
         sf.col("offset").alias("evidence_offset"),
         sf.col("text").alias("detail"),
@@ -86,4 +114,6 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def _by_kind(columns: Mapping[str, Column]) -> Column:
-    return sf.coalesce(*[sf.when(sf.col("kind") == kind, column) for kind, column in columns.items()])
+    return sf.coalesce(
+        *[sf.when(sf.col("kind") == kind, column) for kind, column in columns.items()]
+    )

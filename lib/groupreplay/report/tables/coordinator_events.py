@@ -1,4 +1,6 @@
-"""Table `coordinator_events`: partitions of the offsets topic between brokers, and the groups that live in them."""
+"""Table `coordinator_events`: partitions of the offsets topic between brokers, and the groups that
+live in them.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,38 @@ from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
 
 AFTER_MS: Final = 60_000
-"""Epochs that begin so soon after a load may be its work: timers were armed anew, clients had to find the coordinator."""
+"""Epochs that begin so soon after a load may be its work: timers were armed anew, clients had to
+find the coordinator.
+"""
 
 GROUPS_NAMED: Final = 100
 
 
 def coordinator_events(staged: DataFrame, evidence: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`. evidence: the rows that the night wrote."""
+    """staged: the night's rows of `replayed`.
+    evidence: the rows that the night wrote.
+    """
     events = evidence.where(sf.col("kind") == ShardEvent.KIND)
     partition = sf.col("offsets_partition").alias("_partition")
-    groups = staged.where(sf.col("kind") == GroupSnapshot.KIND).groupBy(partition).agg(sf.sort_array(sf.collect_set("group_id")).alias("_groups"))
+    groups = (
+        staged.where(sf.col("kind") == GroupSnapshot.KIND)
+        .groupBy(partition)
+        .agg(sf.sort_array(sf.collect_set("group_id")).alias("_groups"))
+    )
     epochs = (
-        staged.where((sf.col("kind") == Epoch.KIND) & sf.col("start_observed")).groupBy(partition).agg(sf.collect_list("started_at").alias("_epochs"))
+        staged.where((sf.col("kind") == Epoch.KIND) & sf.col("start_observed"))
+        .groupBy(partition)
+        .agg(sf.collect_list("started_at").alias("_epochs"))
     )
     known = groups.join(epochs, "_partition", "full")
     at = sf.col("_at_ms")
-    joined = events.join(known, sf.col("offsets_partition") == sf.col("_partition"), "left").withColumn("_at_ms", sf.col("occurred_at"))
-    after = sf.filter(sf.coalesce("_epochs", sf.array().cast("array<bigint>")), lambda each: each.between(at, at + AFTER_MS))
+    joined = events.join(
+        known, sf.col("offsets_partition") == sf.col("_partition"), "left"
+    ).withColumn("_at_ms", sf.col("occurred_at"))
+    after = sf.filter(
+        sf.coalesce("_epochs", sf.array().cast("array<bigint>")),
+        lambda each: each.between(at, at + AFTER_MS),
+    )
     of_partition = sf.coalesce("_groups", sf.array().cast("array<string>"))
     return joined.select(
         *night(context),

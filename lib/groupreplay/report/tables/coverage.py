@@ -1,7 +1,7 @@
 """Table `coverage`: what was read and what became of it.
 
-`landed` and `left_out` are counted from the rows that landing wrote, the other three from what replay made of them, so that their sum is a check and
-no identity.
+`landed` and `left_out` are counted from the rows that landing wrote, the other three from what
+replay made of them, so that their sum is a check and no identity.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from groupreplay.report.joins.columns import instant, night
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.evidence_stalls import unseen_reasons
 from groupreplay.report.joins.group_choice import is_left_out
-from groupreplay.report.joins.inputs import COUNTS, joined_sources, landed_units, log_name, read_stretches
+from groupreplay.report.joins.inputs import (
+    COUNTS,
+    joined_sources,
+    landed_units,
+    log_name,
+    read_stretches,
+)
 
 _LOGGERS = "map<string,bigint>"
 NO_SOURCE = "none"
@@ -24,13 +30,20 @@ _OUTCOMES = ("landed", "decoded", "unknown", "undecoded")
 _SUMMED = (*_OUTCOMES, *COUNTS, "left_out")
 
 
-def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None) -> DataFrame:
+def coverage(
+    staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None
+) -> DataFrame:
     """staged: the night's rows of `replayed`.
 
-    raw: the rows of `raw_records` that the night read: those it landed, and as kind `record` the commits of earlier nights that its markers settled.
+    raw: the rows of `raw_records` that the night read: those it landed, and as kind `record` the
+        commits of earlier nights that its markers settled.
     lines: the rows of `raw_lines` that the night landed, None if there are none.
     """
-    parts = _units(raw).unionByName(_landed(raw, context), allowMissingColumns=True).unionByName(_replayed(staged), allowMissingColumns=True)
+    parts = (
+        _units(raw)
+        .unionByName(_landed(raw, context), allowMissingColumns=True)
+        .unionByName(_replayed(staged), allowMissingColumns=True)
+    )
     if lines is not None:
         parts = parts.unionByName(_files(lines), allowMissingColumns=True)
     else:
@@ -65,9 +78,19 @@ def coverage(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: D
 
 
 def _unseen(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """One row for each reason of being stuck that broker logs could show and the sources of this run do not."""
-    reasons = sf.create_map(*[sf.lit(each) for pair in unseen_reasons(context.log_kinds).items() for each in pair], sf.lit(""), sf.lit(""))
-    needs = staged.sparkSession.range(1).select(sf.explode(reasons).alias("input", "needs")).where(sf.col("input") != "")
+    """One row for each reason of being stuck that broker logs could show and the sources of this
+    run do not.
+    """
+    reasons = sf.create_map(
+        *[sf.lit(each) for pair in unseen_reasons(context.log_kinds).items() for each in pair],
+        sf.lit(""),
+        sf.lit(""),
+    )
+    needs = (
+        staged.sparkSession.range(1)
+        .select(sf.explode(reasons).alias("input", "needs"))
+        .where(sf.col("input") != "")
+    )
     zeros = [sf.lit(0).cast("bigint").alias(name) for name in _SUMMED]
     detail = sf.concat(sf.lit("not observable: needs "), "needs").alias("detail")
     return needs.select(sf.lit(NO_SOURCE).alias("source"), "input", detail, *zeros)
@@ -88,9 +111,15 @@ def _files(lines: DataFrame) -> DataFrame:
         "source",
         sf.col("told.from_position").alias("first_offset"),
         sf.coalesce("told.next_position", "told.from_position").alias("next_offset"),
-        *[sf.when(sf.col(f"told.{name}") >= 0, sf.col(f"told.{name}")).alias(name) for name in ("first_ms", "last_ms")],
+        *[
+            sf.when(sf.col(f"told.{name}") >= 0, sf.col(f"told.{name}")).alias(name)
+            for name in ("first_ms", "last_ms")
+        ],
         *[column.alias(name) for name, column in told.items()],
-        sf.when(sf.col("source") == SERVER_LOG, sf.coalesce("told.loggers", sf.create_map().cast(_LOGGERS))).alias("loggers"),
+        sf.when(
+            sf.col("source") == SERVER_LOG,
+            sf.coalesce("told.loggers", sf.create_map().cast(_LOGGERS)),
+        ).alias("loggers"),
     )
 
 
@@ -98,7 +127,11 @@ def _summed(maps: Column) -> Column:
     """The sum of maps, key by key; NULL of none."""
 
     def add(one: Column, other: Column) -> Column:
-        return sf.map_zip_with(one, other, lambda _, left, right: sf.coalesce(left, sf.lit(0)) + sf.coalesce(right, sf.lit(0)))
+        return sf.map_zip_with(
+            one,
+            other,
+            lambda _, left, right: sf.coalesce(left, sf.lit(0)) + sf.coalesce(right, sf.lit(0)),
+        )
 
     return sf.when(sf.size(maps) > 0, sf.aggregate(maps, sf.create_map().cast(_LOGGERS), add))
 
@@ -120,17 +153,32 @@ def _units(raw: DataFrame) -> DataFrame:
 
 
 def _landed(raw: DataFrame, context: ReportContext) -> DataFrame:
-    """Rows that must become something: records, and stretches of bytes that are damage from the start.
+    """Rows that must become something: records, and stretches of bytes that are damage from the
+    start.
 
-    Counted on their own, because there are millions: numbers alone aggregate in a hash map, texts beside them would make Spark sort.
+    Counted on their own, because there are millions: numbers alone aggregate in a hash map, texts
+    beside them would make Spark sort.
     """
     rows = raw.where(sf.col("kind").isin("record", "damage")).groupBy("input")
     is_record = sf.col("kind") == "record"
-    left_out = sf.count_if(is_record & is_left_out(sf.col("group_id"), context.groups)) if context.groups else sf.lit(0).cast("bigint")
-    return rows.agg(sf.count(sf.lit(1)).alias("landed"), sf.count_if(sf.col("kind") == "damage").alias("undecoded"), left_out.alias("left_out"))
+    left_out = (
+        sf.count_if(is_record & is_left_out(sf.col("group_id"), context.groups))
+        if context.groups
+        else sf.lit(0).cast("bigint")
+    )
+    return rows.agg(
+        sf.count(sf.lit(1)).alias("landed"),
+        sf.count_if(sf.col("kind") == "damage").alias("undecoded"),
+        left_out.alias("left_out"),
+    )
 
 
 def _replayed(staged: DataFrame) -> DataFrame:
     """Slices count partitions of groups that had no news, too: these are no inputs of the night."""
-    counts = staged.where((sf.col("kind") == "counts") & (sf.col("decoded") + sf.col("unknown") + sf.col("undecoded") > 0))
-    return counts.select(log_name(sf.col("offsets_partition")).alias("input"), "decoded", "unknown", "undecoded")
+    counts = staged.where(
+        (sf.col("kind") == "counts")
+        & (sf.col("decoded") + sf.col("unknown") + sf.col("undecoded") > 0)
+    )
+    return counts.select(
+        log_name(sf.col("offsets_partition")).alias("input"), "decoded", "unknown", "undecoded"
+    )

@@ -11,10 +11,19 @@ from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.facts import Epoch
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.departures import EVIDENCE_TYPE, EXACT, LEFT_OR_FENCED, SLACK_MS, evidence_column, with_departure
+from groupreplay.report.joins.departures import (
+    EVIDENCE_TYPE,
+    EXACT,
+    LEFT_OR_FENCED,
+    SLACK_MS,
+    evidence_column,
+    with_departure,
+)
 
 BEFORE_MS: Final = 60_000
-"""A classic member's removal shows in the next K2, which its group's join phase can delay; a consumer group's in the same operation."""
+"""A classic member's removal shows in the next K2, which its group's join phase can delay; a
+consumer group's in the same operation.
+"""
 
 REBALANCE_MS: Final = 3_600_000
 """A join phase lasts as long as the longest rebalance timeout of its members."""
@@ -22,7 +31,8 @@ REBALANCE_MS: Final = 3_600_000
 UNKNOWN: Final = "UNKNOWN"
 
 _REBALANCE_TYPE: Final = (
-    f"struct<started_at: bigint, cause: string, reason: string, client_reason: string, cause_member_id: string, evidence: {EVIDENCE_TYPE}>"
+    "struct<started_at: bigint, cause: string, reason: string, client_reason: string,"
+    f" cause_member_id: string, evidence: {EVIDENCE_TYPE}>"
 )
 
 
@@ -32,7 +42,12 @@ def group_epochs(staged: DataFrame, context: ReportContext) -> DataFrame:
     is_removal = (sf.col("cause") == LEFT_OR_FENCED) & sf.col("cause_member_id").isNotNull()
     removed = epochs.withColumn("member_id", sf.col("cause_member_id"))
     begun = sf.col("started_at")
-    known = _with_rebalance(with_departure(removed, context.evidence, is_removal, begun - BEFORE_MS, begun, sf.col("epoch")), context)
+    known = _with_rebalance(
+        with_departure(
+            removed, context.evidence, is_removal, begun - BEFORE_MS, begun, sf.col("epoch")
+        ),
+        context,
+    )
     return known.select(
         *fact_columns(context),
         integer("epoch"),
@@ -52,32 +67,61 @@ def group_epochs(staged: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def _with_rebalance(epochs: DataFrame, context: ReportContext) -> DataFrame:
-    """epochs with `rebalance`: of a classic generation the rebalance that its coordinator logged as leading to it, the last before the generation."""
+    """epochs with `rebalance`: of a classic generation the rebalance that its coordinator logged as
+    leading to it, the last before the generation.
+    """
     if context.evidence is None:
         return epochs.withColumn("rebalance", sf.lit(None).cast(_REBALANCE_TYPE))
-    fields = sf.struct("started_at", "cause", "reason", "client_reason", "cause_member_id", evidence_column().alias("evidence"))
+    fields = sf.struct(
+        "started_at",
+        "cause",
+        "reason",
+        "client_reason",
+        "cause_member_id",
+        evidence_column().alias("evidence"),
+    )
     told = (
         context.evidence.where(sf.col("kind") == Rebalance.KIND)
         .groupBy(sf.col("group_id").alias("_group_id"), (sf.col("generation") + 1).alias("_epoch"))
         .agg(sf.collect_set(fields).alias("_rebalances"))
     )
-    same = (sf.col("group_id") == sf.col("_group_id")) & (sf.col("epoch") == sf.col("_epoch")) & (sf.col("protocol") == "classic")
+    same = (
+        (sf.col("group_id") == sf.col("_group_id"))
+        & (sf.col("epoch") == sf.col("_epoch"))
+        & (sf.col("protocol") == "classic")
+    )
     joined = epochs.join(told, same, "left")
     since = sf.col("started_at") - REBALANCE_MS
-    near = sf.filter("_rebalances", lambda each: each["started_at"].between(since, sf.col("started_at") + SLACK_MS))
-    return joined.withColumn("rebalance", sf.array_max(near).cast(_REBALANCE_TYPE)).drop("_group_id", "_epoch", "_rebalances")
+    near = sf.filter(
+        "_rebalances",
+        lambda each: each["started_at"].between(since, sf.col("started_at") + SLACK_MS),
+    )
+    return joined.withColumn("rebalance", sf.array_max(near).cast(_REBALANCE_TYPE)).drop(
+        "_group_id", "_epoch", "_rebalances"
+    )
 
 
 def _cause_columns() -> list[Column]:
-    """cause, cause_member_id, confidence. Lines name a cause where records only let one be inferred."""
-    is_told = (sf.col("confidence") != EXACT) & sf.col("rebalance.cause").isNotNull() & (sf.col("rebalance.cause") != UNKNOWN)
+    """cause, cause_member_id, confidence. Lines name a cause where records only let one be
+    inferred.
+    """
+    is_told = (
+        (sf.col("confidence") != EXACT)
+        & sf.col("rebalance.cause").isNotNull()
+        & (sf.col("rebalance.cause") != UNKNOWN)
+    )
     is_open_question = sf.col("cause").isin(LEFT_OR_FENCED, UNKNOWN)
     by_rebalance = sf.when(is_told & is_open_question, sf.col("rebalance.cause"))
     by_departure = sf.when(sf.col("cause") == LEFT_OR_FENCED, sf.col("departure.outcome"))
-    confidence = sf.when(by_departure.isNotNull(), sf.col("departure.confidence")).when(by_rebalance.isNotNull(), EXACT)
+    confidence = sf.when(by_departure.isNotNull(), sf.col("departure.confidence")).when(
+        by_rebalance.isNotNull(), EXACT
+    )
     return [
         sf.coalesce(by_departure, by_rebalance, "cause").alias("cause"),
-        sf.coalesce("cause_member_id", sf.when(by_rebalance.isNotNull(), sf.col("rebalance.cause_member_id"))).alias("cause_member_id"),
+        sf.coalesce(
+            "cause_member_id",
+            sf.when(by_rebalance.isNotNull(), sf.col("rebalance.cause_member_id")),
+        ).alias("cause_member_id"),
         sf.coalesce(confidence, "confidence").alias("confidence"),
     ]
 

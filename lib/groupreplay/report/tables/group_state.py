@@ -11,4 +11,6 @@ from groupreplay.report.joins.context import ReportContext
 
 def group_state(staged: DataFrame, context: ReportContext) -> DataFrame:
     """staged: the night's rows of `replayed`."""
-    return staged.where(sf.col("kind") == "group_state").select(*night(context), "group_id", integer("offsets_partition"), "state_bytes")
+    return staged.where(sf.col("kind") == "group_state").select(
+        *night(context), "group_id", integer("offsets_partition"), "state_bytes"
+    )

@@ -8,7 +8,12 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import HeldPartition
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.departures import LEFT_OR_FENCED, end_columns, sharpened, with_departure
+from groupreplay.report.joins.departures import (
+    LEFT_OR_FENCED,
+    end_columns,
+    sharpened,
+    with_departure,
+)
 from groupreplay.report.tables.topics import with_topic_names
 
 
@@ -16,7 +21,14 @@ def member_assignments(staged: DataFrame, context: ReportContext) -> DataFrame:
     """staged: the night's rows of `replayed`."""
     held = with_topic_names(staged.where(sf.col("kind") == HeldPartition.KIND), context.topics)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
-    known = with_departure(held, context.evidence, is_removed, sf.col("assigned_at"), sf.col("released_at"), sf.col("released_epoch"))
+    known = with_departure(
+        held,
+        context.evidence,
+        is_removed,
+        sf.col("assigned_at"),
+        sf.col("released_at"),
+        sf.col("released_epoch"),
+    )
     return known.select(
         *fact_columns(context),
         "member_id",

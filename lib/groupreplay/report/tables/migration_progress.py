@@ -21,21 +21,36 @@ _BLOCKER_FIELDS = {
 def _progress_pct() -> Column:
     """In tenths; NULL without members and for groups that cannot take part."""
     is_defined = (sf.col("phase") != "NOT_APPLICABLE") & (sf.col("members_total") > 0)
-    return sf.when(is_defined, sf.round(100.0 * sf.col("members_consumer") / sf.col("members_total"), 1)).alias("progress_pct")
+    return sf.when(
+        is_defined, sf.round(100.0 * sf.col("members_consumer") / sf.col("members_total"), 1)
+    ).alias("progress_pct")
 
 
 def _blockers() -> Column:
     together = sf.arrays_zip(*_BLOCKER_FIELDS.values())
-    structs = sf.transform(together, lambda each: sf.struct(*[each[source].alias(name) for name, source in _BLOCKER_FIELDS.items()]))
-    return sf.when(sf.col("phase") != "NOT_APPLICABLE", structs).otherwise(sf.array().cast(_BLOCKERS_TYPE)).alias("blockers")
+    structs = sf.transform(
+        together,
+        lambda each: sf.struct(
+            *[each[source].alias(name) for name, source in _BLOCKER_FIELDS.items()]
+        ),
+    )
+    return (
+        sf.when(sf.col("phase") != "NOT_APPLICABLE", structs)
+        .otherwise(sf.array().cast(_BLOCKERS_TYPE))
+        .alias("blockers")
+    )
 
 
-_BLOCKERS_TYPE = "array<struct<member_id: string, instance_id: string, client_id: string, client_host: string>>"
+_BLOCKERS_TYPE = (
+    "array<struct<member_id: string, instance_id: string, client_id: string, client_host: string>>"
+)
 
 
 def _is_stalled(context: ReportContext) -> Column:
     mixed_ms = sf.lit(context.as_of_ms) - sane_ms(sf.col("mixed_since_at"))
-    return sf.coalesce(mixed_ms >= threshold(context, "migration_stalled_ms"), sf.lit(False)).alias("is_stalled")
+    return sf.coalesce(mixed_ms >= threshold(context, "migration_stalled_ms"), sf.lit(False)).alias(
+        "is_stalled"
+    )
 
 
 def migration_progress(staged: DataFrame, context: ReportContext) -> DataFrame:

@@ -13,8 +13,9 @@ from groupreplay.report.joins.departures import evidence_column
 
 
 def refusal_runs(evidence: DataFrame) -> DataFrame:
-    """Rows of `evidence` that are refusals, each told once: where the request log has a run of the same refusal, the broker's own lines of it are
-    the same attempts again. An answer without a text gets that of the lines, where all of them say the same.
+    """Rows of `evidence` that are refusals, each told once: where the request log has a run of the
+    same refusal, the broker's own lines of it are the same attempts again. An answer without a text
+    gets that of the lines, where all of them say the same.
 
     evidence: the rows that the night wrote.
     """
@@ -23,15 +24,21 @@ def refusal_runs(evidence: DataFrame) -> DataFrame:
     is_request = sf.col("source") == "request_log"
     in_requests = sf.max(is_request).over(asker)
     of_lines = sf.when(~is_request, sf.col("message"))
-    said = sf.when(sf.min(of_lines).over(asker) == sf.max(of_lines).over(asker), sf.min(of_lines).over(asker))
+    said = sf.when(
+        sf.min(of_lines).over(asker) == sf.max(of_lines).over(asker), sf.min(of_lines).over(asker)
+    )
     told = runs.withColumns({"_in_requests": in_requests, "message": sf.coalesce("message", said)})
     return told.where(is_request | ~sf.col("_in_requests")).drop("_in_requests")
 
 
 def error_name(code: Column) -> Column:
     """Kafka's name of an error code, ERROR_<code> for one that is not known."""
-    names = sf.create_map(*[sf.lit(each) for number, name in ERRORS.items() for each in (number, name)])
-    return sf.coalesce(sf.element_at(names, code.cast("int")), sf.concat(sf.lit("ERROR_"), code.cast("string")))
+    names = sf.create_map(
+        *[sf.lit(each) for number, name in ERRORS.items() for each in (number, name)]
+    )
+    return sf.coalesce(
+        sf.element_at(names, code.cast("int")), sf.concat(sf.lit("ERROR_"), code.cast("string"))
+    )
 
 
 def refusals(evidence: DataFrame, context: ReportContext) -> DataFrame:

@@ -1,4 +1,6 @@
-"""Table `revocation_latencies`: every partition asked back from a member, and how long each step took."""
+"""Table `revocation_latencies`: every partition asked back from a member, and how long each step
+took.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,20 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import HandOver
 from groupreplay.report.joins.columns import fact_columns, instants, integer, sane_ms
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.departures import FENCED, LEFT_OR_FENCED, end_columns, sharpened, with_departure
+from groupreplay.report.joins.departures import (
+    FENCED,
+    LEFT_OR_FENCED,
+    end_columns,
+    sharpened,
+    with_departure,
+)
 from groupreplay.report.tables.topics import with_topic_names
 
 
 def _revoke_ms(context: ReportContext) -> Column:
-    """While OPEN, as long as it has lasted at as-of (measures.md section 5); no duration from a start that was not seen, and none below 0."""
+    """While OPEN, as long as it has lasted at as-of (measures.md section 5); no duration from a
+    start that was not seen, and none below 0.
+    """
     lasted = sf.lit(context.as_of_ms) - sane_ms(sf.col("requested_at"))
     is_measurable = (sf.col("outcome") == "OPEN") & sf.col("start_observed") & (lasted >= 0)
     return sf.coalesce(sf.col("revoke_ms"), sf.when(is_measurable, lasted)).alias("revoke_ms")
@@ -23,7 +33,9 @@ def revocation_latencies(staged: DataFrame, context: ReportContext) -> DataFrame
     """staged: the night's rows of `replayed`."""
     hand_overs = with_topic_names(staged.where(sf.col("kind") == HandOver.KIND), context.topics)
     is_removed = sf.col("outcome").isin(LEFT_OR_FENCED, FENCED)
-    known = with_departure(hand_overs, context.evidence, is_removed, sf.col("requested_at"), sf.col("ended_at"), None)
+    known = with_departure(
+        hand_overs, context.evidence, is_removed, sf.col("requested_at"), sf.col("ended_at"), None
+    )
     return known.select(
         *fact_columns(context),
         integer("epoch"),

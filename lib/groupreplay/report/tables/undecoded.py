@@ -1,4 +1,6 @@
-"""Table `undecoded`: rows that replay could not decode, and stretches of bytes that landing could not read."""
+"""Table `undecoded`: rows that replay could not decode, and stretches of bytes that landing could
+not read.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,15 @@ RAW_BYTES_MAX: Final = 1024
 """Enough to see what it is; the rest is still in the source."""
 
 
-def undecoded(staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None) -> DataFrame:
-    """staged: the night's rows of `replayed`. raw: the rows of `raw_records` that the night landed. lines: those of `raw_lines`, None
-    if there are none.
+def undecoded(
+    staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None
+) -> DataFrame:
+    """staged: the night's rows of `replayed`.
+    raw: the rows of `raw_records` that the night landed.
+    lines: those of `raw_lines`, None if there are none.
 
-    Replay does not carry a row's source along: it is that of the units of its partition, as in `coverage`.
+    Replay does not carry a row's source along: it is that of the units of its partition, as in
+    `coverage`.
     """
     sources = landed_units(raw).groupBy("input").agg(joined_sources())
     rows = _rows(staged).unionByName(_stretches(raw)).join(sf.broadcast(sources), "input", "left")
@@ -67,7 +73,9 @@ def _lines(lines: DataFrame) -> DataFrame:
         sf.col("position").alias("offset"),
         sf.when(sf.col("requests") > 1, more).otherwise(sf.col("detail")).alias("reason"),
         sf.encode("line", "utf-8").alias("raw"),
-        sf.coalesce(sf.get_json_object("counts", "$.bytes").cast("bigint"), sf.lit(0)).alias("raw_bytes"),
+        sf.coalesce(sf.get_json_object("counts", "$.bytes").cast("bigint"), sf.lit(0)).alias(
+            "raw_bytes"
+        ),
         sf.lit("text").alias("encoding"),
         sf.col("input").alias("path"),
         "position",
@@ -91,7 +99,9 @@ def _stretches(raw: DataFrame) -> DataFrame:
             sf.lit(None).cast("string").alias("group_id"),
             sf.coalesce(told("reason"), sf.lit("damaged")).alias("reason"),
             sf.col("value").alias("raw"),
-            sf.coalesce(told("bytes"), sf.length("value"), sf.lit(0)).cast("bigint").alias("raw_bytes"),
+            sf.coalesce(told("bytes"), sf.length("value"), sf.lit(0))
+            .cast("bigint")
+            .alias("raw_bytes"),
             sf.lit(None).cast("string").alias("encoding"),
             told("path").alias("path"),
             told("position").alias("position"),

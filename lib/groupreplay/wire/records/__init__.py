@@ -1,1 +1,3 @@
-"""Keys and values of the offsets topic: layouts as data, their compiler, bytes and JSON to records."""
+"""Keys and values of the offsets topic: layouts as data, their compiler, bytes and JSON to
+records.
+"""

@@ -1,7 +1,9 @@
-"""Bytes of one `__consumer_offsets` record to a record of `records.py`: total, pure, driven by the tables of `layouts`.
+"""Bytes of one `__consumer_offsets` record to a record of `records.py`: total, pure, driven by the
+tables of `layouts`.
 
-A key is int16 type + message, never flexible. A value is int16 version + message; None is a tombstone.
-Source: coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRecordSerde.java.
+A key is int16 type + message, never flexible. A value is int16 version + message; None is a
+tombstone. Source:
+coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRecordSerde.java.
 """
 
 from __future__ import annotations
@@ -20,15 +22,25 @@ from groupreplay.wire.records.struct_reader import struct_reader
 _INT16 = Format(">h").unpack_from
 
 
-def _value_readers(layouts: tuple[Layout, ...], max_version: int) -> tuple[tuple[tuple[Reader, str | None], ...], ...]:
-    return tuple(tuple((struct_reader(one.struct, version), one.refused) for one in layouts) for version in range(max_version + 1))
+def _value_readers(
+    layouts: tuple[Layout, ...], max_version: int
+) -> tuple[tuple[tuple[Reader, str | None], ...], ...]:
+    return tuple(
+        tuple((struct_reader(one.struct, version), one.refused) for one in layouts)
+        for version in range(max_version + 1)
+    )
 
 
-_TYPES = {key_type: (struct_reader(one.key, 0), _value_readers(one.layouts, one.max_version), one.record) for key_type, one in RECORD_TYPES.items()}
+_TYPES = {
+    key_type: (struct_reader(one.key, 0), _value_readers(one.layouts, one.max_version), one.record)
+    for key_type, one in RECORD_TYPES.items()
+}
 
 
 def _decode_key(key: bytes) -> Any:
-    """What a key says and how its value is read: (type, readers of the value by version, record, fields); or why it is none."""
+    """What a key says and how its value is read: (type, readers of the value by version, record,
+    fields); or why it is none.
+    """
     if len(key) < 2:
         return Undecodable(f"key: {len(key)} bytes, too short for a type")
     key_type = key[0] << 8 | key[1]
@@ -47,11 +59,15 @@ def _decode_key(key: bytes) -> Any:
 
 _KEY_BYTES_KEPT = 512
 _decode_key_once = lru_cache(maxsize=1 << 11)(_decode_key)
-"""Groups are replayed one after another, and a group's keys come again and again: a quarter of all decoding."""
+"""Groups are replayed one after another, and a group's keys come again and again: a quarter of all
+decoding.
+"""
 
 
 def decode(key: bytes, value: bytes | None) -> Record | UnknownType | Undecodable:
-    """One record as 3.8 to 4.4 write it, or why it is none. Never raises; uses a small multiple of the bytes' own size."""
+    """One record as 3.8 to 4.4 write it, or why it is none. Never raises; uses a small multiple of
+    the bytes' own size.
+    """
     known = _decode_key_once(key) if len(key) <= _KEY_BYTES_KEPT else _decode_key(key)
     if type(known) is not tuple:
         return cast("UnknownType | Undecodable", known)
@@ -79,12 +95,15 @@ _COMMIT_4 = Format(">hqiBqB")
 
 
 def _plain_commit(value: bytes) -> OffsetCommitValue | None:
-    """The value of a commit as nearly all are, without metadata, in versions 3 and 4; None for any other, which the tables read.
+    """The value of a commit as nearly all are, without metadata, in versions 3 and 4; None for any
+    other, which the tables read.
 
     Commits are most of what is decoded: this takes 0.6 us where the tables take 2.
     """
     if len(value) == _COMMIT_WITH_TOPIC_ID.size:
-        version, offset, _, text_size, at, tags, tag, tag_size, topic_id = _COMMIT_WITH_TOPIC_ID.unpack(value)
+        version, offset, _, text_size, at, tags, tag, tag_size, topic_id = (
+            _COMMIT_WITH_TOPIC_ID.unpack(value)
+        )
         if version == 4 and text_size == 1 and tags == 1 and tag == 0 and tag_size == 16:
             topic = uuid_text(topic_id)
             return OffsetCommitValue(offset, at, None if topic == NO_UUID else topic)
@@ -99,7 +118,9 @@ def _plain_commit(value: bytes) -> OffsetCommitValue | None:
 
 
 def _decode_value(value: bytes, layouts: tuple[tuple[Reader, str | None], ...]) -> Any:
-    """The first layout that fits to the last byte; else the reason of the newest one, which the others only stand in for."""
+    """The first layout that fits to the last byte; else the reason of the newest one, which the
+    others only stand in for.
+    """
     reason = ""
     for read, refused in layouts:
         try:

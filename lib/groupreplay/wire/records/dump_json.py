@@ -1,8 +1,11 @@
-"""The JSON texts that `kafka-dump-log --offsets-decoder` (3.8 to 4.3) prints for a record, to the same records that its bytes give.
+"""The JSON texts that `kafka-dump-log --offsets-decoder` (3.8 to 4.3) prints for a record, to the
+same records that its bytes give.
 
-Key `{"type":"8","data":{..}}`, payload `{"version":"0","data":{..}}`: type and version are strings. Bytes are base64, but for the embedded messages
-of K2 members, which the tool expands where it can. A tag equal to its default is left out. Instead of a key the tool can print a sentence (below).
-Source: tools/src/main/java/org/apache/kafka/tools/DumpLogSegments.java, CoordinatorRecordMessageParser; the generated *JsonConverter classes.
+Key `{"type":"8","data":{..}}`, payload `{"version":"0","data":{..}}`: type and version are strings.
+Bytes are base64, but for the embedded messages of K2 members, which the tool expands where it can.
+A tag equal to its default is left out. Instead of a key the tool can print a sentence (below).
+Source: tools/src/main/java/org/apache/kafka/tools/DumpLogSegments.java,
+CoordinatorRecordMessageParser; the generated *JsonConverter classes.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ JsonReader = Callable[[Any], Any]
 
 
 def load_json(raw: bytes) -> Any:
-    """One JSON text, free of lone surrogates. Raises Malformed on anything else, however deep or large."""
+    """One JSON text, free of lone surrogates. Raises Malformed on anything else, however deep or
+    large.
+    """
     document = str(raw, "utf-8", "backslashreplace")
     try:
         loaded = json.loads(document)
@@ -146,7 +151,9 @@ def _read_bytes(value: Any) -> bytes:
 
 
 def _embedded_reader(struct: Struct) -> JsonReader:
-    """Expanded by the tool, or base64 where it could not. Expanded ones lack the fields that their version lacks."""
+    """Expanded by the tool, or base64 where it could not. Expanded ones lack the fields that their
+    version lacks.
+    """
     readers = tuple(_struct_reader(struct, version) for version in range(embedded.NEWEST, -1, -1))
 
     def read(value: Any) -> Any:
@@ -188,7 +195,9 @@ def _field_reader(field: Field, version: int) -> JsonReader:
         assert field.struct is not None, field.name
         read = _struct_reader(field.struct, version)
     elif element in ("subscription", "assignment"):
-        read = _embedded_reader(embedded.SUBSCRIPTION if element == "subscription" else embedded.ASSIGNMENT)
+        read = _embedded_reader(
+            embedded.SUBSCRIPTION if element == "subscription" else embedded.ASSIGNMENT
+        )
     else:
         read = {"string": _read_string, "uuid": _read_uuid, "bytes": _read_bytes}[element]
     if kind != element:
@@ -197,10 +206,18 @@ def _field_reader(field: Field, version: int) -> JsonReader:
 
 
 def _struct_reader(struct: Struct, version: int) -> JsonReader:
-    """Every ordinary field of the version must be there; tags may be left out; unknown names are ignored, as unknown tags are."""
+    """Every ordinary field of the version must be there; tags may be left out; unknown names are
+    ignored, as unknown tags are.
+    """
     build = struct.build
     steps = tuple(
-        (field.name, _field_reader(field, version) if field.is_in(version) else None, field.default, field.tag is not None) for field in struct.fields
+        (
+            field.name,
+            _field_reader(field, version) if field.is_in(version) else None,
+            field.default,
+            field.tag is not None,
+        )
+        for field in struct.fields
     )
 
     def read(value: Any) -> Any:
@@ -221,8 +238,16 @@ def _struct_reader(struct: Struct, version: int) -> JsonReader:
     return read
 
 
-def _value_readers(layouts: tuple[Layout, ...], max_version: int) -> tuple[tuple[tuple[JsonReader, str | None], ...], ...]:
-    return tuple(tuple((_struct_reader(one.struct, version), one.refused) for one in layouts) for version in range(max_version + 1))
+def _value_readers(
+    layouts: tuple[Layout, ...], max_version: int
+) -> tuple[tuple[tuple[JsonReader, str | None], ...], ...]:
+    return tuple(
+        tuple((_struct_reader(one.struct, version), one.refused) for one in layouts)
+        for version in range(max_version + 1)
+    )
 
 
-_TYPES = {key_type: (_struct_reader(one.key, 0), _value_readers(one.layouts, one.max_version), one.record) for key_type, one in RECORD_TYPES.items()}
+_TYPES = {
+    key_type: (_struct_reader(one.key, 0), _value_readers(one.layouts, one.max_version), one.record)
+    for key_type, one in RECORD_TYPES.items()
+}

@@ -1,7 +1,10 @@
-"""The classic protocol's embedded messages: what members put into JoinGroup and what leaders put into SyncGroup, kept in K2 and K5.
+"""The classic protocol's embedded messages: what members put into JoinGroup and what leaders put
+into SyncGroup, kept in K2 and K5.
 
-int16 version, then a message that is never flexible. A version above 3 is read as 3, bytes after the message are ignored: both as Kafka does.
-Source: clients/src/main/java/org/apache/kafka/clients/consumer/internals/ConsumerProtocol.java; ConsumerProtocolSubscription.json, -Assignment.json.
+int16 version, then a message that is never flexible. A version above 3 is read as 3, bytes after
+the message are ignored: both as Kafka does. Source:
+clients/src/main/java/org/apache/kafka/clients/consumer/internals/ConsumerProtocol.java;
+ConsumerProtocolSubscription.json, -Assignment.json.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ CONSUMER = "consumer"
 
 NEWEST = 3
 
-_NAMED_PARTITIONS = Struct((Field("topic", "string"), Field("partitions", "[int32]")), NamedPartitions, NEVER_FLEXIBLE)
+_NAMED_PARTITIONS = Struct(
+    (Field("topic", "string"), Field("partitions", "[int32]")), NamedPartitions, NEVER_FLEXIBLE
+)
 
 SUBSCRIPTION = Struct(
     (
@@ -29,12 +34,19 @@ SUBSCRIPTION = Struct(
         Field("generationId", "int32", since=2, default=-1),
         Field("rackId", "string", nullable=True, since=3),
     ),
-    lambda topics, user_data, owned, generation_id, rack_id: Subscription(topics, owned, generation_id, rack_id, user_data),
+    lambda topics, user_data, owned, generation_id, rack_id: Subscription(
+        topics, owned, generation_id, rack_id, user_data
+    ),
     NEVER_FLEXIBLE,
 )
 
 ASSIGNMENT = Struct(
-    (Field("assignedPartitions", "[struct]", _NAMED_PARTITIONS), Field("userData", "bytes", nullable=True)), Assignment, NEVER_FLEXIBLE
+    (
+        Field("assignedPartitions", "[struct]", _NAMED_PARTITIONS),
+        Field("userData", "bytes", nullable=True),
+    ),
+    Assignment,
+    NEVER_FLEXIBLE,
 )
 
 _SUBSCRIPTION_READERS = tuple(struct_reader(SUBSCRIPTION, version) for version in range(NEWEST + 1))
@@ -68,7 +80,9 @@ def subscription(raw: bytes | Subscription) -> Subscription | None:
 
 
 def assignment(raw: bytes | Assignment) -> Assignment | None:
-    """None where the bytes do not parse. No bytes at all: a member that joined and never synced (KAFKA-17733), assigned nothing."""
+    """None where the bytes do not parse. No bytes at all: a member that joined and never synced
+    (KAFKA-17733), assigned nothing.
+    """
     if raw == b"":
         return Assignment(())
     parsed = _parsed(raw, _ASSIGNMENT_READERS) if isinstance(raw, bytes) else raw

@@ -1,10 +1,13 @@
-"""The layouts of every key and value of `__consumer_offsets`, 3.8 to 4.4, as data: the only place that knows fields, versions, tags and defaults.
+"""The layouts of every key and value of `__consumer_offsets`, 3.8 to 4.4, as data: the only place
+that knows fields, versions, tags and defaults.
 
-One table serves both forms: `consumer_offsets` compiles it to a reader of bytes, `dump_json` to a reader of kafka-dump-log's JSON. `build` makes what
-the machines get of the fields, by position. A value can have several layouts under one version (share groups changed without a new version, 3.7 was
-an early access): they are tried in order, the first that fits to the last byte is it.
+One table serves both forms: `consumer_offsets` compiles it to a reader of bytes, `dump_json` to a
+reader of kafka-dump-log's JSON. `build` makes what the machines get of the fields, by position. A
+value can have several layouts under one version (share groups changed without a new version, 3.7
+was an early access): they are tried in order, the first that fits to the last byte is it.
 
-Source: group-coordinator/src/main/resources/common/message/*.json of the release branches 3.7 to 4.4.
+Source: group-coordinator/src/main/resources/common/message/*.json of the release branches 3.7 to
+4.4.
 """
 
 from __future__ import annotations
@@ -87,8 +90,12 @@ _GROUP_REGEX = _key(_string("groupId"), _string("regularExpression"))
 # ---------------------------------------------------------------- K0, K1
 
 
-def _offset_commit_value(offset: int, _epoch: int, _metadata: str, timestamp: int, _expires: int, topic_id: str) -> OffsetCommitValue:
-    return OffsetCommitValue(offset, timestamp, None if topic_id == primitives.NO_UUID else topic_id)
+def _offset_commit_value(
+    offset: int, _epoch: int, _metadata: str, timestamp: int, _expires: int, topic_id: str
+) -> OffsetCommitValue:
+    return OffsetCommitValue(
+        offset, timestamp, None if topic_id == primitives.NO_UUID else topic_id
+    )
 
 
 OFFSET_COMMIT_VALUE = Struct(
@@ -104,22 +111,46 @@ OFFSET_COMMIT_VALUE = Struct(
     flexible_since=4,
 )
 
-# ---------------------------------------------------------------- K2: embedded messages are read once the protocol type is known
+# ------------------------------------------------------------ K2
+# Embedded messages are read once the protocol type is known.
+
+
+def _group_member(
+    is_readable: bool,
+    member_id: str,
+    instance_id: str | None,
+    client_id: str,
+    client_host: str,
+    rebalance_timeout_ms: int,
+    session_timeout_ms: int,
+    subscribed: bytes,
+    assigned: bytes,
+) -> GroupMember:
+    return GroupMember(
+        member_id,
+        instance_id,
+        client_id,
+        client_host,
+        rebalance_timeout_ms,
+        session_timeout_ms,
+        embedded.subscription(subscribed) if is_readable else None,
+        embedded.assignment(assigned) if is_readable else None,
+    )
 
 
 def _group_metadata_value(
-    protocol_type: str, generation: int, protocol: str | None, leader: str | None, state_timestamp_ms: int, members: tuple[tuple[Any, ...], ...]
+    protocol_type: str,
+    generation: int,
+    protocol: str | None,
+    leader: str | None,
+    state_timestamp_ms: int,
+    members: tuple[tuple[Any, ...], ...],
 ) -> GroupMetadataValue:
     is_readable = protocol_type == embedded.CONSUMER
-    built = tuple(
-        GroupMember(
-            *(member_id, instance_id, client_id, client_host, rebalance_timeout_ms, session_timeout_ms),
-            embedded.subscription(subscribed) if is_readable else None,
-            embedded.assignment(assigned) if is_readable else None,
-        )
-        for member_id, instance_id, client_id, client_host, rebalance_timeout_ms, session_timeout_ms, subscribed, assigned in members
+    built = tuple([_group_member(is_readable, *member) for member in members])
+    return GroupMetadataValue(
+        protocol_type, generation, protocol, leader, state_timestamp_ms, built
     )
-    return GroupMetadataValue(protocol_type, generation, protocol, leader, state_timestamp_ms, built)
 
 
 GROUP_METADATA_MEMBER = Struct(
@@ -152,23 +183,37 @@ GROUP_METADATA_VALUE = Struct(
 
 # ---------------------------------------------------------------- K3 to K8, K16
 
-EPOCH_VALUE = Struct((_int32("epoch"), _int64("metadataHash", tag=0, default=0)), ConsumerGroupMetadataValue)
+EPOCH_VALUE = Struct(
+    (_int32("epoch"), _int64("metadataHash", tag=0, default=0)), ConsumerGroupMetadataValue
+)
 
-_RACKS = Struct((_int32("partition"), Field("racks", "[string]")), lambda partition, _racks: partition)
+_RACKS = Struct(
+    (_int32("partition"), Field("racks", "[string]")), lambda partition, _racks: partition
+)
 
 
 def _topic_metadata(topic_id: str, name: str, partitions: int, _racks: Any) -> TopicMetadata:
     return TopicMetadata(topic_id, name, partitions)
 
 
-_TOPIC_METADATA_FIELDS = (Field("topicId", "uuid"), _string("topicName"), _int32("numPartitions"), Field("partitionMetadata", "[struct]", _RACKS))
+_TOPIC_METADATA_FIELDS = (
+    Field("topicId", "uuid"),
+    _string("topicName"),
+    _int32("numPartitions"),
+    Field("partitionMetadata", "[struct]", _RACKS),
+)
 _TOPIC_METADATA = Struct(_TOPIC_METADATA_FIELDS, _topic_metadata)
-PARTITION_METADATA_VALUE = Struct((Field("topics", "[struct]", _TOPIC_METADATA),), ConsumerGroupPartitionMetadataValue)
-PARTITION_METADATA_VALUE_3_7 = Struct((_int32("epoch"), Field("topics", "[struct]", _TOPIC_METADATA)), lambda *_values: None)
+PARTITION_METADATA_VALUE = Struct(
+    (Field("topics", "[struct]", _TOPIC_METADATA),), ConsumerGroupPartitionMetadataValue
+)
+PARTITION_METADATA_VALUE_3_7 = Struct(
+    (_int32("epoch"), Field("topics", "[struct]", _TOPIC_METADATA)), lambda *_values: None
+)
 
 
 CLASSIC_PROTOCOL = Struct(
-    (_string("name"), Field("metadata", "subscription")), lambda name, metadata: ClassicProtocol(name, embedded.subscription(metadata))
+    (_string("name"), Field("metadata", "subscription")),
+    lambda name, metadata: ClassicProtocol(name, embedded.subscription(metadata)),
 )
 CLASSIC_MEMBER_METADATA = Struct(
     (_int32("sessionTimeoutMs"), Field("supportedProtocols", "[struct]", CLASSIC_PROTOCOL)),
@@ -186,7 +231,10 @@ _MEMBER_METADATA_FIELDS = (
     _string("serverAssignor", nullable=True),
 )
 MEMBER_METADATA_VALUE = Struct(
-    (*_MEMBER_METADATA_FIELDS, Field("classicMemberMetadata", "struct", CLASSIC_MEMBER_METADATA, nullable=True, tag=0)),
+    (
+        *_MEMBER_METADATA_FIELDS,
+        Field("classicMemberMetadata", "struct", CLASSIC_MEMBER_METADATA, nullable=True, tag=0),
+    ),
     ConsumerGroupMemberMetadataValue,
 )
 _ASSIGNOR_3_7 = Struct(
@@ -200,14 +248,22 @@ _ASSIGNOR_3_7 = Struct(
     ),
     lambda *_values: None,
 )
-MEMBER_METADATA_VALUE_3_7 = Struct((*_MEMBER_METADATA_FIELDS, Field("assignors", "[struct]", _ASSIGNOR_3_7)), lambda *_values: None)
-
-TARGET_ASSIGNMENT_VALUE = Struct(
-    (_int32("assignmentEpoch"), _int64("assignmentTimestamp", tag=0, default=0)), ConsumerGroupTargetAssignmentMetadataValue
+MEMBER_METADATA_VALUE_3_7 = Struct(
+    (*_MEMBER_METADATA_FIELDS, Field("assignors", "[struct]", _ASSIGNOR_3_7)), lambda *_values: None
 )
 
-_TOPIC_PARTITIONS = Struct((Field("topicId", "uuid"), Field("partitions", "[int32]")), TopicPartitions)
-TARGET_MEMBER_VALUE = Struct((Field("topicPartitions", "[struct]", _TOPIC_PARTITIONS),), ConsumerGroupTargetAssignmentMemberValue)
+TARGET_ASSIGNMENT_VALUE = Struct(
+    (_int32("assignmentEpoch"), _int64("assignmentTimestamp", tag=0, default=0)),
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
+
+_TOPIC_PARTITIONS = Struct(
+    (Field("topicId", "uuid"), Field("partitions", "[int32]")), TopicPartitions
+)
+TARGET_MEMBER_VALUE = Struct(
+    (Field("topicPartitions", "[struct]", _TOPIC_PARTITIONS),),
+    ConsumerGroupTargetAssignmentMemberValue,
+)
 TARGET_MEMBER_VALUE_3_7 = Struct(
     (
         Field("error", "int8"),
@@ -219,7 +275,12 @@ TARGET_MEMBER_VALUE_3_7 = Struct(
 )
 
 _OWNED_PARTITIONS = Struct(
-    (Field("topicId", "uuid"), Field("partitions", "[int32]"), Field("assignmentEpochs", "[int32]", nullable=True, tag=0)), TopicPartitions
+    (
+        Field("topicId", "uuid"),
+        Field("partitions", "[int32]"),
+        Field("assignmentEpochs", "[int32]", nullable=True, tag=0),
+    ),
+    TopicPartitions,
 )
 CURRENT_ASSIGNMENT_VALUE = Struct(
     (
@@ -246,33 +307,52 @@ CURRENT_ASSIGNMENT_VALUE_3_7 = Struct(
     lambda *_values: None,
 )
 
-REGULAR_EXPRESSION_VALUE = Struct((Field("topics", "[string]"), _int64("version"), _int64("timestamp")), ConsumerGroupRegularExpressionValue)
+REGULAR_EXPRESSION_VALUE = Struct(
+    (Field("topics", "[string]"), _int64("version"), _int64("timestamp")),
+    ConsumerGroupRegularExpressionValue,
+)
 
 # ---------------------------------------------------------------- K9 to K15: share groups
 
 _OTHER_TOPIC_METADATA = dict_struct(
-    *_TOPIC_METADATA_FIELDS[:3], Field("partitionMetadata", "[struct]", dict_struct(_int32("partition"), Field("racks", "[string]")))
+    *_TOPIC_METADATA_FIELDS[:3],
+    Field(
+        "partitionMetadata",
+        "[struct]",
+        dict_struct(_int32("partition"), Field("racks", "[string]")),
+    ),
 )
 OTHER_PARTITION_METADATA_VALUE = dict_struct(Field("topics", "[struct]", _OTHER_TOPIC_METADATA))
 SHARE_MEMBER_VALUE = dict_struct(
-    _string("rackId", nullable=True), _string("clientId"), _string("clientHost"), Field("subscribedTopicNames", "[string]")
+    _string("rackId", nullable=True),
+    _string("clientId"),
+    _string("clientHost"),
+    Field("subscribedTopicNames", "[string]"),
 )
 SHARE_EPOCH_VALUE = dict_struct(_int32("epoch"), _int64("metadataHash"))
 SHARE_EPOCH_VALUE_4_0 = dict_struct(_int32("epoch"))
-OTHER_TARGET_ASSIGNMENT_VALUE = dict_struct(_int32("assignmentEpoch"), _int64("assignmentTimestamp", tag=0, default=0))
+OTHER_TARGET_ASSIGNMENT_VALUE = dict_struct(
+    _int32("assignmentEpoch"), _int64("assignmentTimestamp", tag=0, default=0)
+)
 _OTHER_TOPIC_PARTITIONS = dict_struct(Field("topicId", "uuid"), Field("partitions", "[int32]"))
-SHARE_TARGET_MEMBER_VALUE = dict_struct(Field("topicPartitions", "[struct]", _OTHER_TOPIC_PARTITIONS))
+SHARE_TARGET_MEMBER_VALUE = dict_struct(
+    Field("topicPartitions", "[struct]", _OTHER_TOPIC_PARTITIONS)
+)
 SHARE_CURRENT_ASSIGNMENT_VALUE = dict_struct(
     _int32("memberEpoch"),
     _int32("previousMemberEpoch"),
     Field("state", "int8"),
     Field("assignedPartitions", "[struct]", _OTHER_TOPIC_PARTITIONS),
 )
-_SHARE_STATE_TOPIC = dict_struct(Field("topicId", "uuid"), _string("topicName"), Field("partitions", "[int32]"))
+_SHARE_STATE_TOPIC = dict_struct(
+    Field("topicId", "uuid"), _string("topicName"), Field("partitions", "[int32]")
+)
 _SHARE_STATE_FIELDS = (
     Field("initializingTopics", "[struct]", _SHARE_STATE_TOPIC),
     Field("initializedTopics", "[struct]", _SHARE_STATE_TOPIC),
-    Field("deletingTopics", "[struct]", dict_struct(Field("topicId", "uuid"), _string("topicName"))),
+    Field(
+        "deletingTopics", "[struct]", dict_struct(Field("topicId", "uuid"), _string("topicName"))
+    ),
 )
 SHARE_STATE_VALUE = dict_struct(*_SHARE_STATE_FIELDS)
 SHARE_STATE_VALUE_4_0 = dict_struct(*_SHARE_STATE_FIELDS[1:])
@@ -296,19 +376,39 @@ STREAMS_MEMBER_VALUE = dict_struct(
     _int32("rebalanceTimeoutMs"),
     _int32("topologyEpoch"),
     _string("processId"),
-    Field("userEndpoint", "struct", dict_struct(_string("host"), Field("port", "uint16")), nullable=True),
+    Field(
+        "userEndpoint",
+        "struct",
+        dict_struct(_string("host"), Field("port", "uint16")),
+        nullable=True,
+    ),
     Field("clientTags", "[struct]", _KEY_VALUE),
 )
 _TASKS = dict_struct(_string("subtopologyId"), Field("partitions", "[int32]"))
-STREAMS_TARGET_MEMBER_VALUE = dict_struct(*(Field(name, "[struct]", _TASKS) for name in ("activeTasks", "standbyTasks", "warmupTasks")))
-_OWNED_TASKS = dict_struct(_string("subtopologyId"), Field("partitions", "[int32]"), Field("assignmentEpochs", "[int32]", nullable=True, tag=0))
+STREAMS_TARGET_MEMBER_VALUE = dict_struct(
+    *(Field(name, "[struct]", _TASKS) for name in ("activeTasks", "standbyTasks", "warmupTasks"))
+)
+_OWNED_TASKS = dict_struct(
+    _string("subtopologyId"),
+    Field("partitions", "[int32]"),
+    Field("assignmentEpochs", "[int32]", nullable=True, tag=0),
+)
 STREAMS_CURRENT_ASSIGNMENT_VALUE = dict_struct(
     _int32("memberEpoch"),
     _int32("previousMemberEpoch"),
     Field("state", "int8"),
-    *(Field(kind + end, "[struct]", _OWNED_TASKS) for end in ("", "PendingRevocation") for kind in ("activeTasks", "standbyTasks", "warmupTasks")),
+    *(
+        Field(kind + end, "[struct]", _OWNED_TASKS)
+        for end in ("", "PendingRevocation")
+        for kind in ("activeTasks", "standbyTasks", "warmupTasks")
+    ),
 )
-_TOPIC_INFO = dict_struct(_string("name"), _int32("partitions"), Field("replicationFactor", "int16"), Field("topicConfigs", "[struct]", _KEY_VALUE))
+_TOPIC_INFO = dict_struct(
+    _string("name"),
+    _int32("partitions"),
+    Field("replicationFactor", "int16"),
+    Field("topicConfigs", "[struct]", _KEY_VALUE),
+)
 _SUBTOPOLOGY = dict_struct(
     _string("subtopologyId"),
     Field("sourceTopics", "[string]"),
@@ -319,10 +419,17 @@ _SUBTOPOLOGY = dict_struct(
     Field(
         "copartitionGroups",
         "[struct]",
-        dict_struct(*(Field(name, "[int16]") for name in ("sourceTopics", "sourceTopicRegex", "repartitionSourceTopics"))),
+        dict_struct(
+            *(
+                Field(name, "[int16]")
+                for name in ("sourceTopics", "sourceTopicRegex", "repartitionSourceTopics")
+            )
+        ),
     ),
 )
-STREAMS_TOPOLOGY_VALUE = dict_struct(_int32("epoch"), Field("subtopologies", "[struct]", _SUBTOPOLOGY))
+STREAMS_TOPOLOGY_VALUE = dict_struct(
+    _int32("epoch"), Field("subtopologies", "[struct]", _SUBTOPOLOGY)
+)
 
 # ---------------------------------------------------------------- the types
 
@@ -334,10 +441,16 @@ def _other(key_type: int, layouts: tuple[Struct, ...], member: bool = False) -> 
     def of_member(group_id: str, member_id: str, value: Any) -> OtherGroupRecord:
         return OtherGroupRecord(key_type, group_id, member_id, value)
 
-    return RecordType(_GROUP_MEMBER if member else _GROUP_ID, tuple(map(Layout, layouts)), of_member if member else of_group)
+    return RecordType(
+        _GROUP_MEMBER if member else _GROUP_ID,
+        tuple(map(Layout, layouts)),
+        of_member if member else of_group,
+    )
 
 
-_COMMIT = RecordType(_GROUP_TOPIC_PARTITION, (Layout(OFFSET_COMMIT_VALUE),), OffsetCommit, max_version=4)
+_COMMIT = RecordType(
+    _GROUP_TOPIC_PARTITION, (Layout(OFFSET_COMMIT_VALUE),), OffsetCommit, max_version=4
+)
 
 RECORD_TYPES: dict[int, RecordType] = {
     0: _COMMIT,
@@ -349,9 +462,19 @@ RECORD_TYPES: dict[int, RecordType] = {
         (Layout(PARTITION_METADATA_VALUE), Layout(PARTITION_METADATA_VALUE_3_7, EARLY_ACCESS)),
         ConsumerGroupPartitionMetadata,
     ),
-    5: RecordType(_GROUP_MEMBER, (Layout(MEMBER_METADATA_VALUE), Layout(MEMBER_METADATA_VALUE_3_7, EARLY_ACCESS)), ConsumerGroupMemberMetadata),
-    6: RecordType(_GROUP_ID, (Layout(TARGET_ASSIGNMENT_VALUE),), ConsumerGroupTargetAssignmentMetadata),
-    7: RecordType(_GROUP_MEMBER, (Layout(TARGET_MEMBER_VALUE), Layout(TARGET_MEMBER_VALUE_3_7, EARLY_ACCESS)), ConsumerGroupTargetAssignmentMember),
+    5: RecordType(
+        _GROUP_MEMBER,
+        (Layout(MEMBER_METADATA_VALUE), Layout(MEMBER_METADATA_VALUE_3_7, EARLY_ACCESS)),
+        ConsumerGroupMemberMetadata,
+    ),
+    6: RecordType(
+        _GROUP_ID, (Layout(TARGET_ASSIGNMENT_VALUE),), ConsumerGroupTargetAssignmentMetadata
+    ),
+    7: RecordType(
+        _GROUP_MEMBER,
+        (Layout(TARGET_MEMBER_VALUE), Layout(TARGET_MEMBER_VALUE_3_7, EARLY_ACCESS)),
+        ConsumerGroupTargetAssignmentMember,
+    ),
     8: RecordType(
         _GROUP_MEMBER,
         (Layout(CURRENT_ASSIGNMENT_VALUE), Layout(CURRENT_ASSIGNMENT_VALUE_3_7, EARLY_ACCESS)),
@@ -364,7 +487,9 @@ RECORD_TYPES: dict[int, RecordType] = {
     13: _other(13, (SHARE_TARGET_MEMBER_VALUE,), member=True),
     14: _other(14, (SHARE_CURRENT_ASSIGNMENT_VALUE,), member=True),
     15: _other(15, (SHARE_STATE_VALUE, SHARE_STATE_VALUE_4_0)),
-    16: RecordType(_GROUP_REGEX, (Layout(REGULAR_EXPRESSION_VALUE),), ConsumerGroupRegularExpression),
+    16: RecordType(
+        _GROUP_REGEX, (Layout(REGULAR_EXPRESSION_VALUE),), ConsumerGroupRegularExpression
+    ),
     17: _other(17, (STREAMS_EPOCH_VALUE,)),
     18: _other(18, (OTHER_PARTITION_METADATA_VALUE,)),
     19: _other(19, (STREAMS_MEMBER_VALUE,), member=True),

@@ -1,9 +1,11 @@
 """Kafka's primitive types: one reader a type, `(data, position) -> (value, next position)`.
 
-A reader raises one of BAD_BYTES on bytes that are not of its type; `consumer_offsets.decode` catches them. No reader allocates by a length or count
-that the bytes only claim. Text is UTF-8; bytes that are not become `\\xNN`, so that no text holds a lone surrogate.
+A reader raises one of BAD_BYTES on bytes that are not of its type; `consumer_offsets.decode`
+catches them. No reader allocates by a length or count that the bytes only claim. Text is UTF-8;
+bytes that are not become `\\xNN`, so that no text holds a lone surrogate.
 
-Source: generator/src/main/java/org/apache/kafka/message/MessageDataGenerator.java; ByteUtils.readUnsignedVarint (at most 5 bytes).
+Source: generator/src/main/java/org/apache/kafka/message/MessageDataGenerator.java;
+ByteUtils.readUnsignedVarint (at most 5 bytes).
 """
 
 from __future__ import annotations
@@ -75,7 +77,9 @@ def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def read_varlong(data: bytes, pos: int) -> tuple[int, int]:
-    """Zigzag varint of at most 64 bits, as record headers inside a batch use (ByteUtils.readVarlong)."""
+    """Zigzag varint of at most 64 bits, as record headers inside a batch use
+    (ByteUtils.readVarlong).
+    """
     value = shift = 0
     while True:
         byte = data[pos]
@@ -159,7 +163,9 @@ def string_reader(flexible: bool, nullable: bool) -> Reader:
 
 
 def bytes_reader(flexible: bool, nullable: bool) -> Reader:
-    """Raw bytes. Flexible: unsigned varint of length + 1, 0 is null. Else int32 length, -1 is null."""
+    """Raw bytes. Flexible: unsigned varint of length + 1, 0 is null. Else int32 length, -1 is
+    null.
+    """
 
     def read_compact(data: bytes, pos: int) -> tuple[bytes | None, int]:
         size, pos = read_uvarint(data, pos)
@@ -180,7 +186,9 @@ def bytes_reader(flexible: bool, nullable: bool) -> Reader:
 
 
 def count_reader(flexible: bool) -> Callable[[bytes, int], tuple[int, int]]:
-    """The count of an array, -1 for null. Every element has at least one byte, so a count above what is left is a lie and is refused before use."""
+    """The count of an array, -1 for null. Every element has at least one byte, so a count above
+    what is left is a lie and is refused before use.
+    """
 
     def read(data: bytes, pos: int) -> tuple[int, int]:
         if flexible:
@@ -201,7 +209,9 @@ def count_reader(flexible: bool) -> Callable[[bytes, int], tuple[int, int]]:
 
 
 _FORMATS = 64
-"""Counts below it have their format compiled at import; an array that is larger costs more than compiling."""
+"""Counts below it have their format compiled at import; an array that is larger costs more than
+compiling.
+"""
 
 
 def integer_array_reader(flexible: bool, nullable: bool, code: str) -> Reader:
@@ -212,7 +222,9 @@ def integer_array_reader(flexible: bool, nullable: bool, code: str) -> Reader:
 
     def read(data: bytes, pos: int) -> tuple[tuple[int, ...] | None, int]:
         count = data[pos] - 1
-        if flexible and 0 <= count < _FORMATS and pos + width * count < len(data):  # nearly every array: a call less, a third of its time
+        if (
+            flexible and 0 <= count < _FORMATS and pos + width * count < len(data)
+        ):  # nearly every array: a call less, a third of its time
             pos += 1
             return formats[count](data, pos), pos + width * count
         count, pos = read_count(data, pos)

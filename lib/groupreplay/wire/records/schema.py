@@ -1,4 +1,6 @@
-"""How a layout is written down: structs of fields with the versions that have them, their tags and their defaults."""
+"""How a layout is written down: structs of fields with the versions that have them, their tags and
+their defaults.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 NEVER_FLEXIBLE = 1 << 15
-"""Above every version: keys and the classic protocol's embedded messages stay with plain lengths for ever."""
+"""Above every version: keys and the classic protocol's embedded messages stay with plain lengths
+for ever.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """Fields in wire order; `build` takes their values by position. flexible_since: first version with compact lengths and tagged sections."""
+    """Fields in wire order; `build` takes their values by position.
+
+    flexible_since: first version with compact lengths and tagged sections.
+    """
 
     fields: tuple[Field, ...]
     build: Callable[..., Any]
@@ -24,9 +31,13 @@ class Struct:
 class Field:
     """One field.
 
-    name: Kafka's own, in camelCase, as the JSON of kafka-dump-log has it. kind: int8, int16, uint16, int32, int64, uuid, string, bytes, struct,
-    [int16], [int32], [string], [struct], or `subscription` and `assignment`: bytes that hold an embedded message. struct: of kinds struct and
-    [struct]. since, until: first and last version that has it. tag: None for an ordinary field. default: stands for it where it is absent.
+    name: Kafka's own, in camelCase, as the JSON of kafka-dump-log has it.
+    kind: int8, int16, uint16, int32, int64, uuid, string, bytes, struct, [int16], [int32],
+        [string], [struct], or `subscription` and `assignment`: bytes that hold an embedded message.
+    struct: of kinds struct and [struct].
+    since, until: first and last version that has it.
+    tag: None for an ordinary field.
+    default: stands for it where it is absent.
     """
 
     name: str

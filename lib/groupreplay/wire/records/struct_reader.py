@@ -1,4 +1,6 @@
-"""Compiles a struct of the tables, at one version, to a reader of bytes: built once at import, so that a record costs calls and no decisions."""
+"""Compiles a struct of the tables, at one version, to a reader of bytes: built once at import, so
+that a record costs calls and no decisions.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def field_reader(field: Field, version: int, flexible: bool) -> Reader:
     if kind in ("[int16]", "[int32]"):
         return primitives.integer_array_reader(flexible, nullable, _FIXED[kind[1:-1]])
     if kind == "[string]":
-        return primitives.array_reader(flexible, nullable, primitives.string_reader(flexible, False))
+        return primitives.array_reader(
+            flexible, nullable, primitives.string_reader(flexible, False)
+        )
     assert field.struct is not None, field.name
     read = struct_reader(field.struct, version)
     if kind == "[struct]":
@@ -55,7 +59,9 @@ def _nullable_struct_reader(read_present: Reader, tagged: bool) -> Reader:
 
 
 def struct_reader(struct: Struct, version: int) -> Reader:
-    """The reader of a whole struct, with its tagged section where it has one; gives what `struct.build` makes of the fields."""
+    """The reader of a whole struct, with its tagged section where it has one; gives what
+    `struct.build` makes of the fields.
+    """
     flexible = version >= struct.flexible_since
     head = _leading_fixed(struct, version)
     read_head = Format(">" + "".join(_FIXED[field.kind] for field in head))
@@ -92,7 +98,9 @@ def struct_reader(struct: Struct, version: int) -> Reader:
 
 
 def _leading_fixed(struct: Struct, version: int) -> list[Field]:
-    """The fields of fixed size that the struct begins with: unpacked in one go. One that the version lacks ends the run."""
+    """The fields of fixed size that the struct begins with: unpacked in one go. One that the
+    version lacks ends the run.
+    """
     head: list[Field] = []
     for field in struct.fields:
         if field.kind not in _FIXED or field.tag is not None or not field.is_in(version):
@@ -101,8 +109,12 @@ def _leading_fixed(struct: Struct, version: int) -> list[Field]:
     return head
 
 
-def _read_tags(data: bytes, pos: int, tags: dict[int | None, tuple[int, Reader]], values: list[object]) -> int:
-    """Reads known tags into `values`, skips unknown ones by their size. Tags must rise, as the writer's do, so none is there twice."""
+def _read_tags(
+    data: bytes, pos: int, tags: dict[int | None, tuple[int, Reader]], values: list[object]
+) -> int:
+    """Reads known tags into `values`, skips unknown ones by their size. Tags must rise, as the
+    writer's do, so none is there twice.
+    """
     count, pos = read_uvarint(data, pos)
     last = -1
     for _ in range(count):

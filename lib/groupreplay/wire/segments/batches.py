@@ -1,6 +1,8 @@
-"""What readers of files hand on: batches of one log in offset order, stretches of damage, and what merging found.
+"""What readers of files hand on: batches of one log in offset order, stretches of damage, and what
+merging found.
 
-All are tuples: a steady log has a batch every few records, and making one must cost next to nothing.
+All are tuples: a steady log has a batch every few records, and making one must cost next to
+nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ RAW_CAP = 1024
 
 
 class LogRecord(NamedTuple):
-    """One record, parsed. key None: the record has none. value None: a tombstone. Of a control record key is `int16 version, int16 type`."""
+    """One record, parsed. key None: the record has none. value None: a tombstone. Of a control
+    record key is `int16 version, int16 type`.
+    """
 
     offset: int
     ts_ms: int
@@ -31,9 +35,16 @@ class LogRecord(NamedTuple):
 class Batch(NamedTuple):
     """One record batch that passed its checks.
 
-    last_offset: base_offset + lastOffsetDelta, the last one it ever had. leader_epoch: -1 unknown. attributes: of format v2. base_ts_ms, max_ts_ms:
-    as in the header, base_ts_ms being no record's time where the batch has a delete horizon. record_count: as it says. data: the bytes that hold the
-    records, from `start` on, decompressed; or the records themselves (then start is -1). encoding: BINARY or JSON. path, position: where it stood.
+    last_offset: base_offset + lastOffsetDelta, the last one it ever had.
+    leader_epoch: -1 unknown.
+    attributes: of format v2.
+    base_ts_ms, max_ts_ms: as in the header, base_ts_ms being no record's time where the batch has a
+        delete horizon.
+    record_count: as it says.
+    data: the bytes that hold the records, from `start` on, decompressed; or the records themselves
+        (then start is -1).
+    encoding: BINARY or JSON.
+    path, position: where it stood.
     """
 
     base_offset: int
@@ -53,8 +64,12 @@ class Batch(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A stretch of a file that cannot be used. position: in the file, for a compressed file in what it unpacks to. offset: of its first record, -1
-    unknown. raw: its first RAW_CAP bytes."""
+    """A stretch of a file that cannot be used.
+
+    position: in the file, for a compressed file in what it unpacks to.
+    offset: of its first record, -1 unknown.
+    raw: its first RAW_CAP bytes.
+    """
 
     path: str
     position: int
@@ -65,7 +80,10 @@ class Damage(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """Two replicas that hold different bytes at one offset; the higher leader epoch was kept. path: the file that lost."""
+    """Two replicas that hold different bytes at one offset; the higher leader epoch was kept.
+
+    path: the file that lost.
+    """
 
     offset: int
     ts_ms: int

@@ -1,15 +1,20 @@
-"""The exact reduction of commits, and transactions: nine tenths of a real topic never leave this loop.
+"""The exact reduction of commits, and transactions: nine tenths of a real topic never leave this
+loop.
 
-A commit (K0, K1 with a value) is kept if it is the first or the last of its key between two other records of its group. Tombstones of K0 and K1 and
-all other types are such other records, and the edges of a unit end a stretch too. So every first commit after a change, every last one before a
+A commit (K0, K1 with a value) is kept if it is the first or the last of its key between two other
+records of its group. Tombstones of K0 and K1 and all other types are such other records, and the
+edges of a unit end a stretch too. So every first commit after a change, every last one before a
 change and the last at the end survive; the rest is counted.
 
-A commit inside a transaction counts from the transaction's COMMIT marker on: it stands at the marker's offset, and of several of one key within the
-transaction only the last was ever visible (OffsetMetadataManager, pendingTransactionalOffsets). Without its marker in the unit it is kept whole, as
-OPEN_COMMIT; the first marker of each producer is a row of its own, since it may end a transaction that began in an earlier unit.
+A commit inside a transaction counts from the transaction's COMMIT marker on: it stands at the
+marker's offset, and of several of one key within the transaction only the last was ever visible
+(OffsetMetadataManager, pendingTransactionalOffsets). Without its marker in the unit it is kept
+whole, as OPEN_COMMIT; the first marker of each producer is a row of its own, since it may end a
+transaction that began in an earlier unit.
 
-One dict holds, for every key seen since its group's last other record, the latest commit that is not kept yet, or _KEPT. A record costs a look-up in
-it; its value is only looked at when the row is kept.
+One dict holds, for every key seen since its group's last other record, the latest commit that is
+not kept yet, or _KEPT. A record costs a look-up in it; its value is only looked at when the row is
+kept.
 """
 
 from __future__ import annotations
@@ -17,7 +22,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from groupreplay.wire.records.primitives import Malformed, read_varlong
-from groupreplay.wire.segments.batches import APPEND_TIME, CONTROL, TRANSACTIONAL, Batch, Damage, LogRecord
+from groupreplay.wire.segments.batches import (
+    APPEND_TIME,
+    CONTROL,
+    TRANSACTIONAL,
+    Batch,
+    Damage,
+    LogRecord,
+)
 from groupreplay.wire.segments.raw_rows import MARKER, OPEN_COMMIT, RECORD, RowBuffer
 from groupreplay.wire.segments.record_batch import OFFSET_LIMIT, parse_records
 from groupreplay.wire.segments.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key, names_of
@@ -25,15 +37,21 @@ from groupreplay.wire.segments.record_keys import KEY_BYTES_KEPT, group_of, is_c
 _INT64_MAX = (1 << 63) - 1
 
 MISSING_MAX = 64
-"""How many holes of a log are remembered with their place: what a forgotten segment leaves is wide, what compaction leaves is narrow."""
+"""How many holes of a log are remembered with their place: what a forgotten segment leaves is wide,
+what compaction leaves is narrow.
+"""
 
 
 _Origin = tuple[int, int, int, int, int, int, str, bool]
-"""What rows of one batch share: base time, time scale (0 where the records' own times count for nothing: LogAppendTime), leader epoch, base offset,
-last hole, producer id, encoding, is raw (values are still the bytes that follow the key in the record). A bare tuple: one is made per batch."""
+"""What rows of one batch share: base time, time scale (0 where the records' own times count for
+nothing: LogAppendTime), leader epoch, base offset, last hole, producer id, encoding, is raw (values
+are still the bytes that follow the key in the record). A bare tuple: one is made per batch.
+"""
 
 _Pending = tuple[_Origin, int, int, bytes | None]
-"""The latest commit of a key: origin, offset, time after the origin's base, value (raw: with its length and what follows)."""
+"""The latest commit of a key: origin, offset, time after the origin's base, value (raw: with its
+length and what follows).
+"""
 
 _KEPT: tuple[()] = ()
 """In place of a pending commit: the latest of its key is a row already."""
@@ -43,11 +61,13 @@ _OpenCommit = tuple[_Origin, int, int, bytes, bytes]
 
 
 class CommitReducer:
-    """Takes the batches of one unit in offset order and puts the rows that are kept into a RowBuffer.
+    """Takes the batches of one unit in offset order and puts the rows that are kept into a
+    RowBuffer.
 
-    start_offset, end_offset: of the unit. Records below the start are passed over (`below`), so are those at or above the end: a batch that spans the
-    edge of two units is shared out between them. next_offset: one past the last offset seen, -1 before the first. missing: [first, end) of the widest
-    holes, in order.
+    start_offset, end_offset: of the unit. Records below the start are passed over (`below`), so are
+        those at or above the end: a batch that spans the edge of two units is shared out between
+        them. next_offset: one past the last offset seen, -1 before the first. missing: [first, end)
+        of the widest holes, in order.
     """
 
     def __init__(self, buffer: RowBuffer, start_offset: int, end_offset: int) -> None:
@@ -60,14 +80,30 @@ class CommitReducer:
         self._marked: set[int] = set()
         self.next_offset = start_offset
         self.last_hole = -1
-        self.records = self.kept = self.control = self.aborted = self.open_commits = self.unusable = self.holes = self.below = 0
+        self.records = self.kept = self.control = self.aborted = self.open_commits = (
+            self.unusable
+        ) = self.holes = self.below = 0
         self.missing: list[tuple[int, int]] = []
 
     def counts(self) -> dict[str, int]:
-        """What became of the records. records = kept + reduced + aborted + open_commits + unusable; the others stand beside them."""
-        names = ("records", "kept", "control", "aborted", "open_commits", "unusable", "holes", "last_hole", "below")
+        """What became of the records. records = kept + reduced + aborted + open_commits + unusable;
+        the others stand beside them.
+        """
+        names = (
+            "records",
+            "kept",
+            "control",
+            "aborted",
+            "open_commits",
+            "unusable",
+            "holes",
+            "last_hole",
+            "below",
+        )
         counts: dict[str, int] = {name: getattr(self, name) for name in names}
-        counts["reduced"] = self.records - self.kept - self.aborted - self.open_commits - self.unusable
+        counts["reduced"] = (
+            self.records - self.kept - self.aborted - self.open_commits - self.unusable
+        )
         return counts
 
     def feed(self, batch: Batch) -> None:
@@ -95,7 +131,9 @@ class CommitReducer:
     # ------------------------------------------------------------ the hot path
 
     def _feed_whole(self, batch: Batch) -> str | None:
-        """A plain batch without holes, straight from its bytes (layout: `record_batch._parse_record`). Moves next_offset past what it read."""
+        """A plain batch without holes, straight from its bytes (layout:
+        `record_batch._parse_record`). Moves next_offset past what it read.
+        """
         data, pos = batch.data, batch.start
         assert isinstance(data, bytes)
         origin = _origin(batch, self.last_hole, True)
@@ -146,7 +184,11 @@ class CommitReducer:
         except (IndexError, Malformed):
             pos = -1
         self.next_offset = min(offset, batch.last_offset + 1)
-        return None if pos == size and offset == self.next_offset else f"record {offset - batch.base_offset} of the batch cannot be read"
+        return (
+            None
+            if pos == size and offset == self.next_offset
+            else f"record {offset - batch.base_offset} of the batch cannot be read"
+        )
 
     # ------------------------------------------------------------ everything else
 
@@ -154,7 +196,11 @@ class CommitReducer:
         """Batches with holes, of transactions, of text, or that begin below the start."""
         records, fault = parse_records(batch)
         origin = _origin(batch, self.last_hole, False)
-        base_ts_ms, is_plain, pending = origin[0], not batch.attributes & (CONTROL | TRANSACTIONAL), self._pending
+        base_ts_ms, is_plain, pending = (
+            origin[0],
+            not batch.attributes & (CONTROL | TRANSACTIONAL),
+            self._pending,
+        )
         for record in records:
             offset, ts_ms, key, value = record
             if offset != self.next_offset:
@@ -185,19 +231,34 @@ class CommitReducer:
         base_ts_ms, _, _, _, _, producer_id, encoding, _ = origin
         ts_delta = record.ts_ms - base_ts_ms
         if transactional and value is not None and is_commit_key(key, encoding):
-            self._transactions.setdefault(producer_id, []).append((origin, record.offset, ts_delta, key, value))
+            self._transactions.setdefault(producer_id, []).append(
+                (origin, record.offset, ts_delta, key, value)
+            )
         elif value is not None and key in self._pending:
             self._pending[key] = (origin, record.offset, ts_delta, value)
         else:
             self._meet(origin, record.offset, ts_delta, key, value)
 
-    def _meet(self, origin: _Origin, offset: int, ts_delta: int, key: bytes, value: bytes | Malformed | None) -> None:
-        """A record that is kept at sight: the first commit of a stretch, or one that ends the stretches of its group."""
+    def _meet(
+        self,
+        origin: _Origin,
+        offset: int,
+        ts_delta: int,
+        key: bytes,
+        value: bytes | Malformed | None,
+    ) -> None:
+        """A record that is kept at sight: the first commit of a stretch, or one that ends the
+        stretches of its group.
+        """
         if isinstance(value, Malformed):
             self._add_unusable(origin, offset, key)
             return
         encoding = origin[6]
-        group, is_commit = names_of(key, encoding) if len(key) <= KEY_BYTES_KEPT else (group_of(key, encoding), is_commit_key(key, encoding))
+        group, is_commit = (
+            names_of(key, encoding)
+            if len(key) <= KEY_BYTES_KEPT
+            else (group_of(key, encoding), is_commit_key(key, encoding))
+        )
         if group is not None:
             if is_commit and value is not None:
                 self._pending[key] = _KEPT
@@ -214,7 +275,15 @@ class CommitReducer:
             if last:
                 self._keep(group, key, *last)
 
-    def _keep(self, group: str, key: bytes, origin: _Origin, offset: int, ts_delta: int, tail: bytes | None) -> None:
+    def _keep(
+        self,
+        group: str,
+        key: bytes,
+        origin: _Origin,
+        offset: int,
+        ts_delta: int,
+        tail: bytes | None,
+    ) -> None:
         is_raw = origin[7]
         value = _value_in(tail) if is_raw and tail is not None else tail
         if isinstance(value, Malformed):
@@ -224,7 +293,9 @@ class CommitReducer:
         self.kept += 1
 
     def _end_transaction(self, origin: _Origin, marker: LogRecord) -> None:
-        """A control record. key: int16 version, int16 type, 0 ABORT, 1 COMMIT; other types end nothing."""
+        """A control record. key: int16 version, int16 type, 0 ABORT, 1 COMMIT; other types end
+        nothing.
+        """
         kind = int.from_bytes((marker.key or b"")[2:4], "big")
         if len(marker.key or b"") < 4 or kind > 1:
             return
@@ -247,10 +318,16 @@ class CommitReducer:
             return
         last = {(key, one[6]): value for one, _, _, key, value in commits}
         for (key, encoding), value in last.items():
-            self._take((*origin[:6], encoding, False), LogRecord(marker.offset, marker.ts_ms, key, value), False)
+            self._take(
+                (*origin[:6], encoding, False),
+                LogRecord(marker.offset, marker.ts_ms, key, value),
+                False,
+            )
 
     def finish(self) -> None:
-        """The end of the unit: keeps what is pending. Where the end is known, offsets up to it that were not seen are holes."""
+        """The end of the unit: keeps what is pending. Where the end is known, offsets up to it that
+        were not seen are holes.
+        """
         if self._end_offset < OFFSET_LIMIT and self.next_offset >= 0:
             seen = self.next_offset
             self._pass_hole(self._end_offset)
@@ -259,7 +336,15 @@ class CommitReducer:
             self._end_stretch(group)
         for commits in self._transactions.values():
             for origin, offset, ts_delta, key, value in commits:
-                self._add_row(OPEN_COMMIT, origin, offset, ts_delta, group_of(key, origin[6]) or "", key, value)
+                self._add_row(
+                    OPEN_COMMIT,
+                    origin,
+                    offset,
+                    ts_delta,
+                    group_of(key, origin[6]) or "",
+                    key,
+                    value,
+                )
                 self.open_commits += 1
         self._transactions.clear()
 
@@ -275,21 +360,51 @@ class CommitReducer:
             self.last_hole = offset - 1
             self.next_offset = offset
 
-    def _add_row(self, kind: str, origin: _Origin, offset: int, ts_delta: int, group: str, key: bytes, value: bytes | None) -> None:
-        base_ts_ms, ts_scale, leader_epoch, base_offset, last_hole, producer_id, encoding, _ = origin
+    def _add_row(
+        self,
+        kind: str,
+        origin: _Origin,
+        offset: int,
+        ts_delta: int,
+        group: str,
+        key: bytes,
+        value: bytes | None,
+    ) -> None:
+        base_ts_ms, ts_scale, leader_epoch, base_offset, last_hole, producer_id, encoding, _ = (
+            origin
+        )
         ts_ms = base_ts_ms + ts_delta * ts_scale
         if not -_INT64_MAX <= ts_ms <= _INT64_MAX:
             ts_ms = -1
-        self._buffer.rows.append((kind, offset, ts_ms, leader_epoch, base_offset, last_hole, encoding, group, key, value, producer_id, None))
+        self._buffer.rows.append(
+            (
+                kind,
+                offset,
+                ts_ms,
+                leader_epoch,
+                base_offset,
+                last_hole,
+                encoding,
+                group,
+                key,
+                value,
+                producer_id,
+                None,
+            )
+        )
         self._buffer.size += len(key) + len(value or b"") + 64
 
     def _add_unusable(self, origin: _Origin, offset: int, key: bytes) -> None:
         self.unusable += 1
-        self._buffer.add_damage(Damage("", -1, 0, "value does not fit into its record", offset, key), origin[4])
+        self._buffer.add_damage(
+            Damage("", -1, 0, "value does not fit into its record", offset, key), origin[4]
+        )
 
     def _add_fault(self, batch: Batch, fault: str) -> None:
         raw = batch.data[batch.start :] if isinstance(batch.data, bytes) else b""
-        self._buffer.add_damage(Damage(batch.path, batch.position, 0, fault, batch.base_offset, raw), self.last_hole)
+        self._buffer.add_damage(
+            Damage(batch.path, batch.position, 0, fault, batch.base_offset, raw), self.last_hole
+        )
 
 
 def widest(holes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -304,7 +419,22 @@ def widest(holes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _origin(batch: Batch, last_hole: int, is_raw: bool) -> _Origin:
-    _, _, leader_epoch, _, attributes, base_ts_ms, max_ts_ms, producer_id, _, _, _, encoding, _, _ = batch
+    (
+        _,
+        _,
+        leader_epoch,
+        _,
+        attributes,
+        base_ts_ms,
+        max_ts_ms,
+        producer_id,
+        _,
+        _,
+        _,
+        encoding,
+        _,
+        _,
+    ) = batch
     if attributes & APPEND_TIME:
         return max_ts_ms, 0, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw
     return base_ts_ms, 1, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw

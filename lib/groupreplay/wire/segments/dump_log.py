@@ -1,12 +1,16 @@
-"""The text of `kafka-dump-log --offsets-decoder` (3.8 to 4.3, with record metadata) to batches, streamed line by line.
+"""The text of `kafka-dump-log --offsets-decoder` (3.8 to 4.3, with record metadata) to batches,
+streamed line by line.
 
     Dumping /data/__consumer_offsets-7/00000000000000000000.log
     Log starting offset: 0
-    baseOffset: 0 lastOffset: 1 count: 2 .. partitionLeaderEpoch: 0 isTransactional: false isControl: false .. CreateTime: 17.. .. isvalid: true
-    | offset: 0 CreateTime: 17.. keySize: 35 valueSize: 45 sequence: 0 headerKeys: [] key: {..} payload: {..}
+    baseOffset: 0 lastOffset: 1 count: 2 .. partitionLeaderEpoch: 0 isTransactional: false
+    isControl: false .. CreateTime: 17.. .. isvalid: true
+    | offset: 0 CreateTime: 17.. keySize: 35 valueSize: 45 sequence: 0 headerKeys: [] key: {..}
+    payload: {..}
 
-Records keep the JSON texts as key and value; a control record gets the key that its marker has in a segment. Lines that are none of these are damage,
-except what the tool is known to print beside them. Source: tools/src/main/java/org/apache/kafka/tools/DumpLogSegments.java.
+Records keep the JSON texts as key and value; a control record gets the key that its marker has in a
+segment. Lines that are none of these are damage, except what the tool is known to print beside
+them. Source: tools/src/main/java/org/apache/kafka/tools/DumpLogSegments.java.
 """
 
 from __future__ import annotations
@@ -17,49 +21,87 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from groupreplay.wire.byte_stream import ByteStream
-from groupreplay.wire.segments.batches import APPEND_TIME, CONTROL, JSON, RAW_CAP, TRANSACTIONAL, Batch, Damage, Late, LogRecord
+from groupreplay.wire.segments.batches import (
+    APPEND_TIME,
+    CONTROL,
+    JSON,
+    RAW_CAP,
+    TRANSACTIONAL,
+    Batch,
+    Damage,
+    Late,
+    LogRecord,
+)
 from groupreplay.wire.segments.record_batch import OFFSET_LIMIT
 
 LINE_BYTES_MAX = 64 << 20
-"""A longer line is damage: the largest record is bounded by the segment's 100 MB, and real ones are under 1 MB."""
+"""A longer line is damage: the largest record is bounded by the segment's 100 MB, and real ones are
+under 1 MB.
+"""
 TAIL_BYTES_MAX = 1 << 20
-"""The tool says how many bytes it could not use at a segment's end: up to a batch of the topic's own limit was being written, more was damaged."""
+"""The tool says how many bytes it could not use at a segment's end: up to a batch of the topic's
+own limit was being written, more was damaged.
+"""
 
 _DUMPING = re.compile(rb"Dumping (.*?)\r?$")
 _PARTITION = re.compile(rb"__consumer_offsets-(\d{1,9})(?=\D|$)")
 _OTHER_PARTITION = re.compile(rb"([^/\\]+)-\d{1,9}[/\\]\d{20}\.\w+$")
 _BATCH = re.compile(
-    rb"baseOffset: (\d{1,18}) lastOffset: (\d{1,18}) count: (\d{1,10}|null) baseSequence: -?\d+ lastSequence: -?\d+ producerId: (-?\d{1,18})"
-    rb" producerEpoch: -?\d+ partitionLeaderEpoch: (-?\d{1,10}) isTransactional: (true|false) isControl: (true|false)"
-    rb"(?: deleteHorizonMs: [\w.\[\]-]+)? position: \d+ (\w+): (-?\d{1,18}) size: \d+ magic: (\d+) compresscodec: \w+ crc: (\d{1,10})"
+    rb"baseOffset: (\d{1,18}) lastOffset: (\d{1,18}) count: (\d{1,10}|null) baseSequence: -?\d+"
+    rb" lastSequence: -?\d+ producerId: (-?\d{1,18})"
+    rb" producerEpoch: -?\d+ partitionLeaderEpoch: (-?\d{1,10}) isTransactional: (true|false)"
+    rb" isControl: (true|false)"
+    rb"(?: deleteHorizonMs: [\w.\[\]-]+)? position: \d+ (\w+): (-?\d{1,18}) size: \d+ magic: (\d+)"
+    rb" compresscodec: \w+ crc: (\d{1,10})"
     rb" isvalid: (true|false)"
 )
-_RECORD = re.compile(rb"\| offset: (\d{1,18}) \w+: (-?\d{1,18}) keySize: -?\d+ valueSize: -?\d+ sequence: -?\d+ headerKeys: \[[^\]]*\] ?")
+_RECORD = re.compile(
+    rb"\| offset: (\d{1,18}) \w+: (-?\d{1,18}) keySize: -?\d+ valueSize: -?\d+ sequence: -?\d+"
+    rb" headerKeys: \[[^\]]*\] ?"
+)
 _COMMIT = re.compile(
-    rb"\| offset: (\d{1,18}) \w+: (-?\d{1,18}) keySize: \d+ valueSize: \d+ sequence: -?\d+ headerKeys: \[\]"
+    rb"\| offset: (\d{1,18}) \w+: (-?\d{1,18}) keySize: \d+ valueSize: \d+ sequence: -?\d+"
+    rb" headerKeys: \[\]"
     rb' key: (\{"type":"1","data":\{"group":"[^"\\]*","topic":"[^"\\]*","partition":\d+\}\})'
-    rb' payload: (\{"version":"\d","data":\{"offset":-?\d+,(?:"leaderEpoch":-?\d+,)?"metadata":"[^"\\]*","commitTimestamp":-?\d+'
+    rb" payload:"
+    rb' (\{"version":"\d","data":\{"offset":-?\d+,(?:"leaderEpoch":-?\d+,)?"metadata":"[^"\\]*","commitTimestamp":-?\d+'
     rb'(?:,"topicId":"[\w-]{22}")?\}\})'
 )
-"""The plain form of nine lines in ten, whole and without escapes: one match splits and proves it."""
+"""The plain form of nine lines in ten, whole and without escapes: one match splits and proves
+it.
+"""
 _MARKER = re.compile(rb"endTxnMarker: (COMMIT|ABORT) coordinatorEpoch: -?\d+")
 _OLD_BATCH = re.compile(rb"offset: \d+ position: \d+ .* magic: ([01]) ")
 _TAIL = re.compile(rb"Found (\d{1,18}) invalid bytes at the end of ")
 _BESIDE = re.compile(
-    rb"(?:Log starting offset: \d+|Non-consecutive offsets in .*|  -?\d+ is followed by -?\d+|Ignoring unknown file .*|offset: \d+ position: \d+"
+    rb"(?:Log starting offset: \d+|Non-consecutive offsets in .*|  -?\d+ is followed by"
+    rb" -?\d+|Ignoring unknown file .*|offset: \d+ position: \d+"
     rb"|timestamp: -?\d+ offset: -?\d+|.* passed sanity check\.|.* is empty\.|)\r?"
 )
 _MARKER_KEYS = {b"ABORT": b"\0\0\0\0", b"COMMIT": b"\0\0\0\1"}
 _OTHER_CONTROL_KEY = b"\0\0\x7f\xff"
-_SENTENCES = ("Unknown record type ", "Error at offset ", "offset_commit::", "group_metadata::", "unknown::")
-"""What the tool prints in place of a key that it cannot decode, or printed before 3.8: kept as the key, `dump_json` says what it means."""
+_SENTENCES = (
+    "Unknown record type ",
+    "Error at offset ",
+    "offset_commit::",
+    "group_metadata::",
+    "unknown::",
+)
+"""What the tool prints in place of a key that it cannot decode, or printed before 3.8: kept as the
+key, `dump_json` says what it means.
+"""
 _record = LogRecord._make
 _scan_json = json.JSONDecoder().raw_decode
 
 
 class Section(NamedTuple):
-    """One dumped file in a text. partition: of the offsets topic, None where the text does not say, -1 for a file of another topic. position, end: in
-    the unpacked text. first_offset, last_offset: of its batches, -1 if it has none."""
+    """One dumped file in a text.
+
+    partition: of the offsets topic, None where the text does not say, -1 for a file of another
+        topic.
+    position, end: in the unpacked text.
+    first_offset, last_offset: of its batches, -1 if it has none.
+    """
 
     partition: int | None
     position: int
@@ -68,17 +110,23 @@ class Section(NamedTuple):
     last_offset: int
 
 
-# ---------------------------------------------------------------- which parts of a text belong to a partition
+# ------------------------------------------------------------ parts of a text, by partition
 
 
 def scan_sections(stream: ByteStream) -> list[Section]:
-    """What a text holds, found without parsing its records: at the speed of searching for two words."""
+    """What a text holds, found without parsing its records: at the speed of searching for two
+    words.
+    """
     sections: list[Section] = []
     current = Section(None, 0, 0, -1, -1)
     for position, block in _blocks(stream):
         start = 0
         while start >= 0:
-            mark = 0 if block.startswith(b"Dumping ", start) and start == 0 else block.find(b"\nDumping ", start)
+            mark = (
+                0
+                if block.startswith(b"Dumping ", start) and start == 0
+                else block.find(b"\nDumping ", start)
+            )
             stop = len(block) if mark < 0 else mark
             current = _with_offsets(current, block, start, stop)._replace(end=position + stop)
             if mark < 0:
@@ -95,7 +143,11 @@ def scan_sections(stream: ByteStream) -> list[Section]:
 
 
 def _with_offsets(section: Section, block: bytes, start: int, stop: int) -> Section:
-    first = _BATCH.match(block, found) if (found := _find_line(block, b"baseOffset: ", start, stop)) >= 0 else None
+    first = (
+        _BATCH.match(block, found)
+        if (found := _find_line(block, b"baseOffset: ", start, stop)) >= 0
+        else None
+    )
     last_at = block.rfind(b"\nbaseOffset: ", start, stop)
     last = _BATCH.match(block, last_at + 1) if last_at >= 0 else first
     return section._replace(
@@ -112,7 +164,9 @@ def _find_line(block: bytes, word: bytes, start: int, stop: int) -> int:
 
 
 def _blocks(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, some megabytes at a time, with their position. A line above the bound is cut (no section mark is so long)."""
+    """Whole lines, some megabytes at a time, with their position. A line above the bound is cut (no
+    section mark is so long).
+    """
     position, rest = 0, b""
     while chunk := stream.read():
         block = rest + chunk
@@ -129,7 +183,9 @@ def _blocks(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
 
 
 def partition_of(line: bytes) -> int | None:
-    """The partition that a `Dumping` line names: None if it names none, -1 if the file is another topic's."""
+    """The partition that a `Dumping` line names: None if it names none, -1 if the file is another
+    topic's.
+    """
     dumped = _DUMPING.match(line)
     if dumped is None:
         return None
@@ -139,18 +195,26 @@ def partition_of(line: bytes) -> int | None:
 
 
 def runs(sections: list[Section], partition: int) -> list[list[Section]]:
-    """The sections of one partition, as stretches of text whose offsets only rise: rolled segments follow on, replicas start again.
+    """The sections of one partition, as stretches of text whose offsets only rise: rolled segments
+    follow on, replicas start again.
 
-    A section that names no partition counts as the caller's, as does a text without any `Dumping` line; what stands before the first such line counts
-    as the section after it.
+    A section that names no partition counts as the caller's, as does a text without any `Dumping`
+    line; what stands before the first such line counts as the section after it.
     """
     found: list[list[Section]] = []
     for section, after in zip(sections, [*sections[1:], None], strict=True):
-        of = after.partition if section.position == 0 and section.partition is None and after is not None else section.partition
+        of = (
+            after.partition
+            if section.position == 0 and section.partition is None and after is not None
+            else section.partition
+        )
         if of not in (partition, None) or section.end <= section.position:
             continue
         for run in found:
-            if max(one.last_offset for one in run) < section.first_offset or section.first_offset < 0:
+            if (
+                max(one.last_offset for one in run) < section.first_offset
+                or section.first_offset < 0
+            ):
                 run.append(section)
                 break
         else:
@@ -164,11 +228,19 @@ def runs(sections: list[Section], partition: int) -> list[list[Section]]:
 class DumpReader:
     """Reads one run of sections. Iterate it once.
 
-    start_offset, end_offset: as of SegmentReader. open_stream: opens the text from its beginning; what keeps it from being read to its end is known
-    since it was searched for sections, and told there.
+    start_offset, end_offset: as of SegmentReader.
+    open_stream: opens the text from its beginning; what keeps it from being read to its end is
+        known since it was searched for sections, and told there.
     """
 
-    def __init__(self, open_stream: Callable[[], ByteStream], path: str, sections: list[Section], start_offset: int, end_offset: int) -> None:
+    def __init__(
+        self,
+        open_stream: Callable[[], ByteStream],
+        path: str,
+        sections: list[Section],
+        start_offset: int,
+        end_offset: int,
+    ) -> None:
         self._open_stream = open_stream
         self._path = path
         self._sections = sections
@@ -195,7 +267,12 @@ class DumpReader:
             for at, line, is_cut in lines(stream, section.position, section.end):
                 self._is_cut = is_cut
                 if line is None:
-                    yield Damage(self._path, at, LINE_BYTES_MAX, f"a line of more than {LINE_BYTES_MAX} bytes")
+                    yield Damage(
+                        self._path,
+                        at,
+                        LINE_BYTES_MAX,
+                        f"a line of more than {LINE_BYTES_MAX} bytes",
+                    )
                     continue
                 if line.startswith(b"|"):
                     if wrong := self._add_record(line, at):
@@ -222,13 +299,33 @@ class DumpReader:
         parsed = _BATCH.fullmatch(line)
         if parsed is None or int(parsed[5]) >= 1 << 31:
             return None if self._is_cut else self._damage(line, at, "batch line cannot be read")
-        base, last, count, producer, epoch, transactional, control, time_type, max_ts, magic, crc, valid = parsed.groups()
+        (
+            base,
+            last,
+            count,
+            producer,
+            epoch,
+            transactional,
+            control,
+            time_type,
+            max_ts,
+            magic,
+            crc,
+            valid,
+        ) = parsed.groups()
         if magic != b"2":
-            return self._damage(line, at, f"record format v{int(magic)} (magic {int(magic)}) is not read")
+            return self._damage(
+                line, at, f"record format v{int(magic)} (magic {int(magic)}) is not read"
+            )
         if valid != b"true":
             return self._damage(line, at, "checksum does not match", int(base))
         if not self._expected <= int(base) <= int(last) < OFFSET_LIMIT:
-            return self._damage(line, at, f"base offset {int(base)}, last offset {int(last)}, where {self._expected} or more was due")
+            return self._damage(
+                line,
+                at,
+                f"base offset {int(base)}, last offset {int(last)}, where {self._expected} or more"
+                " was due",
+            )
         if int(base) >= self._end_offset:
             self._expected = int(base)
             return None
@@ -244,7 +341,11 @@ class DumpReader:
         return None
 
     def _finish(self, whole: bool) -> Iterator[Batch | Damage | Late]:
-        """Hands on the batch under way. whole: no batch follows, so one that lacks lines was still being printed and is left for another time."""
+        """Hands on the batch under way.
+
+        whole: no batch follows, so one that lacks lines was still being printed and is left for
+            another time.
+        """
         batch, self._batch = self._batch, None
         if batch is None:
             return
@@ -272,7 +373,9 @@ class DumpReader:
         parsed = _RECORD.match(line)
         if parsed is None:
             if line.startswith((b"|  key: ", b"| key: ")):
-                return self._broken_line(line, at, "record metadata is missing (print without --skip-record-metadata)")
+                return self._broken_line(
+                    line, at, "record metadata is missing (print without --skip-record-metadata)"
+                )
             return self._broken_line(line, at, "record line cannot be read")
         offset, ts_ms = parsed.groups()
         content = _content(line[parsed.end() :])
@@ -281,21 +384,36 @@ class DumpReader:
         return self._place(LogRecord(int(offset), int(ts_ms), *content), line, at)
 
     def _broken_line(self, line: bytes, at: int, reason: str, offset: int = -1) -> Damage | None:
-        """A record line that cannot be used; the last line of a text that is still being written is none."""
+        """A record line that cannot be used; the last line of a text that is still being written is
+        none.
+        """
         if self._is_cut:
             return None
         self._broken += 1
         return self._damage(line, at, reason, offset)
 
     def _place(self, record: LogRecord, line: bytes, at: int) -> Damage | None:
-        """Puts a record into its batch. One whose batch line is lost may be part of an aborted transaction, so it is not believed."""
+        """Puts a record into its batch. One whose batch line is lost may be part of an aborted
+        transaction, so it is not believed.
+        """
         batch, records = self._batch, self._records
         if batch is None:
             if self._expected >= self._end_offset:
                 return None
-            return self._broken_line(line, at, "record of a batch that cannot be used", record.offset)
-        if not max(batch.base_offset, records[-1].offset + 1 if records else 0) <= record.offset <= batch.last_offset:
-            return self._broken_line(line, at, f"offset {record.offset} in a batch of {batch.base_offset} to {batch.last_offset}", record.offset)
+            return self._broken_line(
+                line, at, "record of a batch that cannot be used", record.offset
+            )
+        if (
+            not max(batch.base_offset, records[-1].offset + 1 if records else 0)
+            <= record.offset
+            <= batch.last_offset
+        ):
+            return self._broken_line(
+                line,
+                at,
+                f"offset {record.offset} in a batch of {batch.base_offset} to {batch.last_offset}",
+                record.offset,
+            )
         records.append(record)
         return None
 
@@ -305,15 +423,25 @@ class DumpReader:
             return None
         if tail := _TAIL.match(line):
             size = int(tail[1])
-            return None if size <= TAIL_BYTES_MAX else self._damage(line, at, f"kafka-dump-log could not use the last {size} bytes of the segment")
+            return (
+                None
+                if size <= TAIL_BYTES_MAX
+                else self._damage(
+                    line, at, f"kafka-dump-log could not use the last {size} bytes of the segment"
+                )
+            )
         if old := _OLD_BATCH.match(line):
             self._batch = None
-            return self._damage(line, at, f"record format v{int(old[1])} (magic {int(old[1])}) is not read")
+            return self._damage(
+                line, at, f"record format v{int(old[1])} (magic {int(old[1])}) is not read"
+            )
         return None if self._is_cut else self._damage(line, at, "not a line of kafka-dump-log")
 
 
 def lines(stream: ByteStream, position: int, end: int) -> Iterator[tuple[int, bytes | None, bool]]:
-    """Lines up to `end`: position, the line without its end (None: above the bound), and whether it is a last one that lacks its end."""
+    """Lines up to `end`: position, the line without its end (None: above the bound), and whether it
+    is a last one that lacks its end.
+    """
     rest = b""
     overlong = False
     left = end - position
@@ -338,14 +466,20 @@ def lines(stream: ByteStream, position: int, end: int) -> Iterator[tuple[int, by
 
 
 def _content(rest: bytes) -> tuple[bytes | None, bytes | None] | str:
-    """Key and payload of what follows a record's metadata, or what is wrong. A JSON text is scanned, never searched: it may hold any words."""
+    """Key and payload of what follows a record's metadata, or what is wrong. A JSON text is
+    scanned, never searched: it may hold any words.
+    """
     if not rest.startswith(b"key: "):
         if rest.startswith(b"endTxnMarker: "):
             marker = _MARKER.fullmatch(rest)
             return (_MARKER_KEYS[marker[1]], None) if marker else "marker line is cut"
         if rest.startswith((b"LeaderChange", b"Snapshot", b"KRaft", b"controlType")):
             return _OTHER_CONTROL_KEY, None
-        return "record line is cut" if rest else "record line has no key (print with --offsets-decoder)"
+        return (
+            "record line is cut"
+            if rest
+            else "record line has no key (print with --offsets-decoder)"
+        )
     text = str(rest[5:], "utf-8", "backslashreplace")
     if text.startswith(_SENTENCES):
         return text.encode("utf-8", "backslashreplace"), None

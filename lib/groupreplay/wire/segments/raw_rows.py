@@ -1,4 +1,6 @@
-"""Rows of `raw_records` under way: gathered as tuples, handed on as column lists of bounded size."""
+"""Rows of `raw_records` under way: gathered as tuples, handed on as column lists of bounded
+size.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,11 @@ class RowBuffer:
         """The rows gathered so far, as columns."""
         self._end_damage()
         rows, self.rows, self.size = self.rows, [], 0
-        columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(len(COLUMNS) - 3)]
+        columns: list[list[Any]] = (
+            [list(column) for column in zip(*rows, strict=True)]
+            if rows
+            else [[] for _ in range(len(COLUMNS) - 3)]
+        )
         unit = self._unit
         columns.insert(1, [unit.offsets_partition] * len(rows))
         columns[12:12] = [[unit.source] * len(rows), [unit.input] * len(rows)]
@@ -81,14 +87,35 @@ class RowBuffer:
         """A row that is not a record."""
         self._end_damage()
         text = json.dumps(detail, separators=(",", ":"))
-        self.rows.append((kind, offset, ts_ms, leader_epoch, batch_base_offset, last_hole, "", "", None, value, producer_id, text))
+        self.rows.append(
+            (
+                kind,
+                offset,
+                ts_ms,
+                leader_epoch,
+                batch_base_offset,
+                last_hole,
+                "",
+                "",
+                None,
+                value,
+                producer_id,
+                text,
+            )
+        )
         self.size += len(value or b"") + len(text) + 64
 
     def add_damage(self, damage: Damage, last_hole: int) -> None:
-        """Stretches that follow each other in one file for one reason become one row: a file of another kind is one row, not a million."""
+        """Stretches that follow each other in one file for one reason become one row: a file of
+        another kind is one row, not a million.
+        """
         if self._damage is not None:
             held, hole = self._damage
-            if damage.size and (held.path, held.reason, held.position + held.size) == (damage.path, damage.reason, damage.position):
+            if damage.size and (held.path, held.reason, held.position + held.size) == (
+                damage.path,
+                damage.reason,
+                damage.position,
+            ):
                 self._damage = held._replace(size=held.size + damage.size), hole
                 return
         self._end_damage()
@@ -98,9 +125,18 @@ class RowBuffer:
         if self._damage is not None:
             damage, last_hole = self._damage
             self._damage = None
-            detail = {"reason": damage.reason, "path": damage.path, "position": damage.position, "bytes": damage.size}
+            detail = {
+                "reason": damage.reason,
+                "path": damage.path,
+                "position": damage.position,
+                "bytes": damage.size,
+            }
             self.add(DAMAGE, damage.offset, detail, value=damage.raw[:RAW_CAP], last_hole=last_hole)
 
     def add_conflict(self, conflict: Conflict, last_hole: int) -> None:
-        detail = {"kept_leader_epoch": conflict.kept_leader_epoch, "dropped_leader_epoch": conflict.dropped_leader_epoch, "path": conflict.path}
+        detail = {
+            "kept_leader_epoch": conflict.kept_leader_epoch,
+            "dropped_leader_epoch": conflict.dropped_leader_epoch,
+            "path": conflict.path,
+        }
         self.add(CONFLICT, conflict.offset, detail, ts_ms=conflict.ts_ms, last_hole=last_hole)

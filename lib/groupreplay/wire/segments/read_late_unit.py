@@ -1,4 +1,6 @@
-"""A unit of what came late: files that appeared, or grew, where earlier nights had met holes. Only what lies in those holes is landed."""
+"""A unit of what came late: files that appeared, or grew, where earlier nights had met holes. Only
+what lies in those holes is landed.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,26 @@ from typing import Any
 
 from groupreplay.wire.segments.batches import Batch, Damage
 from groupreplay.wire.segments.commits import CommitReducer, widest
-from groupreplay.wire.segments.raw_rows import BYTES_MAX, LATE, LATE_KINDS, ROWS_MAX, UNIT, RowBuffer
+from groupreplay.wire.segments.raw_rows import (
+    BYTES_MAX,
+    LATE,
+    LATE_KINDS,
+    ROWS_MAX,
+    UNIT,
+    RowBuffer,
+)
 from groupreplay.wire.segments.read_unit import OpenFile, unit_logs
 from groupreplay.wire.segments.record_batch import Codecs
 from groupreplay.wire.segments.replicas import merge
 from groupreplay.wire.segments.units import Unit
 
 
-def read_late_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[str, list[Any]]]:
-    """As `read_unit`, for a unit with holes: rows have the kinds of `LATE_KINDS`, and one of kind `late` tells what was found, if anything was."""
+def read_late_unit(
+    unit: Unit, open_file: OpenFile, codecs: Codecs
+) -> Iterator[dict[str, list[Any]]]:
+    """As `read_unit`, for a unit with holes: rows have the kinds of `LATE_KINDS`, and one of kind
+    `late` tells what was found, if anything was.
+    """
     buffer = RowBuffer(unit)
     holes = [_Hole(buffer, first, end) for first, end in unit.holes]
     newest_ms = -1
@@ -35,14 +48,17 @@ def read_late_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[
     detail = _detail(unit, holes)
     if found:
         filled = [list(stretch) for hole in found for stretch in hole.filled()]
-        buffer.add(LATE, filled[0][0], {"records": detail["late"], "filled": filled}, ts_ms=newest_ms)
+        buffer.add(
+            LATE, filled[0][0], {"records": detail["late"], "filled": filled}, ts_ms=newest_ms
+        )
     buffer.add(UNIT, unit.start_offset, detail)
     yield _renamed(buffer.take())
 
 
 class _Hole:
-    """A stretch that was missed, and what reduces the records that turn up in it. One from offset 0 on lies below the log's beginning: what of it is
-    missing still is no hole to the rows above it."""
+    """A stretch that was missed, and what reduces the records that turn up in it. One from offset 0
+    on lies below the log's beginning: what of it is missing still is no hole to the rows above it.
+    """
 
     def __init__(self, buffer: RowBuffer, first: int, end: int) -> None:
         self.first, self.end, self._begins = first, end, end
@@ -55,7 +71,12 @@ class _Hole:
     @property
     def missing(self) -> list[tuple[int, int]]:
         """What of it is missing still."""
-        return widest([*self.reducer.missing, *([(0, self._begins)] if self.first == 0 < self._begins else [])])
+        return widest(
+            [
+                *self.reducer.missing,
+                *([(0, self._begins)] if self.first == 0 < self._begins else []),
+            ]
+        )
 
     def meets(self, batch: Batch) -> bool:
         return batch.base_offset < self.end and batch.last_offset >= self.first
@@ -74,7 +95,9 @@ class _Hole:
 
 
 def _detail(unit: Unit, holes: list[_Hole]) -> dict[str, Any]:
-    """Counts of the `unit` row: nothing of it was replayed, so it is told as late and as nothing else."""
+    """Counts of the `unit` row: nothing of it was replayed, so it is told as late and as nothing
+    else.
+    """
     counts = [hole.reducer.counts() for hole in holes]
     nothing: dict[str, Any] = dict.fromkeys(counts[0], 0)
     return {

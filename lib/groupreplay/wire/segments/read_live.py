@@ -1,9 +1,12 @@
-"""Records as a consumer gives them -> columns of `raw_records`: what `read_unit` does for files, without what a consumer does not show.
+"""Records as a consumer gives them -> columns of `raw_records`: what `read_unit` does for files,
+without what a consumer does not show.
 
-A consumer that reads committed gives no batches, no leader epochs, no producers, no control records and nothing of transactions that were aborted, so
-`leader_epoch`, `batch_base_offset` and `producer_id` are -1, commits of transactions stand where they were written, and control and aborted records
-are offsets that are missing, as those are that compaction or retention took. Between two records that the cleaner cannot have reached nothing was
-taken: what is missing there is counted as control.
+A consumer that reads committed gives no batches, no leader epochs, no producers, no control records
+and nothing of transactions that were aborted, so `leader_epoch`, `batch_base_offset` and
+`producer_id` are -1, commits of transactions stand where they were written, and control and aborted
+records are offsets that are missing, as those are that compaction or retention took. Between two
+records that the cleaner cannot have reached nothing was taken: what is missing there is counted as
+control.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ UNKNOWN_MS = 1 << 62
 
 
 class LiveReader:
-    """The rows of one unit, whose both ends are known. `feed` it all records of the unit in offset order, in stretches of any length.
+    """The rows of one unit, whose both ends are known. `feed` it all records of the unit in offset
+    order, in stretches of any length.
 
-    whole_since_ms: the cleaner has not reached segments with a record of this time or later; UNKNOWN_MS: it may have reached any.
+    whole_since_ms: the cleaner has not reached segments with a record of this time or later;
+        UNKNOWN_MS: it may have reached any.
     """
 
     def __init__(self, unit: Unit, whole_since_ms: int = UNKNOWN_MS) -> None:
@@ -41,22 +46,35 @@ class LiveReader:
         begin, expected = 0, self._reducer.next_offset
         if records[-1].offset + 1 - expected != len(records):
             for index, (offset, ts_ms, _, _) in enumerate(records):
-                if offset > expected and self._last_ts_ms >= self._whole_since_ms and ts_ms >= self._whole_since_ms:
+                if (
+                    offset > expected
+                    and self._last_ts_ms >= self._whole_since_ms
+                    and ts_ms >= self._whole_since_ms
+                ):
                     self._feed_stretch(records[begin:index])
                     self._pass_unseen(offset)
                     begin = index
                 expected, self._last_ts_ms = offset + 1, ts_ms
         self._last_ts_ms = records[-1].ts_ms
         self._feed_stretch(records[begin:])
-        return self._take() if len(self._buffer.rows) >= ROWS_MAX or self._buffer.size >= BYTES_MAX else None
+        return (
+            self._take()
+            if len(self._buffer.rows) >= ROWS_MAX or self._buffer.size >= BYTES_MAX
+            else None
+        )
 
     def _feed_stretch(self, records: Sequence[LogRecord]) -> None:
         if not records:
             return
         times = [record.ts_ms for record in records]
         stretch = _as_batch(records, max(times))
-        # A log has a time a batch for the clock to look at. These records are many batches: where they are within a day none of them is off.
-        for each in [stretch] if stretch.max_ts_ms - min(times) < DAY_MS else [_as_batch([record], record.ts_ms) for record in records]:
+        # A log has a time a batch for the clock to look at. These records are many batches: where
+        # they are within a day none of them is off.
+        for each in (
+            [stretch]
+            if stretch.max_ts_ms - min(times) < DAY_MS
+            else [_as_batch([record], record.ts_ms) for record in records]
+        ):
             self._clock.feed(each)
         self._reducer.feed(stretch)
 
@@ -66,7 +84,9 @@ class LiveReader:
         self._reducer.next_offset = offset
 
     def finish(self) -> dict[str, list[Any]]:
-        """The rest of the rows, the `unit` row last. Everything up to the end of the unit was there to be read, whatever is missing of it."""
+        """The rest of the rows, the `unit` row last. Everything up to the end of the unit was there
+        to be read, whatever is missing of it.
+        """
         if self._last_ts_ms >= self._whole_since_ms:
             self._pass_unseen(self.unit.end_offset)
         self._clock.finish()
@@ -81,7 +101,12 @@ class LiveReader:
             "batch_crc": 0,
         }
         if self.unit.other_log:
-            self._buffer.add(OTHER_LOG, self.unit.start_offset, {"found": self.unit.other_log}, ts_ms=self._first_ts_ms)
+            self._buffer.add(
+                OTHER_LOG,
+                self.unit.start_offset,
+                {"found": self.unit.other_log},
+                ts_ms=self._first_ts_ms,
+            )
         self._buffer.add(UNIT, self.unit.start_offset, detail)
         return self._take()
 
@@ -92,4 +117,19 @@ class LiveReader:
 
 
 def _as_batch(records: Sequence[LogRecord], max_ts_ms: int) -> Batch:
-    return Batch(records[0].offset, records[-1].offset, -1, 0, 0, 0, max_ts_ms, -1, len(records), list(records), -1, BINARY, "", -1)
+    return Batch(
+        records[0].offset,
+        records[-1].offset,
+        -1,
+        0,
+        0,
+        0,
+        max_ts_ms,
+        -1,
+        len(records),
+        list(records),
+        -1,
+        BINARY,
+        "",
+        -1,
+    )

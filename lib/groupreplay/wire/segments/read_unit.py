@@ -1,4 +1,6 @@
-"""One unit of work: files of one partition's log to columns of `raw_records`, whatever the files hold."""
+"""One unit of work: files of one partition's log to columns of `raw_records`, whatever the files
+hold.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicates, Item, Late
 from groupreplay.wire.segments.commits import CommitReducer, widest
 from groupreplay.wire.segments.dump_log import DumpReader, runs, scan_sections
-from groupreplay.wire.segments.raw_rows import BYTES_MAX, CLOCK, OTHER_LOG, ROWS_MAX, UNIT, RowBuffer
+from groupreplay.wire.segments.raw_rows import (
+    BYTES_MAX,
+    CLOCK,
+    OTHER_LOG,
+    ROWS_MAX,
+    UNIT,
+    RowBuffer,
+)
 from groupreplay.wire.segments.record_batch import Codecs, SegmentReader, parse_records
 from groupreplay.wire.segments.replicas import Log, merge
 from groupreplay.wire.segments.units import DUMP_LOG, Unit, UnitFile
@@ -25,7 +34,8 @@ OpenFile = Callable[[str], BinaryIO]
 def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[str, list[Any]]]:
     """The rows of one unit, as column lists (`rows.COLUMNS`) of bounded size, the `unit` row last.
 
-    open_file: opens a path of the unit for reading bytes. Never raises for what the files hold or lack: that is `damage` rows.
+    open_file: opens a path of the unit for reading bytes. Never raises for what the files hold or
+        lack: that is `damage` rows.
     """
     buffer = RowBuffer(unit)
     reducer = CommitReducer(buffer, unit.start_offset, unit.end_offset)
@@ -78,7 +88,8 @@ def _first_ts(batch: Batch) -> int:
 
 
 class Clock:
-    """Finds batches whose greatest time is a day off from both neighbours', and the greatest time without them.
+    """Finds batches whose greatest time is a day off from both neighbours', and the greatest time
+    without them.
 
     Off the same way from both: a pause of days before and after is no fault of a clock.
     """
@@ -136,7 +147,11 @@ def unit_logs(unit: Unit, open_file: OpenFile, codecs: Codecs) -> list[Log]:
     """The files of a unit, to be merged."""
     logs: list[Log] = []
     for file in sorted(unit.files, key=lambda one: (one.kind == DUMP_LOG, one.replica, one.path)):
-        logs.extend(_dump_logs(unit, file, open_file) if file.kind == DUMP_LOG else [_segment_log(unit, file, open_file, codecs)])
+        logs.extend(
+            _dump_logs(unit, file, open_file)
+            if file.kind == DUMP_LOG
+            else [_segment_log(unit, file, open_file, codecs)]
+        )
     return logs
 
 
@@ -147,13 +162,19 @@ def _segment_log(unit: Unit, file: UnitFile, open_file: OpenFile, codecs: Codecs
 
     def read() -> Iterator[Item]:
         stream = ByteStream(file.path, file.size, open_file)
-        return iter(SegmentReader(stream, file.path, codecs, unit.start_offset, unit.end_offset, first_offset))
+        return iter(
+            SegmentReader(
+                stream, file.path, codecs, unit.start_offset, unit.end_offset, first_offset
+            )
+        )
 
     return Log(("0", file.replica, file.path), max(first_offset, 0), read)
 
 
 def _dump_logs(unit: Unit, file: UnitFile, open_file: OpenFile) -> list[Log]:
-    """A text can hold several dumps, of several partitions and replicas: each rising run of this partition's is a log of its own."""
+    """A text can hold several dumps, of several partitions and replicas: each rising run of this
+    partition's is a log of its own.
+    """
 
     def open_stream() -> ByteStream:
         return ByteStream(file.path, file.size, open_file)
@@ -168,5 +189,7 @@ def _dump_logs(unit: Unit, file: UnitFile, open_file: OpenFile) -> list[Log]:
     for number, run in enumerate(runs(sections, unit.offsets_partition)):
         reader = DumpReader(open_stream, file.path, run, unit.start_offset, unit.end_offset)
         first_offset = min((one.first_offset for one in run if one.first_offset >= 0), default=0)
-        logs.append(Log(("1", file.replica, file.path, f"{number:06}"), first_offset, reader.__iter__))
+        logs.append(
+            Log(("1", file.replica, file.path, f"{number:06}"), first_offset, reader.__iter__)
+        )
     return logs

@@ -1,4 +1,6 @@
-"""What the reduction of commits must know of a key without decoding it: is it a commit's, and of which group?"""
+"""What the reduction of commits must know of a key without decoding it: is it a commit's, and of
+which group?
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _JSON_COMMITS = (b'{"type":"1",', b'{"type":"0",')
 
 @lru_cache(maxsize=1 << 12)
 def names_of(key: bytes, encoding: str) -> tuple[str | None, bool]:
-    """(`group_of`, `is_commit_key`), kept for the keys last asked for: a group's keys come again and again. For keys of up to KEY_BYTES_KEPT."""
+    """(`group_of`, `is_commit_key`), kept for the keys last asked for: a group's keys come again
+    and again. For keys of up to KEY_BYTES_KEPT.
+    """
     return group_of(key, encoding), is_commit_key(key, encoding)
 
 
@@ -27,7 +31,9 @@ def is_commit_key(key: bytes, encoding: str) -> bool:
 
 
 def group_of(key: bytes, encoding: str) -> str | None:
-    """The group that a key names; None: it is too short or broken to name one. Every key begins with its group, as int16 length and text."""
+    """The group that a key names; None: it is too short or broken to name one. Every key begins
+    with its group, as int16 length and text.
+    """
     if encoding != BINARY:
         return _group_of_json(key)
     if len(key) < 4:

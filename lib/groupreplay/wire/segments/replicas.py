@@ -1,10 +1,12 @@
 """Replicas of one partition's log as one log, in offset order, a batch of each replica in memory.
 
 * Batches that begin at one offset and have one CRC are one batch, read once.
-* Where batches differ (one replica was compacted further, or the logs parted after a leader died) the records are compared one by one: equal ones are
-  duplicates, one that a single replica has belongs to the log, different ones are a conflict that the higher leader epoch wins.
+* Where batches differ (one replica was compacted further, or the logs parted after a leader died)
+  the records are compared one by one: equal ones are duplicates, one that a single replica has
+  belongs to the log, different ones are a conflict that the higher leader epoch wins.
 
-Nothing depends on the order in which the files are given: replicas are ranked by encoding (bytes before text), name and path.
+Nothing depends on the order in which the files are given: replicas are ranked by encoding (bytes
+before text), name and path.
 """
 
 from __future__ import annotations
@@ -15,7 +17,16 @@ from typing import NamedTuple
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.results import Undecodable
-from groupreplay.wire.segments.batches import BINARY, CONTROL, Batch, Conflict, Damage, Duplicates, Item, LogRecord
+from groupreplay.wire.segments.batches import (
+    BINARY,
+    CONTROL,
+    Batch,
+    Conflict,
+    Damage,
+    Duplicates,
+    Item,
+    LogRecord,
+)
 from groupreplay.wire.segments.record_batch import parse_records
 
 _NEVER = 1 << 63
@@ -24,8 +35,9 @@ _NEVER = 1 << 63
 class Log(NamedTuple):
     """One stretch of log to merge.
 
-    rank: breaks ties, the lowest wins. first_offset: no batch of it begins below (0: not known, it is opened at once). read: opens it and gives its
-    items, batches in rising order and without overlap.
+    rank: breaks ties, the lowest wins.
+    first_offset: no batch of it begins below (0: not known, it is opened at once).
+    read: opens it and gives its items, batches in rising order and without overlap.
     """
 
     rank: tuple[str, ...]
@@ -34,7 +46,9 @@ class Log(NamedTuple):
 
 
 class _Cursor:
-    """One log that is being read: its next batch, and within it the next record while batches are compared."""
+    """One log that is being read: its next batch, and within it the next record while batches are
+    compared.
+    """
 
     def __init__(self, log: Log) -> None:
         self.rank = log.rank
@@ -94,17 +108,28 @@ class _Merge:
         self._cursors.append(cursor)
 
     def _lowest(self) -> int:
-        return min((cursor.batch.base_offset for cursor in self._cursors if cursor.batch is not None), default=_NEVER)
+        return min(
+            (cursor.batch.base_offset for cursor in self._cursors if cursor.batch is not None),
+            default=_NEVER,
+        )
 
     def _sort(self) -> None:
         live = [cursor for cursor in self._cursors if cursor.batch is not None]
-        live.sort(key=lambda cursor: (cursor.batch.base_offset if cursor.batch else _NEVER, cursor.rank))
+        live.sort(
+            key=lambda cursor: (cursor.batch.base_offset if cursor.batch else _NEVER, cursor.rank)
+        )
         self._cursors = live
 
     def _next_offset(self, first: _Cursor) -> int:
         """Where the next log but the first may begin."""
-        others = (cursor.batch.base_offset for cursor in self._cursors if cursor is not first and cursor.batch is not None)
-        return min(min(others, default=_NEVER), self._waiting[0].first_offset if self._waiting else _NEVER)
+        others = (
+            cursor.batch.base_offset
+            for cursor in self._cursors
+            if cursor is not first and cursor.batch is not None
+        )
+        return min(
+            min(others, default=_NEVER), self._waiting[0].first_offset if self._waiting else _NEVER
+        )
 
     def _run_alone(self, cursor: _Cursor, limit: int) -> Iterator[Item]:
         """The common case: no other replica has anything below `limit`."""
@@ -119,17 +144,29 @@ class _Merge:
 
     def _meet(self, first: Batch) -> Iterator[Item]:
         """Several replicas have batches here: the same one, or not."""
-        involved = [cursor for cursor in self._cursors if cursor.batch is not None and cursor.batch.base_offset <= first.last_offset]
+        involved = [
+            cursor
+            for cursor in self._cursors
+            if cursor.batch is not None and cursor.batch.base_offset <= first.last_offset
+        ]
         if not _are_one(involved):
             yield from self._compare(first)
             return
-        others = (cursor.batch.base_offset for cursor in self._cursors if cursor.batch is not None and cursor not in involved)
-        limit = min(min(others, default=_NEVER), self._waiting[0].first_offset if self._waiting else _NEVER)
+        others = (
+            cursor.batch.base_offset
+            for cursor in self._cursors
+            if cursor.batch is not None and cursor not in involved
+        )
+        limit = min(
+            min(others, default=_NEVER), self._waiting[0].first_offset if self._waiting else _NEVER
+        )
         involved.sort(key=lambda cursor: cursor.rank)
         yield from self._run_together(involved, limit)
 
     def _run_together(self, cursors: list[_Cursor], limit: int) -> Iterator[Item]:
-        """As long as all these have the same batches, and no other log has anything below `limit`."""
+        """As long as all these have the same batches, and no other log has anything below
+        `limit`.
+        """
         best, others, records = cursors[0], len(cursors) - 1, 0
         while best.batch is not None:
             yield best.batch
@@ -159,12 +196,17 @@ class _Merge:
                 return
             offset = min(cursor.records[cursor.index].offset for cursor in opened)
             holders = [cursor for cursor in opened if cursor.records[cursor.index].offset == offset]
-            winner = min(holders, key=lambda cursor: (-cursor.batch.leader_epoch if cursor.batch else 0, cursor.rank))
+            winner = min(
+                holders,
+                key=lambda cursor: (-cursor.batch.leader_epoch if cursor.batch else 0, cursor.rank),
+            )
             assert winner.batch is not None
             record = winner.records[winner.index]
             if winner.batch is not owner:
                 if run:
-                    yield owner._replace(last_offset=run[-1].offset, data=run, start=-1, record_count=len(run))
+                    yield owner._replace(
+                        last_offset=run[-1].offset, data=run, start=-1, record_count=len(run)
+                    )
                 owner, run = winner.batch, []
             run.append(record)
             yield from _verdicts(winner, holders)
@@ -172,7 +214,9 @@ class _Merge:
                 cursor.index += 1
 
     def _open_reached(self, opened: list[_Cursor], end: int) -> Generator[Item, None, int]:
-        """Closes batches that are used up, opens those that begin at or below `end`; returns the new end."""
+        """Closes batches that are used up, opens those that begin at or below `end`; returns the
+        new end.
+        """
         while True:
             for cursor in opened[:]:
                 if cursor.index >= len(cursor.records):
@@ -180,7 +224,13 @@ class _Merge:
                     yield from cursor.advance()
             while self._waiting and self._waiting[0].first_offset <= end:
                 yield from self._open_next()
-            reached = [cursor for cursor in self._cursors if cursor.batch is not None and cursor not in opened and cursor.batch.base_offset <= end]
+            reached = [
+                cursor
+                for cursor in self._cursors
+                if cursor.batch is not None
+                and cursor not in opened
+                and cursor.batch.base_offset <= end
+            ]
             if not reached:
                 return end
             for cursor in reached:
@@ -210,11 +260,19 @@ def _verdicts(winner: _Cursor, holders: list[_Cursor]) -> Iterator[Item]:
         if _same(winner.batch, record, loser.batch, loser.records[loser.index]):
             yield Duplicates(1)
         else:
-            yield Conflict(record.offset, record.ts_ms, winner.batch.leader_epoch, loser.batch.leader_epoch, loser.batch.path)
+            yield Conflict(
+                record.offset,
+                record.ts_ms,
+                winner.batch.leader_epoch,
+                loser.batch.leader_epoch,
+                loser.batch.path,
+            )
 
 
 def _same(a: Batch, one: LogRecord, b: Batch, other: LogRecord) -> bool:
-    """Equal bytes; across bytes and text, equal meaning (text that the tool could not decode says nothing against the bytes)."""
+    """Equal bytes; across bytes and text, equal meaning (text that the tool could not decode says
+    nothing against the bytes).
+    """
     if a.attributes & CONTROL != b.attributes & CONTROL:
         return False
     if a.encoding == b.encoding:

@@ -1,6 +1,7 @@
 """What one task reads: a stretch of one partition's log, and every file that holds a part of it.
 
-Units are made by the plan and travel to the tasks as JSON, so they hold nothing but text and numbers.
+Units are made by the plan and travel to the tasks as JSON, so they hold nothing but text and
+numbers.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ KAFKA = "kafka"
 class UnitFile:
     """One file of a unit.
 
-    kind: SEGMENTS or DUMP_LOG. path: local path or URI. size: bytes when it was planned; what was appended later is not read (-1: not known, all is).
-    replica: name of the copy of the log it belongs to (a directory, a broker); files of one replica do not overlap, those of two may.
+    kind: SEGMENTS or DUMP_LOG.
+    path: local path or URI.
+    size: bytes when it was planned; what was appended later is not read (-1: not known, all is).
+    replica: name of the copy of the log it belongs to (a directory, a broker); files of one replica
+        do not overlap, those of two may.
     """
 
     kind: str
@@ -32,10 +36,14 @@ class UnitFile:
 class Unit:
     """One stretch of one partition of the offsets topic.
 
-    start_offset: land nothing below it; -1: from wherever the log begins. end_offset: exclusive; batches whose base offset is at or above it
-    belong to another unit; -1: open. source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
-    holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and what it finds came late; none: it reads what is
-    new. log_incarnation: how often the topic was created anew before. other_log: of the first unit after that, what showed it, else "".
+    start_offset: land nothing below it; -1: from wherever the log begins.
+    end_offset: exclusive; batches whose base offset is at or above it belong to another unit; -1:
+        open.
+    source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
+    holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and
+        what it finds came late; none: it reads what is new.
+    log_incarnation: how often the topic was created anew before.
+    other_log: of the first unit after that, what showed it, else "".
     """
 
     offsets_partition: int
@@ -53,7 +61,9 @@ class Unit:
 
     @classmethod
     def from_json(cls, text: str) -> Unit:
-        """Inverse of `to_json`. Raises KeyError, TypeError or ValueError on any other text: only our own plan writes it."""
+        """Inverse of `to_json`. Raises KeyError, TypeError or ValueError on any other text: only
+        our own plan writes it.
+        """
         fields: dict[str, Any] = json.loads(text)
         files = tuple(UnitFile(**file) for file in fields.pop("files"))
         holes = tuple((first, end) for first, end in fields.pop("holes", ()))

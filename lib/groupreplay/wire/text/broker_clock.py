@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 STEP_BACK_MS = 10_000
-"""So far back within the hour that comes twice means its second pass; less is the disorder of threads that write at once."""
+"""So far back within the hour that comes twice means its second pass; less is the disorder of
+threads that write at once.
+"""
 _FAR_MS = 12 * 3_600_000
 _EPOCH = datetime(1970, 1, 1)
 
@@ -14,9 +16,11 @@ _EPOCH = datetime(1970, 1, 1)
 class BrokerClock:
     """The clock of one broker while one file of its log is read, line after line.
 
-    The hour that comes twice when daylight saving ends: lines are of the first pass until they step back by more than `STEP_BACK_MS`, then of the
-    second until the hour is over. A file that begins within the second pass, or has no line in the first, is taken for the first: an hour early, and
-    nothing in the text says so. The hour that never comes (a clock that was not set) is read with the offset from before it.
+    The hour that comes twice when daylight saving ends: lines are of the first pass until they step
+    back by more than `STEP_BACK_MS`, then of the second until the hour is over. A file that begins
+    within the second pass, or has no line in the first, is taken for the first: an hour early, and
+    nothing in the text says so. The hour that never comes (a clock that was not set) is read with
+    the offset from before it.
     """
 
     def __init__(self, timezone: str) -> None:
@@ -24,7 +28,10 @@ class BrokerClock:
         try:
             self._zone = ZoneInfo(timezone)
         except (KeyError, ValueError, OSError):
-            raise ValueError(f"There is no time zone {timezone!r}: a name of the IANA database is wanted, such as Europe/Berlin or UTC.") from None
+            raise ValueError(
+                f"There is no time zone {timezone!r}: a name of the IANA database is wanted, such"
+                " as Europe/Berlin or UTC."
+            ) from None
         self._second = -1
         self._offset_ms = 0
         self._twice = False
@@ -32,7 +39,9 @@ class BrokerClock:
         self._latest_ms: int | None = None
 
     def to_ms(self, local_s: int, millis: int, offset_s: int | None = None) -> int:
-        """local_s: the reading as if it were UTC, s since the epoch. offset_s: east of UTC, where the line says so: it wins."""
+        """local_s: the reading as if it were UTC, s since the epoch.
+        offset_s: east of UTC, where the line says so: it wins.
+        """
         if offset_s is not None:
             return (local_s - offset_s) * 1000 + millis
         local_ms = local_s * 1000 + millis
@@ -41,11 +50,16 @@ class BrokerClock:
         return local_ms - self._offset_ms
 
     def resume(self, at_ms: int) -> None:
-        """Goes on where an earlier reading of the file stopped. at_ms: time of its last line, ms since the epoch, UTC; below 0: there was none."""
+        """Goes on where an earlier reading of the file stopped.
+
+        at_ms: time of its last line, ms since the epoch, UTC; below 0: there was none.
+        """
         if at_ms < 0:
             return
         local = datetime.fromtimestamp(at_ms / 1000, self._zone)
-        self._look(int((local.replace(tzinfo=None) - _EPOCH).total_seconds()), at_ms + _offset_ms(local))
+        self._look(
+            int((local.replace(tzinfo=None) - _EPOCH).total_seconds()), at_ms + _offset_ms(local)
+        )
         if self._twice and local.fold:
             self._second_pass, self._offset_ms = True, _offset_ms(local)
 

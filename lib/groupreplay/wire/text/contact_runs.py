@@ -1,9 +1,12 @@
-"""Heartbeats and commits of one file, reduced before they are shuffled: runs of routine signs of life instead of lines.
+"""Heartbeats and commits of one file, reduced before they are shuffled: runs of routine signs of
+life instead of lines.
 
-Exact: what is no routine passes as it is, and runs of the same member and API, put together in order, have the requests, the first and last time
-and the longest gap that the lines had, wherever files and nights cut them. Times are ms since the epoch, UTC, of the lines (when responses were
-sent); the order of lines decides, a clock that goes back makes no gap. Runs of heartbeats and of commits lie beside each other: each member does both
-by timers of its own, and a run that every commit ended would be no longer than a line.
+Exact: what is no routine passes as it is, and runs of the same member and API, put together in
+order, have the requests, the first and last time and the longest gap that the lines had, wherever
+files and nights cut them. Times are ms since the epoch, UTC, of the lines (when responses were
+sent); the order of lines decides, a clock that goes back makes no gap. Runs of heartbeats and of
+commits lie beside each other: each member does both by timers of its own, and a run that every
+commit ended would be no longer than a line.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ MAX_OPEN = 20_000
 
 _REBALANCE_IN_PROGRESS = 27
 
-_HEARTBEATS_WITH_EPOCH = frozenset({"CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"})
+_HEARTBEATS_WITH_EPOCH = frozenset(
+    {"CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"}
+)
 _COMMITS = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 
 
@@ -27,8 +32,9 @@ _COMMITS = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 class ContactRun:
     """Successive requests that say the same, or one event that is no routine.
 
-    event: of the first. position, last_position: where the lines of the first and the last begin. longest_gap_ms: between two successive requests of
-    the run, 0 for a single one.
+    event: of the first.
+    position, last_position: where the lines of the first and the last begin.
+    longest_gap_ms: between two successive requests of the run, 0 for a single one.
     """
 
     event: LogEvent
@@ -41,9 +47,11 @@ class ContactRun:
 
 
 def is_routine(event: LogEvent) -> bool:
-    """A sign of life that tells nothing else: a heartbeat or a commit that went well, or the answer that a classic group rebalances.
+    """A sign of life that tells nothing else: a heartbeat or a commit that went well, or the answer
+    that a classic group rebalances.
 
-    Joins (epoch 0) and leaves (below 0) of the newer protocols are heartbeats too, and no routine; a commit with generation -1 is one of no member.
+    Joins (epoch 0) and leaves (below 0) of the newer protocols are heartbeats too, and no routine;
+    a commit with generation -1 is one of no member.
     """
     if event.event in _HEARTBEATS_WITH_EPOCH:
         return event.error_code == 0 and event.epoch is not None and event.epoch > 0
@@ -60,7 +68,9 @@ def merge(earlier: ContactRun, later: ContactRun) -> ContactRun:
         first_ms=earlier.first_ms,
         last_ms=later.last_ms,
         requests=earlier.requests + later.requests,
-        longest_gap_ms=max(earlier.longest_gap_ms, later.longest_gap_ms, later.first_ms - earlier.last_ms),
+        longest_gap_ms=max(
+            earlier.longest_gap_ms, later.longest_gap_ms, later.first_ms - earlier.last_ms
+        ),
         last_position=later.last_position,
     )
 
@@ -68,8 +78,9 @@ def merge(earlier: ContactRun, later: ContactRun) -> ContactRun:
 class ContactReducer:
     """Takes the events of one file in order, gives rows when they are whole.
 
-    A run ends with an event of its member that is no routine, or of the same API that says something else, with a gap of MIN_SILENCE_MS, with the
-    file, or when runs of `max_open` members are held.
+    A run ends with an event of its member that is no routine, or of the same API that says
+    something else, with a gap of MIN_SILENCE_MS, with the file, or when runs of `max_open` members
+    are held.
     """
 
     def __init__(self, max_open: int = MAX_OPEN) -> None:
@@ -89,7 +100,11 @@ class ContactReducer:
                 done = self.close()
             runs = self._open[member] = {}
         run = runs.get(event.event)
-        if run is not None and event.at_ms - run.last_ms < MIN_SILENCE_MS and _says_the_same(run.event, event):
+        if (
+            run is not None
+            and event.at_ms - run.last_ms < MIN_SILENCE_MS
+            and _says_the_same(run.event, event)
+        ):
             run.longest_gap_ms = max(run.longest_gap_ms, event.at_ms - run.last_ms)
             run.last_ms, run.last_position = event.at_ms, position
             run.requests += 1

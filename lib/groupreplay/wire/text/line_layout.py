@@ -1,7 +1,9 @@
-"""The layout that a broker's log is written in: a log4j 1 or log4j 2 PatternLayout, compiled to split a line into its parts.
+"""The layout that a broker's log is written in: a log4j 1 or log4j 2 PatternLayout, compiled to
+split a line into its parts.
 
-Times stay as they are written; `broker_clock` makes them UTC. Source: Kafka's config/log4j.properties (up to 3.9) and config/log4j2.yaml (from 4.0),
-log4j 2's manual of PatternLayout.
+Times stay as they are written; `broker_clock` makes them UTC. Source: Kafka's
+config/log4j.properties (up to 3.9) and config/log4j2.yaml (from 4.0), log4j 2's manual of
+PatternLayout.
 """
 
 from __future__ import annotations
@@ -48,7 +50,12 @@ _NAMED_DATES = {
 _ISO8601 = "yyyy-MM-dd{T}HH:mm:ss,SSS"
 """log4j 1 writes a space before the hours, log4j 2 a T."""
 _NO_DAY = ("ABSOLUTE", "ABSOLUTE_MICROS", "ABSOLUTE_NANOS", "ABSOLUTE_PERIOD")
-_MONTHS = {name: number for number, name in enumerate(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1)}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
 _DATE_TOKEN = re.compile(r"'((?:[^']|'')*)'|\{T\}|([A-Za-z])\2*|[^A-Za-z']")
 _OFFSET = "(?P<zone>Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _DATE_PARTS = {
@@ -63,8 +70,14 @@ _DATE_PARTS = {
 
 
 class LogLine(NamedTuple):
-    """A line that begins an event. local_s: its clock's reading as if it were UTC, s since the epoch. millis: of that second. offset_s: east of UTC,
-    where the line itself says so. whole: False if the line ends before the layout does, so that the message goes on in the next line."""
+    """A line that begins an event.
+
+    local_s: its clock's reading as if it were UTC, s since the epoch.
+    millis: of that second.
+    offset_s: east of UTC, where the line itself says so.
+    whole: False if the line ends before the layout does, so that the message goes on in the next
+        line.
+    """
 
     local_s: int
     millis: int
@@ -89,23 +102,39 @@ class DateFormat:
 
     @classmethod
     def of(cls, name: str) -> DateFormat:
-        """Raises ValueError with one sentence for a format without day or second, or with letters that are not known."""
+        """Raises ValueError with one sentence for a format without day or second, or with letters
+        that are not known.
+        """
         if name in ("UNIX", "UNIX_MILLIS"):
             unit = 1 if name == "UNIX" else 1000
             return cls("[0-9]{9,11}" if unit == 1 else "[0-9]{12,14}", unit=unit)
         if name in _NO_DAY:
-            raise ValueError(f"The date format {name} has no day: no line of such a log can be placed in time.")
+            raise ValueError(
+                f"The date format {name} has no day: no line of such a log can be placed in time."
+            )
         text = _ISO8601 if name == "ISO8601" else _NAMED_DATES.get(name, name)
         regex = "".join(_date_regex(token, name) for token in _date_tokens(text, name))
-        missing = [part for part in ("year", "month", "day", "hour", "minute", "second") if f"(?P<{part}>" not in regex]
+        missing = [
+            part
+            for part in ("year", "month", "day", "hour", "minute", "second")
+            if f"(?P<{part}>" not in regex
+        ]
         if missing:
-            raise ValueError(f"The date format {name} has no {missing[0]}: no line of such a log can be placed in time.")
+            raise ValueError(
+                f"The date format {name} has no {missing[0]}: no line of such a log can be placed"
+                " in time."
+            )
         if "hh" in text.replace("'", "") and "a" not in text:
-            raise ValueError(f"The date format {name} counts 12 hours and does not say which half of the day (a).")
+            raise ValueError(
+                f"The date format {name} counts 12 hours and does not say which half of the day"
+                " (a)."
+            )
         try:
             return cls(regex)
         except re.error:
-            raise ValueError(f"The date format {name} says the same part of a date twice.") from None
+            raise ValueError(
+                f"The date format {name} says the same part of a date twice."
+            ) from None
 
     def read(self, text: str) -> tuple[int, int, int | None] | None:
         """(local_s, millis, offset_s) of a text that the regex matched; None: no such date."""
@@ -119,7 +148,12 @@ class DateFormat:
         parts = found.groupdict()
         try:
             local = datetime(
-                _year(parts["year"]), _month(parts["month"]), int(parts["day"]), _hour(parts), int(parts["minute"]), int(parts["second"])
+                _year(parts["year"]),
+                _month(parts["month"]),
+                int(parts["day"]),
+                _hour(parts),
+                int(parts["minute"]),
+                int(parts["second"]),
             )
         except ValueError:
             return None
@@ -131,10 +165,18 @@ class DateFormat:
 
 
 class Layout:
-    """A compiled pattern. timezone: the zone that the pattern itself writes its dates in (`%d{..}{UTC}`), None: the broker's."""
+    """A compiled pattern.
 
-    def __init__(self, pattern: str, regex: str, head: str, date: DateFormat, timezone: str | None) -> None:
-        """regex: of a whole line. head: of one as far as its message goes, which the regex begins with."""
+    timezone: the zone that the pattern itself writes its dates in (`%d{..}{UTC}`), None: the
+        broker's.
+    """
+
+    def __init__(
+        self, pattern: str, regex: str, head: str, date: DateFormat, timezone: str | None
+    ) -> None:
+        """regex: of a whole line.
+        head: of one as far as its message goes, which the regex begins with.
+        """
         self.pattern = pattern
         self.timezone = timezone
         self._date = date
@@ -146,7 +188,9 @@ class Layout:
 
     @classmethod
     def of(cls, pattern: str) -> Layout:
-        """Raises ValueError with one sentence for a pattern whose lines cannot be told apart, placed in time or read."""
+        """Raises ValueError with one sentence for a pattern whose lines cannot be told apart,
+        placed in time or read.
+        """
         compiler = _Compiler(pattern)
         return cls(pattern, *compiler.compile())
 
@@ -155,9 +199,11 @@ class Layout:
         return self._date.read(text) if self._date_only(text) else None
 
     def split(self, line: str) -> LogLine | None:
-        """The parts of a line without its line end; None: no event begins here (an exception's lines, a message's further lines, anything else).
+        """The parts of a line without its line end; None: no event begins here (an exception's
+        lines, a message's further lines, anything else).
 
-        The message takes all it can, so that the last thing that looks like a logger at the end is the logger.
+        The message takes all it can, so that the last thing that looks like a logger at the end is
+        the logger.
         """
         found = self._whole(line)
         whole = found is not None
@@ -168,12 +214,20 @@ class Layout:
         read = self._date.read(found["date"])
         if read is None:
             return None
-        level = found["level"] if self._has_level and (whole or "level" in found.re.groupindex) else ""
-        logger = found["logger"] if self.has_logger and (whole or "logger" in found.re.groupindex) else ""
+        level = (
+            found["level"] if self._has_level and (whole or "level" in found.re.groupindex) else ""
+        )
+        logger = (
+            found["logger"]
+            if self.has_logger and (whole or "logger" in found.re.groupindex)
+            else ""
+        )
         return LogLine(*read, level, logger, found["message"], whole)
 
     def ends(self, line: str) -> bool:
-        """Whether an event's last line can be so: it has what the layout writes after the message."""
+        """Whether an event's last line can be so: it has what the layout writes after the
+        message.
+        """
         return self._end(line) is not None
 
 
@@ -196,18 +250,27 @@ class _Compiler:
                 head = regex
         regex += self._literal(self.pattern[at:])
         if self.date is None:
-            raise ValueError(f"The layout {self.pattern} has no date (%d): no line of such a log can be placed in time.")
+            raise ValueError(
+                f"The layout {self.pattern} has no date (%d): no line of such a log can be placed"
+                " in time."
+            )
         if "message" not in self.seen:
             raise ValueError(f"The layout {self.pattern} has no message (%m).")
         if "(?P<date>" not in head:
-            raise ValueError(f"The layout {self.pattern} writes the message before the date: where an event begins cannot be told.")
+            raise ValueError(
+                f"The layout {self.pattern} writes the message before the date: where an event"
+                " begins cannot be told."
+            )
         return regex, head, self.date, self.timezone
 
     def _literal(self, text: str) -> str:
         if "%" in text:
             raise ValueError(f"The layout {self.pattern} has a % that begins no conversion.")
         if "end" in self.seen and text.strip():
-            raise ValueError(f"The layout {self.pattern} writes an event on several lines, only one line each can be read.")
+            raise ValueError(
+                f"The layout {self.pattern} writes an event on several lines, only one line each"
+                " can be read."
+            )
         return re.escape(text) if "end" not in self.seen else ""
 
     def _conversion(self, found: re.Match[str]) -> str:
@@ -217,12 +280,18 @@ class _Compiler:
         name, rest = _conversion_name(letters)
         part = _NAMES.get(name, "")
         if not part or (rest and options):
-            raise ValueError(f"The layout {self.pattern} has the conversion %{letters}, which cannot be read back.")
+            raise ValueError(
+                f"The layout {self.pattern} has the conversion %{letters}, which cannot be read"
+                " back."
+            )
         if part in ("end", "exception"):
             self.seen.add(part)
             return ""
         if "end" in self.seen:
-            raise ValueError(f"The layout {self.pattern} writes an event on several lines, only one line each can be read.")
+            raise ValueError(
+                f"The layout {self.pattern} writes an event on several lines, only one line each"
+                " can be read."
+            )
         regex = _REGEXES.get(part, "")
         if part == "date":
             regex = self._date_conversion(options)
@@ -245,7 +314,9 @@ class _Compiler:
 
 
 def _conversion_name(letters: str) -> tuple[str, str]:
-    """The longest known name that the letters begin with, and the letters after it, which are text: log4j reads `%mx` as `%m` and an x."""
+    """The longest known name that the letters begin with, and the letters after it, which are text:
+    log4j reads `%mx` as `%m` and an x.
+    """
     for length in range(len(letters), 0, -1):
         if letters[:length] in _NAMES:
             return letters[:length], letters[length:]

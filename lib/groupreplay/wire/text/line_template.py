@@ -1,7 +1,9 @@
-"""What a template of a coordinator's log line is, and how one matches: fixed text with gaps, some of which anybody can fill.
+"""What a template of a coordinator's log line is, and how one matches: fixed text with gaps, some
+of which anybody can fill.
 
-Group ids, instance ids and client ids hold whatever a client wants, also the text of another template. So a gap takes what the fixed text around it
-leaves, the text is anchored at both ends, and a line that can be read in two ways (of one template or of two) is read in none.
+Group ids, instance ids and client ids hold whatever a client wants, also the text of another
+template. So a gap takes what the fixed text around it leaves, the text is anchored at both ends,
+and a line that can be read in two ways (of one template or of two) is read in none.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from typing import NamedTuple
 
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _MEMBER = rf".*-{_UUID}|\S+"
-"""A broker makes a classic member's id of the client's or instance's id, which can hold anything, and a UUID; ids of the other protocols (UUIDs as
-36 or 22 characters) have no space. An id without either, which a client of its own making can send, leaves the line unmatched."""
+"""A broker makes a classic member's id of the client's or instance's id, which can hold anything,
+and a UUID; ids of the other protocols (UUIDs as 36 or 22 characters) have no space. An id without
+either, which a client of its own making can send, leaves the line unmatched.
+"""
 _INT = "-?[0-9]{1,10}"
 _GAPS = {
     "G": "(?P<group_id>.*)",
@@ -49,9 +53,13 @@ Fields = dict[str, str]
 
 
 class Template(NamedTuple):
-    """event: its name. needle: fixed text that every such line has. greedy, lazy: the same regex, gaps as long or as short as can be (the lazy one
-    without the preference for a line of a Streams member, which has an id in front).
-    fixed: fields that the template itself tells. free: a gap other than the group can hold what a client wrote."""
+    """event: its name.
+    needle: fixed text that every such line has.
+    greedy, lazy: the same regex, gaps as long or as short as can be (the lazy one without the
+        preference for a line of a Streams member, which has an id in front).
+    fixed: fields that the template itself tells.
+    free: a gap other than the group can hold what a client wrote.
+    """
 
     event: str
     needle: str
@@ -69,7 +77,11 @@ def template(event: str, text: str, **fixed: str) -> Template:
         needle = max(needle, literal, key=len)
         gap = found[1]
         regex += re.escape(literal)
-        regex += _GAPS[gap] if gap is not None else "(?:" + "|".join(re.escape(one) for one in found[2].split("|")) + ")"
+        regex += (
+            _GAPS[gap]
+            if gap is not None
+            else "(?:" + "|".join(re.escape(one) for one in found[2].split("|")) + ")"
+        )
         free = free or (gap in _BY_OTHERS and gap != "G")
         at = found.end()
     needle = max(needle, text[at:], key=len)
@@ -79,22 +91,28 @@ def template(event: str, text: str, **fixed: str) -> Template:
 
 
 def match(templates: tuple[Template, ...], text: str) -> tuple[Template, Fields] | None:
-    """The template that a message is of, and its gaps. None: of none, or it can be read in more than one way."""
+    """The template that a message is of, and its gaps. None: of none, or it can be read in more
+    than one way.
+    """
     for one in templates:
         if one.needle in text:
             found = one.greedy.fullmatch(text)
             if found is not None:
                 fields = found.groupdict()
-                if (one.free or any(" " in (fields.get(name) or "") for name in _IDS)) and _doubtful(templates, text, fields):
+                if (
+                    one.free or any(" " in (fields.get(name) or "") for name in _IDS)
+                ) and _doubtful(templates, text, fields):
                     return None
                 return one, fields
     return None
 
 
 def _doubtful(templates: tuple[Template, ...], text: str, fields: Fields) -> bool:
-    """Whether another reading names another group or member. If there are two readings of one template, its longest and its shortest differ.
+    """Whether another reading names another group or member. If there are two readings of one
+    template, its longest and its shortest differ.
 
-    One reading needs no look at the others: ids without a space, and no gap that a client fills. The text between two gaps has a space.
+    One reading needs no look at the others: ids without a space, and no gap that a client fills.
+    The text between two gaps has a space.
     """
     for one in templates:
         if one.needle in text:

@@ -1,4 +1,6 @@
-"""One unit of a text log: a stretch of a file to columns of `raw_lines`, whatever the file holds."""
+"""One unit of a text log: a stretch of a file to columns of `raw_lines`, whatever the file
+holds.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ SERVER_LINE_BYTES_MAX: Final = 1 << 20
 """A longer line of a server log is no coordinator's, and not looked into."""
 
 CONTINUATION_MAX: Final = 10_000
-"""Lines before the first whole event of a stretch that goes on where the last night stopped: the rest of an exception, but none is longer."""
+"""Lines before the first whole event of a stretch that goes on where the last night stopped: the
+rest of an exception, but none is longer.
+"""
 
 OpenFile = Callable[[str], BinaryIO]
 
@@ -37,9 +41,11 @@ class _Reader(Protocol):
 
 
 def read_text_unit(unit: TextUnit, open_file: OpenFile) -> Iterator[dict[str, list[Any]]]:
-    """The rows of one unit, as column lists (`text_rows.COLUMNS`) of bounded size, the `file` row last.
+    """The rows of one unit, as column lists (`text_rows.COLUMNS`) of bounded size, the `file` row
+    last.
 
-    open_file: opens a path of the unit for reading bytes. Never raises for what the file holds or lacks: that is `damage` rows, and counted.
+    open_file: opens a path of the unit for reading bytes. Never raises for what the file holds or
+        lacks: that is `damage` rows, and counted.
     """
     rows = TextRows(unit)
     if unit.failure:
@@ -47,7 +53,9 @@ def read_text_unit(unit: TextUnit, open_file: OpenFile) -> Iterator[dict[str, li
         rows.add_file(Counts(), None, unit.failure)
         yield rows.take()
         return
-    reader: _Reader = _ServerLines(unit, rows) if unit.kind == SERVER_LOG else _RequestLines(unit, rows)
+    reader: _Reader = (
+        _ServerLines(unit, rows) if unit.kind == SERVER_LOG else _RequestLines(unit, rows)
+    )
     stream = ByteStream(unit.path, unit.size, open_file)
     try:
         lines = WholeLines(stream, unit.start_position, unit.end_position)
@@ -62,7 +70,10 @@ def read_text_unit(unit: TextUnit, open_file: OpenFile) -> Iterator[dict[str, li
         stream.close()
     reader.finish()
     if stream.failure:
-        rows.add_failure(unit.start_position if lines.next_position is None else lines.next_position, stream.failure)
+        rows.add_failure(
+            unit.start_position if lines.next_position is None else lines.next_position,
+            stream.failure,
+        )
     rows.add_file(reader.counts, lines.next_position, stream.failure)
     yield rows.take()
 
@@ -71,12 +82,20 @@ def _add_too_long(counts: Counts, rows: TextRows, position: int, start: bytes, s
     counts.lines += 1
     counts.too_long += 1
     rows.end_damage()
-    rows.add_damage(position, f"a line of more than {SERVER_LINE_BYTES_MAX if size <= LINE_BYTES_MAX else LINE_BYTES_MAX} bytes", start, size)
+    rows.add_damage(
+        position,
+        f"a line of more than {SERVER_LINE_BYTES_MAX if size <= LINE_BYTES_MAX else LINE_BYTES_MAX}"
+        " bytes",
+        start,
+        size,
+    )
     rows.end_damage()
 
 
 class _ServerLines:
-    """Every line of a server log, one after another: what does not begin an event belongs to the one before."""
+    """Every line of a server log, one after another: what does not begin an event belongs to the
+    one before.
+    """
 
     def __init__(self, unit: TextUnit, rows: TextRows) -> None:
         self.counts = Counts()
@@ -127,13 +146,19 @@ class _ServerLines:
 
 
 class _RequestParser:
-    """Lines of a request log in the layout that was configured: what `RequestLogParser` knows of times, told by layout and clock."""
+    """Lines of a request log in the layout that was configured: what `RequestLogParser` knows of
+    times, told by layout and clock.
+    """
 
     def __init__(self, unit: TextUnit) -> None:
         self._layout = Layout.of(unit.layout)
         self._clock = _clock(unit, self._layout)
         self._parser = RequestLogParser(self._to_ms, unit.message_field, unit.time_field)
-        self.parse = self._parser.parse if unit.layout == DEFAULT_PATTERN or unit.message_field else self._parse
+        self.parse = (
+            self._parser.parse
+            if unit.layout == DEFAULT_PATTERN or unit.message_field
+            else self._parse
+        )
 
     def _parse(self, line: bytes) -> list[LogEvent] | Damaged | None:
         split = self._layout.split(str(line, "utf-8", "surrogateescape"))
@@ -141,7 +166,9 @@ class _RequestParser:
             return self._parser.parse(line)
         if split.logger and not split.logger.endswith("logger"):
             return None
-        return self._parser.read_message(split.message, self._clock.to_ms(split.local_s, split.millis, split.offset_s))
+        return self._parser.read_message(
+            split.message, self._clock.to_ms(split.local_s, split.millis, split.offset_s)
+        )
 
     def _to_ms(self, text: str) -> int | None:
         read = self._layout.read_date(text)
@@ -155,7 +182,9 @@ def _clock(unit: TextUnit, layout: Layout) -> BrokerClock:
 
 
 class _RequestLines:
-    """Lines of the group APIs, found by a search through bytes; heartbeats that say the same become one row."""
+    """Lines of the group APIs, found by a search through bytes; heartbeats that say the same become
+    one row.
+    """
 
     def __init__(self, unit: TextUnit, rows: TextRows) -> None:
         self.counts = Counts()
@@ -196,4 +225,11 @@ class _RequestLines:
 
     def _add(self, run: ContactRun) -> None:
         self.counts.reduced += run.requests - 1
-        self._rows.add_run(run.event, run.position, run.last_ms, run.requests, run.longest_gap_ms, run.last_position)
+        self._rows.add_run(
+            run.event,
+            run.position,
+            run.last_ms,
+            run.requests,
+            run.longest_gap_ms,
+            run.last_position,
+        )

@@ -1,4 +1,6 @@
-"""Why a classic rebalance began, as `Preparing to rebalance` says it: the server's reason, the client's, and who is named."""
+"""Why a classic rebalance began, as `Preparing to rebalance` says it: the server's reason, the
+client's, and who is named.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from groupreplay.wire.text.line_template import template
 NEW_MEMBER = "NEW_MEMBER"
 REJOINED = "REJOINED"  # a member joined again
 LEADER_REJOINED = "LEADER_REJOINED"
-METADATA_CHANGED = "METADATA_CHANGED"  # a member joined again with other protocols or another subscription
+METADATA_CHANGED = (  # a member joined again with other protocols or another subscription
+    "METADATA_CHANGED"
+)
 STATIC_METADATA_CHANGED = "STATIC_METADATA_CHANGED"  # a static member returned with them
 STATIC_PROTOCOL_CHANGED = "STATIC_PROTOCOL_CHANGED"  # and with it the group's protocol changes
 LEFT = "LEFT"
@@ -29,17 +33,27 @@ _REASONS = (
     template(REJOINED, "Member <M> {is |}joining group during <S>" + _CLIENT),
     template(LEADER_REJOINED, "Leader <M> re-joining group during <S>" + _CLIENT),
     template(METADATA_CHANGED, "Updating metadata for member <M> during <S>" + _CLIENT),
-    template(STATIC_METADATA_CHANGED, "Updating metadata for static member <M> with instance id Some(<I>)" + _CLIENT),
-    template(STATIC_METADATA_CHANGED, "Updating metadata for static member <M> with instance id <I>" + _CLIENT),
+    template(
+        STATIC_METADATA_CHANGED,
+        "Updating metadata for static member <M> with instance id Some(<I>)" + _CLIENT,
+    ),
+    template(
+        STATIC_METADATA_CHANGED,
+        "Updating metadata for static member <M> with instance id <I>" + _CLIENT,
+    ),
     template(
         STATIC_PROTOCOL_CHANGED,
-        "Group's selectedProtocol will change because static member <M> with instance id <I> joined with change of protocol" + _CLIENT,
+        "Group's selectedProtocol will change because static member <M> with instance id <I> joined"
+        " with change of protocol" + _CLIENT,
     ),
     template(LEFT, "Removing member <M> on LeaveGroup" + _CLIENT),
     template(LEFT, "explicit `LeaveGroup` request for (<Ms>) members."),
     template(SESSION_EXPIRED, "removing member <M> on heartbeat expiration{.|}"),
     template(SYNC_TIMEOUT, "Removing <Ms> on pending sync request expiration{.|}"),
-    template(ASSIGNMENT_NOT_STORED, "Error <*> when storing group assignment{ |}during SyncGroup (member: <M>){.|}"),
+    template(
+        ASSIGNMENT_NOT_STORED,
+        "Error <*> when storing group assignment{ |}during SyncGroup (member: <M>){.|}",
+    ),
     template(DOWNGRADED, "Downgrade group <*> from consumer to classic<*>"),
     template(OVER_CAPACITY, "Freshly-loaded group <*> is over capacity <*>"),
 )
@@ -48,8 +62,10 @@ _ITEM = re.compile(r"(.*?-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[^\s,]+)(?
 
 
 def split_reason(event: LogEvent, text: str) -> None:
-    """Puts a reason into an event: `detail` is its kind above, or the server's text if that is of none; who is named and the client's words (None:
-    `not provided`, or a client too old to have any) are fields of their own. The group has been decided; the shortest ids are taken."""
+    """Puts a reason into an event: `detail` is its kind above, or the server's text if that is of
+    none; who is named and the client's words (None: `not provided`, or a client too old to have
+    any) are fields of their own. The group has been decided; the shortest ids are taken.
+    """
     for one in _REASONS:
         found = one.lazy.fullmatch(text)
         if found is not None:

@@ -1,9 +1,12 @@
-"""The document of one answered request, as `kafka.request.logger` writes it, to what it says about a group's members.
+"""The document of one answered request, as `kafka.request.logger` writes it, to what it says about
+a group's members.
 
-Field names are those of Kafka's message schemas, first letter small; what a version lacks is left out, null is null. Numbers called ..Ms are
-decimals. An empty text says as little as null: a join without a member id, a commit of no member.
-Source: server/src/main/java/org/apache/kafka/network/RequestConvertToJson.java (core/../RequestConvertToJson.scala before 4.0), clients'
-common/message/*Request.json and *Response.json.
+Field names are those of Kafka's message schemas, first letter small; what a version lacks is left
+out, null is null. Numbers called ..Ms are decimals. An empty text says as little as null: a join
+without a member id, a commit of no member. Source:
+server/src/main/java/org/apache/kafka/network/RequestConvertToJson.java
+(core/../RequestConvertToJson.scala before 4.0), clients' common/message/*Request.json and
+*Response.json.
 """
 
 from __future__ import annotations
@@ -30,15 +33,27 @@ GROUP_APIS: dict[int, str] = {
     76: "SHARE_GROUP_HEARTBEAT",
     88: "STREAMS_GROUP_HEARTBEAT",
 }
-"""requestApiKey to requestApiKeyName, of every request that a group's member or its administrator makes."""
+"""requestApiKey to requestApiKeyName, of every request that a group's member or its administrator
+makes.
+"""
 
-_PROTOCOLS = {11: "classic", 12: "classic", 13: "classic", 14: "classic", 68: "consumer", 76: "share", 88: "streams"}
+_PROTOCOLS = {
+    11: "classic",
+    12: "classic",
+    13: "classic",
+    14: "classic",
+    68: "consumer",
+    76: "share",
+    88: "streams",
+}
 
 _MOST_MS = 1 << 53
 """Above it a decimal is no count of ms any more."""
 
 _CONNECTION = re.compile(r"[^%]*(?:%[^:]*)?:\d{1,5}-([0-9A-Fa-f.:]+(?:%[^:]+)?):\d{1,5}(?:-\d+)+")
-"""`local:port-remote:port-processor[-index]`. Addresses of IPv6 have colons and no brackets; the zone after % can hold hyphens."""
+"""`local:port-remote:port-processor[-index]`. Addresses of IPv6 have colons and no brackets; the
+zone after % can hold hyphens.
+"""
 
 _LONGEST_CONNECTION = 300
 """Two addresses with zones and ports have less than 150 characters."""
@@ -47,9 +62,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_events(document: Any, at_ms: int) -> list[LogEvent] | None:
-    """What the request says: one event, or one a member (LEAVE_GROUP) or a group (DELETE_GROUPS). None: a request of another API.
+    """What the request says: one event, or one a member (LEAVE_GROUP) or a group (DELETE_GROUPS).
+    None: a request of another API.
 
-    at_ms: when its line was written. Raises Malformed where a field is not of its type; the reason is one sentence.
+    at_ms: when its line was written. Raises Malformed where a field is not of its type; the reason
+        is one sentence.
     """
     header = _object(document, "requestHeader")
     key = _integer(header, "requestApiKey")
@@ -81,7 +98,9 @@ def read_events(document: Any, at_ms: int) -> list[LogEvent] | None:
 
 @lru_cache(maxsize=1 << 12)
 def client_host(connection: str) -> str | None:
-    """The remote address of a connection id, as member metadata has it (`InetAddress.toString` without a name). None: not of that form."""
+    """The remote address of a connection id, as member metadata has it (`InetAddress.toString`
+    without a name). None: not of that form.
+    """
     found = _CONNECTION.fullmatch(connection) if len(connection) <= _LONGEST_CONNECTION else None
     return None if found is None else f"/{found[1]}"
 
@@ -89,8 +108,12 @@ def client_host(connection: str) -> str | None:
 # ---------------------------------------------------------------- one reader a kind of request
 
 
-def _heartbeat(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
-    """Of a consumer, share or streams group. memberEpoch 0 joins, -1 leaves, -2 leaves for a while."""
+def _heartbeat(
+    event: LogEvent, request: dict[str, Any], response: dict[str, Any]
+) -> list[LogEvent]:
+    """Of a consumer, share or streams group. memberEpoch 0 joins, -1 leaves, -2 leaves for a
+    while.
+    """
     _name_member(event, request, "instanceId")
     event.epoch = _integer(request, "memberEpoch")
     event.response_epoch = _integer(response, "memberEpoch")
@@ -110,7 +133,9 @@ def _join(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) ->
     return [event]
 
 
-def _of_generation(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
+def _of_generation(
+    event: LogEvent, request: dict[str, Any], response: dict[str, Any]
+) -> list[LogEvent]:
     """HEARTBEAT and SYNC_GROUP."""
     _name_member(event, request)
     event.epoch = _integer(request, "generationId")
@@ -119,7 +144,9 @@ def _of_generation(event: LogEvent, request: dict[str, Any], response: dict[str,
 
 
 def _leave(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
-    """Up to version 2 one member leaves and the request names it; from 3 on several, each with an answer of its own."""
+    """Up to version 2 one member leaves and the request names it; from 3 on several, each with an
+    answer of its own.
+    """
     event.group_id = _group(request)
     event.error_code = _error(response)
     if "members" not in request:
@@ -131,29 +158,45 @@ def _leave(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -
         answers = [{} for _ in members]
     left = []
     for member, answer in zip(members, answers, strict=True):
-        own = replace(event, member_id=_text(member, "memberId"), instance_id=_text(member, "groupInstanceId"), client_reason=_text(member, "reason"))
+        own = replace(
+            event,
+            member_id=_text(member, "memberId"),
+            instance_id=_text(member, "groupInstanceId"),
+            client_reason=_text(member, "reason"),
+        )
         own.error_code = _integer(answer, "errorCode") or event.error_code
         left.append(own)
     return left
 
 
 def _commit(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
-    """OFFSET_COMMIT, where releases name the epoch differently, and TXN_OFFSET_COMMIT. count: the partitions that were committed."""
+    """OFFSET_COMMIT, where releases name the epoch differently, and TXN_OFFSET_COMMIT. count: the
+    partitions that were committed.
+    """
     _name_member(event, request)
-    event.epoch = _integer(request, "generationIdOrMemberEpoch" if "generationIdOrMemberEpoch" in request else "generationId")
+    event.epoch = _integer(
+        request,
+        "generationIdOrMemberEpoch" if "generationIdOrMemberEpoch" in request else "generationId",
+    )
     codes = _partition_errors(response)
     event.error_code = next((code for code in codes if code), 0)
     event.count = codes.count(0)
     return [event]
 
 
-def _delete_offsets(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
+def _delete_offsets(
+    event: LogEvent, request: dict[str, Any], response: dict[str, Any]
+) -> list[LogEvent]:
     event.group_id = _group(request)
-    event.error_code = _error(response) or next((code for code in _partition_errors(response) if code), 0)
+    event.error_code = _error(response) or next(
+        (code for code in _partition_errors(response) if code), 0
+    )
     return [event]
 
 
-def _delete_groups(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
+def _delete_groups(
+    event: LogEvent, request: dict[str, Any], response: dict[str, Any]
+) -> list[LogEvent]:
     groups = request.get("groupsNames")
     if not isinstance(groups, list):
         raise Malformed("groupsNames is no array")
@@ -177,7 +220,9 @@ _READERS: dict[int, Callable[[LogEvent, dict[str, Any], dict[str, Any]], list[Lo
 }
 
 
-def _name_member(event: LogEvent, request: dict[str, Any], instance: str = "groupInstanceId") -> None:
+def _name_member(
+    event: LogEvent, request: dict[str, Any], instance: str = "groupInstanceId"
+) -> None:
     event.group_id = _group(request)
     event.member_id = _text(request, "memberId")
     event.instance_id = _text(request, instance)
@@ -190,7 +235,11 @@ def _answered_member(event: LogEvent, response: dict[str, Any]) -> str | None:
 
 def _partition_errors(response: dict[str, Any]) -> list[int]:
     """Of every partition, in the order of the response."""
-    return [_error(partition) for topic in _objects(response, "topics") for partition in _objects(topic, "partitions")]
+    return [
+        _error(partition)
+        for topic in _objects(response, "topics")
+        for partition in _objects(topic, "partitions")
+    ]
 
 
 # ---------------------------------------------------------------- one reader a type

@@ -1,8 +1,11 @@
-"""Lines of Kafka's request log to events: `[time] DEBUG Completed request:{json} (kafka.request.logger)`, in any layout or shipped in other JSON.
+"""Lines of Kafka's request log to events: `[time] DEBUG Completed request:{json}
+(kafka.request.logger)`, in any layout or shipped in other JSON.
 
-The logger writes every API, mostly fetches and produces: `LineScanner` passes over those at the speed of a search through bytes, `RequestLogParser`
-reads what is left and trusts the JSON alone. A line is written when the response was sent; a request that was never answered has none.
-Source: server/src/main/java/org/apache/kafka/network/Request.java, updateRequestMetrics (core/../RequestChannel.scala before 4.4).
+The logger writes every API, mostly fetches and produces: `LineScanner` passes over those at the
+speed of a search through bytes, `RequestLogParser` reads what is left and trusts the JSON alone. A
+line is written when the response was sent; a request that was never answered has none. Source:
+server/src/main/java/org/apache/kafka/network/Request.java, updateRequestMetrics
+(core/../RequestChannel.scala before 4.4).
 """
 
 from __future__ import annotations
@@ -20,13 +23,17 @@ from groupreplay.wire.text.request_fields import GROUP_APIS, read_events
 __all__ = ["GROUP_APIS", "LONGEST_LINE", "LineScanner", "RequestLogParser"]
 
 LONGEST_LINE = 16 << 20
-"""Bytes. A request is at most 100 MB and its text a few times that, but what group APIs say is far below this."""
+"""Bytes. A request is at most 100 MB and its text a few times that, but what group APIs say is far
+below this.
+"""
 
 _MARK = "Completed request:"
 
 _KEYS = "|".join(map(str, GROUP_APIS))
 _CANDIDATE = re.compile(rf'requestApiKey\\*": ?(?:{_KEYS})[,}}]'.encode())
-"""The key's end of a line that may be of a group API, its quotes escaped where it lies inside a text of other JSON."""
+"""The key's end of a line that may be of a group API, its quotes escaped where it lies inside a
+text of other JSON.
+"""
 
 _SHIPPED = re.compile(rf"\[([^\[\]]*)\] (?:DEBUG|INFO) {_MARK}(?=\{{)")
 """Kafka's own layout, `[%d] %p %m (%c)%n`."""
@@ -37,7 +44,9 @@ _LOGGER = r"(?:(?:k\w*\.)?r\w*\.)?logger|k\.r\.l"
 _OWN_WORDS = re.compile(
     rf"(?<![\w.])(?:{_LOGGER}|(?:data-plane-|control-plane-)?kafka-(?:network-thread|request-handler)-[^\s\]]+)(?![\w.])|\[[^\[\]\s]*\]"
 )
-"""What a layout puts between the level and the message: the logger, whole or shortened, the thread, and single words in brackets."""
+"""What a layout puts between the level and the message: the logger, whole or shortened, the thread,
+and single words in brackets.
+"""
 
 _ENDS_IN_LOGGER = re.compile(r"\(([\w.$-]+)\)\s*$")
 _IS_LOGGER = re.compile(_LOGGER)
@@ -56,11 +65,18 @@ class RequestLogParser:
     """One line to its events. Total: whatever the bytes, it gives events, None or what is wrong.
 
     to_ms: the time as the layout writes it to ms since the epoch, None if it is no time.
-    message_field, time_field: where other JSON has the line and the time of shipping, dots between the names of nested objects. A time there is what
-    `to_ms` reads, ISO 8601 with a zone, or a number since the epoch (s, ms, us or ns by its size); it counts only if the line itself has none.
+    message_field, time_field: where other JSON has the line and the time of shipping, dots between
+        the names of nested objects. A time there is what `to_ms` reads, ISO 8601 with a zone, or a
+        number since the epoch (s, ms, us or ns by its size); it counts only if the line itself has
+        none.
     """
 
-    def __init__(self, to_ms: Callable[[str], int | None], message_field: str | None = None, time_field: str | None = None) -> None:
+    def __init__(
+        self,
+        to_ms: Callable[[str], int | None],
+        message_field: str | None = None,
+        time_field: str | None = None,
+    ) -> None:
         self._to_ms = to_ms
         self._message_field = message_field
         self._time_field = time_field
@@ -94,12 +110,18 @@ class RequestLogParser:
         logger = _ENDS_IN_LOGGER.search(line, end)
         if logger and not _IS_LOGGER.fullmatch(logger[1]):
             return None
-        return self._read_document(_request(document), lambda: self._time_before(line, start, shipped), envelope)
+        return self._read_document(
+            _request(document), lambda: self._time_before(line, start, shipped), envelope
+        )
 
     def _time_before(self, line: str, start: int, shipped: re.Match[str] | None) -> int | None:
-        """ms. Raises Malformed if what stands there is no layout's: a group id that another logger printed can hold all of a line."""
+        """ms. Raises Malformed if what stands there is no layout's: a group id that another logger
+        printed can hold all of a line.
+        """
         candidates = [shipped[1]] if shipped else _times_before(line[: start - len(_MARK)])
-        return next((at_ms for text in candidates if (at_ms := self._to_ms(text)) is not None), None)
+        return next(
+            (at_ms for text in candidates if (at_ms := self._to_ms(text)) is not None), None
+        )
 
     def _read_json(self, line: str) -> list[LogEvent] | None:
         envelope, _ = _decode(line, len(line) - len(line.lstrip()))
@@ -117,7 +139,9 @@ class RequestLogParser:
             raise Malformed("other JSON around the line, and no field of the message is configured")
         raise Malformed(f"no request at the configured field {self._message_field}")
 
-    def _read_document(self, document: dict[str, Any], time: _Times, envelope: dict[str, Any] | None) -> list[LogEvent] | None:
+    def _read_document(
+        self, document: dict[str, Any], time: _Times, envelope: dict[str, Any] | None
+    ) -> list[LogEvent] | None:
         events = read_events(document, 0)
         if not events:
             return events
@@ -150,7 +174,9 @@ def _decode(text: str, start: int) -> tuple[dict[str, Any], int]:
 
 
 def _at(document: dict[str, Any], path: str) -> Any:
-    """The value at a dotted path; a name that holds the dots itself goes first. None: nothing there."""
+    """The value at a dotted path; a name that holds the dots itself goes first. None: nothing
+    there.
+    """
     if path in document:
         return document[path]
     value: Any = document
@@ -160,7 +186,8 @@ def _at(document: dict[str, Any], path: str) -> Any:
 
 
 def _times_before(prefix: str) -> list[str]:
-    """What may be the time, likeliest first. A shipper's own time stands before the broker's, so the last one counts.
+    """What may be the time, likeliest first. A shipper's own time stands before the broker's, so
+    the last one counts.
 
     Raises Malformed if words stand there that no layout writes.
     """
@@ -187,7 +214,11 @@ def _epoch_ms(value: Any, to_ms: Callable[[str], int | None]) -> int | None:
         except ValueError:
             value = int(value) if re.fullmatch(r"[0-9]{1,19}", value) else None
         else:
-            return None if moment.tzinfo is None else (moment - datetime(1970, 1, 1, tzinfo=UTC)) // _MILLISECOND
+            return (
+                None
+                if moment.tzinfo is None
+                else (moment - datetime(1970, 1, 1, tzinfo=UTC)) // _MILLISECOND
+            )
     if type(value) not in (int, float) or not 0 < value < 1 << 63:
         return None
     for limit, numerator, denominator in ((10**11, 1000, 1), (10**14, 1, 1), (10**17, 1, 1000)):
@@ -200,9 +231,11 @@ _MILLISECOND = datetime(1970, 1, 1, 0, 0, 0, 1000) - datetime(1970, 1, 1)
 
 
 class LineScanner:
-    """Finds lines that may be of a group API in chunks of text as they come, and counts all. Memory: a chunk and the longest line.
+    """Finds lines that may be of a group API in chunks of text as they come, and counts all.
+    Memory: a chunk and the longest line.
 
-    position: of the first byte. lines_read: lines so far, these included: too_long, of more than `longest` bytes, passed over.
+    position: of the first byte. lines_read: lines so far, these included: too_long, of more than
+        `longest` bytes, passed over.
     """
 
     def __init__(self, position: int = 0, longest: int = LONGEST_LINE) -> None:
@@ -237,7 +270,9 @@ class LineScanner:
         self._hold(chunk[last + 1 :])
 
     def _search(self, chunk: bytes, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Whole lines of one chunk, which holds none that is too long; self._position is that of `start`."""
+        """Whole lines of one chunk, which holds none that is too long; self._position is that of
+        `start`.
+        """
         base = self._position - start
         while found := _CANDIDATE.search(chunk, start, end + 1):
             begin = chunk.rfind(b"\n", start, found.start()) + 1 or start
@@ -246,7 +281,9 @@ class LineScanner:
             yield base + begin, chunk[begin:stop].removesuffix(b"\r")
 
     def _hold(self, piece: bytes) -> None:
-        """Keeps the beginning of a line for the next chunk, or only its length once it is too long."""
+        """Keeps the beginning of a line for the next chunk, or only its length once it is too
+        long.
+        """
         self._held += len(piece)
         if self._held > self._longest:
             self._skipping = True

@@ -1,4 +1,6 @@
-"""Lines of a broker's log to `LogEvent`s: those of the group coordinators, everything else is passed by and counted by logger."""
+"""Lines of a broker's log to `LogEvent`s: those of the group coordinators, everything else is
+passed by and counted by logger.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,21 @@ from groupreplay.wire.text.broker_clock import BrokerClock
 from groupreplay.wire.text.line_layout import Layout
 from groupreplay.wire.text.line_template import NUMBERS, Fields, Template, match
 from groupreplay.wire.text.rebalance_reasons import member_ids_of, split_reason
-from groupreplay.wire.text.server_templates import BY_CLASS, GROUPS_DELETED, HOUSEKEEPING, IGNORED, IGNORED_AT_DEBUG, JOIN_PHASE_STARTED
+from groupreplay.wire.text.server_templates import (
+    BY_CLASS,
+    GROUPS_DELETED,
+    HOUSEKEEPING,
+    IGNORED,
+    IGNORED_AT_DEBUG,
+    JOIN_PHASE_STARTED,
+)
 
 LOGGERS_MAX = 4096
 """So many names of loggers are remembered: a real log has a few hundred."""
 MESSAGE_MAX = 1 << 17
-"""A longer message, in characters, is of no template: three ids of the 32 KB that the protocol allows fit in. Trying costs its square."""
+"""A longer message, in characters, is of no template: three ids of the 32 KB that the protocol
+allows fit in. Trying costs its square.
+"""
 _PREFIX = re.compile(
     r"\[GroupCoordinator id=[0-9]+(?: topic=__consumer_offsets partition=(?P<shard>[0-9]{1,9}))?\] "
     r"|\[GroupCoordinator [0-9]+\]: |\[GroupMetadataManager brokerId=[0-9]+\]:? "
@@ -25,10 +36,12 @@ _NO_TEMPLATES: tuple[Template, ...] = ()
 
 
 class ServerLogParser:
-    """Reads one file of one broker's log, line after line: the clock and what is a continuation depend on the lines before.
+    """Reads one file of one broker's log, line after line: the clock and what is a continuation
+    depend on the lines before.
 
-    A line is read by its own text: a group id that holds a line's end and a whole forged line after it cannot be told from that line, except right
-    after the line that it cuts. Any other id that imitates a line gives the event of its own group, or `Unmatched`.
+    A line is read by its own text: a group id that holds a line's end and a whole forged line after
+    it cannot be told from that line, except right after the line that it cuts. Any other id that
+    imitates a line gives the event of its own group, or `Unmatched`.
     """
 
     def __init__(self, layout: Layout, clock: BrokerClock) -> None:
@@ -40,24 +53,39 @@ class ServerLogParser:
         self._classes: dict[str, str | None] = {}
 
     def parse(self, line: bytes) -> LogEvent | Unmatched | Damaged | None:
-        """line: without or with its line end. None: it continues the event before it (an exception, a message of several lines)."""
+        """What a line says; None where it continues the event before it.
+
+        Such are an exception, and a message of several lines.
+
+        line: without or with its line end.
+        """
         text = line.rstrip(b"\r\n").decode("utf-8", "backslashreplace").removeprefix("\ufeff")
         entry = self._layout.split(text)
         if self._open:
             self._open = not self._layout.ends(text)
             return None
         if entry is None:
-            return None if self._begun else Damaged("No line of this layout has been seen yet, and this is none.")
+            return (
+                None
+                if self._begun
+                else Damaged("No line of this layout has been seen yet, and this is none.")
+            )
         self._begun = True
         at_ms = self._clock.to_ms(entry.local_s, entry.millis, entry.offset_s)
         if not entry.whole:
             self._open = entry.message.startswith("[Group")
             return Unmatched(entry.logger)
         name = self._class_of(entry.logger)
-        return Unmatched(entry.logger) if name is None else self._event(name, entry.logger, entry.level, entry.message, at_ms)
+        return (
+            Unmatched(entry.logger)
+            if name is None
+            else self._event(name, entry.logger, entry.level, entry.message, at_ms)
+        )
 
     def _class_of(self, logger: str) -> str | None:
-        """The coordinator's class that logs; "": the layout does not say; None: no coordinator's."""
+        """The coordinator's class that logs; "": the layout does not say; None: no
+        coordinator's.
+        """
         try:
             return self._classes[logger]
         except KeyError:
@@ -68,13 +96,22 @@ class ServerLogParser:
             name = self._classes[logger] = simple if known else None
             return name
 
-    def _event(self, name: str, logger: str, level: str, message: str, at_ms: int) -> LogEvent | Unmatched:
+    def _event(
+        self, name: str, logger: str, level: str, message: str, at_ms: int
+    ) -> LogEvent | Unmatched:
         prefix = _PREFIX.match(message)
         if len(message) > MESSAGE_MAX or (not name and prefix is None):
             return Unmatched(logger)
-        found = match(BY_CLASS.get(name, _ALL if not name else _NO_TEMPLATES), message[prefix.end() :] if prefix else message)
+        found = match(
+            BY_CLASS.get(name, _ALL if not name else _NO_TEMPLATES),
+            message[prefix.end() :] if prefix else message,
+        )
         if found is None:
-            ignored = name in IGNORED or message.startswith(_OTHER_COORDINATOR) or (level in ("DEBUG", "TRACE") and name in IGNORED_AT_DEBUG)
+            ignored = (
+                name in IGNORED
+                or message.startswith(_OTHER_COORDINATOR)
+                or (level in ("DEBUG", "TRACE") and name in IGNORED_AT_DEBUG)
+            )
             return LogEvent(event=HOUSEKEEPING, at_ms=at_ms) if ignored else Unmatched(logger)
         one, fields = found
         event = _event_of(one, fields, at_ms)

@@ -1,4 +1,6 @@
-"""A stretch of a text file as runs of whole lines: memory is a chunk and the longest line allowed, whatever the file holds."""
+"""A stretch of a text file as runs of whole lines: memory is a chunk and the longest line allowed,
+whatever the file holds.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from groupreplay.wire.byte_stream import CHUNK_BYTES, ByteStream
 from groupreplay.wire.text.text_units import OPEN
 
 LINE_BYTES_MAX = 16 << 20
-"""A longer line is passed over and told, never held. The longest that Kafka writes, a join of a huge group, has some MiB."""
+"""A longer line is passed over and told, never held. The longest that Kafka writes, a join of a
+huge group, has some MiB.
+"""
 
 TOLD_BYTES = 1024
 """What is kept of a line that is passed over."""
@@ -17,7 +21,9 @@ TOLD_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """position: of the first byte in the unpacked text. data: one or more whole lines, each with its newline."""
+    """position: of the first byte in the unpacked text.
+    data: one or more whole lines, each with its newline.
+    """
 
     position: int
     data: bytes
@@ -25,7 +31,11 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """A line of more than LINE_BYTES_MAX. start: its first bytes. size: bytes, newline and all."""
+    """A line of more than LINE_BYTES_MAX.
+
+    start: its first bytes.
+    size: bytes, newline and all.
+    """
 
     position: int
     start: bytes
@@ -33,9 +43,11 @@ class TooLong:
 
 
 class WholeLines:
-    """The lines of a stream that begin in [start, end), the last of them read to its own end. A last line without a newline is left for next time.
+    """The lines of a stream that begin in [start, end), the last of them read to its own end. A
+    last line without a newline is left for next time.
 
-    next_position: where the next reading goes on, known when all was iterated; None where no line began in the stretch.
+    next_position: where the next reading goes on, known when all was iterated; None where no line
+    began in the stretch.
     """
 
     def __init__(self, stream: ByteStream, start: int, end: int) -> None:
@@ -93,7 +105,9 @@ class WholeLines:
         return None
 
     def _cut(self, held: bytes) -> int:
-        """How many bytes of what is held are whole lines that begin before the end of the stretch."""
+        """How many bytes of what is held are whole lines that begin before the end of the
+        stretch.
+        """
         if self._end != OPEN and self._position + len(held) > self._end:
             newline = held.find(b"\n", self._end - 1 - self._position)
             if newline >= 0:

@@ -1,4 +1,6 @@
-"""Rows of `raw_lines` under way, and what one file comes to: gathered as tuples, handed on as column lists."""
+"""Rows of `raw_lines` under way, and what one file comes to: gathered as tuples, handed on as
+column lists.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,15 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Counts:
-    """What became of the lines of one stretch: lines = matched + unmatched + continuation + passed + damaged + too_long.
+    """What became of the lines of one stretch: lines = matched + unmatched + continuation + passed
+    + damaged + too_long.
 
-    matched: lines that told something. unmatched: whole lines that no template knows. continuation: of the line before them. passed: of other APIs.
-    reduced: requests that stand in another row. first_ms, last_ms: oldest and newest time of those matched, -1 none.
+    matched: lines that told something.
+    unmatched: whole lines that no template knows.
+    continuation: of the line before them.
+    passed: of other APIs.
+    reduced: requests that stand in another row.
+    first_ms, last_ms: oldest and newest time of those matched, -1 none.
     """
 
     lines: int = 0
@@ -101,18 +108,58 @@ class TextRows:
     def take(self) -> dict[str, list[Any]]:
         """The rows gathered so far, as columns."""
         rows, self.rows = self.rows, []
-        columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(len(COLUMNS) - 3)]
-        columns[1:1] = [[value] * len(rows) for value in (self._unit.kind, self._unit.path, self._unit.broker)]
+        columns: list[list[Any]] = (
+            [list(column) for column in zip(*rows, strict=True)]
+            if rows
+            else [[] for _ in range(len(COLUMNS) - 3)]
+        )
+        columns[1:1] = [
+            [value] * len(rows) for value in (self._unit.kind, self._unit.path, self._unit.broker)
+        ]
         return dict(zip(COLUMNS, columns, strict=True))
 
     def add_event(self, event: LogEvent, position: int, line: bytes) -> None:
         """A line that tells one thing, or one of the things it tells."""
         at_ms = event.at_ms
-        self.rows.append((LINE, position, *_event_values(event), at_ms, 1, 0, position, _text(line, LINE_CAP), None))
+        self.rows.append(
+            (
+                LINE,
+                position,
+                *_event_values(event),
+                at_ms,
+                1,
+                0,
+                position,
+                _text(line, LINE_CAP),
+                None,
+            )
+        )
 
-    def add_run(self, event: LogEvent, position: int, last_ms: int, requests: int, longest_gap_ms: int, last_position: int) -> None:
-        """Requests of one member that say the same, as one row: that of the first, without its text."""
-        self.rows.append((LINE, position, *_event_values(event), last_ms, requests, longest_gap_ms, last_position, None, None))
+    def add_run(
+        self,
+        event: LogEvent,
+        position: int,
+        last_ms: int,
+        requests: int,
+        longest_gap_ms: int,
+        last_position: int,
+    ) -> None:
+        """Requests of one member that say the same, as one row: that of the first, without its
+        text.
+        """
+        self.rows.append(
+            (
+                LINE,
+                position,
+                *_event_values(event),
+                last_ms,
+                requests,
+                longest_gap_ms,
+                last_position,
+                None,
+                None,
+            )
+        )
 
     def add_damage(self, position: int, reason: str, line: bytes, size: int) -> None:
         """A damaged line; those that follow one another become one row."""
@@ -130,7 +177,19 @@ class TextRows:
             values[_DETAIL] = damage.reason
             counts = json.dumps({"lines": damage.lines, "bytes": damage.size})
             text = _text(damage.line, DAMAGE_CAP)
-            self.rows.append((DAMAGE, damage.position, *values, None, damage.lines, None, damage.last_position, text, counts))
+            self.rows.append(
+                (
+                    DAMAGE,
+                    damage.position,
+                    *values,
+                    None,
+                    damage.lines,
+                    None,
+                    damage.last_position,
+                    text,
+                    counts,
+                )
+            )
 
     def add_failure(self, position: int, reason: str) -> None:
         """A file that ends too early, or cannot be read."""
@@ -141,10 +200,24 @@ class TextRows:
     def add_file(self, counts: Counts, next_position: int | None, failure: str | None) -> None:
         """What the stretch came to."""
         unit = self._unit
-        told = {each.name: getattr(counts, each.name) for each in fields(Counts) if each.name != "loggers"}
-        about = {"identity": unit.identity, "size": unit.size, "from_position": unit.start_position, "next_position": next_position}
-        detail = json.dumps({**about, **told, "loggers": counts.told_loggers(), "failure": failure}, separators=(",", ":"))
-        self.rows.append((FILE, unit.start_position, *_NO_EVENT, None, None, None, None, None, detail))
+        told = {
+            each.name: getattr(counts, each.name)
+            for each in fields(Counts)
+            if each.name != "loggers"
+        }
+        about = {
+            "identity": unit.identity,
+            "size": unit.size,
+            "from_position": unit.start_position,
+            "next_position": next_position,
+        }
+        detail = json.dumps(
+            {**about, **told, "loggers": counts.told_loggers(), "failure": failure},
+            separators=(",", ":"),
+        )
+        self.rows.append(
+            (FILE, unit.start_position, *_NO_EVENT, None, None, None, None, None, detail)
+        )
 
 
 def _text(line: bytes, cap: int) -> str:

@@ -1,4 +1,6 @@
-"""What one task reads of text logs: a file, or a range of its bytes. Made by the plan, sent to the tasks as JSON."""
+"""What one task reads of text logs: a file, or a range of its bytes. Made by the plan, sent to the
+tasks as JSON.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,14 @@ OPEN = -1
 class TextUnit:
     """One stretch of one file.
 
-    kind: SERVER_LOG or REQUEST_LOG path: local path or URI. size: bytes as stored when it was planned; what was appended later is not
-    read. broker, timezone, layout, message_field, time_field: of its source. identity: of `sources.text_logs`, "" for a file with a failure.
-    start_position, end_position: of the text, unpacked; a line belongs to the stretch in which it begins, end exclusive or OPEN.
-    last_ms: time of the newest line landed of this file before, -1 none. failure: why it could not be read when it was planned, "" if it could.
+    kind: SERVER_LOG or REQUEST_LOG path: local path or URI.
+    size: bytes as stored when it was planned; what was appended later is not read.
+    broker, timezone, layout, message_field, time_field: of its source.
+    identity: of `sources.text_logs`, "" for a file with a failure.
+    start_position, end_position: of the text, unpacked; a line belongs to the stretch in which it
+        begins, end exclusive or OPEN.
+    last_ms: time of the newest line landed of this file before, -1 none.
+    failure: why it could not be read when it was planned, "" if it could.
     """
 
     kind: str
@@ -38,5 +44,7 @@ class TextUnit:
 
     @classmethod
     def from_json(cls, text: str) -> TextUnit:
-        """Inverse of `to_json`. Raises TypeError or ValueError on any other text: only our own plan writes it."""
+        """Inverse of `to_json`. Raises TypeError or ValueError on any other text: only our own plan
+        writes it.
+        """
         return cls(**json.loads(text))
