@@ -19,7 +19,7 @@ from groupreplay.night.query_compiler import fit_to
 from groupreplay.report.catalog import Sources
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.owners import owners
-from groupreplay.report.summary import SUMMARY_TABLES, section, summary_frames, summary_lines
+from groupreplay.report.summary.text import SUMMARY_TABLES, section, summary_frames, summary_lines
 from groupreplay.tables.runs import DONE
 from groupreplay.tables.sql_files import write_sql
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import NullType, StructType
 
 from groupreplay.cli.queries import QUERIES, queries
-from groupreplay.report.summary import (
+from groupreplay.report.summary.text import (
     SUMMARY_TABLES,
     WIDTH,
     Section,
