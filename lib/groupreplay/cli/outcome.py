@@ -2,7 +2,7 @@
 status that goes with it (design section 7).
 
 As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC),
-`level`, `logger`, `message`, and what the line tells besides: `night`, `step`, `share`, `summary`,
+`level`, `logger`, `message`, and what else the line has: `night`, `step`, `share`, `summary`,
 `exit_status`. The last line is an object too; its `message` is the sentence.
 """
 
@@ -17,10 +17,14 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from groupreplay.errors import GroupReplayError
+from groupreplay.report.summary.text import summary_lines
 from groupreplay.tables.damage import damaged_table, lack_of_space
+
+if TYPE_CHECKING:
+    from groupreplay.night.run import NightResult
 
 TEXT, JSON = "text", "json"
 LOG_FORMATS = (TEXT, JSON)
@@ -50,8 +54,18 @@ class JsonLines(logging.Formatter):
         return json.dumps(told, ensure_ascii=False, default=str)
 
 
-def tell(lines: Sequence[str], log_format: str = TEXT) -> None:
-    """Prints what a person reads: as it is, or as one JSON object with the lines in `summary`."""
+def result_lines(result: NightResult) -> list[str]:
+    """What a person reads of a run: the summary of its night, or what a dry run says."""
+    return list(result.dry_run_lines) if result.summary is None else summary_lines(result.summary)
+
+
+def show_result(result: NightResult, log_format: str = TEXT) -> None:
+    """Prints these lines."""
+    show_lines(result_lines(result), log_format)
+
+
+def show_lines(lines: Sequence[str], log_format: str = TEXT) -> None:
+    """Prints lines for a person: as they are, or as one JSON object with the lines in `summary`."""
     text = (
         _json_line("summary", logging.INFO, summary=list(lines))
         if log_format == JSON

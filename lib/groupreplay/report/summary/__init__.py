@@ -1,1 +1,1 @@
-"""What one night found, for a person: a typed model, and how it reads as text."""
+"""What one night found, for a person: queries of its tables, a typed model, and its text."""
