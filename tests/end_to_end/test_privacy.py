@@ -150,7 +150,9 @@ def test_no_clear_value_is_in_what_analysts_read(nights: Nights) -> None:
         seen += 1
     assert seen > 50
     told = "\n".join(
-        line for result in (*nights.results, nights.dry) for line in result_lines(result)
+        text
+        for result in (*nights.results, nights.dry)
+        for text in (*result_lines(result), repr(result.summary))
     )
     assert clear.search(told) is None
     assert re.search(r"h:[0-9a-f]{24}", told), "the summary names members by their hash"

@@ -269,6 +269,12 @@ def test_json_lines_are_json_to_the_last(
         assert "look out" in log[2]["message"]
         assert [line["message"] for line in out[:-1]] == ["summary"]
         assert out[0]["summary"][0].startswith('groupreplay, cluster "c", night 2026-01-01')
+        model = out[0]["night_summary"]
+        assert (model["cluster"], model["logical_date"], model["as_of_ms"]) == (
+            '"c"',
+            "2026-01-01",
+            7,
+        )
         assert out[-1]["message"].startswith("Done: night 2026-01-01 of cluster c")
         assert (out[-1]["level"], out[-1]["exit_status"]) == ("INFO", 0)
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", out[-1]["at"])

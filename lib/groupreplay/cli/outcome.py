@@ -3,7 +3,7 @@ status that goes with it (design section 7).
 
 As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC),
 `level`, `logger`, `message`, and what else the line has: `night`, `step`, `share`, `summary`,
-`exit_status`. The last line is an object too; its `message` is the sentence.
+`night_summary`, `exit_status`. The last line is an object too; its `message` is the sentence.
 """
 
 from __future__ import annotations
@@ -60,14 +60,20 @@ def result_lines(result: NightResult) -> list[str]:
 
 
 def show_result(result: NightResult, log_format: str = TEXT) -> None:
-    """Prints these lines."""
-    show_lines(result_lines(result), log_format)
+    """Prints these lines. As JSON the summary comes as data too, in `night_summary`; a dry run has
+    none.
+    """
+    model = {} if result.summary is None else {"night_summary": result.summary.as_json()}
+    show_lines(result_lines(result), log_format, **model)
 
 
-def show_lines(lines: Sequence[str], log_format: str = TEXT) -> None:
-    """Prints lines for a person: as they are, or as one JSON object with the lines in `summary`."""
+def show_lines(lines: Sequence[str], log_format: str = TEXT, **fields: Any) -> None:
+    """Prints lines for a person: as they are, or as one JSON object with the lines in `summary`.
+
+    fields: what else the JSON object has.
+    """
     text = (
-        _json_line("summary", logging.INFO, summary=list(lines))
+        _json_line("summary", logging.INFO, summary=list(lines), **fields)
         if log_format == JSON
         else "\n".join(lines) + "\n"
     )

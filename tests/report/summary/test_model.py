@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 from groupreplay.report.summary.model import NightSummary
@@ -42,6 +44,26 @@ def test_a_night_of_which_nothing_is_known_has_every_part() -> None:
     assert list(empty) == list(SUMMARY.as_json())
     assert empty["seen"]["coverage"].keys() == SUMMARY.as_json()["seen"]["coverage"].keys()
     assert empty["migration"]["phases"] == []
+
+
+def test_every_key_is_described() -> None:
+    document = (Path(__file__).parents[3] / "docs/operations.md").read_text(encoding="utf-8")
+    section = document.partition("### The summary as data\n")[2].partition("\n## ")[0]
+    described = set(re.findall(r"`([\w.]+)`", section))
+    paths = {".".join(path) for path in _paths(SUMMARY.as_json())}
+    keys = {key for name in described for key in name.split(".")}
+    assert {path.rpartition(".")[2] for path in paths} <= keys
+    assert keys <= {key for path in paths for key in path.split(".")} | {
+        *("night_summary", "report", "top", "_ms", "_at_ms")
+    }
+
+
+def _paths(plain: Any, above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    if isinstance(plain, dict):
+        return {path for key, part in plain.items() for path in _paths(part, (*above, key))}
+    if isinstance(plain, list) and plain:
+        return {path for part in plain for path in _paths(part, above)}
+    return {above}
 
 
 def test_groups_that_cannot_take_part_are_apart() -> None:
