@@ -33,9 +33,6 @@ BY_WHAT_IS_SEEN: Final = {
 """Columns that have no word for what a hole hides (measures.md, holes and compaction)."""
 
 FAULTS: Final = {
-    "anomaly: none of severity ERROR": "I5, a group made anew in a hole",
-    "span: UNOBSERVED ended by then": "the same",
-    "state: to_at is not before the end": "the same",
     "conversion: was one": "of an operation that the cleaner took a part of",
     "epoch: EXACT cause": "of a member whose first K5 is lost",
     "epoch: converged by then": "members that are lost do not count",

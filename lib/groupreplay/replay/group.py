@@ -16,7 +16,7 @@ from groupreplay.records.consumer import (
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
-from groupreplay.replay import conversion, epochs, other, snapshot, state
+from groupreplay.replay import conversion, epochs, hidden_lives, other, snapshot, state
 from groupreplay.replay.classic import apply_classic
 from groupreplay.replay.commits import apply_commit
 from groupreplay.replay.consumer import apply_consumer
@@ -194,6 +194,8 @@ class GroupReplay:
         life.last_at = operation.ts_ms
         life.hole_seen = life.hole_seen or operation.last_hole > life.incarnation
         life.last_hole = operation.last_hole
+        if operation.last_hole > life.epoch_offset >= life.epoch_hole:
+            life.epoch_hole = operation.last_hole
         phase = snapshot.phase_of(life)
         if phase == snapshot.MIGRATED and life.last_phase != phase:
             life.upgraded_at = operation.ts_ms
@@ -339,17 +341,26 @@ class GroupReplay:
             machine.rules.both_kinds(operation, CONSUMER)
             self._end_life(operation, removed=False)
             machine = self._begin_life(CONSUMER, operation.offset, False)
-        elif _is_hidden(machine, operation) and _first_epoch(operation) <= (
-            machine.life.epoch or 0
-        ):
-            self._end_life(operation, removed=False)
-            machine = self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
+        elif hidden_lives.shows_another_life(machine.life, operation):
+            machine = self._live_on(machine.life, operation)
         change = _change(operation, machine)
         machine.rules.tombstones(operation)
         apply_consumer(machine, change, operation)
         machine.settle(change)
         machine.rules.consumer_operation(change, operation)
         return machine
+
+    def _live_on(self, before: Life, operation: Operation) -> Machine:
+        """The life that a hole hides the beginning of, with its members that were seen already."""
+        newcomers = hidden_lives.take_newcomers(before, operation)
+        self._end_life(operation, removed=False)
+        if not newcomers:
+            return self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
+        first = min(member.joined_offset for member in newcomers)
+        life = self._begin_life(CONSUMER, first, birth_seen=False).life
+        hidden_lives.settle_in(life, before, newcomers)
+        self._machine = Machine(life, self._given_names, self._output)
+        return self._machine
 
     def _other(self, operation: Operation) -> Machine | None:
         protocol = other.protocol_of(operation)
@@ -413,16 +424,6 @@ def is_consumer_birth(operation: Operation) -> bool:
                 first = True
                 epoch = epoch or current.member_epoch
     return joined and first and (epoch == 1 or (epoch == 2 and stamped > 0))
-
-
-def _first_epoch(operation: Operation) -> int:
-    """The epoch of the operation's first K3; greater than any where it has none."""
-    epochs_in = (
-        e.record.value.epoch
-        for e in operation.entries
-        if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
-    )
-    return next(epochs_in, 1 << 31)
 
 
 def _is_hidden(machine: Machine, operation: Operation) -> bool:
