@@ -34,10 +34,10 @@ BY_WHAT_IS_SEEN: Final = {
 
 FAULTS: Final = {
     "conversion: was one": "of an operation that the cleaner took a part of",
-    "epoch: EXACT cause": "of a member whose first K5 is lost",
+    "epoch: EXACT cause": "a static member back under its own id; ASSIGNOR of 4.4: the judge's",
     "epoch: converged by then": "members that are lost do not count",
     "epoch: no more members": "the same",
-    "span: start_observed": "a topic whose name is learnt after an upgrade",
+    "span: start_observed": "a topic whose id is learnt by an upgrade, or after it",
 }
 """What is still wrong, by longer histories and other seeds. Each goes when its rule holds."""
 

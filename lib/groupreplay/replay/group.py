@@ -442,4 +442,5 @@ def _change(operation: Operation, machine: Machine | None = None) -> Change:
         operation.last_hole,
     )
     change.last_change_offset = machine.life.last_change_offset if machine is not None else -1
+    change.is_whole = operation.is_whole
     return change
