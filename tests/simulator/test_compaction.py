@@ -33,7 +33,7 @@ BY_WHAT_IS_SEEN: Final = {
 """Columns that have no word for what a hole hides (measures.md, holes and compaction)."""
 
 FAULTS: Final = {
-    "conversion: was one": "of an operation that the cleaner took a part of",
+    "conversion: was one": "a downgrade by a static member that lost a part: from its first record",
     "epoch: EXACT cause": "a static member back under its own id; ASSIGNOR of 4.4: the judge's",
     "epoch: converged by then": "members that are lost do not count",
     "epoch: no more members": "the same",

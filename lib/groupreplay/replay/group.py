@@ -268,11 +268,15 @@ class GroupReplay:
         known = machine.life if machine is not None and goes_over else None
         epoch_before = conversion.known_epoch(known, operation) if known is not None else None
         self._end_life(operation, removed=False)
-        machine = self._begin_life(to, operation.offset, birth_seen=not online, inherits=known)
+        mode = conversion.ONLINE if online else conversion.offline_if_sure(operation, direction)
+        offline = mode == conversion.OFFLINE
+        machine = self._begin_life(to, operation.offset, birth_seen=offline, inherits=known)
         change = _change(operation)
+        is_sure = known is not None or mode != conversion.UNKNOWN
         if direction == conversion.UPGRADE:
             joiner = conversion.joiner_of(operation)
-            apply_consumer(machine, change, operation, (epochs.UPGRADE, joiner, epochs.EXACT))
+            cause = (epochs.UPGRADE, joiner, epochs.EXACT) if is_sure else None
+            apply_consumer(machine, change, operation, cause)
         else:
             entry, value = conversion.k2_of(operation)
             apply_classic(
@@ -282,13 +286,8 @@ class GroupReplay:
                 value,
                 (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None,
             )
-        conversion.converted(
-            machine,
-            operation,
-            direction,
-            conversion.ONLINE if online else conversion.OFFLINE,
-            epoch_before,
-        )
+        if is_sure:  # else it may as well have been a group of commits alone
+            conversion.converted(machine, operation, direction, mode, epoch_before)
         machine.settle(change)
         return machine
 
