@@ -12,8 +12,8 @@ import groupreplay
 from groupreplay.evidence import saved_memory as evidence_state
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
-from groupreplay.replay import state
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay import saved_life as state
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.state_codec import Converters
 from tests.replay.kept_states import (
     EVIDENCE,

@@ -21,10 +21,10 @@ from groupreplay.evidence import saved_memory as evidence_state
 from groupreplay.evidence.evidence_facts import AssignorFailure, Outage, Silence
 from groupreplay.evidence.memory import Evidence
 from groupreplay.records.entries import Entry
-from groupreplay.replay import state
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay import saved_life as state
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.life import SHARE, STREAMS, Life
-from groupreplay.replay.version_1 import FIRST
+from groupreplay.replay.life_version_1 import FIRST
 from groupreplay.state_codec import Codec, StateError, classes_of, kept_fields
 from tests.replay.kept_states import EVIDENCE, LIFE, kept, releases
 from tests.support.random_logs import NAMES, logs

@@ -2,7 +2,7 @@
 inherited from the one before.
 
 Partitions are pairs (topic, partition): topic is an id while the group speaks the consumer
-protocol, a name while it is classic, as the records name them. `replay.conversion` renames what is
+protocol, a name while it is classic, as the records name them. `replay.protocols.conversion` renames what is
 open when a group changes its protocol.
 """
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
+from groupreplay.replay.assignment.membership import Machine
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
-from groupreplay.replay.machine import Machine
 
 NOT_APPLICABLE = "NOT_APPLICABLE"
 EMPTY = "EMPTY"

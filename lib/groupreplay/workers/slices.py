@@ -19,7 +19,7 @@ import pandas as pd
 
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Anomaly
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.results import Undecodable, UnknownType

@@ -18,15 +18,15 @@ from groupreplay.records.consumer import (
     ConsumerGroupTargetAssignmentMember,
 )
 from groupreplay.records.entries import Entry
-from groupreplay.replay import epochs as cause_names
-from groupreplay.replay.classic import apply_classic
-from groupreplay.replay.consumer import apply_consumer, set_target
-from groupreplay.replay.epochs import EXACT
+from groupreplay.replay.assignment import epochs as cause_names
+from groupreplay.replay.assignment.epochs import EXACT
+from groupreplay.replay.assignment.membership import Change, Machine
+from groupreplay.replay.assignment.owners import Ending, Moment
 from groupreplay.replay.facts import Conversion
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition, Trail
-from groupreplay.replay.machine import Change, Machine
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.ownership import Ending, Moment
+from groupreplay.replay.protocols.classic import apply_classic
+from groupreplay.replay.protocols.consumer import apply_consumer, set_target
 
 UPGRADE = "UPGRADE"
 DOWNGRADE = "DOWNGRADE"

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
+from groupreplay.replay.assignment.membership import Machine
+from groupreplay.replay.assignment.topic_names import learn_topic
 from groupreplay.replay.life import CLASSIC
-from groupreplay.replay.machine import Machine
-from groupreplay.replay.topic_names import learn_topic
 
 
 def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:

@@ -1,7 +1,7 @@
 """The rules of a coordinator's log as a table: the invariants of the reference's section 7, as
 corrected by recordings of 3.9 to 4.3.
 
-`replay.rules` judges by them. I3 is a measure and I23 a liveness property: neither is checked.
+`replay.rules.judge` judges by them. I3 is a measure and I23 a liveness property: neither is checked.
 """
 
 from __future__ import annotations

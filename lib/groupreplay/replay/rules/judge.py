@@ -1,4 +1,4 @@
-"""Judges a coordinator's log by the rules of `replay.rule_table`.
+"""Judges a coordinator's log by the rules of `replay.rules.rule_table`.
 
 A broken rule is an `Anomaly` with the record that shows it; replay goes on. Rules are judged at
 operation end, but for those of record order (I4, I5, I14). Where a hole lies between a record and
@@ -37,10 +37,10 @@ from groupreplay.replay.life import (
     TopicPartition,
 )
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.rule_table import RULES
+from groupreplay.replay.rules.rule_table import RULES
 
 if TYPE_CHECKING:
-    from groupreplay.replay.machine import Change
+    from groupreplay.replay.assignment.membership import Change
 
 REVOCATION_SLACK_MS = 5_000
 """A busy broker writes a fence late; on healthy ones 3 ms were seen."""

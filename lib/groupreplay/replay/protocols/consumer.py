@@ -26,12 +26,12 @@ from groupreplay.records.consumer import (
     TopicPartitions,
 )
 from groupreplay.records.entries import Entry
-from groupreplay.replay import epochs as cause_names
-from groupreplay.replay.epochs import EXACT, INFERRED, NONE, only, partitions_moved
+from groupreplay.replay.assignment import epochs as cause_names
+from groupreplay.replay.assignment.epochs import EXACT, INFERRED, NONE, only, partitions_moved
+from groupreplay.replay.assignment.membership import Change, Machine
+from groupreplay.replay.assignment.topic_names import deduce_topic, learn_topic
 from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
-from groupreplay.replay.machine import Change, Machine
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.topic_names import deduce_topic, learn_topic
 
 Cause = tuple[str, str | None, str]
 

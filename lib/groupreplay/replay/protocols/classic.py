@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from groupreplay.records.classic import GroupMember, GroupMetadataValue
 from groupreplay.records.entries import Entry
-from groupreplay.replay import epochs as cause_names
-from groupreplay.replay.epochs import INFERRED, NONE, only, partitions_moved
+from groupreplay.replay.assignment import epochs as cause_names
+from groupreplay.replay.assignment.epochs import INFERRED, NONE, only, partitions_moved
+from groupreplay.replay.assignment.membership import Change, Machine
 from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition
-from groupreplay.replay.machine import Change, Machine
 
 Cause = tuple[str, str | None, str]
 

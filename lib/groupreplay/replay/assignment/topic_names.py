@@ -9,8 +9,8 @@ to but one are in the target under ids whose names are known, and one id is left
 from __future__ import annotations
 
 from groupreplay.records.entries import Entry
+from groupreplay.replay.assignment.membership import Machine
 from groupreplay.replay.facts import TopicSeen
-from groupreplay.replay.machine import Machine
 
 
 def learn_topic(

@@ -16,14 +16,18 @@ from groupreplay.records.consumer import (
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
-from groupreplay.replay import conversion, epochs, other, snapshot, state
-from groupreplay.replay.classic import apply_classic
-from groupreplay.replay.commits import apply_commit
-from groupreplay.replay.consumer import apply_consumer
+from groupreplay.replay import saved_life as state
+from groupreplay.replay import snapshot
+from groupreplay.replay.assignment import epochs
+from groupreplay.replay.assignment.membership import Change, Machine
 from groupreplay.replay.facts import Fact, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life, Output
-from groupreplay.replay.machine import Change, Machine
 from groupreplay.replay.operations import Operation, OperationReader
+from groupreplay.replay.protocols import conversion
+from groupreplay.replay.protocols import counted_only as other
+from groupreplay.replay.protocols.classic import apply_classic
+from groupreplay.replay.protocols.commits import apply_commit
+from groupreplay.replay.protocols.consumer import apply_consumer
 
 
 class GroupReplay:

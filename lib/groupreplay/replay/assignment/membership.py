@@ -16,7 +16,9 @@ from groupreplay.records.consumer import (
     STATIC_LEAVE_EPOCH,
     UNREVOKED_PARTITIONS,
 )
-from groupreplay.replay.epochs import Epochs
+from groupreplay.replay.assignment.epochs import Epochs
+from groupreplay.replay.assignment.owners import Ending, Moment, Ownership
+from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.facts import MemberLife, MemberState
 from groupreplay.replay.life import (
     CLASSIC,
@@ -28,9 +30,7 @@ from groupreplay.replay.life import (
     Output,
     TopicPartition,
 )
-from groupreplay.replay.ownership import Ending, Moment, Ownership
-from groupreplay.replay.rules import Rules
-from groupreplay.replay.stalls import Stalls
+from groupreplay.replay.rules.judge import Rules
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from groupreplay.records.consumer import (
     UNRELEASED_PARTITIONS,
     UNREVOKED_PARTITIONS,
 )
-from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
+from groupreplay.replay.assignment.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
 from groupreplay.replay.facts import Chain, Stall
 from groupreplay.replay.life import (
     CLASSIC,
@@ -31,7 +31,7 @@ from groupreplay.replay.life import (
     TopicPartition,
     client_key,
 )
-from groupreplay.replay.rules import Rules
+from groupreplay.replay.rules.judge import Rules
 
 
 @dataclass(slots=True)
