@@ -19,7 +19,7 @@ def _waiting(_: Any, member: Mapping[str, Any]) -> set[TopicPartition]:
     return set((member.get("target") or frozenset()) - member.get("assigned", frozenset()))
 
 
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {"Departure": "RemovedMember"}
 """Class as earlier code called it -> as it is called now."""
 
 CONVERTERS: Final[dict[tuple[str, str, int], Converter]] = {("Member", "waiting", 1): _waiting}

@@ -8,80 +8,39 @@ end every touched member is compared with what it was before, and the difference
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from groupreplay.records.consumer import (
     MEMBER_STATES,
     STABLE,
     STATIC_LEAVE_EPOCH,
     UNREVOKED_PARTITIONS,
+    ConsumerGroupCurrentMemberAssignmentValue,
 )
 from groupreplay.replay.assignment.epochs import Epochs
-from groupreplay.replay.assignment.owners import Ending, Moment, Ownership
+from groupreplay.replay.assignment.owners import Owners
 from groupreplay.replay.assignment.stalls import Stalls
+from groupreplay.replay.change import Before, Change, Ending, Moment
 from groupreplay.replay.facts import MemberLife, MemberState
-from groupreplay.replay.life import (
-    CLASSIC,
-    CONSUMER,
-    Before,
-    Life,
-    Member,
-    Names,
-    Output,
-    TopicPartition,
-)
-from groupreplay.replay.rules.judge import Rules
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition
+from groupreplay.replay.names import Names
+from groupreplay.replay.operations import Operation
+from groupreplay.replay.output import Output
+from groupreplay.replay.rules.judge import Judge
+from groupreplay.replay.rules.of_groups import revocation_in_time
+from groupreplay.replay.rules.of_operations import last_assignments
 
 
-@dataclass(slots=True)
-class Change:
-    """One operation as it unfolds.
-
-    before: members touched, as they were.
-    removed: members gone by its end.
-    replaced: old member id -> the id that took its instance over.
-    offsets: member id -> offset of the record that shows its last change. hidden: members whose
-        earlier state lies behind a hole.
-    by_k2: a classic group's K2 is the evidence.
-    claims: (partition, whose target it was in, whose it came into).
-    dropped: members and the partitions that left their targets since the last K6.
-    resubscribed: members whose subscription changed.
-    last_change_offset: of the group's record before.
-    hides_ends: the group goes on as another kind, how its members ended was not seen.
-    converts, downgraded: the group changed its protocol online, or went back to the classic one.
-    """
-
-    at: int
-    offset: int
-    last_offset: int
-    leader_epoch: int
-    last_hole: int
-    by_k2: bool = False
-    group_ends: bool = False
-    before: dict[str, Before] = field(default_factory=dict)
-    removed: dict[str, Member] = field(default_factory=dict)
-    replaced: dict[str, str] = field(default_factory=dict)
-    offsets: dict[str, int] = field(default_factory=dict)
-    claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
-    dropped: list[tuple[Member, frozenset[TopicPartition]]] = field(default_factory=list)
-    resubscribed: list[Member] = field(default_factory=list)
-    last_change_offset: int = -1
-    hides_ends: bool = False
-    converts: bool = False
-    downgraded: bool = False
-
-
-class Machine:
+class Membership:
     """One life and its parts."""
 
     def __init__(self, life: Life, given_names: Mapping[str, str], output: Output) -> None:
         self.life = life
         self.output = output
         self.names = Names(given_names, life)
-        self.ownership = Ownership(life, self.names, output)
+        self.judge = Judge(life, output)
+        self.owners = Owners(life, self.names, output, self.judge)
         self.epochs = Epochs(life, output)
-        self.rules = Rules(life, output)
-        self.stalls = Stalls(life, self.names, output, self.rules)
+        self.stalls = Stalls(life, self.names, output, self.judge)
         self.blockers_changed = True
 
     def see_topic(self, topic_id: str) -> None:
@@ -167,6 +126,17 @@ class Machine:
         stable[member.epoch] = stable.get(member.epoch, 0) + by
         if not stable[member.epoch]:
             del stable[member.epoch]
+
+    def note_stamps(self, change: Change, operation: Operation) -> None:
+        """At operation end: which spans keep their assignment epochs (4.3+)."""
+        for entry, member in last_assignments(self.life, change, operation):
+            value = entry.record.value
+            if member.epoch is None or member.epoch <= 0:
+                continue
+            if isinstance(value, ConsumerGroupCurrentMemberAssignmentValue):
+                before = change.before[member.member_id].current_offset
+                known = before >= 0 and change.last_hole <= before and not change.converts
+                self.owners.note_stamps(member, entry.offset, value, known)
 
     # ------------------------------------------------------------ the end of an operation
 
@@ -277,13 +247,13 @@ class Machine:
         """Ends what a member was asked for, and the spans of what it lost."""
         if member.requests:
             if not ending.hidden and not member.pending:
-                self.rules.revocation(member, change.at, moment.offset)
-            self.ownership.end_requests(member, ending, moment)
+                self.judge.note(revocation_in_time(member, change.at, moment.offset))
+            self.owners.end_requests(member, ending, moment)
         self.stalls.watch_revocation(member, change.at, moment.offset)
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
                 self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
-            self.ownership.release(member, lost, ending, moment)
+            self.owners.release(member, lost, ending, moment)
             self.stalls.changed_hands(lost, moment.offset)
 
     def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
@@ -294,9 +264,7 @@ class Machine:
         if member.member_id in change.removed or (
             member.epoch is None and before.epoch is not None
         ):
-            return Ending(
-                "LEFT_OR_FENCED", self.ownership.removal_outcome(member, change.at), hidden
-            )
+            return Ending("LEFT_OR_FENCED", self.owners.removal_outcome(member, change.at), hidden)
         outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
         if change.downgraded:
             outcome = "UNOBSERVED"
@@ -338,16 +306,10 @@ class Machine:
     def life_row(self, member: Member) -> MemberLife:
         """The member's row in `members` while it is in the group."""
         return MemberLife(
-            group_id=self.life.group_id,
-            incarnation=self.life.incarnation,
-            offsets_partition=self.life.offsets_partition,
+            **self.life.place,
             from_offset=member.joined_offset,
             start_observed=member.join_observed,
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            client_host=member.client_host,
-            member_protocol=member.protocol,
+            **member.client,
             joined_at=member.joined_at,
         )
 
@@ -366,27 +328,21 @@ class Machine:
             known = fresh
             if change.converts and before.existed:
                 known = frozenset([tp for tp in fresh if self._is_new(change, tp)])
-            self.ownership.hold(member, known, moment, observed)
-            self.ownership.hold(member, fresh - known, moment, False)
+            self.owners.hold(member, known, moment, observed)
+            self.owners.hold(member, fresh - known, moment, False)
             self.stalls.changed_hands(fresh, moment.offset)
         if member.pending:
-            self.ownership.request(member, member.pending, moment, observed)
+            self.owners.request(member, member.pending, moment, observed)
         if (
             member.epoch is not None
             and member.current_offset != before.current_offset
             and member.state_row is None
         ):
             member.state_row = MemberState(
-                group_id=self.life.group_id,
-                incarnation=self.life.incarnation,
-                offsets_partition=self.life.offsets_partition,
+                **self.life.place,
                 from_offset=moment.offset,
                 start_observed=observed,
-                member_id=member.member_id,
-                instance_id=member.instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                member_protocol=member.protocol,
+                **member.client,
                 member_epoch=member.epoch,
                 state=state_name(member.state),
                 from_at=change.at,
@@ -419,8 +375,8 @@ class Machine:
                         change.leader_epoch,
                     )
                     ending = Ending("UNOBSERVED", hidden=True)
-                    self.ownership.end_requests(other, ending, moment)
-                    self.ownership.release(other, {tp}, ending, moment)
+                    self.owners.end_requests(other, ending, moment)
+                    self.owners.release(other, {tp}, ending, moment)
                     self.stalls.watch_revocation(other, change.at, moment.offset)
 
     def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
