@@ -41,6 +41,7 @@ class Change:
     last_change_offset: of the group's record before.
     hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
+    is_whole: nothing of the operation is known to be lost.
     """
 
     at: int
@@ -61,6 +62,7 @@ class Change:
     hides_ends: bool = False
     converts: bool = False
     downgraded: bool = False
+    is_whole: bool = True
 
     @classmethod
     def of(cls, operation: Operation, life: Life | None = None) -> Change:
@@ -76,6 +78,7 @@ class Change:
             operation.last_hole,
         )
         change.last_change_offset = life.last_change_offset if life is not None else -1
+        change.is_whole = operation.is_whole
         return change
 
     @classmethod

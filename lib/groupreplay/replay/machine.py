@@ -99,6 +99,8 @@ class GroupMachine(ABC):
         life.last_at = operation.ts_ms
         life.hole_seen = life.hole_seen or operation.last_hole > life.incarnation
         life.last_hole = operation.last_hole
+        if operation.last_hole > life.epoch_offset >= life.epoch_hole:
+            life.epoch_hole = operation.last_hole
         phase = snapshot.phase_of(life)
         self.note_phase(operation, phase)
         if phase != snapshot.EMPTY:

@@ -1,4 +1,4 @@
-"""Whether an operation begins a consumer group, and which epoch it shows first."""
+"""Whether an operation begins a consumer group."""
 
 from __future__ import annotations
 
@@ -40,13 +40,3 @@ def is_consumer_birth(operation: Operation) -> bool:
                 first = True
                 epoch = epoch or current.member_epoch
     return joined and first and (epoch == 1 or (epoch == 2 and stamped > 0))
-
-
-def first_epoch(operation: Operation) -> int:
-    """The epoch of the operation's first K3; greater than any where it has none."""
-    epochs_in = (
-        e.record.value.epoch
-        for e in operation.entries
-        if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
-    )
-    return next(epochs_in, 1 << 31)

@@ -30,9 +30,14 @@ from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols import conversion
-from groupreplay.replay.protocols.births import first_epoch, is_consumer_birth
+from groupreplay.replay.protocols.births import is_consumer_birth
 from groupreplay.replay.protocols.classic import apply_classic
 from groupreplay.replay.protocols.consumer import apply_consumer
+from groupreplay.replay.protocols.hidden_lives import (
+    settle_in,
+    shows_another_life,
+    take_newcomers,
+)
 from groupreplay.replay.rules.of_groups import one_kind
 from groupreplay.replay.rules.of_operations import (
     consumer_operation,
@@ -97,12 +102,16 @@ class ConsumerGroupMachine(GroupMachine):
         epoch_before: None where it is not known.
         """
         protocol = CONSUMER if direction == conversion.UPGRADE else CLASSIC
+        mode = conversion.ONLINE if online else conversion.offline_if_sure(operation, direction)
+        birth_seen = mode == conversion.OFFLINE
         if before is not None:
-            life = before.heir(operation.offset, protocol, birth_seen=not online)
+            life = before.heir(operation.offset, protocol, birth_seen=birth_seen)
         else:
-            life = home.life(operation.offset, protocol, birth_seen=not online)
+            life = home.life(operation.offset, protocol, birth_seen=birth_seen)
         machine = cls(life, home)
-        machine._apply_conversion(operation, direction, epoch_before, online=online)
+        # Else it may as well have been a group of commits alone.
+        is_sure = before is not None or mode != conversion.UNKNOWN
+        machine._apply_conversion(operation, direction, mode, epoch_before, is_sure=is_sure)
         return machine
 
     def takes(self, operation: Operation) -> bool:
@@ -201,11 +210,22 @@ class ConsumerGroupMachine(GroupMachine):
         elif life.protocol != CONSUMER:
             judge.note(one_kind(life, operation, CONSUMER))
             machine = self._succeeded(operation, CONSUMER, birth_seen=False)
-        elif _is_hidden(life, operation) and first_epoch(operation) <= (life.epoch or 0):
-            birth = is_consumer_birth(operation)
-            machine = self._succeeded(operation, CONSUMER, birth_seen=birth)
+        elif shows_another_life(life, operation):
+            machine = self._live_on(operation)
         machine._apply_consumer(operation)
         return machine
+
+    def _live_on(self, operation: Operation) -> ConsumerGroupMachine:
+        """The life that a hole hides the beginning of, with its members that were seen already."""
+        newcomers = take_newcomers(self.life, operation)
+        if not newcomers:
+            birth = is_consumer_birth(operation)
+            return self._succeeded(operation, CONSUMER, birth_seen=birth)
+        self.end(Change.of(operation), removed=False)
+        first = min(member.joined_offset for member in newcomers)
+        life = self.home.life(first, CONSUMER, birth_seen=False)
+        settle_in(life, self.life, newcomers)
+        return ConsumerGroupMachine(life, self.home)
 
     def _apply_consumer(self, operation: Operation) -> None:
         change = Change.of(operation, self.life)
@@ -270,22 +290,30 @@ class ConsumerGroupMachine(GroupMachine):
             life.targets.clear()
 
     def _apply_conversion(
-        self, operation: Operation, direction: str, epoch_before: int | None, *, online: bool
+        self,
+        operation: Operation,
+        direction: str,
+        mode: str,
+        epoch_before: int | None,
+        *,
+        is_sure: bool,
     ) -> None:
         """Applies the conversion that this life begins with.
 
         epoch_before: of the life before; None where it is not known.
+        is_sure: that it is a conversion.
         """
         membership, change = self.membership, Change.of(operation)
         if direction == conversion.UPGRADE:
             joiner = conversion.joiner_of(operation)
-            apply_consumer(membership, change, operation, (epochs.UPGRADE, joiner, epochs.EXACT))
+            cause = (epochs.UPGRADE, joiner, epochs.EXACT) if is_sure else None
+            apply_consumer(membership, change, operation, cause)
         else:
             entry, value = conversion.k2_of(operation)
-            cause = (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None
-            apply_classic(membership, change, entry, value, cause)
-        mode = conversion.ONLINE if online else conversion.OFFLINE
-        conversion.converted(membership, operation, direction, mode, epoch_before)
+            known = (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None
+            apply_classic(membership, change, entry, value, known)
+        if is_sure:
+            conversion.converted(membership, operation, direction, mode, epoch_before)
         membership.settle(change)
 
     # ------------------------------------------------------------ the end of a life
