@@ -9,9 +9,11 @@ rules: measures.md sections 4 and 5; CurrentAssignmentBuilder for what a K8 mean
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from groupreplay.records.consumer import ConsumerGroupCurrentMemberAssignmentValue
 from groupreplay.replay.change import Ending, Moment
-from groupreplay.replay.facts import HandOver, HeldPartition, Stall
+from groupreplay.replay.facts import HandOver, HeldPartition
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, Span, TopicPartition, Trail
 from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
@@ -38,9 +40,9 @@ class Owners:
 
     def request(
         self, member: Member, wanted: frozenset[TopicPartition], moment: Moment, observed: bool
-    ) -> None:
+    ) -> int:
         """Opens a hand-over for every partition newly asked back from a member (first K8 that has
-        it pending).
+        it pending). Returns how many there are.
         """
         fresh = sorted(wanted - member.requests.keys())
         for tp in fresh:
@@ -64,21 +66,7 @@ class Owners:
                 else None,
             )
             member.requests[tp] = row
-        if fresh and member.revocation is None and observed:
-            member.revocation = self._revocation_stall(member, len(fresh), moment)
-
-    def _revocation_stall(self, member: Member, partitions: int, moment: Moment) -> Stall:
-        timeout_ms = member.rebalance_timeout_ms if member.protocol == CONSUMER else -1
-        return Stall(
-            **self._life.place,
-            from_offset=moment.offset,
-            reason="SLOW_REVOCATION",
-            **member.client,
-            since_at=moment.at,
-            blocked_by=[member.member_id],
-            partitions_held=partitions,
-            deadline_at=moment.at + timeout_ms if timeout_ms >= 0 else None,
-        )
+        return len(fresh)
 
     def end_requests(self, member: Member, ending: Ending, moment: Moment) -> None:
         """Ends the open requests of a member that are no longer pending: acknowledged, given back,
@@ -365,6 +353,35 @@ class Owners:
         if not (trail.released or trail.handed or trail.granted or trail.granted_spans):
             self._life.trails.pop(tp, None)
 
+    # ------------------------------------------------------------ other names
+
+    def rename(self, new_topic: Mapping[TopicPartition, str | None], moment: Moment) -> None:
+        """At an online conversion: renames every open span, request and trail; one without a new
+        name ends UNOBSERVED.
+        """
+        life = self._life
+        for member in life.members.values():
+            unnamed = {tp for tp in member.spans if new_topic.get(tp) is None}
+            self.release(member, unnamed, Ending("UNOBSERVED", hidden=True), moment)
+            _rename_member(member, new_topic)
+        life.holders = {}
+        for member in life.members.values():
+            for tp in member.spans:
+                life.holders.setdefault(tp, []).append(member.member_id)
+        trails: dict[TopicPartition, Trail] = {}
+        for tp, trail in life.trails.items():
+            if (topic := new_topic.get(tp)) is not None:
+                trails[topic, tp[1]] = trail
+            else:
+                self.finish(trail)
+        life.trails = trails
+        life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
+
+    def forget_stamps(self, member: Member) -> None:
+        """The member's K8 has no assignment epochs: its writer is older than 4.3."""
+        for span in member.spans.values():
+            span.stamped = False
+
     # ------------------------------------------------------------ small parts
 
     def _trail(self, tp: TopicPartition) -> Trail:
@@ -403,3 +420,15 @@ class Owners:
         params = {"what": what, "ms": str(ms)}
         place = moment.at, moment.offset
         self._judge.note([Finding("NEGATIVE_DURATION", *place, "NEGATIVE", params)])
+
+
+def _rename_member(member: Member, new_topic: Mapping[TopicPartition, str | None]) -> None:
+    spans, requests = member.spans, member.requests
+    member.spans, member.requests = {}, {}
+    for tp, span in spans.items():
+        if (topic := new_topic[tp]) is not None:
+            span.other_name = tp[0]
+            member.spans[topic, tp[1]] = span
+    for tp, row in requests.items():
+        topic = new_topic.get(tp)
+        member.requests[topic if topic is not None else tp[0], tp[1]] = row

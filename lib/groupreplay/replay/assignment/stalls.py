@@ -18,7 +18,7 @@ from groupreplay.records.consumer import (
     UNREVOKED_PARTITIONS,
 )
 from groupreplay.replay.assignment.epochs import MAX_CHAIN_LENGTH
-from groupreplay.replay.change import Before
+from groupreplay.replay.change import Before, Moment
 from groupreplay.replay.facts import Chain, Stall
 from groupreplay.replay.life import (
     CLASSIC,
@@ -217,6 +217,45 @@ class Stalls:
             stall, member.wait = member.wait, None
             self._output.emit_stall(stall, at, offset)
 
+    def forget_waits(self) -> None:
+        """At an online conversion: who waits for whom is to be judged by other names."""
+        for member in self._life.members.values():
+            member.waiting = set()
+        self._life.waiters.clear()
+
+    # ------------------------------------------------------------ members of both protocols
+
+    def watch_mixed(self, is_mixed: bool, at: int, offset: int, last_offset: int) -> None:
+        """MIGRATION_STALLED: since when a group has members of both protocols.
+
+        offset, last_offset: of the operation's first and last record.
+        """
+        life = self._life
+        if is_mixed and life.mixed is None:
+            life.mixed = Stall(
+                **life.place,
+                from_offset=offset,
+                start_observed=life.birth_seen or life.last_phase is not None,
+                reason="MIGRATION_STALLED",
+                member_id=None,
+                since_at=at,
+                blocked_by=[],
+            )
+        elif not is_mixed:
+            self.end_mixed(at, last_offset)
+
+    def note_blockers(self) -> None:
+        """Who keeps a mixed group from the consumer protocol."""
+        life = self._life
+        if life.mixed is not None:
+            blockers = [m.member_id for m in life.members.values() if m.protocol == CLASSIC]
+            life.mixed.blocked_by = sorted(blockers)
+
+    def end_mixed(self, at: int, offset: int) -> None:
+        if (mixed := self._life.mixed) is not None:
+            self._life.mixed = None
+            self._output.emit_stall(mixed, at, offset)
+
     # ------------------------------------------------------------ silence after a new target
 
     def behind_since(self, last: Before | Member) -> int | None:
@@ -296,6 +335,15 @@ class Stalls:
             self._output.emit_stall(stall, at, offset)
 
     # ------------------------------------------------------------ revocation
+
+    def ask_back(self, member: Member, partitions: int, moment: Moment) -> None:
+        """Partitions are asked back from a member: its SLOW_REVOCATION begins, if none is open."""
+        if member.revocation is None:
+            timeout_ms = member.rebalance_timeout_ms if member.protocol == CONSUMER else -1
+            me = [member.member_id]
+            stall = self.new("SLOW_REVOCATION", member, moment.at, moment.offset, me, partitions)
+            stall.deadline_at = moment.at + timeout_ms if timeout_ms >= 0 else None
+            member.revocation = stall
 
     def watch_revocation(self, member: Member, at: int, offset: int) -> None:
         """SLOW_REVOCATION ends when none of the partitions asked back is pending any more."""
