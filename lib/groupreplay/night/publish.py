@@ -21,13 +21,15 @@ from groupreplay.night.query_compiler import fit_to
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.owners import owners
 from groupreplay.report.night_rows import NightRows
-from groupreplay.report.summary import SUMMARY_TABLES, section, summary_frames, summary_lines
+from groupreplay.report.summary.frames import SUMMARY_TABLES, summary_frames, summary_rows
+from groupreplay.report.summary.model import NightSummary
+from groupreplay.report.summary.read import night_summary
 from groupreplay.tables.runs import DONE
 from groupreplay.tables.sql_files import write_sql
 
 
-def publish_replayed(night: Night, *, tells: bool = False) -> tuple[str, ...]:
-    """REPLAYED -> DONE. tells: gives what a person reads of the night."""
+def publish_replayed(night: Night, *, tells: bool = False) -> NightSummary | None:
+    """REPLAYED -> DONE. tells: gives the summary of the night, otherwise None."""
     landing, plan, earlier = night.landing, night.plan, night.earlier
     fit_to(night.warehouse.spark, plan.staged_rows)
     with night.timed("publish") as progress:
@@ -72,36 +74,25 @@ def publish_replayed(night: Night, *, tells: bool = False) -> tuple[str, ...]:
         # read.
         if all(each.logical_date <= night.logical_date for each in night.nights):
             write_sql(night.warehouse, night.logical_date, published.versions)
-    return telling.result() if telling else ()
+    return telling.result() if telling else None
 
 
-def _summary(night: Night, counts: Mapping[str, int]) -> tuple[str, ...]:
+def _summary(night: Night, counts: Mapping[str, int]) -> NightSummary:
     """Of the night that was just published. counts: rows of each table."""
     tables = {
         name: night.kept[name] if name in night.kept else night.rows(name)
         for name in SUMMARY_TABLES
     }
     empty = {name for name, rows in counts.items() if rows == 0}
-    frames = {
-        name: frame
-        for name, frame in summary_frames(
-            tables, night.logical_date, night.config.report.top
-        ).items()
-        if not _ASKS.get(name, frozenset(SUMMARY_TABLES)) <= empty
-    }
+    frames = summary_frames(tables, night.logical_date, night.config.report.top, empty)
     with ThreadPoolExecutor(THREADS) as threads:
-        found = dict(
-            zip(
-                frames,
-                threads.map(lambda frame: section(frame.collect()), frames.values()),
-                strict=True,
-            )
-        )
-    as_of_ms = night.landing.as_of_ms if night.landing.as_of_ms >= 0 else None
-    return tuple(
-        summary_lines(
-            found, cluster=night.config.cluster, logical_date=night.logical_date, as_of_ms=as_of_ms
-        )
+        rows = threads.map(lambda frame: summary_rows(frame.collect()), frames.values())
+        found = dict(zip(frames, rows, strict=True))
+    return night_summary(
+        found,
+        cluster=night.config.cluster,
+        logical_date=night.logical_date,
+        as_of_ms=night.landing.as_of_ms if night.landing.as_of_ms >= 0 else None,
     )
 
 
@@ -154,14 +145,3 @@ def _columns(published: Published) -> dict[str, Any]:
         "digest": dict(published.digest),
         "digest_final": dict(published.digest_final),
     }
-
-
-_ASKS = {
-    "hand_overs": frozenset({"revocation_latencies"}),
-    "slowest": frozenset({"revocation_latencies"}),
-    "stuck_reasons": frozenset({"stuck_members", "stuck_groups"}),
-    "stuck": frozenset({"stuck_members", "stuck_groups"}),
-    "undecoded": frozenset({"undecoded"}),
-    "anomalies": frozenset({"anomalies"}),
-}
-"""Section of the summary -> tables: where all are empty, nothing is asked."""

@@ -19,7 +19,7 @@ from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.digest import EMPTY, add_digests, observed
 from groupreplay.report.joins.privacy import HashKeys, hidden
 from groupreplay.report.night_rows import NightRows
-from groupreplay.report.summary import SUMMARY_TABLES
+from groupreplay.report.summary.frames import SUMMARY_TABLES
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.tables.schemas import INTERNAL

@@ -36,6 +36,7 @@ from groupreplay.night.raw_kept import check_kept
 from groupreplay.night.replay import replay_landed
 from groupreplay.night.warm_up import started, table_logs, workers
 from groupreplay.report.joins.privacy import HashKeys, hash_keys
+from groupreplay.report.summary.model import NightSummary
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
 from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
@@ -55,11 +56,14 @@ class NightResult:
 
     logical_dates: the nights that it ran, in order.
     run: of the last of them, None for a dry run.
+    summary: of the last of them, None where it was not published.
+    dry_run_lines: what a dry run says, empty for any other.
     """
 
     logical_dates: tuple[date, ...]
     run: Run | None
-    summary_lines: tuple[str, ...]
+    summary: NightSummary | None = None
+    dry_run_lines: tuple[str, ...] = ()
 
 
 def run_night(
@@ -82,9 +86,8 @@ def run_night(
         logical_date = logical_date or job.default_date()
         dates = nights_to_run(job.nights, logical_date)
         if dry_run:
-            return NightResult(
-                tuple(dates), None, job.would_do(dates, lands=dates[-1] == logical_date)
-            )
+            would_do = job.would_do(dates, lands=dates[-1] == logical_date)
+            return NightResult(tuple(dates), None, dry_run_lines=would_do)
         return job.run_all(dates, lands=dates[-1] == logical_date)
 
 
@@ -102,13 +105,14 @@ def land_logs(
         logical_date = logical_date or job.default_date()
         check_newest(job.nights, logical_date)
         if dry_run:
-            return NightResult((logical_date,), None, job.would_do([logical_date], lands=True))
+            would_do = job.would_do([logical_date], lands=True)
+            return NightResult((logical_date,), None, dry_run_lines=would_do)
         with job.night(logical_date) as night:
             with night.timed("plan"):
                 night.acquire(planned(night), PLANNED, whole=False)
             with night.failing():
                 land_planned(night)
-            return NightResult((logical_date,), night.let_go(), ())
+            return NightResult((logical_date,), night.let_go())
 
 
 def replay_groups(
@@ -140,7 +144,7 @@ def replay_groups(
             )
             with night.failing():
                 replay_landed(night)
-            return NightResult((*waiting, own.logical_date), night.let_go(), ())
+            return NightResult((*waiting, own.logical_date), night.let_go())
 
 
 def build_reports(
@@ -170,8 +174,8 @@ def build_reports(
             )
         later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
         with job.night(own.logical_date) as night:
-            stands, told = _report(night, tells=not later)
-            result = NightResult((own.logical_date,), night.run, told)
+            stands, summary = _report(night, tells=not later)
+            result = NightResult((own.logical_date,), night.run, summary)
         if not later:
             return result
         if not stands:
@@ -181,8 +185,8 @@ def build_reports(
         for each in later:
             job.look_again()
             with job.night(each) as night:
-                told = _report(night, tells=each == later[-1])[1]
-                result = NightResult((own.logical_date, *later), night.run, told)
+                summary = _report(night, tells=each == later[-1])[1]
+                result = NightResult((own.logical_date, *later), night.run, summary)
         return result
 
 
@@ -207,7 +211,7 @@ def rebuild_nights(
         ]
         check_kept(job.warehouse, nights)
         dates = tuple(each.logical_date for each in nights)
-        result = NightResult(dates, None, ())
+        result = NightResult(dates, None)
         for own in nights:
             job.look_again()
             with job.night(own.logical_date) as night:
@@ -220,14 +224,14 @@ def rebuild_nights(
                     if night.run.state == LANDED:
                         night.begin_anew(dates[0], dates[-1])
                         replay_landed(night)
-                    told = publish_replayed(night, tells=own is nights[-1])
-                result = replace(result, run=night.run, summary_lines=told)
+                    summary = publish_replayed(night, tells=own is nights[-1])
+                result = replace(result, run=night.run, summary=summary)
         return result
 
 
-def _report(night: Night, *, tells: bool) -> tuple[bool, tuple[str, ...]]:
+def _report(night: Night, *, tells: bool) -> tuple[bool, NightSummary | None]:
     """Publishes a night that was replayed. Gives False where nights after it must be replayed,
-    because its states may be others than they were; and what is told of it.
+    because its states may be others than they were; and its summary.
     """
     newest = night.newest_landed()
     if newest.state == FAILED and newest.plan.staged_version < 0:
@@ -245,8 +249,8 @@ def _report(night: Night, *, tells: bool) -> tuple[bool, tuple[str, ...]]:
     with night.failing():
         if newest.state == DONE and not (stands and night.is_staged()):
             replay_landed(night)
-        told = publish_replayed(night, tells=tells)
-    return stands, told
+        summary = publish_replayed(night, tells=tells)
+    return stands, summary
 
 
 def _first(logical_date: date, job: str = "build_reports") -> str:
@@ -368,8 +372,8 @@ class _Job:
         with self.night(dates[-1]) as night:
             with night.timed("plan"):
                 plan = planned(night) if lands else nothing_new(night)
-            told = _run_whole(night, plan, tells=True)
-            return NightResult(tuple(dates), night.run, told)
+            summary = _run_whole(night, plan, tells=True)
+            return NightResult(tuple(dates), night.run, summary)
 
     def would_do(self, dates: Sequence[date], *, lands: bool) -> tuple[str, ...]:
         """Lines on what the nights would read and write."""
@@ -382,8 +386,8 @@ class _Job:
         )
 
 
-def _run_whole(night: Night, plan: Plan, *, tells: bool = False) -> tuple[str, ...]:
-    """The steps that are left to do. Gives what `publish_replayed` tells."""
+def _run_whole(night: Night, plan: Plan, *, tells: bool = False) -> NightSummary | None:
+    """The steps that are left to do. Gives what `publish_replayed` gives."""
     night.acquire(plan, PLANNED, whole=True)
     with night.failing():
         if night.run.state == PLANNED:
