@@ -1,5 +1,5 @@
 -- Grain: one broken rule at one place.
--- Key: (cluster, rule, evidence_partition, evidence_offset, detail), with group_id and incarnation where there are.
+-- Key: (cluster, rule, evidence_partition, evidence_offset, detail_code, detail_params), with group_id and incarnation where there are.
 -- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final and its own final
 --   ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
@@ -21,11 +21,14 @@ CREATE TABLE IF NOT EXISTS anomalies (
   detected_at        TIMESTAMP NOT NULL COMMENT 'time of the operation that broke it; UTC',
   evidence_partition INT       NOT NULL COMMENT 'partition of __consumer_offsets; partition number',
   evidence_offset    BIGINT    NOT NULL COMMENT 'record that shows it, -1 where none; offset in evidence_partition',
-  detail             STRING    NOT NULL COMMENT 'what was expected and what was found; text',
+  detail             STRING    NOT NULL COMMENT 'what was expected and what was found: the sentence of detail_code with detail_params in it; text',
   path               STRING             COMMENT 'file that shows it, NULL for rules about groups; path or URI',
   is_final           BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
   team               STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
-  contact            STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+  contact            STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  detail_code        STRING             COMMENT 'what was expected and what was found, NULL in rows of releases without it; see docs (open enum)',
+  detail_params      MAP<STRING, STRING>
+    COMMENT 'what the sentence of detail_code names, NULL in rows of releases without it; parameter to value, numbers as text, lists as JSON'
 )
 USING DELTA
 COMMENT 'Rules of the protocol, or of the sources, that the input broke, with the evidence'

@@ -36,9 +36,10 @@ from groupreplay.records.entries import Entry, Record
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import facts
 from groupreplay.replay.group_replay import GroupReplay
-from groupreplay.replay.rules.rule_table import RULES
+from groupreplay.replay.rules.rule_table import DETAILS, RULES
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
+from groupreplay.report.joins.sentences import SOURCE_DETAILS
 from groupreplay.report.tables.anomalies import (
     CLOCK_JUMP,
     LATE_RECORDS,
@@ -101,6 +102,13 @@ def test_rules_are_those_of_the_code() -> None:
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
 def test_every_rule_has_a_section(rule: Any) -> None:
     assert f"### {rule.name}\n" in text("docs/rules.md")
+
+
+def test_codes_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| `(.*)` \|$", text("docs/rules.md"), re.MULTILINE)
+    assert {code: sentence for code, _, sentence in rows} == {**DETAILS, **SOURCE_DETAILS}
+    rules = {rule.name for rule in RULES.values()} | set(OTHER_RULES)
+    assert {rule for _, rule, _ in rows} == rules
 
 
 @pytest.mark.parametrize("table", schema_columns())

@@ -82,7 +82,7 @@ KEYS: dict[type[Fact], tuple[str, ...]] = {
     HandOver: ("member_id", "topic_id or topic", "partition", "from_offset"),
     Stall: ("reason", "member_id", "since_at"),
     Chain: ("reason", "member_id", "from_offset"),
-    Anomaly: ("rule", "evidence_offset", "detail"),
+    Anomaly: ("rule", "evidence_offset", "detail_code", "detail_values"),
     TopicSeen: ("topic_id",),
     GroupSnapshot: (),
 }
@@ -93,6 +93,8 @@ def key_of(fact: Fact) -> tuple[Any, ...]:
     values = (
         (getattr(fact, "topic_id", None) or getattr(fact, "topic", None))
         if name == "topic_id or topic"
+        else tuple(getattr(fact, name))
+        if name == "detail_values"
         else getattr(fact, name)
         for name in KEYS[type(fact)]
     )

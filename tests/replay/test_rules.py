@@ -20,6 +20,7 @@ from tests.support.broken_logs import MUTATIONS, Mutation
 from tests.support.changed_logs import Log, spread
 from tests.support.recordings import RecordedGroup, all_groups, group
 from tests.support.replaying import replayed
+from tests.support.sentences import said
 
 _NAMES = [
     f"{rule_id}-{mutation.__name__}-{recording}" for rule_id, recording, _, mutation in MUTATIONS
@@ -49,7 +50,7 @@ def test_a_rule_fires_on_the_record_that_breaks_it(
         f"{rule.name} points at {[a.evidence_offset for a in found]}, not at {broken.evidence}"
     )
     assert all(
-        a.offsets_partition == recorded.offsets_partition and a.group_id == group_id and a.detail
+        a.offsets_partition == recorded.offsets_partition and a.group_id == group_id and said(a)
         for a in found
     )
 
@@ -71,7 +72,7 @@ def test_behind_a_hole_the_same_record_breaks_nothing(
         for a in anomalies(holed, recorded)
         if a.rule == RULES[rule_id].name and a.evidence_offset // 10 in broken.evidence
     ]
-    assert not found, f"{found[0].rule}: {found[0].detail}"
+    assert not found, f"{found[0].rule}: {said(found[0])}"
 
 
 def test_every_rule_has_a_mutation() -> None:
@@ -150,7 +151,7 @@ def test_holes_and_compaction_break_no_rule(recorded: RecordedGroup) -> None:
         ):
             found = [a for a in anomalies(log, recorded) if a.severity != "INFO"]
             assert not found, (
-                f"{what}: {found[0].rule} at {found[0].evidence_offset}: {found[0].detail}"
+                f"{what}: {found[0].rule} at {found[0].evidence_offset}: {said(found[0])}"
             )
 
 

@@ -119,7 +119,7 @@ def shown(facts: list[Fact], fields: list[dict[str, Any]]) -> list[dict[str, Any
 
 def in_order(facts: list[Fact]) -> list[Fact]:
     def place(fact: Fact) -> tuple[Any, ...]:
-        names = ("member_id", "topic_id", "topic", "partition", "rule", "reason", "epoch", "detail")
+        names = ("member_id", "topic_id", "topic", "partition", "rule", "reason", "epoch")
         return (fact.from_offset, *(str(getattr(fact, name, "")) for name in names))
 
     return sorted(facts, key=place)

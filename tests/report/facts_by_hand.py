@@ -109,7 +109,9 @@ _USUAL: dict[type[Fact], dict[str, Any]] = {
         "severity": "ERROR",
         "detected_at": AT,
         "evidence_offset": 12,
-        "detail": "epoch 3 after 4",
+        "detail_code": "EPOCH_NOT_NEXT",
+        "detail_names": ["epoch", "before"],
+        "detail_values": ["3", "4"],
     },
     TopicSeen: {
         "topic_id": "id-orders",

@@ -91,11 +91,12 @@ def test_what_is_hidden_is_hashed_once(name: str) -> None:
     if not SPECS[name].is_of_tables:
         for other in (*SPECS[name].tables, *SPECS[name].earlier):
             private = FIELDS | MEMBERS | SPECS[other].members | SPECS[other].texts
+            private |= {name for each in SPECS[other].sentences for name in each}
             assert not columns(other) & private, other
 
 
 DIGESTS = {
-    "anomalies": "867df6e6",
+    "anomalies": "cc595a9f",
     "group_conversions": "c6da461c",
     "group_epochs": "95c7849e",
     "member_assignments": "bb7301bf",
@@ -106,9 +107,11 @@ DIGESTS = {
     "stuck_members": "6918476e",
     "topics": "c21367a8",
 }
-"""Table -> CRC of the SQL that hashes its rows, as `runs` of earlier releases have sums of it."""
+"""Table -> CRC of the SQL that hashes its rows, as `runs` of earlier releases have sums of it. One
+that changes is named in CHANGELOG: sums of nights before and after it cannot be compared.
+"""
 
 
 @pytest.mark.parametrize("name", DIGESTS)
-def test_digests_of_released_tables_never_change(name: str) -> None:
+def test_digests_of_released_tables_change_on_purpose_alone(name: str) -> None:
     assert f"{crc32(hash_sql(SPECS[name].digest).encode()):08x}" == DIGESTS[name]

@@ -31,6 +31,7 @@ from groupreplay.replay.facts import (
     Stall,
 )
 from tests.simulator.replayed import Coverage, Replayed, Undecoded, replay_recording
+from tests.support.sentences import said
 from tests.support.stuck_rows import episodes, stuck_ms
 
 Row = dict[str, Any]
@@ -55,6 +56,9 @@ _NOT_IN_SNAPSHOTS: Final = (
     "is_final",
     *(f"blocker_{name}s" for name in _BLOCKER),
 )
+_SAID: Final = ("detail_code", "detail_names", "detail_values")
+"""What a sentence is made of. The check of `detail` is the check of these."""
+
 _OF_MEMBERS: Final = (
     "member_id",
     "instance_id",
@@ -84,7 +88,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "is_open",
         "repetitions",
     ),
-    "anomalies": (*_fields(Anomaly), "evidence_partition"),
+    "anomalies": (*_fields(Anomaly, *_SAID), "evidence_partition", "detail"),
     "undecoded": _fields(Undecoded),
     "coverage": _fields(Coverage),
     "member_ends": (
@@ -208,7 +212,11 @@ def _repetitions(replayed: Replayed) -> Iterator[Row]:
 
 def _anomalies(replayed: Replayed) -> list[Row]:
     return [
-        {**_row(fact, _fields(Anomaly)), "evidence_partition": fact.offsets_partition}
+        {
+            **_row(fact, _fields(Anomaly, *_SAID)),
+            "evidence_partition": fact.offsets_partition,
+            "detail": said(fact),
+        }
         for fact in replayed.of(Anomaly)
     ]
 

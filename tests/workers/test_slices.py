@@ -45,7 +45,6 @@ class FakeMachine:
             detail_code="EPOCH_NOT_NEXT",
             detail_names=[],
             detail_values=[],
-            detail="",
         )
 
     def replay(self, entry: Entry) -> None:

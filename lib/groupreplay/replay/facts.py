@@ -263,12 +263,12 @@ class GroupSnapshot(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class Anomaly(Fact):
-    """`anomalies`, key (rule, evidence_offset, detail); evidence_partition is offsets_partition.
+    """`anomalies`, key (rule, evidence_offset, detail_code, detail_values); evidence_partition is
+    offsets_partition.
 
     severity: INFO, WARN, ERROR.
     detail_code: what was expected and what was found: key of `rules.rule_table.DETAILS`.
-    detail_names, detail_values: the parameters of its sentence, numbers as text.
-    detail: the sentence.
+    detail_names, detail_values: the parameters of its sentence: numbers as text, lists as JSON.
     """
 
     KIND: ClassVar[str] = "anomaly"
@@ -279,7 +279,6 @@ class Anomaly(Fact):
     detail_code: str
     detail_names: list[str]
     detail_values: list[str]
-    detail: str
 
 
 @dataclass(slots=True, kw_only=True)

@@ -20,6 +20,19 @@ class StagedFacts(NamedTuple):
     columns: frozenset[str] | None = None
 
 
+class Sentence(NamedTuple):
+    """Three columns that say one thing.
+
+    code: key of `report.joins.sentences.SENTENCES`.
+    params: MAP<STRING, STRING>, its parameters.
+    text: the sentence.
+    """
+
+    code: str
+    params: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """One published table. What its columns are is said by schemas/<name>.sql alone.
@@ -42,14 +55,16 @@ class TableSpec:
 
     How its rows are stored:
     digest: what the hash of a row is made of, in this order: names of columns, or SQL over them.
-        Never change those of a table that was released: `runs` keeps sums of past nights. Columns
-        are named and not left out, so that a column that is added later changes no digest. Empty:
-        the table has no digest, because it says something of runs and inputs, not of groups.
+        Do not change those of a table that was released without need: `runs` keeps sums of past
+        nights, and those of two versions cannot be compared. Columns are named and not left out,
+        so that a column that is added later changes no digest. Empty: the table has no digest,
+        because it says something of runs and inputs, not of groups.
     are_rows_final: no row ever changes, though there is no column is_final.
     is_owned: a row is of one group, and has its team and contact.
 
     Which of its text columns can name a client, beyond `privacy.FIELDS` and `privacy.MEMBERS`:
     members: member ids, or arrays of them.
+    sentences: what is said by code and parameters, and hidden by parameter.
     texts: can quote what clients or brokers wrote.
     clear: neither; a test asks that every text column is known.
     """
@@ -68,6 +83,7 @@ class TableSpec:
     are_rows_final: bool = False
     is_owned: bool = False
     members: frozenset[str] = frozenset()
+    sentences: tuple[Sentence, ...] = ()
     texts: frozenset[str] = frozenset()
     clear: frozenset[str] = frozenset()
 

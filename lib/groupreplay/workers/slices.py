@@ -20,7 +20,7 @@ import pandas as pd
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Anomaly
 from groupreplay.replay.group_replay import GroupReplay
-from groupreplay.replay.rules.rule_table import OTHER_RULES, sentence
+from groupreplay.replay.rules.rule_table import OTHER_RULES
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.results import Undecodable, UnknownType
@@ -227,7 +227,6 @@ class SliceReplay:
             detail_code="IN_TWO_PARTITIONS",
             detail_names=list(params),
             detail_values=list(params.values()),
-            detail=sentence("IN_TWO_PARTITIONS", params),
         )
 
     def _quarantine(

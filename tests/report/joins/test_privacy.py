@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -17,17 +18,17 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringTy
 
 from groupreplay.config.model import PrivacyConfig
 from groupreplay.evidence import classic_rebalances as rebalances
-from groupreplay.replay.rules.rule_table import RULES
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.privacy import (
     FIELDS,
+    LEFT_OUT,
     MEMBERS,
-    RULES_OF_PARTITIONS,
     HashKeys,
     hash_keys,
     hidden,
 )
 from groupreplay.report.joins.private_words import WORDS
+from groupreplay.report.joins.sentences import PARAMETERS, SENTENCES, Kind, parameters_of
 from groupreplay.tables.schemas import PUBLIC, table_schema
 
 pytestmark = pytest.mark.spark
@@ -240,7 +241,6 @@ def test_who_asks_is_told_by_what_stands_beside(spark: SparkSession) -> None:
             f"Member {RANDOM} is not a member of group ..",
         ),
         ('\'{"clientId":"billing"}\' is no text', ".. is no text"),
-        ("kept leader epoch 3, dropped 2", None),
         ("", None),
     ],
 )
@@ -258,22 +258,107 @@ def test_texts_keep_the_words_that_kafka_and_this_package_write(
         ]
 
 
-def test_anomalies_keep_the_partition_they_begin_with(spark: SparkSession) -> None:
-    member = f"billing-{UUID}"
-    told = named("billing")
-    rows = [
-        ("I14", f"orders-7 reaches {member} while {RANDOM} holds it"),
-        ("I7", "billing-7: epoch 3 after 4"),
-        ("I7", f"{member}: epoch 3 after 4"),
-    ]
-    assert shown(spark, "anomalies", "rule STRING, detail STRING", *rows) == [
-        ("I14", f"orders-7 reaches {told} while {RANDOM} holds it"),
-        ("I7", ".. epoch 3 after 4"),
-        ("I7", f"{told}: epoch 3 after 4"),
-    ]
-    assert set(RULES_OF_PARTITIONS) <= {rule.name.split("_")[0] for rule in RULES.values()} | set(
-        RULES
+SAID = "detail_code STRING, detail_params MAP<STRING, STRING>, detail STRING"
+
+
+def told(spark: SparkSession, code: str, params: dict[str, str], **how: Any) -> tuple[Any, ...]:
+    """detail_params and detail of an anomaly, hidden."""
+    (row,) = shown(spark, "anomalies", SAID, (code, params, "in clear"), **how)
+    assert row[0] == code
+    return row[1:]
+
+
+def test_sentences_are_rendered_of_hidden_parameters(spark: SparkSession) -> None:
+    member, orders = f"billing-{UUID}", {"topic": "orders", "partition": "7"}
+    found = told(spark, "GRANTED_WHILE_HELD", {**orders, "member": member, "holder": RANDOM})
+    assert found == (
+        {**orders, "member": named("billing"), "holder": RANDOM},
+        f"orders-7 reaches {named('billing')} while {RANDOM} holds it",
     )
+    epochs = {"epoch": "3", "before": "4"}
+    whole = hashed("client_id", "billing-7")
+    assert told(spark, "MEMBER_EPOCH_FALLS", {"member": "billing-7", **epochs}) == (
+        {"member": whole, **epochs},
+        f"{whole}: epoch 3 after 4",
+    )
+    in_clear = told(
+        spark, "MEMBER_EPOCH_FALLS", {"member": member, **epochs}, using=keys("principal")
+    )
+    assert in_clear == ({"member": member, **epochs}, f"{member}: epoch 3 after 4")
+    sync = {"assignor": "ann's", "member": "", "members": "2"}
+    assert told(spark, "SYNC_INCOMPLETE", sync) == (
+        {**sync, "assignor": ".."},
+        "protocol .., leader  of 2 members",
+    )
+    assert told(spark, "SYNC_INCOMPLETE", {**sync, "assignor": "range"})[1] == (
+        "protocol range, leader  of 2 members"
+    )
+
+
+HOSTILE = (
+    "ann",
+    "ann's laptop",
+    "{member}",
+    "{holder}{topic}",
+    "a\nb {epoch}",
+    "is",
+    "epoch",
+    "3",
+    "range",
+    'a", "b',
+    "a, b",
+    "\\1 $0",
+    "h:0123456789abcdef01234567",
+    f"h:0123456789abcdef01234567-{UUID}",
+    f"{{member}} ann-{UUID}",
+)
+
+
+def test_no_name_of_a_client_is_in_a_sentence(spark: SparkSession) -> None:
+    """Whatever a client calls itself, in every parameter that names one."""
+    names = [name for name, kind in PARAMETERS.items() if kind is not Kind.CLEAR]
+    rows: list[tuple[Any, ...]] = []
+    wanted: list[tuple[Any, ...]] = []
+    for value in HOSTILE:
+        becomes = hashed("client_id", value)
+        if value.endswith(f"-{UUID}"):
+            becomes = named(value.removesuffix(f"-{UUID}"))
+        for code in SENTENCES:
+            params = {
+                name: json.dumps([value, "b"]) if PARAMETERS[name] is Kind.MEMBERS else value
+                for name in parameters_of(code)
+                if name in names
+            }
+            hides = {
+                Kind.MEMBER: becomes,
+                Kind.MEMBERS: json.dumps([becomes, hashed("client_id", "b")]).replace(" ", ""),
+                Kind.ASSIGNOR: value if value == "range" else LEFT_OUT,
+            }
+            clear = {name: "7" for name in parameters_of(code) if name not in names}
+            hidden_params = {name: hides[PARAMETERS[name]] for name in params}
+            rows.append((code, {**params, **clear}, "in clear"))
+            texts = {
+                name: ", ".join(json.loads(each)) if PARAMETERS[name] is Kind.MEMBERS else each
+                for name, each in hidden_params.items()
+            }
+            said = SENTENCES[code].format_map({**texts, **clear})
+            wanted.append((code, {**hidden_params, **clear}, said))
+    found = shown(spark, "anomalies", SAID, *rows)
+    assert [each for each, want in zip(found, wanted, strict=True) if each != want] == []
+
+
+def test_every_parameter_of_a_sentence_has_a_kind() -> None:
+    used = {name for code in SENTENCES for name in parameters_of(code)}
+    assert used == set(PARAMETERS)
+
+
+def test_what_no_sentence_knows_is_left_out(spark: SparkSession) -> None:
+    assert told(spark, "GENERATION_FALLS", {"epoch": "3", "before": "4", "who": "ann"}) == (
+        {"epoch": "3", "before": "4", "who": ".."},
+        "generation 3 after 4",
+    )
+    assert told(spark, "NO_SUCH_CODE", {"member": "ann"})[1] == ".."
+    assert told(spark, "GENERATION_FALLS", {"epoch": "3"})[1] == ".."
 
 
 def test_raw_bytes_and_odd_loggers_are_left_out(spark: SparkSession) -> None:
@@ -314,11 +399,14 @@ def test_no_column_was_forgotten(spark: SparkSession, table: str) -> None:
     """
     special = {("refusals", "subject"), ("undecoded", "raw"), ("coverage", "loggers")}
     spec = SPECS[table]
-    known = FIELDS | MEMBERS | CLEAR | spec.members | spec.texts | spec.clear
+    said = {name for each in spec.sentences for name in each}
+    known = FIELDS | MEMBERS | CLEAR | spec.members | spec.texts | spec.clear | said
     found = set(_texts(table_schema(spark, table).struct, ""))
     for name in found - known:
         assert (table, name) in special, f"{table}.{name}: may it hold what is hidden?"
-    assert spec.members | spec.texts | spec.clear <= found, "the spec names columns of the table"
+    assert spec.members | spec.texts | spec.clear | said <= found, (
+        "the spec names columns of the table"
+    )
 
 
 def test_a_spec_names_members_that_no_other_table_has(spark: SparkSession) -> None:

@@ -10,6 +10,7 @@ from groupreplay.replay.facts import Anomaly, Conversion, Epoch, GroupSnapshot
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.stretches import GroupTruth
 from tests.simulator.truth import CLASSIC, STABLE, Operation
+from tests.support.sentences import said
 
 PHASES = {
     "MIGRATED": ("MIGRATED", "CONSUMER"),
@@ -193,5 +194,5 @@ def judge_snapshot(judge: Judge, truth: GroupTruth, row: GroupSnapshot) -> None:
 
 def judge_anomaly(judge: Judge, truth: GroupTruth, row: Anomaly) -> None:
     """It was Kafka itself that wrote the log: rules are suspended for what a hole may explain."""
-    said = f"{row.rule} at {row.evidence_offset}: {row.detail}"
-    judge.holds("anomaly: none of severity ERROR", row, row.severity != "ERROR", said, "Kafka")
+    found = f"{row.rule} at {row.evidence_offset}: {said(row)}"
+    judge.holds("anomaly: none of severity ERROR", row, row.severity != "ERROR", found, "Kafka")

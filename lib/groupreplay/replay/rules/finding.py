@@ -10,7 +10,7 @@ class Finding(NamedTuple):
     at: ms, time of the operation.
     offset: of the record that shows it.
     code: key of `DETAILS`: what was expected and what was found.
-    params: what the sentence of the code names; numbers as text.
+    params: what the sentence of the code names; numbers as text, lists as JSON.
     """
 
     rule: str

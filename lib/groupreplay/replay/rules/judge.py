@@ -14,7 +14,7 @@ from groupreplay.replay.facts import Anomaly
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
 from groupreplay.replay.rules.finding import Finding
-from groupreplay.replay.rules.rule_table import OTHER_RULES, RULES, sentence
+from groupreplay.replay.rules.rule_table import OTHER_RULES, RULES
 
 
 class Judge:
@@ -39,6 +39,5 @@ class Judge:
                     detail_code=code,
                     detail_names=list(params),
                     detail_values=list(params.values()),
-                    detail=sentence(code, params),
                 )
             )

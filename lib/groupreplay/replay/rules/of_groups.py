@@ -41,7 +41,7 @@ def generation(
     ids = {m.member_id for m in value.members}
     if value.members and (value.protocol is None or value.leader not in ids):
         params = {
-            "protocol": str(value.protocol),
+            "assignor": str(value.protocol),
             "member": str(value.leader),
             "members": str(len(value.members)),
         }

@@ -4,6 +4,7 @@ removals that begin an epoch.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from groupreplay.records.consumer import (
@@ -124,7 +125,7 @@ def _owners(life: Life, change: Change) -> Iterator[Finding]:
                 offset = change.offsets.get(member_id, change.last_offset)
                 shared[tp] = max(shared.get(tp, -1), offset)
     for tp, offset in shared.items():
-        params = {**_partition(tp), "members": ", ".join(sorted(life.holders[tp]))}
+        params = {**_partition(tp), "holders": json.dumps(sorted(life.holders[tp]))}
         yield Finding("I1", change.at, offset, "HELD_BY_SEVERAL", params)
 
 
@@ -135,7 +136,7 @@ def _targets(life: Life, change: Change) -> Iterator[Finding]:
         if first is None or second is None or change.last_hole > first.target_offset:
             continue
         if tp in (first.target or ()) and tp in (second.target or ()):
-            params = {**_partition(tp), "members": f"{before_id} and {member_id}"}
+            params = {**_partition(tp), "other_member": before_id, "member": member_id}
             yield Finding("I2", change.at, change.last_offset, "IN_SEVERAL_TARGETS", params)
 
 

@@ -164,8 +164,8 @@ OTHER_RULES: Final[Mapping[str, Rule]] = {
 """By name: rules of what was read, which no coordinator breaks."""
 
 DETAILS: Final[Mapping[str, str]] = {
-    "HELD_BY_SEVERAL": "{topic}-{partition} is held by {members}",
-    "IN_SEVERAL_TARGETS": "{topic}-{partition} is in the targets of {members}",
+    "HELD_BY_SEVERAL": "{topic}-{partition} is held by {holders}",
+    "IN_SEVERAL_TARGETS": "{topic}-{partition} is in the targets of {other_member} and {member}",
     "EPOCH_NOT_NEXT": "epoch {epoch} after {before}",
     "TARGET_PAST_EPOCH": "target epoch {target_epoch} of group epoch {epoch}",
     "TARGET_EPOCH_FALLS": "target epoch {target_epoch} after {before}",
@@ -205,7 +205,7 @@ DETAILS: Final[Mapping[str, str]] = {
     "OTHER_KIND": "{kind} records in a {protocol} group",
     "GENERATION_FALLS": "generation {epoch} after {before}",
     "GENERATION_REPEATS": "generation {epoch} again, with other members",
-    "SYNC_INCOMPLETE": "protocol {protocol}, leader {member} of {members} members",
+    "SYNC_INCOMPLETE": "protocol {assignor}, leader {member} of {members} members",
     "REVOKED_TOO_LONG": "{member} revoked for {ms} ms, its timeout is {timeout_ms} ms",
     "BEHIND_TOO_LONG": "{member} was behind the target for {ms} ms",
     "NEGATIVE": "{what}: ends {ms} ms before it begins",
@@ -214,9 +214,6 @@ DETAILS: Final[Mapping[str, str]] = {
         " life of its own"
     ),
 }
-"""Code of a finding -> its sentence; the names in braces are its parameters."""
-
-
-def sentence(code: str, params: Mapping[str, str]) -> str:
-    """What a finding says, in words."""
-    return DETAILS[code].format_map(params)
+"""Code of a finding -> its sentence; the names in braces are its parameters, whose kinds
+`report.joins.sentences` knows.
+"""

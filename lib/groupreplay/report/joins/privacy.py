@@ -21,6 +21,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, Struc
 
 from groupreplay.config.model import PRIVATE_FIELDS, PrivacyConfig
 from groupreplay.report.joins.private_words import WORDS
+from groupreplay.report.joins.sentences import Kind, of_kind, rendered
 from groupreplay.report.table_spec import TableSpec
 
 DIGITS: Final = 24
@@ -52,8 +53,10 @@ table alone has.
 LEFT_OUT: Final = ".."
 """Stands for words of a text that are not shown."""
 
-RULES_OF_PARTITIONS: Final = ("I1", "I2", "I14", "I17")
-"""Rules whose anomaly's detail begins with <topic>-<partition>."""
+ASSIGNORS: Final = (
+    *("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "stream", "None"),
+)
+"""Names that Kafka's own clients give; another one is what a client calls itself."""
 
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _UUID_CHARS: Final = 36
@@ -66,7 +69,6 @@ _LOGGER: Final = r"^[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z0-9_$]+)*\z"
 _WORD: Final = r"(?s)^([(\[]*)(.*?)([,.:;)\]]*)\z"
 _NUMBER: Final = r"^-?[0-9]+(?:ms)?\z"
 _HASHED: Final = rf"^h:[0-9a-f]{{{DIGITS}}}(?:-{_UUID})?\z"
-_OF_PARTITION: Final = r"(?s)^([A-Za-z0-9._-]+-[0-9]+) (.*)\z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,38 @@ def hidden(spec: TableSpec, frame: DataFrame, keys: HashKeys | None) -> DataFram
         )
         if replaced is not None:
             changed[column.name] = replaced
-    return frame.withColumns(changed) if changed else frame
+    for said in spec.sentences:
+        changed[said.params] = _params(sf.col(said.params), keys)
+    if changed:
+        frame = frame.withColumns(changed)
+    # A step of its own: within one, Spark may take a name in a lambda for the column that is new.
+    for said in spec.sentences:
+        again = sf.coalesce(rendered(sf.col(said.code), sf.col(said.params)), sf.lit(LEFT_OUT))
+        frame = frame.withColumn(said.text, sf.when(sf.col(said.text).isNotNull(), again))
+    return frame
+
+
+def _params(params: Column, keys: HashKeys) -> Column:
+    """Parameters of a sentence, each hidden as what it is. One of no known kind is left out."""
+
+    def members(value: Column) -> Column:
+        each = sf.from_json(value, "array<string>")
+        return sf.to_json(sf.transform(each, lambda member: _member(member, keys)))
+
+    def shown(name: Column, value: Column) -> Column:
+        known = name.isin(of_kind(Kind.CLEAR)) | (
+            name.isin(of_kind(Kind.ASSIGNOR)) & value.isin(*ASSIGNORS)
+        )
+        if not keys.hides_members:
+            known |= name.isin(of_kind(Kind.MEMBER) + of_kind(Kind.MEMBERS))
+        return (
+            sf.when(known, value)
+            .when(name.isin(of_kind(Kind.MEMBER)), _member(value, keys))
+            .when(name.isin(of_kind(Kind.MEMBERS)), sf.coalesce(members(value), sf.lit("[]")))
+            .otherwise(LEFT_OUT)
+        )
+
+    return sf.transform_values(params, shown)
 
 
 def _replaced(
@@ -161,12 +194,6 @@ def _replaced(
         instance = keys.hashed("instance_id", value) if "instance_id" in keys.fields else value
         known = sf.when(value == beside("instance_id"), instance).otherwise(member)
         return _asker(value, beside, columns, keys, known)
-    if (spec.name, name) == ("anomalies", "detail"):
-        begins = beside("rule").isin(*RULES_OF_PARTITIONS) & value.rlike(_OF_PARTITION)
-        rest = _text(sf.regexp_extract(value, _OF_PARTITION, 2), keys)
-        return sf.when(
-            begins, sf.concat_ws(" ", sf.regexp_extract(value, _OF_PARTITION, 1), rest)
-        ).otherwise(_text(value, keys))
     if name in spec.texts:
         return _text(value, keys)
     if isinstance(kind, BinaryType):

@@ -74,16 +74,6 @@ no time that can be read stands before the request other JSON around the line, a
 the JSON is broken, cut or none words of no layout that is known stand before the request damaged
 """
 
-_ANOMALIES: Final = """
-epoch after target generation again, with other members protocol leader tombstone of K2 K3 K4 K5 K6 K7 K8 K16 that before its at gains loses
-partitions unchanged previous had has assignment member pending holds of its target are missing is UNRELEASED, but nobody else holds what it waits for
-UNREVOKED_PARTITIONS UNRELEASED_PARTITIONS STABLE with nothing removed epochs in a group revoked for timeout ms was behind the
-consumer classic share streams simple connect range roundrobin sticky cooperative-sticky uniform stream
-is held by is in the targets of and reaches while holds it ends begins
-the group is also in partition of the offsets topic; each is replayed as a life of its own
-kept dropped day off from both neighbours notify_ms revoke_ms grant_ms resume_ms unowned_ms idle_ms assign_ms converge_ms
-"""
-
 WORDS: Final[frozenset[str]] = frozenset(
     word.strip(",.:;()[]")
     for text in (
@@ -92,7 +82,6 @@ WORDS: Final[frozenset[str]] = frozenset(
         _ERROR_MESSAGES,
         _STUCK,
         _UNDECODED,
-        _ANOMALIES,
         " ".join(ERRORS.values()),
     )
     for word in text.split()

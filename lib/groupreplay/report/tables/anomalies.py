@@ -5,7 +5,7 @@ from landing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -14,8 +14,9 @@ from groupreplay.replay.facts import Anomaly
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer, night
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.digest import GROUP
+from groupreplay.report.joins.sentences import said_columns, sorted_params
 from groupreplay.report.table_inputs import TableInputs
-from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.table_spec import Sentence, TableSpec
 from groupreplay.wire.segments.raw_rows import CLOCK, CONFLICT, LATE, OTHER_LOG
 
 REPLICA_CONFLICT = "REPLICA_CONFLICT"
@@ -37,6 +38,35 @@ unobserved, and the new one was read from its start.
 """
 
 
+class _Found(NamedTuple):
+    """Rows that landing wrote down.
+
+    rule, code: what they break, and the sentence of it.
+    fields: parameter -> field of the row's detail.
+    """
+
+    kind: str
+    rule: str
+    code: str
+    fields: Mapping[str, str]
+
+
+_FOUND: Final = (
+    _Found(
+        CONFLICT,
+        REPLICA_CONFLICT,
+        "KEPT_AND_DROPPED",
+        {
+            "kept_leader_epoch": "kept_leader_epoch",
+            "dropped_leader_epoch": "dropped_leader_epoch",
+        },
+    ),
+    _Found(CLOCK, CLOCK_JUMP, "FAR_OFF_TIME", {"ts_ms": "ts_ms"}),
+    _Found(LATE, LATE_RECORDS, "CAME_LATE", {"records": "records", "offsets": "filled"}),
+    _Found(OTHER_LOG, TOPIC_RECREATED, "OTHER_LOG", {"found": "found"}),
+)
+
+
 def anomalies(inputs: TableInputs) -> DataFrame:
     of_groups = _of_groups(inputs.staged, inputs.context)
     return of_groups.unionByName(_of_sources(inputs.raw, inputs.context))
@@ -50,48 +80,31 @@ def _of_groups(staged: DataFrame, context: ReportContext) -> DataFrame:
         *instants("detected_at"),
         integer("offsets_partition").alias("evidence_partition"),
         "evidence_offset",
-        "detail",
+        *said_columns(),
         sf.lit(None).cast("string").alias("path"),
         "is_final",
     )
 
 
 def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
-    """One row an offset and what was found there, however many replicas show it: `detail` is part
-    of the key, so no file is named in it.
+    """One row an offset and what was found there, however many replicas show it: the parameters
+    are part of the key, so no file is named in them.
     """
-    rules = {
-        "conflict": REPLICA_CONFLICT,
-        "clock": CLOCK_JUMP,
-        "late": LATE_RECORDS,
-        "other_log": TOPIC_RECREATED,
-    }
-
-    def field(name: str) -> str:
-        return f"get_json_object(detail, '$.{name}')"
-
-    found = sf.expr(
-        f"concat('kept leader epoch ', {field('kept_leader_epoch')}, ', dropped ',"
-        f" {field('dropped_leader_epoch')})"
-    )
-    jumped = sf.expr(
-        f"concat('record time ', {field('ts_ms')}, ' ms is a day off from both neighbours')"
-    )
-    late = sf.expr(
-        f"concat({field('records')}, ' records of offsets ', {field('filled')}, ' came after their"
-        " night; rebuild_nights replays them')"
-    )
-    texts = {"conflict": found, "clock": jumped, "late": late, "other_log": sf.expr(field("found"))}
-    rows = raw.where(sf.col("kind").isin(*rules)).select(
-        _by_kind({kind: sf.lit(rule) for kind, rule in rules.items()}).alias("rule"),
+    kind = sf.col("kind")
+    found = [sf.when(kind == each.kind, sf.struct(*_values(each))) for each in _FOUND]
+    rows = raw.where(kind.isin([each.kind for each in _FOUND])).select(
+        sf.coalesce(*found).alias("found"),
         "offsets_partition",
         "offset",
         "ts_ms",
-        sf.coalesce(_by_kind(texts), "detail", sf.lit("")).alias("text"),
-        sf.expr(field("path")).alias("path"),
+        sf.get_json_object("detail", "$.path").alias("path"),
     )
-    once = rows.groupBy("rule", "offsets_partition", "offset", "text").agg(
-        sf.max("ts_ms").alias("ts_ms"), sf.min("path").alias("path")
+    once = (
+        rows.select("found.*", "*")
+        .groupBy(
+            "rule", "detail_code", "detail_names", "detail_values", "offsets_partition", "offset"
+        )
+        .agg(sf.max("ts_ms").alias("ts_ms"), sf.min("path").alias("path"))
     )
     return once.select(
         *night(context),
@@ -110,16 +123,21 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         ),
         sf.col("offsets_partition").alias("evidence_partition"),
         sf.col("offset").alias("evidence_offset"),
-        sf.col("text").alias("detail"),
+        *said_columns(),
         "path",
         sf.lit(True).alias("is_final"),
     )
 
 
-def _by_kind(columns: Mapping[str, Column]) -> Column:
-    return sf.coalesce(
-        *[sf.when(sf.col("kind") == kind, column) for kind, column in columns.items()]
-    )
+def _values(found: _Found) -> list[Column]:
+    """rule and detail_* of the rows of a kind."""
+    values = [sf.get_json_object("detail", f"$.{field}") for field in found.fields.values()]
+    return [
+        sf.lit(found.rule).alias("rule"),
+        sf.lit(found.code).alias("detail_code"),
+        sf.array(*map(sf.lit, found.fields)).alias("detail_names"),
+        sf.array(*values).alias("detail_values"),
+    ]
 
 
 SPEC: Final = TableSpec(
@@ -128,7 +146,7 @@ SPEC: Final = TableSpec(
     facts=(Anomaly,),
     raw=frozenset({CONFLICT, CLOCK, LATE, OTHER_LOG}),
     is_owned=True,
-    texts=frozenset({"detail"}),
+    sentences=(Sentence("detail_code", "detail_params", "detail"),),
     digest=(
         *GROUP,
         "rule",
@@ -136,6 +154,7 @@ SPEC: Final = TableSpec(
         "detected_at",
         "evidence_partition",
         "evidence_offset",
-        "detail",
+        "detail_code",
+        sorted_params("detail_params"),
     ),
 )
