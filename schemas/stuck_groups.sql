@@ -29,7 +29,10 @@ CREATE TABLE IF NOT EXISTS stuck_groups (
   > COMMENT 'line that shows the reason, NULL where records do; place',
   is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
   team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
-  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  detail_code        STRING             COMMENT 'more of it, NULL where there is nothing to say and in rows of releases without it; see docs (open enum)',
+  detail_params      MAP<STRING, STRING>
+    COMMENT 'what the sentence of detail_code names, NULL where that is; parameter to value, numbers as text, lists as JSON'
 )
 USING DELTA
 COMMENT 'Groups that were, or are, stuck as a whole'

@@ -39,7 +39,7 @@ from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.rules.rule_table import DETAILS, RULES
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
-from groupreplay.report.joins.sentences import SOURCE_DETAILS
+from groupreplay.report.joins.sentences import SOURCE_DETAILS, STUCK_DETAILS
 from groupreplay.report.tables.anomalies import (
     CLOCK_JUMP,
     LATE_RECORDS,
@@ -109,6 +109,21 @@ def test_codes_are_those_of_the_code() -> None:
     assert {code: sentence for code, _, sentence in rows} == {**DETAILS, **SOURCE_DETAILS}
     rules = {rule.name for rule in RULES.values()} | set(OTHER_RULES)
     assert {rule for _, rule, _ in rows} == rules
+
+
+def test_codes_of_what_is_stuck_are_those_of_the_code() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| ([A-Z_, ]+) \| `(.*)` \|$", text("docs/measures.md"), re.MULTILINE
+    )
+    wanted = {
+        code: said if isinstance(said, str) else said[0].join(f"[{each}]" for each in said[1:])
+        for code, said in STUCK_DETAILS.items()
+    }
+    assert {code: said for code, _, said in rows} == wanted
+    assert {each for _, of, _ in rows for each in of.split(", ")} <= {
+        *STALL_THRESHOLDS,
+        *CHAIN_THRESHOLDS,
+    }
 
 
 @pytest.mark.parametrize("table", schema_columns())

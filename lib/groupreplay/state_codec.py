@@ -64,7 +64,7 @@ class Codec(Generic[Kept]):
 
     first: the version that names nothing.
     names, words: dictionaries of the names and of the values, each the same for ever.
-    renamed: class as earlier code called it -> as it is called now.
+    renamed: class as earlier code called it -> as it is called now; class.field -> field.
     converters: (class, field, version that was written) -> to what it means now.
     """
 
@@ -140,7 +140,10 @@ class Codec(Generic[Kept]):
         return self._packed_names[held]
 
     def _decoder(self, named: Names) -> Convert:
-        known = {self._renamed.get(name, name): fields for name, fields in named.items()}
+        known = {
+            self._renamed.get(name, name): [self._renamed.get(f"{name}.{f}", f) for f in fields]
+            for name, fields in named.items()
+        }
         return typing.cast("Convert", decoder(self._root, known, self._converters))
 
 

@@ -119,7 +119,7 @@ MADE_OF_TOPICS = TableSpec(
     build=of_topics,
     tables=("topics",),
     earlier=("topics",),
-    texts=frozenset({"detail"}),
+    quotes=frozenset({"detail"}),
 )
 
 

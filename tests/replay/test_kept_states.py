@@ -116,6 +116,9 @@ def test_fields_mean_what_they_meant_or_have_a_converter(release: str) -> None:
     for kind, classes in kept(release)[0].items():
         for name, fields in classes.items():
             today = now[kind].get(RENAMED[kind].get(name, name), {})
+            fields = {
+                RENAMED[kind].get(f"{name}.{each}", each): is_ for each, is_ in fields.items()
+            }
             for field in fields.keys() & today.keys():
                 version, type_then, default_then = fields[field]
                 if version == today[field][0]:
@@ -125,6 +128,12 @@ def test_fields_mean_what_they_meant_or_have_a_converter(release: str) -> None:
                     assert (type_then, default_then) == (today[field][1], default), (name, field)
                 else:
                     assert (name, field, version) in CONVERTERS[kind], (name, field)
+
+
+def test_the_sentence_of_a_stall_becomes_its_epochs() -> None:
+    convert = CONVERTERS[LIFE]["Stall", "epochs", 1]
+    assert convert("group epoch 5, target epoch -1", {}) == [5, -1]
+    assert convert(None, {}) == []
 
 
 @pytest.mark.parametrize("release", releases())

@@ -81,9 +81,10 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "progress_pct",
         "blockers",
     ),
-    "stuck_members": (*_fields(Stall), "stuck_ms", "is_open", "repetitions"),
+    "stuck_members": (*_fields(Stall, "epochs"), "detail", "stuck_ms", "is_open", "repetitions"),
     "stuck_groups": (
-        *_fields(Stall, *_OF_MEMBERS, "partitions_waiting", "partitions_held"),
+        *_fields(Stall, *_OF_MEMBERS, "partitions_waiting", "partitions_held", "epochs"),
+        "detail",
         "stuck_ms",
         "is_open",
         "repetitions",
@@ -190,7 +191,15 @@ def _stretches(replayed: Replayed) -> Iterator[Row]:
         lasted_ms = stuck_ms(stall, replayed.as_of_ms)
         if lasted_ms is not None:
             row = _row(stall, _fields(Stall))
-            yield {**row, "stuck_ms": lasted_ms, "is_open": stall.until_at is None}
+            detail = (
+                "group epoch {}, target epoch {}".format(*stall.epochs) if stall.epochs else None
+            )
+            yield {
+                **row,
+                "detail": detail,
+                "stuck_ms": lasted_ms,
+                "is_open": stall.until_at is None,
+            }
 
 
 def _repetitions(replayed: Replayed) -> Iterator[Row]:

@@ -14,4 +14,6 @@ def said(fact: Anomaly) -> str:
         name: ", ".join(json.loads(value)) if PARAMETERS[name] is Kind.MEMBERS else value
         for name, value in zip(fact.detail_names, fact.detail_values, strict=True)
     }
-    return SENTENCES[fact.detail_code].format_map(params)
+    sentence = SENTENCES[fact.detail_code]
+    assert isinstance(sentence, str)
+    return sentence.format_map(params)

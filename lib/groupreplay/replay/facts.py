@@ -8,8 +8,10 @@ cost eight times as much to make, and a replay makes millions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, TypedDict
+
+from groupreplay.state_codec import version_of
 
 
 class Place(TypedDict):
@@ -193,6 +195,7 @@ class Stall(Fact):
     reason: SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO,
         ASSIGNED_NOT_CONSUMING; groups: ASSIGNING_STALLED, MIGRATION_STALLED. Closed stretches
         shorter than MIN_STALL_MS are not told, so no threshold may be lower.
+    epochs: of ASSIGNING_STALLED the group epoch and the target epoch when it began; else none.
     """
 
     KIND: ClassVar[str] = "stall"
@@ -208,7 +211,7 @@ class Stall(Fact):
     partitions_waiting: int | None = None
     partitions_held: int | None = None
     deadline_at: int | None = None
-    detail: str | None = None
+    epochs: list[int] = field(default_factory=list, metadata=version_of(2))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -19,10 +20,18 @@ def _waiting(_: Any, member: Mapping[str, Any]) -> set[TopicPartition]:
     return set((member.get("target") or frozenset()) - member.get("assigned", frozenset()))
 
 
-RENAMED: Final[dict[str, str]] = {"Departure": "RemovedMember"}
-"""Class as earlier code called it -> as it is called now."""
+def _epochs(detail: str | None, _: Mapping[str, Any]) -> list[int]:
+    """Stall.epochs of version 1 was a sentence: group epoch 5, target epoch 4."""
+    return [int(number) for number in re.findall(r"-?\d+", detail or "")]
 
-CONVERTERS: Final[dict[tuple[str, str, int], Converter]] = {("Member", "waiting", 1): _waiting}
+
+RENAMED: Final[dict[str, str]] = {"Departure": "RemovedMember", "Stall.detail": "epochs"}
+"""Class, or class and field, as earlier code called it -> as it is called now."""
+
+CONVERTERS: Final[dict[tuple[str, str, int], Converter]] = {
+    ("Member", "waiting", 1): _waiting,
+    ("Stall", "epochs", 1): _epochs,
+}
 """(class, field, version that was written) -> to what the field means now."""
 
 _NAMES: Final = (

@@ -65,7 +65,8 @@ class TableSpec:
     Which of its text columns can name a client, beyond `privacy.FIELDS` and `privacy.MEMBERS`:
     members: member ids, or arrays of them.
     sentences: what is said by code and parameters, and hidden by parameter.
-    texts: can quote what clients or brokers wrote.
+    quotes: of what clients or brokers wrote; shown where Kafka itself says so.
+    faults: why bytes could not be decoded, in words of this package.
     clear: neither; a test asks that every text column is known.
     """
 
@@ -84,7 +85,8 @@ class TableSpec:
     is_owned: bool = False
     members: frozenset[str] = frozenset()
     sentences: tuple[Sentence, ...] = ()
-    texts: frozenset[str] = frozenset()
+    quotes: frozenset[str] = frozenset()
+    faults: frozenset[str] = frozenset()
     clear: frozenset[str] = frozenset()
 
     @property

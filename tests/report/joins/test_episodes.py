@@ -83,7 +83,7 @@ def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportC
             member_id=None,
             reason="ASSIGNING_STALLED",
             until_at=AT + 16_000,
-            detail="no target",
+            epochs=[5, 4],
         ),
     ]
     rows = {
@@ -104,8 +104,12 @@ def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportC
     assert rows["open"].until_at is None
     groups = stuck_groups(inputs_of(stage(*facts), context)).collect()
     assert [(row.reason, row.stuck_ms, row.is_open, row.detail) for row in groups] == [
-        ("ASSIGNING_STALLED", 16_000, False, "no target")
+        ("ASSIGNING_STALLED", 16_000, False, "group epoch 5, target epoch 4")
     ]
+    assert [(row.detail_code, row.detail_params) for row in groups] == [
+        ("EPOCHS_APART", {"epoch": "5", "target_epoch": "4"})
+    ]
+    assert {row.detail_code for row in rows.values()} == {None}
 
 
 CHAINS: dict[str, tuple[list[int], list[tuple[int, int, int]]]] = {

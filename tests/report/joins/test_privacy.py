@@ -27,9 +27,10 @@ from groupreplay.report.joins.privacy import (
     hash_keys,
     hidden,
 )
-from groupreplay.report.joins.private_words import WORDS
+from groupreplay.report.joins.quotes import QUOTES
 from groupreplay.report.joins.sentences import PARAMETERS, SENTENCES, Kind, parameters_of
 from groupreplay.tables.schemas import PUBLIC, table_schema
+from tests.support.log_lines import recorded_lines
 
 pytestmark = pytest.mark.spark
 
@@ -199,63 +200,74 @@ def test_who_asks_is_told_by_what_stands_beside(spark: SparkSession) -> None:
         "client_id", "i-1"
     )
     assert shown(
-        spark, "stuck_members", "member_id STRING, client_id STRING", (RANDOM, RANDOM)
+        spark, "revocation_latencies", "member_id STRING, client_id STRING", (RANDOM, RANDOM)
     ) == [(client, client)]
 
 
-@pytest.mark.parametrize(
-    ("text", "becomes"),
-    [
-        ("the consumer is being closed", None),
-        (
-            f"need to re-join with the given member-id: billing-{UUID}",
-            f"need to re-join with the given member-id: {named('billing')}",
-        ),
-        (f"need to re-join with the given member-id: {RANDOM}", None),
-        ("rebalance failed due to NotCoordinatorException", None),
-        ("rebalance failed due to IllegalStateException", None),
-        ("rebalance failed due to AnnsException", "rebalance failed due to .."),
-        ("2 attempts, the last for epoch 7: Partitions were left unassigned.", None),
-        (
-            "2 attempts, the last for epoch 7: no rack for billing at ann's.",
-            "2 attempts, the last for epoch 7: no .. for .. at ..",
-        ),
-        (
-            (
-                "Failed to compute a new target assignment for epoch 7: Index 3 out of bounds for"
-                " length 3."
-            ),
-            None,
-        ),
-        (
-            "ann's laptop at /10.0.0.7:9092 (billing) left, 10.0.0.7 it was",
-            ".. at .. left, .. it was",
-        ),
-        (
-            f"nobody joined; missing: a-{UUID}, b-{UUID}",
-            f"nobody joined; missing: {named('a')}, {named('b')}",
-        ),
-        ("POLICY: 3 attempts", None),
-        (
-            f"Member {RANDOM} is not a member of group orders.",
-            f"Member {RANDOM} is not a member of group ..",
-        ),
-        ('\'{"clientId":"billing"}\' is no text', ".. is no text"),
-        ("", None),
-    ],
-)
-def test_texts_keep_the_words_that_kafka_and_this_package_write(
-    spark: SparkSession, text: str, becomes: str | None
-) -> None:
-    for table, column in (
-        ("stuck_groups", "detail"),
-        ("undecoded", "reason"),
-        ("refusals", "message"),
-    ):
-        assert shown(spark, table, f"{column} STRING", (text,), (None,)) == [
-            (text if becomes is None else becomes,),
-            (None,),
-        ]
+QUOTED: dict[str, str | None] = {
+    "the consumer is being closed": None,
+    "consumer poll timeout has expired.": None,
+    "SESSION_EXPIRED": None,
+    f"need to re-join with the given member-id: billing-{UUID}": f"need to re-join with the given member-id: {named('billing')}",
+    f"need to re-join with the given member-id: {RANDOM}": None,
+    "rebalance failed due to NotCoordinatorException": None,
+    "encountered FENCED_INSTANCE_ID from HEARTBEAT response": None,
+    "triggered followup rebalance scheduled for 1795239831537": None,
+    "rebalance failed due to AnnsException": "..",
+    "Partitions were left unassigned.": None,
+    "Failed to compute a new target assignment for epoch 7: Index 3 out of bounds for"
+    " length 3.": None,
+    f"Static member {RANDOM} with instance id ann cannot join the group because the"
+    f" instance id is owned by b-{UUID} member.": f"Static member {RANDOM} with instance id .. cannot join the group because the"
+    f" instance id is owned by {named('b')} member.",
+    f"Member {RANDOM} is not a member of group orders.": f"Member {RANDOM} is not a member of group ..",
+    "the consumer is being closed by ann": "..",
+    "the consumer is being\nclosed": "..",
+    "{member}": "..",
+    "3": "..",
+    "the": "..",
+    "h:0123456789abcdef01234567": "..",
+    "no name": "..",
+    "": "",
+}
+"""Text -> what is shown of it, None: all."""
+
+
+def test_quotes_are_kafkas_own_texts_as_a_whole(spark: SparkSession) -> None:
+    rows = [(text,) for text in QUOTED]
+    wanted = [(text if becomes is None else becomes,) for text, becomes in QUOTED.items()]
+    assert shown(spark, "refusals", "message STRING", *rows, (None,)) == [*wanted, (None,)]
+    ddl = "reason STRING, client_reason STRING"
+    twice = [(row[0], row[0]) for row in wanted]
+    assert shown(spark, "rebalances", ddl, *[(row[0], row[0]) for row in rows]) == twice
+
+
+def test_ids_in_quotes_are_ids_where_none_is_hidden(spark: SparkSession) -> None:
+    says = "need to re-join with the given member-id: "
+    rows = [(says + each,) for each in (f"billing-{UUID}", RANDOM, "User:ann")]
+    found = shown(spark, "members", "client_reason STRING", *rows, using=keys("principal"))
+    assert found == [rows[0], rows[1], (f"{says}..",)]
+
+
+FAULTY: dict[str, str | None] = {
+    "value of type 8, version 4: a length of 7 where 3 bytes are left": None,
+    "key: 1 bytes, too short for a type": None,
+    "value of type 2, version 3: no generation": None,
+    '\'{"clientId":"billing"}\' is no text': ".. is no text",
+    "value of type 2, version 3: 'ann' is no number of 0 to 7": "value of type 2, version 3: .. is no number of 0 to 7",
+    "clientId is no text": None,
+    "the JSON is broken, cut or none, and so 12 more lines": None,
+    "cannot be opened: FileNotFoundError: /home/ann": "cannot be opened: ..",
+    "offset 4 in a batch of 5 to 6, after 3": None,
+    "ann's laptop": "..",
+}
+"""Text -> what is shown of it, None: all."""
+
+
+def test_faults_keep_the_words_of_this_package(spark: SparkSession) -> None:
+    rows = [(text,) for text in FAULTY]
+    wanted = [(text if becomes is None else becomes,) for text, becomes in FAULTY.items()]
+    assert shown(spark, "undecoded", "reason STRING", *rows, (None,)) == [*wanted, (None,)]
 
 
 SAID = "detail_code STRING, detail_params MAP<STRING, STRING>, detail STRING"
@@ -333,6 +345,7 @@ def test_no_name_of_a_client_is_in_a_sentence(spark: SparkSession) -> None:
                 Kind.MEMBER: becomes,
                 Kind.MEMBERS: json.dumps([becomes, hashed("client_id", "b")]).replace(" ", ""),
                 Kind.ASSIGNOR: value if value == "range" else LEFT_OUT,
+                Kind.QUOTE: LEFT_OUT,
             }
             clear = {name: "7" for name in parameters_of(code) if name not in names}
             hidden_params = {name: hides[PARAMETERS[name]] for name in params}
@@ -341,7 +354,9 @@ def test_no_name_of_a_client_is_in_a_sentence(spark: SparkSession) -> None:
                 name: ", ".join(json.loads(each)) if PARAMETERS[name] is Kind.MEMBERS else each
                 for name, each in hidden_params.items()
             }
-            said = SENTENCES[code].format_map({**texts, **clear})
+            sentence = SENTENCES[code]
+            between, *clauses = ("", sentence) if isinstance(sentence, str) else sentence
+            said = between.join(clauses).format_map({**texts, **clear})
             wanted.append((code, {**hidden_params, **clear}, said))
     found = shown(spark, "anomalies", SAID, *rows)
     assert [each for each, want in zip(found, wanted, strict=True) if each != want] == []
@@ -371,8 +386,23 @@ def test_raw_bytes_and_odd_loggers_are_left_out(spark: SparkSession) -> None:
     ]
 
 
-def test_kinds_of_reasons_are_words() -> None:
-    assert set(rebalances._CAUSES) <= WORDS
+def test_kinds_of_reasons_are_quotes() -> None:
+    assert set(rebalances._CAUSES) <= set(QUOTES)
+
+
+@pytest.mark.parametrize("recording", ["classic-3.9", "consumer-4.3", "other-groups-4.2"])
+def test_what_recorded_clients_and_brokers_say_is_known(
+    spark: SparkSession, recording: str
+) -> None:
+    """All of it is Kafka's own: nothing of it is left out as a whole."""
+    events = [line.event for lines in recorded_lines(recording).values() for line in lines]
+    said = {each.client_reason or "" for each in events}
+    kinds = ("CONSUMER_GROUP_HEARTBEAT", "TARGET_FAILED", "UPGRADE_REFUSED", "STATIC_MEMBER_FENCED")
+    said |= {each.detail or "" for each in events if each.event in kinds}
+    rows = [(text,) for text in sorted(said)]
+    assert rows
+    found = shown(spark, "refusals", "message STRING", *rows)
+    assert [row for row, hides in zip(rows, found, strict=True) if hides == (LEFT_OUT,)] == []
 
 
 def test_salts_and_choices_are_told_apart_and_not_given_away() -> None:
@@ -400,13 +430,12 @@ def test_no_column_was_forgotten(spark: SparkSession, table: str) -> None:
     special = {("refusals", "subject"), ("undecoded", "raw"), ("coverage", "loggers")}
     spec = SPECS[table]
     said = {name for each in spec.sentences for name in each}
-    known = FIELDS | MEMBERS | CLEAR | spec.members | spec.texts | spec.clear | said
+    texts = spec.quotes | spec.faults
+    known = FIELDS | MEMBERS | CLEAR | spec.members | texts | spec.clear | said
     found = set(_texts(table_schema(spark, table).struct, ""))
     for name in found - known:
         assert (table, name) in special, f"{table}.{name}: may it hold what is hidden?"
-    assert spec.members | spec.texts | spec.clear | said <= found, (
-        "the spec names columns of the table"
-    )
+    assert spec.members | texts | spec.clear | said <= found, "the spec names columns of the table"
 
 
 def test_a_spec_names_members_that_no_other_table_has(spark: SparkSession) -> None:

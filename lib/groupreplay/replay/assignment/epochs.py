@@ -167,7 +167,7 @@ class Epochs:
                 member_id=None,
                 since_at=at,
                 blocked_by=[],
-                detail=f"group epoch {life.epoch}, target epoch {life.target_epoch}",
+                epochs=[life.epoch or 0, life.target_epoch or 0],
             )
         elif not lags and life.assigning is not None:
             stall, life.assigning = life.assigning, None

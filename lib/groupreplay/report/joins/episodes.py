@@ -57,6 +57,7 @@ FACTS_BESIDE_EVIDENCE: Final = StagedFacts(
 of a group there is, and who is in it.
 """
 
+_EPOCHS_APART: Final = "map('epoch', string(epochs[0]), 'target_epoch', string(epochs[1]))"
 _EPISODES = "array<struct<since_ms: bigint, until_ms: bigint, repetitions: int>>"
 _SPANS = "array<struct<first: int, last: int>>"
 
@@ -68,8 +69,12 @@ def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: boo
     of_members: those of members, else those of whole groups (member_id NULL).
     """
     is_member = sf.col("member_id").isNotNull()
-    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)).withColumn(
-        "evidence", sf.lit(None).cast(EVIDENCE_TYPE)
+    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)).withColumns(
+        {
+            "evidence": sf.lit(None).cast(EVIDENCE_TYPE),
+            "detail_code": sf.when(sf.size("epochs") == 2, "EPOCHS_APART"),
+            "detail_params": sf.when(sf.size("epochs") == 2, sf.expr(_EPOCHS_APART)),
+        }
     )
     of_lines = evidence_stalls(staged, context)
     if of_lines is not None:

@@ -17,6 +17,7 @@ from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.joins.sentences import params_of
 from groupreplay.report.joins.thresholds import threshold
 from groupreplay.report.tables.refusals import error_name, refusal_runs
 
@@ -107,6 +108,10 @@ def _stall(reason: Column, *more: Column) -> list[Column]:
         evidence_column().alias("evidence"),
         *more,
     ]
+
+
+def _said(code: Column, **params: Column) -> list[Column]:
+    return [code.alias("detail_code"), params_of(**params).alias("detail_params")]
 
 
 def _member(protocol: str) -> list[Column]:
@@ -205,7 +210,11 @@ def _rejected(tonight: DataFrame) -> DataFrame:
             "client_host",
             "times_at",
             sf.col("times_at").alias("ends_at"),
-            sf.concat_ws(": ", error_name(sf.col("error_code")), "message").alias("detail"),
+            *_said(
+                sf.lit("REFUSED"),
+                error=error_name(sf.col("error_code")),
+                message=sf.col("message"),
+            ),
         )
     )
 
@@ -215,17 +224,14 @@ def _refused_upgrades(tonight: DataFrame) -> DataFrame:
     too, since it never repairs itself.
     """
     rows = refusal_runs(tonight).where(sf.col("refusal") == "UPGRADE_REFUSED")
-    detail = sf.concat_ws(
-        ": ",
-        sf.coalesce("message", sf.lit("refused")),
-        sf.concat(sf.col("attempts").cast("string"), sf.lit(" attempts")),
-    )
+    code = sf.when(sf.col("message").isNull(), "NO_UPGRADE").otherwise("NO_UPGRADE_SAYS")
+    said = _said(code, message=sf.col("message"), attempts=sf.col("attempts").cast("string"))
     return rows.select(
         *_stall(
             sf.lit("UPGRADE_REFUSED"),
             sf.col("first_at").alias("since_at"),
             _until("last_at"),
-            detail.alias("detail"),
+            *said,
         )
     )
 
@@ -236,28 +242,24 @@ def _phases(tonight: DataFrame) -> DataFrame:
         (sf.col("kind") == Rebalance.KIND)
         & ~sf.col("outcome").isin("CONVERTED", "INTERRUPTED", "EMPTY")
     )
-    missing = sf.when(
-        sf.size("members_missing") > 0,
-        sf.concat(sf.lit("missing: "), sf.array_join("members_missing", ", ")),
-    )
-    nobody = sf.when(sf.col("nobody_joined"), "nobody joined")
-    dropped = sf.when(
-        sf.size("members_dropped") > 0,
-        sf.concat(sf.lit("dropped: "), sf.array_join("members_dropped", ", ")),
-    )
-    detail = sf.concat_ws("; ", "reason", nobody, missing, dropped).alias("detail")
+    lists = {
+        name: sf.when(sf.size(name) > 0, sf.to_json(name))
+        for name in ("members_missing", "members_dropped")
+    }
+    nobody = sf.when(sf.col("nobody_joined"), "nobody")
+    said = _said(sf.lit("REBALANCING"), reason=sf.col("reason"), joined=nobody, **lists)
     joins = rows.where(sf.col("joined_at").isNull())
     until = sf.col("ended_at").alias("until_at")
     join_rows = joins.select(
         *_stall(
-            sf.lit("JOIN_NEVER_COMPLETES"), sf.col("started_at").alias("since_at"), until, detail
+            sf.lit("JOIN_NEVER_COMPLETES"), sf.col("started_at").alias("since_at"), until, *said
         )
     )
     syncs = rows.where(sf.col("joined_at").isNotNull() & sf.col("synced_at").isNull())
     return join_rows.unionByName(
         syncs.select(
             *_stall(
-                sf.lit("SYNC_NEVER_COMPLETES"), sf.col("joined_at").alias("since_at"), until, detail
+                sf.lit("SYNC_NEVER_COMPLETES"), sf.col("joined_at").alias("since_at"), until, *said
             )
         )
     )
@@ -265,12 +267,9 @@ def _phases(tonight: DataFrame) -> DataFrame:
 
 def _outages(tonight: DataFrame) -> DataFrame:
     rows = tonight.where(sf.col("kind") == Outage.KIND)
-    detail = sf.concat(
-        sf.col("attempts").cast("string"),
-        sf.lit(" requests were told that the coordinator is not there"),
-    ).alias("detail")
+    said = _said(sf.lit("NOT_THERE"), attempts=sf.col("attempts").cast("string"))
     return rows.select(
-        *_stall(sf.lit("COORDINATOR_UNAVAILABLE"), sf.col("since_at"), sf.col("until_at"), detail)
+        *_stall(sf.lit("COORDINATOR_UNAVAILABLE"), sf.col("since_at"), sf.col("until_at"), *said)
     )
 
 
@@ -279,15 +278,15 @@ def _assignor_failures(tonight: DataFrame) -> DataFrame:
     a member was turned away.
     """
     rows = tonight.where(sf.col("kind") == AssignorFailure.KIND)
-    told = sf.concat(
-        sf.col("attempts").cast("string"),
-        sf.lit(" attempts, the last for epoch "),
-        sf.col("epoch").cast("string"),
-    )
     until = sf.coalesce("until_at", _until("last_at")).alias("until_at")
-    detail = sf.concat_ws(": ", told, "reason").alias("detail")
+    said = _said(
+        sf.lit("NO_TARGET"),
+        attempts=sf.col("attempts").cast("string"),
+        epoch=sf.col("epoch").cast("string"),
+        reason=sf.col("reason"),
+    )
     return rows.select(
-        *_stall(sf.lit("ASSIGNOR_FAILED"), sf.col("first_at").alias("since_at"), until, detail)
+        *_stall(sf.lit("ASSIGNOR_FAILED"), sf.col("first_at").alias("since_at"), until, *said)
     )
 
 

@@ -3,8 +3,8 @@ that analysts read.
 
 A value becomes `h:` and 24 hex digits of sha256(key || value), where key = HMAC-SHA256(salt, field)
 in hex: the same value has the same hash in every table and night, and the salt itself is in no
-plan, log or table. What cannot be replaced for sure is left out: raw bytes, and in free text every
-word that neither Kafka nor this package writes there itself.
+plan, log or table. Sentences of this package are made again of hidden parameters. What cannot be
+replaced for sure is left out: raw bytes, and quotes that are none of Kafka's own texts as a whole.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
 from groupreplay.config.model import PRIVATE_FIELDS, PrivacyConfig
-from groupreplay.report.joins.private_words import WORDS
+from groupreplay.report.joins.quotes import FAULTS, QUOTES, shown_quote
 from groupreplay.report.joins.sentences import Kind, of_kind, rendered
 from groupreplay.report.table_spec import TableSpec
 
@@ -51,7 +51,7 @@ table alone has.
 """
 
 LEFT_OUT: Final = ".."
-"""Stands for words of a text that are not shown."""
+"""Stands for a text, or a part of one, that is not shown."""
 
 ASSIGNORS: Final = (
     *("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "stream", "None"),
@@ -66,9 +66,6 @@ told from a word and is hashed, always the same.
 """
 
 _LOGGER: Final = r"^[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z0-9_$]+)*\z"
-_WORD: Final = r"(?s)^([(\[]*)(.*?)([,.:;)\]]*)\z"
-_NUMBER: Final = r"^-?[0-9]+(?:ms)?\z"
-_HASHED: Final = rf"^h:[0-9a-f]{{{DIGITS}}}(?:-{_UUID})?\z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +156,7 @@ def _params(params: Column, keys: HashKeys) -> Column:
             sf.when(known, value)
             .when(name.isin(of_kind(Kind.MEMBER)), _member(value, keys))
             .when(name.isin(of_kind(Kind.MEMBERS)), sf.coalesce(members(value), sf.lit("[]")))
+            .when(name.isin(of_kind(Kind.QUOTE)), _quote(value, keys, QUOTES))
             .otherwise(LEFT_OUT)
         )
 
@@ -194,8 +192,10 @@ def _replaced(
         instance = keys.hashed("instance_id", value) if "instance_id" in keys.fields else value
         known = sf.when(value == beside("instance_id"), instance).otherwise(member)
         return _asker(value, beside, columns, keys, known)
-    if name in spec.texts:
-        return _text(value, keys)
+    if name in spec.quotes:
+        return _quote(value, keys, QUOTES)
+    if name in spec.faults:
+        return _quote(value, keys, FAULTS)
     if isinstance(kind, BinaryType):
         return sf.lit(None).cast(kind)
     if name == "loggers":
@@ -266,27 +266,15 @@ def _has_name(value: Column) -> Column:
     return value.rlike(rf"(?s)^.+-{_UUID}\z")
 
 
-def _text(value: Column, keys: HashKeys) -> Column:
-    """A text with only the words that are known, numbers, and member ids as in every other
-    column.
+def _quoted_member(value: Column, keys: HashKeys) -> Column:
+    """A member id in a quote. Where ids are not hidden it stays if it has the form of one: a client
+    can put anything in its place.
     """
+    if keys.hides_members:
+        return _member(value, keys)
+    is_id = _has_name(value) | value.rlike(_RANDOM_ID)
+    return sf.when(is_id, value).otherwise(LEFT_OUT)
 
-    def shown(word: Column) -> Column:
-        core = sf.regexp_extract(word, _WORD, 2)
-        member = sf.concat(
-            sf.regexp_extract(word, _WORD, 1),
-            _member(core, keys) if keys.hides_members else core,
-            sf.regexp_extract(word, _WORD, 3),
-        )
-        is_known = core.isin(*sorted(WORDS)) | core.rlike(_NUMBER) | core.rlike(_HASHED)
-        return (
-            sf.when(is_known, word)
-            .when(_has_name(core) | core.rlike(_RANDOM_ID), member)
-            .otherwise(LEFT_OUT)
-        )
 
-    words = sf.transform(sf.split(value, r"\s+"), shown)
-    told = sf.regexp_replace(
-        sf.array_join(words, " "), r"(?<![^ ])\.\.(?: \.\.(?![^ ]))+", LEFT_OUT
-    )
-    return sf.when(value.isNotNull(), told)
+def _quote(value: Column, keys: HashKeys, known: tuple[str, ...]) -> Column:
+    return shown_quote(value, known, lambda member: _quoted_member(member, keys), LEFT_OUT)

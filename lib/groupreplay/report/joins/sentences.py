@@ -28,7 +28,30 @@ SOURCE_DETAILS: Final[Mapping[str, str]] = {
 }
 """As `DETAILS`, of what landing found wrong with the sources."""
 
-SENTENCES: Final[Mapping[str, str]] = {**DETAILS, **SOURCE_DETAILS}
+STUCK_DETAILS: Final[Mapping[str, str | tuple[str, ...]]] = {
+    "EPOCHS_APART": "group epoch {epoch}, target epoch {target_epoch}",
+    "REFUSED": (": ", "{error}", "{message}"),
+    "NO_UPGRADE": "refused: {attempts} attempts",
+    "NO_UPGRADE_SAYS": "{message}: {attempts} attempts",
+    "REBALANCING": (
+        "; ",
+        "{reason}",
+        "{joined} joined",
+        "missing: {members_missing}",
+        "dropped: {members_dropped}",
+    ),
+    "NOT_THERE": "{attempts} requests were told that the coordinator is not there",
+    "NO_TARGET": (": ", "{attempts} attempts, the last for epoch {epoch}", "{reason}"),
+}
+"""Of what is stuck. Of several clauses, which the first text joins, those are said whose parameters
+are all there.
+"""
+
+SENTENCES: Final[Mapping[str, str | tuple[str, ...]]] = {
+    **DETAILS,
+    **SOURCE_DETAILS,
+    **STUCK_DETAILS,
+}
 """Code -> its sentence; the names in braces are its parameters."""
 
 
@@ -39,17 +62,20 @@ class Kind(Enum):
     MEMBER: a member id.
     MEMBERS: a JSON array of member ids. The sentence has them with commas between.
     ASSIGNOR: a name that the client chose; Kafka's own names stay.
+    QUOTE: what a broker or client wrote; shown as a whole where Kafka itself says so.
     """
 
     CLEAR = "CLEAR"
     MEMBER = "MEMBER"
     MEMBERS = "MEMBERS"
     ASSIGNOR = "ASSIGNOR"
+    QUOTE = "QUOTE"
 
 
 PARAMETERS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("member", "other_member", "holder"), Kind.MEMBER),
-    "holders": Kind.MEMBERS,
+    **dict.fromkeys(("holders", "members_missing", "members_dropped"), Kind.MEMBERS),
+    **dict.fromkeys(("message", "reason"), Kind.QUOTE),
     "assignor": Kind.ASSIGNOR,
     **dict.fromkeys(
         (
@@ -57,6 +83,7 @@ PARAMETERS: Final[Mapping[str, Kind]] = {
             *("other", "epoch", "target_epoch", "assignment_epoch", "previous", "before"),
             *("kind", "protocol", "what", "ms", "timeout_ms", "ts_ms", "records", "offsets"),
             *("kept_leader_epoch", "dropped_leader_epoch", "found"),
+            *("error", "attempts", "joined"),
         ),
         Kind.CLEAR,
     ),
@@ -68,7 +95,13 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 def parameters_of(code: str) -> tuple[str, ...]:
     """Names of the parameters of a sentence, in its order."""
-    return tuple(_PARAMETER.findall(SENTENCES[code]))
+    return tuple(_PARAMETER.findall("".join(_clauses(code))))
+
+
+def _clauses(code: str) -> tuple[str, ...]:
+    """What joins the clauses of a sentence, and the clauses."""
+    sentence = SENTENCES[code]
+    return ("", sentence) if isinstance(sentence, str) else sentence
 
 
 def of_kind(kind: Kind) -> list[str]:
@@ -76,23 +109,30 @@ def of_kind(kind: Kind) -> list[str]:
     return [name for name, its in PARAMETERS.items() if its is kind]
 
 
-def said_columns() -> list[Column]:
-    """detail, detail_code and detail_params of rows with detail_code, detail_names and
-    detail_values, as facts have them. detail is "" where the sentence lacks a parameter.
-    """
-    params = sf.map_from_arrays("detail_names", "detail_values")
+def params_of(**values: Column) -> Column:
+    """A map of the parameters that are not NULL."""
+    pairs = [each for name, value in values.items() for each in (sf.lit(name), value)]
+    return sf.map_filter(sf.create_map(*pairs), lambda _, value: value.isNotNull())
+
+
+def said_columns(code: Column, params: Column) -> list[Column]:
+    """detail, detail_code and detail_params. detail is NULL where the code is."""
+    said = sf.coalesce(rendered(code, params), sf.lit(""))
     return [
-        sf.coalesce(rendered(sf.col("detail_code"), params), sf.lit("")).alias("detail"),
-        sf.col("detail_code"),
+        sf.when(code.isNotNull(), said).alias("detail"),
+        code.alias("detail_code"),
         params.alias("detail_params"),
     ]
 
 
 def rendered(code: Column, params: Column) -> Column:
-    """The sentence of a code. NULL where the code is, or a parameter is missing."""
+    """The sentence of a code. NULL where the code is, and where nothing can be said because every
+    clause lacks a parameter.
+    """
     # Words and names of parameters take turns, words first.
-    pieces = {each: _PARAMETER.split(template) for each, template in SENTENCES.items()}
-    templates = sf.from_json(sf.lit(json.dumps(pieces)), "map<string, array<string>>")
+    clauses = {each: [_PARAMETER.split(clause) for clause in _clauses(each)] for each in SENTENCES}
+    templates = sf.from_json(sf.lit(json.dumps(clauses)), "map<string, array<array<string>>>")
+    template = sf.element_at(templates, code)
 
     def shown(piece: Column, place: Column) -> Column:
         value = sf.element_at(params, piece)
@@ -101,11 +141,17 @@ def rendered(code: Column, params: Column) -> Column:
             sf.when(piece.isin(of_kind(Kind.MEMBERS)), listed).otherwise(value)
         )
 
-    return sf.aggregate(
-        sf.transform(sf.element_at(templates, code), shown),
-        sf.lit(""),
-        lambda text, piece: sf.concat(text, piece),
+    def clause(pieces: Column) -> Column:
+        return sf.aggregate(
+            sf.transform(pieces, shown), sf.lit(""), lambda text, piece: sf.concat(text, piece)
+        )
+
+    said = sf.filter(
+        sf.transform(sf.slice(template, 2, len(max(clauses.values(), key=len))), clause),
+        lambda text: text.isNotNull(),
     )
+    between = sf.get(sf.get(template, sf.lit(0)), sf.lit(0))
+    return sf.when(sf.size(said) > 0, sf.call_function("array_join", said, between))
 
 
 def sorted_params(name: str) -> str:

@@ -80,10 +80,14 @@ def _of_groups(staged: DataFrame, context: ReportContext) -> DataFrame:
         *instants("detected_at"),
         integer("offsets_partition").alias("evidence_partition"),
         "evidence_offset",
-        *said_columns(),
+        *said_columns(sf.col("detail_code"), _params()),
         sf.lit(None).cast("string").alias("path"),
         "is_final",
     )
+
+
+def _params() -> Column:
+    return sf.map_from_arrays("detail_names", "detail_values")
 
 
 def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
@@ -123,7 +127,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         ),
         sf.col("offsets_partition").alias("evidence_partition"),
         sf.col("offset").alias("evidence_offset"),
-        *said_columns(),
+        *said_columns(sf.col("detail_code"), _params()),
         "path",
         sf.lit(True).alias("is_final"),
     )

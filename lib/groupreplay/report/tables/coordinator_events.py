@@ -70,5 +70,5 @@ SPEC: Final = TableSpec(
     build=coordinator_events,
     evidence=(ShardEvent,),
     beside=(GroupSnapshot, Epoch),
-    texts=frozenset({"detail"}),
+    quotes=frozenset({"detail"}),
 )

@@ -143,7 +143,7 @@ SPEC: Final = TableSpec(
     build=group_epochs,
     facts=(Epoch,),
     is_owned=True,
-    texts=frozenset({"cause_detail", "client_reason"}),
+    quotes=frozenset({"cause_detail", "client_reason"}),
     digest=(
         *GROUP,
         "epoch",

@@ -129,5 +129,5 @@ SPEC: Final = TableSpec(
     build=members,
     facts=(MemberLife,),
     is_owned=True,
-    texts=frozenset({"client_reason"}),
+    quotes=frozenset({"client_reason"}),
 )

@@ -45,5 +45,5 @@ SPEC: Final = TableSpec(
     build=rebalances,
     evidence=(Rebalance,),
     is_owned=True,
-    texts=frozenset({"reason", "client_reason"}),
+    quotes=frozenset({"reason", "client_reason"}),
 )

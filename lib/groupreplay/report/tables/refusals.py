@@ -71,5 +71,5 @@ SPEC: Final = TableSpec(
     build=refusals,
     evidence=(Refusal,),
     is_owned=True,
-    texts=frozenset({"message"}),
+    quotes=frozenset({"message"}),
 )

@@ -17,12 +17,14 @@ from groupreplay.report.joins.episodes import (
     stuck_episodes,
     stuck_fact_columns,
 )
+from groupreplay.report.joins.sentences import said_columns, sorted_params
 from groupreplay.report.table_inputs import TableInputs
-from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.table_spec import Sentence, TableSpec
 
 
 def stuck_members(inputs: TableInputs) -> DataFrame:
     context = inputs.context
+    detail, *made_of = said_columns(sf.col("detail_code"), sf.col("detail_params"))
     return stuck_episodes(inputs.staged, context, of_members=True).select(
         *stuck_fact_columns(context),
         "member_id",
@@ -38,9 +40,10 @@ def stuck_members(inputs: TableInputs) -> DataFrame:
         *instants("deadline_at"),
         sf.col("episode.until_ms").isNull().alias("is_open"),
         sf.col("episode.repetitions").alias("repetitions"),
-        "detail",
+        detail,
         "evidence",
         "is_final",
+        *made_of,
     )
 
 
@@ -51,7 +54,7 @@ SPEC: Final = TableSpec(
     evidence=(Contact, Silence, Refusal),
     facts_with_evidence=FACTS_BESIDE_EVIDENCE,
     is_owned=True,
-    texts=frozenset({"detail"}),
+    sentences=(Sentence("detail_code", "detail_params", "detail"),),
     clear=frozenset({"reason"}),
     digest=(
         *GROUP,
@@ -62,6 +65,7 @@ SPEC: Final = TableSpec(
         "partitions_held",
         "deadline_at",
         "repetitions",
-        "detail",
+        "detail_code",
+        sorted_params("detail_params"),
     ),
 )

@@ -117,5 +117,5 @@ SPEC: Final = TableSpec(
     facts=(Undecoded,),
     raw=frozenset({DAMAGE}),
     is_owned=True,
-    texts=frozenset({"reason"}),
+    faults=frozenset({"reason"}),
 )
