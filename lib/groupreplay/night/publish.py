@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
@@ -16,9 +18,9 @@ from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.night import Night
 from groupreplay.night.publisher import PUBLISHED, SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.night.query_compiler import fit_to
-from groupreplay.report.catalog import Sources
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.owners import owners
+from groupreplay.report.night_rows import NightRows
 from groupreplay.report.summary.frames import SUMMARY_TABLES, summary_frames, summary_rows
 from groupreplay.report.summary.model import NightSummary
 from groupreplay.report.summary.read import night_summary
@@ -32,10 +34,11 @@ def publish_replayed(night: Night, *, tells: bool = False) -> NightSummary | Non
     fit_to(night.warehouse.spark, plan.staged_rows)
     with night.timed("publish") as progress:
         lines = night.lines()
-        sources = Sources(night.rows("replayed", plan.staged_version), night.records(), lines)
+        replayed, raw = night.rows("replayed", plan.staged_version), night.records()
         if plan.staged_rows + landing.rows <= SMALL_ROWS:
-            sources = Sources(sources.replayed.persist(), sources.raw.persist(), lines)
-            night.kept |= {"replayed": sources.replayed, "raw_records": sources.raw}
+            replayed, raw = replayed.persist(), raw.persist()
+            night.kept |= {"replayed": replayed, "raw_records": raw}
+        rows = NightRows(replayed, raw, lines, _given_topics(night))
         digest_final, metadata = earlier.digest_final if earlier else {}, night.metadata("publish")
         publisher = Publisher(
             night.warehouse,
@@ -54,11 +57,11 @@ def publish_replayed(night: Night, *, tells: bool = False) -> NightSummary | Non
         context = _context(night)
         if night.config.owner_rules:
             night.kept["owners"] = owners(
-                sources.group_ids(context.evidence_tonight), night.config.owner_rules
+                rows.group_ids(context.evidence_tonight), night.config.owner_rules
             ).persist()
             context = replace(context, owners=night.kept["owners"])
         progress.expect(len(PUBLISHED), "tables", counted=lambda: len(publisher.published.versions))
-        publisher.publish(sources, night.inputs.topics, kinds, context)
+        publisher.publish(rows, kinds, context)
         night.kept |= publisher.kept
     published = publisher.published
     counts = {**published.counts, "landed": landing.rows, "left_out": plan.left_out}
@@ -101,6 +104,16 @@ def _evidence_kinds(night: Night) -> Sequence[str]:
     return [kind.KIND for kind in EVIDENCE_FACTS] if later else night.plan.evidence_kinds
 
 
+def _given_topics(night: Night) -> DataFrame:
+    """`NightRows.given_topics`."""
+    columns = {"topic_id": pa.string(), "topic": pa.string(), "partitions": pa.int32()}
+    given = {
+        name: pa.array([getattr(topic, name) for topic in night.inputs.topics], kind)
+        for name, kind in columns.items()
+    }
+    return night.warehouse.spark.createDataFrame(pa.table(given))
+
+
 def _context(night: Night) -> ReportContext:
     plan, evidence, tonight = night.plan, None, None
     of_lines = [each.logical_date for each in night.nights if each.lines is not None]
@@ -118,7 +131,6 @@ def _context(night: Night) -> ReportContext:
         as_of_ms=max(night.landing.as_of_ms, 0),
         thresholds=night.config.thresholds,
         thresholds_by_group=night.config.thresholds_by_group,
-        topics=night.rows("topics"),
         evidence=evidence,
         evidence_tonight=tonight,
         lines_as_of_ms=plan.lines.newest_ms if plan.lines else -1,
