@@ -1,5 +1,6 @@
 -- Grain: one broken rule at one place.
--- Key: (cluster, rule, evidence_partition, evidence_offset, detail), with group_id and incarnation where there are.
+-- Key: (cluster, rule, log_incarnation, evidence_partition, evidence_offset, detail), with group_id and incarnation
+--    where there are; log_incarnation may be NULL.
 -- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final and its own final
 --   ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
@@ -25,7 +26,9 @@ CREATE TABLE IF NOT EXISTS anomalies (
   path               STRING             COMMENT 'file that shows it, NULL for rules about groups; path or URI',
   is_final           BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
   team               STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
-  contact            STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+  contact            STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  log_incarnation     INT
+    COMMENT 'how often the offsets topic had been created again when the log of this row began, NULL never; part of the key; times'
 )
 USING DELTA
 COMMENT 'Rules of the protocol, or of the sources, that the input broke, with the evidence'

@@ -1,5 +1,5 @@
 -- Grain: one life of a member in a group, from joining to leaving.
--- Key: (cluster, group_id, incarnation, member_id, from_offset).
+-- Key: (cluster, group_id, log_incarnation, incarnation, member_id, from_offset); log_incarnation may be NULL.
 -- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final and its own final
 --    ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
@@ -48,7 +48,9 @@ CREATE TABLE IF NOT EXISTS members (
   > COMMENT 'line that proves the end, NULL without one; place',
   is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
   team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
-  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  log_incarnation     INT
+    COMMENT 'how often the offsets topic had been created again when the log of this row began, NULL never; part of the key; times'
 )
 USING DELTA
 COMMENT 'Lives of members: when they joined, how they ended and how we know, what client they were'

@@ -34,7 +34,9 @@ CREATE TABLE IF NOT EXISTS migration_progress (
   is_stalled        BOOLEAN   NOT NULL COMMENT 'mixed for at least thresholds.migration_stalled_ms; true, false',
   group_epoch       INT                COMMENT 'group epoch or generation, NULL for groups that have none; epoch',
   team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
-  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  log_incarnation     INT
+    COMMENT 'how often the offsets topic had been created again when the log of this row began, NULL never; part of the name of a life; times'
 )
 USING DELTA
 COMMENT 'How far each group is from the classic to the consumer protocol, at the end of each night'

@@ -1,5 +1,5 @@
 -- Grain: one stuck episode of one member, longer than the threshold of its reason.
--- Key: (cluster, group_id, incarnation, member_id, reason, since_at).
+-- Key: (cluster, group_id, log_incarnation, incarnation, member_id, reason, since_at); log_incarnation may be NULL.
 -- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final and its own final
 --   ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
@@ -39,7 +39,9 @@ CREATE TABLE IF NOT EXISTS stuck_members (
   > COMMENT 'line that shows the reason, NULL where records do; place',
   is_final           BOOLEAN       NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
   team               STRING                 COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
-  contact            STRING                 COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+  contact            STRING                 COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  log_incarnation     INT
+    COMMENT 'how often the offsets topic had been created again when the log of this row began, NULL never; part of the key; times'
 )
 USING DELTA
 COMMENT 'Members that were, or are, stuck: since when, why, on whom, until when'

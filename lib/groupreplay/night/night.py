@@ -39,6 +39,7 @@ from groupreplay.night.progress import Progress
 from groupreplay.report.joins.privacy import HashKeys
 from groupreplay.tables.runs import FAILED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
+from groupreplay.workers.slices import LogIncarnations
 
 _log = logging.getLogger(__name__)
 
@@ -264,17 +265,13 @@ class Night:
         }
         return known_holes(replace(start, partitions=same), *landings)
 
-    def ended_logs(self) -> set[int]:
-        """Partitions whose log is another than the night before had read."""
-        now, before = (
-            self.landing.partitions,
-            self.earlier.landing.partitions if self.earlier else {},
-        )
-        return {
-            partition
-            for partition, each in before.items()
-            if partition in now and now[partition].log_incarnation > each.log_incarnation
-        }
+    def logs(self) -> LogIncarnations:
+        """Of each partition, and of those whose log is another than the night before had read."""
+        earlier = self.earlier.landing.partitions if self.earlier else {}
+        now = {key: each.log_incarnation for key, each in self.landing.partitions.items()}
+        before = {key: each.log_incarnation for key, each in earlier.items()}
+        ended = {key: each for key, each in before.items() if now.get(key, each) > each}
+        return LogIncarnations(now, ended)
 
     @property
     def _with_late(self) -> Landing | None:

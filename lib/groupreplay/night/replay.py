@@ -46,7 +46,7 @@ def replay_landed(night: Night) -> None:
         progress.expect(landing.rows, "rows", tasks=slices)
         records = left_out.kept_records(night.records())
         facts = replayed(
-            spark, records, states, night.holes(), _given_names(night), slices, night.ended_logs()
+            spark, records, states, night.holes(), _given_names(night), slices, night.logs()
         )
         observation = Observation("replayed")
         shaped = night.warehouse.shaped("replayed", facts.withColumns(night.labels()))

@@ -18,9 +18,11 @@ from groupreplay.night.plan import NO_HOLE, Landing
 from groupreplay.workers.packed import DDL
 from groupreplay.workers.slices import (
     ENDED_ENCODING,
+    FIRST_LOGS,
     INPUT,
     STATE_ENCODING,
     STATE_OFFSET,
+    LogIncarnations,
     slice_replay,
 )
 
@@ -80,19 +82,19 @@ def replayed(
     holes: Sequence[Hole],
     names: Mapping[str, str],
     slices: int,
-    ended: Collection[int] = (),
+    logs: LogIncarnations = FIRST_LOGS,
 ) -> DataFrame:
     """Rows of `replayed` without night and cluster.
 
     records: of `night_records`.
     states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
-    ended: partitions whose log is another than the states are of.
+    logs: of the records, and where they are others, of the states.
     """
     rows = _with_earlier_holes(spark, records.where(sf.col("kind") == "record"), holes).select(
         *INPUT, OWN_OFFSET
     )
     if states is not None:
-        rows = rows.unionByName(_state_rows(states, ended))
+        rows = rows.unionByName(_state_rows(states, logs.ended))
     slice_number = sf.pmod(sf.xxhash64("group_id"), sf.lit(slices)).cast("int")
     # Sorted last, right before the grouped map, by the slice first: so it adds no exchange and no
     # sort of its own, and the order holds. The key decides where two commits of one transaction
@@ -102,7 +104,8 @@ def replayed(
         .repartitionById(slices, sf.col("slice"))
         .sortWithinPartitions("slice", "group_id", "offsets_partition", "offset", OWN_OFFSET, "key")
     )
-    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), DDL)
+    by_slice = in_order.select("slice", *INPUT).groupBy("slice")
+    return by_slice.applyInPandas(slice_replay(names, logs), DDL)
 
 
 def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:

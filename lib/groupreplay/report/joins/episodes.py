@@ -105,6 +105,7 @@ _FACT_NAMES: Final = (
     "from_offset",
     "to_offset",
     "start_observed",
+    "log_incarnation",
 )
 
 

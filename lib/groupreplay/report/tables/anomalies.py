@@ -87,10 +87,12 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         "offsets_partition",
         "offset",
         "ts_ms",
+        "log_incarnation",
         sf.coalesce(_by_kind(texts), "detail", sf.lit("")).alias("text"),
         sf.expr(field("path")).alias("path"),
     )
-    once = rows.groupBy("rule", "offsets_partition", "offset", "text").agg(
+    place = ("offsets_partition", "offset", "log_incarnation")
+    once = rows.groupBy("rule", *place, "text").agg(
         sf.max("ts_ms").alias("ts_ms"), sf.min("path").alias("path")
     )
     return once.select(
@@ -101,6 +103,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         sf.col("offset").alias("from_offset"),
         sf.lit(None).cast("bigint").alias("to_offset"),
         sf.lit(True).alias("start_observed"),
+        "log_incarnation",
         "rule",
         sf.when(sf.col("rule") == TOPIC_RECREATED, "ERROR").otherwise("WARN").alias("severity"),
         # A log that is empty so far has no time of its own.
