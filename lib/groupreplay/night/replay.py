@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
@@ -21,6 +19,7 @@ from groupreplay.night.night import Night
 from groupreplay.night.plan import Plan
 from groupreplay.night.query_compiler import fit_to
 from groupreplay.report.tables.topics import GIVEN
+from groupreplay.tables.damage import is_state_error
 from groupreplay.tables.runs import REPLAYED
 
 
@@ -80,8 +79,8 @@ def _reading_states(table: str) -> Iterator[None]:
     """Raises StatesOutdated where a worker could not read the state of a group."""
     try:
         yield
-    except (PySparkException, Py4JJavaError) as error:
-        if "StateError" not in str(error):
+    except Exception as error:
+        if not is_state_error(error):
             raise
         raise StatesOutdated(table) from error
 
