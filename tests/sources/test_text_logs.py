@@ -19,7 +19,7 @@ from groupreplay.sources.text_logs import (
     plan_text_units,
     text_files,
 )
-from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 
 FIRST = b"[2026-11-20 10:00:00,000] INFO starting (kafka.Kafka$)\n"
 MORE = b"[2026-11-20 10:00:01,000] INFO started (kafka.server.KafkaServer)\n"
@@ -50,20 +50,22 @@ def test_a_log_stays_itself_when_it_grows_rolls_and_is_packed(tmp_path: Path) ->
     landed = read(before, FIRST)
     assert plan_text_units([before], landed) == []
     log.write_bytes(FIRST + MORE)
-    assert stretches(plan_text_units(look(tmp_path), landed)) == [("server.log", len(FIRST), OPEN)]
+    assert stretches(plan_text_units(look(tmp_path), landed)) == [
+        ("server.log", len(FIRST), END_OF_FILE)
+    ]
     log.rename(tmp_path / "server.log.2026-11-20-10")
     log.write_bytes(MORE)
     new = plan_text_units(look(f"{tmp_path}/server.log*"), landed)
     assert stretches(new) == [
-        ("server.log", 0, OPEN),
-        ("server.log.2026-11-20-10", len(FIRST), OPEN),
+        ("server.log", 0, END_OF_FILE),
+        ("server.log.2026-11-20-10", len(FIRST), END_OF_FILE),
     ]
     assert [unit.last_ms for unit in new] == [-1, 5]
     packed = gzip.compress(FIRST + MORE)
     (tmp_path / "server.log.2026-11-20-10").unlink()
     (tmp_path / "server.log.2026-11-20-10.gz").write_bytes(packed)
     assert stretches(plan_text_units(look(f"{tmp_path}/*.gz"), landed)) == [
-        ("server.log.2026-11-20-10.gz", len(FIRST), OPEN)
+        ("server.log.2026-11-20-10.gz", len(FIRST), END_OF_FILE)
     ]
     all_of_it = read(before, FIRST + MORE)
     assert plan_text_units(look(f"{tmp_path}/*.gz"), all_of_it) == []
@@ -120,12 +122,12 @@ def test_large_request_logs_are_split_and_server_logs_are_not(
     assert stretches(plan_text_units(look(tmp_path, "request_log"), {})) == [
         ("r", 0, 100),
         ("r", 100, 200),
-        ("r", 200, OPEN),
+        ("r", 200, END_OF_FILE),
     ]
-    assert stretches(plan_text_units(look(tmp_path), {})) == [("r", 0, OPEN)]
+    assert stretches(plan_text_units(look(tmp_path), {})) == [("r", 0, END_OF_FILE)]
     (file,) = look(tmp_path, "request_log")
     again = {file.identity: TextLanded(100, -1, 5, "2026-11-20")}
-    assert stretches(plan_text_units([file], again)) == [("r", 100, 200), ("r", 200, OPEN)]
+    assert stretches(plan_text_units([file], again)) == [("r", 100, 200), ("r", 200, END_OF_FILE)]
 
 
 def test_inputs_hold_each_file_once_and_a_source_must_give_something(tmp_path: Path) -> None:

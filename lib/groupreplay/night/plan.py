@@ -21,10 +21,10 @@ from groupreplay.sources.given_topics import GivenTopic, read_topics
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import marks_of
-from groupreplay.sources.planning import OPEN, Landed, fingerprint, seen_after
+from groupreplay.sources.planning import Landed, fingerprint, seen_after
 from groupreplay.sources.text_logs import TextFile, text_files
 from groupreplay.wire.segments.commits import widest
-from groupreplay.wire.segments.units import DUMP_LOG, KAFKA, SEGMENTS, Unit, UnitFile
+from groupreplay.wire.segments.units import DUMP_LOG, KAFKA, NO_BOUND, SEGMENTS, Unit, UnitFile
 from groupreplay.wire.text.text_units import TextUnit
 from groupreplay.workers.files import identity, is_readable
 
@@ -227,7 +227,7 @@ def planned_bytes(plan: Plan) -> int:
 def rows_expected(plan: Plan) -> int:
     """About how many records and lines the plan reads."""
     of_topic = sum(
-        unit.end_offset - unit.start_offset for unit in plan.units if unit.end_offset != OPEN
+        unit.end_offset - unit.start_offset for unit in plan.units if unit.end_offset != NO_BOUND
     )
     return max(planned_bytes(plan) // RECORD_BYTES, of_topic)
 
@@ -346,7 +346,7 @@ def landed(
     """
     begun = {unit.offsets_partition: unit.log_incarnation for unit in units if unit.log_incarnation}
     of_topic = {unit.offsets_partition for unit in units if unit.source == KAFKA}
-    last_units = {unit.offsets_partition: unit for unit in units if unit.end_offset == OPEN}
+    last_units = {unit.offsets_partition: unit for unit in units if unit.end_offset == NO_BOUND}
     partitions, holes = dict(before.partitions), list(before.holes)
     as_of_ms, open_commits, rows, markers = (
         before.as_of_ms,

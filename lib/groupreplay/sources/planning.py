@@ -17,10 +17,7 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
-
-OPEN: Final = -1
-"""No bound: of a start, from wherever the log begins; of an end, as far as it goes."""
+from groupreplay.wire.segments.units import NO_BOUND, SEGMENTS, Unit, UnitFile
 
 TASK_BYTES: Final = 64 << 20
 """Small units share a task: a task and its output files cost more than reading this takes to
@@ -100,7 +97,7 @@ def unit_weight(unit: Unit) -> int:
 
 def _plan_partition(partition: int, files: list[LogFile], landed: Landed | None) -> list[Unit]:
     source = "+".join(sorted({file.kind for file in files}))
-    start = landed.next_offset if landed else OPEN
+    start = landed.next_offset if landed else NO_BOUND
     replicas = _replicas([file for file in files if file.kind == SEGMENTS])
     whole_logs = sorted(
         (file for file in files if file.kind != SEGMENTS), key=lambda file: file.path
@@ -206,10 +203,10 @@ def _stretches(replicas: list[list[LogFile]], start: int, *, split: bool) -> lis
     with the most of them begin.
     """
     if not split or not replicas:
-        return [(start, OPEN)]
+        return [(start, NO_BOUND)]
     busiest = max(replicas, key=lambda replica: (len(replica), sum(file.size for file in replica)))
     cuts = [file.base_offset for file in busiest[1:] if file.base_offset > start]
-    return [*pairwise([start, *cuts]), (cuts[-1] if cuts else start, OPEN)]
+    return [*pairwise([start, *cuts]), (cuts[-1] if cuts else start, NO_BOUND)]
 
 
 def _overlapping(replica: list[LogFile], first: int, end: int) -> list[LogFile]:
@@ -220,5 +217,5 @@ def _overlapping(replica: list[LogFile], first: int, end: int) -> list[LogFile]:
     return [
         file
         for file, next_base in zip(replica, [*bounds, None], strict=True)
-        if (end == OPEN or file.base_offset < end) and (next_base is None or next_base > first)
+        if (end == NO_BOUND or file.base_offset < end) and (next_base is None or next_base > first)
     ]

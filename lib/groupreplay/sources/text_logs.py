@@ -20,7 +20,7 @@ from groupreplay.records.log_events import REQUEST_LOG
 from groupreplay.sources.files import FoundFile
 from groupreplay.sources.planning import GZIP_WEIGHT
 from groupreplay.wire.byte_stream import CHUNK_BYTES, READ_ERRORS, ByteStream
-from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 from groupreplay.workers.files import open_file
 
 FIRST_LINE_BYTES: Final = 4 << 10
@@ -77,7 +77,7 @@ def plan_text_units(files: Iterable[TextFile], landed: Mapping[str, TextLanded])
 
     landed: by identity. A file without news has none, nor has one whose first line is unfinished.
     """
-    units = [_unit(file, 0, OPEN, None) for file in files if file.failure]
+    units = [_unit(file, 0, END_OF_FILE, None) for file in files if file.failure]
     for file in distinct(files):
         known = landed.get(file.identity)
         if known is not None and _is_unchanged(file, known):
@@ -103,7 +103,9 @@ def weight(unit: TextUnit) -> int:
     if unit.path.endswith(".gz"):
         return unit.size * GZIP_WEIGHT
     return max(
-        0, (unit.size if unit.end_position == OPEN else unit.end_position) - unit.start_position
+        0,
+        (unit.size if unit.end_position == END_OF_FILE else unit.end_position)
+        - unit.start_position,
     )
 
 
@@ -188,9 +190,9 @@ def _is_unchanged(file: TextFile, landed: TextLanded) -> bool:
 
 def _stretches(file: TextFile, start: int) -> list[tuple[int, int]]:
     if file.source.kind != REQUEST_LOG or file.is_packed:
-        return [(start, OPEN)]
+        return [(start, END_OF_FILE)]
     cuts = range(start, max(file.size, start + 1), SPLIT_BYTES)
-    return [*pairwise(cuts), (cuts[-1], OPEN)]
+    return [*pairwise(cuts), (cuts[-1], END_OF_FILE)]
 
 
 def _unit(file: TextFile, start: int, end: int, landed: TextLanded | None) -> TextUnit:
