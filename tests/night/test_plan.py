@@ -1,216 +1,106 @@
-"""What the sources hold, and what nights carry on from one to the next."""
+"""What a run reads of the live topic and of logs that took the place of others, and what landing
+that leaves.
+"""
 
-import gzip
-import json
-import shutil
+from __future__ import annotations
+
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import pytest
+from groupreplay.night.inputs import Inputs
+from groupreplay.night.land import at_plan_time
+from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landed_records import after_units
+from groupreplay.night.plan import Plan, live_tonight, new_units
+from groupreplay.night.plan_json import from_json, to_json
+from groupreplay.sources.live_planning import LiveTopic
+from groupreplay.sources.watermark import PartitionWatermark
 
-from groupreplay.config.model import Config, Source
-from groupreplay.errors import SourceUnreadable
-from groupreplay.night.plan import Landing, PartitionLanded, Plan, find_inputs, landed, remembered
-from groupreplay.sources.planning import plan_units
-
-RECORDING = Path(__file__).parent.parent / "recordings" / "consumer-4.3"
-
-
-def config(*sources: tuple[str, Path | str]) -> Config:
-    return Config(
-        cluster="c",
-        warehouse="/none",
-        sources=tuple(Source(kind=kind, path=str(path)) for kind, path in sources),
-    )
-
-
-def test_recording_is_found_whole() -> None:
-    inputs = find_inputs(
-        config(
-            ("segments", RECORDING),
-            ("dump_log", RECORDING / "dump"),
-            ("topics", RECORDING / "topics.json"),
-        )
-    )
-    segments = {file.offsets_partition for file in inputs.files if file.kind == "segments"}
-    assert len(segments) == 14
-    assert {file.offsets_partition for file in inputs.files if file.kind == "dump_log"} == segments
-    assert inputs.passed_over == sum(path.is_file() for path in RECORDING.rglob("*")) - 14
-    assert "crash" in {topic.topic for topic in inputs.topics}
-
-
-def test_source_given_twice_is_read_once(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(RECORDING / "segments")
-    once = find_inputs(config(("segments", RECORDING / "segments")))
-    again = find_inputs(
-        config(
-            ("segments", RECORDING / "segments"),
-            ("segments", f"{RECORDING}/segments/*/*"),
-            ("segments", tmp_path / "link"),
-        )
-    )
-    assert again.files == once.files
-
-
-@pytest.mark.parametrize(
-    ("kind", "path", "why"),
-    [
-        ("segments", "{tmp}/nothing", "no such file"),
-        ("segments", "{tmp}/*.log", "no file matches"),
-        (
-            "segments",
-            "{tmp}",
-            (
-                "none of its 1 files is what it is said to be: expected __consumer_offsets-P/<20"
-                " digits>.log"
-            ),
-        ),
-        ("dump_log", "{tmp}/topics.json", "expected __consumer_offsets-P in the file's name"),
-        ("topics", "{tmp}/topics.json", "expected a list of topics"),
-    ],
+NOW_MS = 1_795_240_000_000
+TOPIC = LiveTopic(
+    "__consumer_offsets",
+    "AAAAAAAAQACAAAAAAAAAAQ",
+    NOW_MS + 60_000,
+    {0: (0, 10), 1: (0, 10), 2: (5, 5)},
 )
-def test_source_that_gives_nothing_is_named_with_its_reason(
-    tmp_path: Path, kind: str, path: str, why: str
-) -> None:
-    (tmp_path / "topics.json").write_text("{}")
-    with pytest.raises(SourceUnreadable) as caught:
-        find_inputs(config((kind, path.format(tmp=tmp_path))))
-    assert caught.value.source == f"{kind} {path.format(tmp=tmp_path)}"
-    assert why in str(caught.value)
+INPUTS = Inputs((), (), 0, (), live=TOPIC)
 
 
-def test_nameless_dump_and_packed_segment_are_found(tmp_path: Path) -> None:
-    dump = sorted((RECORDING / "dump").rglob("*.gz"))[0]
-    (tmp_path / "support.txt").write_bytes(gzip.decompress(dump.read_bytes()))
-    segment = sorted((RECORDING / "segments").rglob("*.log"))[0]
-    packed = tmp_path / "logs" / segment.parent.name / (segment.name + ".gz")
-    packed.parent.mkdir(parents=True)
-    packed.write_bytes(gzip.compress(segment.read_bytes()))
-    shutil.copy(segment, packed.with_suffix(".index"))
-    inputs = find_inputs(
-        config(("segments", tmp_path / "logs"), ("dump_log", tmp_path / "support.txt"))
+def test_a_plan_keeps_the_live_topic_and_the_landing_its_id_and_time() -> None:
+    plan = Plan(tuple(new_units(INPUTS, RecordsLanding())), live=TOPIC)
+    assert from_json(Plan, to_json(plan)) == plan
+    assert [
+        (unit.offsets_partition, unit.start_offset, unit.end_offset) for unit in plan.units
+    ] == [(0, 0, 10), (1, 0, 10)]
+    landing = at_plan_time(RecordsLanding(as_of_ms=NOW_MS), plan)
+    assert (landing.as_of_ms, landing.topic_id) == (TOPIC.as_of_ms, TOPIC.topic_id)
+    assert at_plan_time(RecordsLanding(as_of_ms=NOW_MS), Plan(())) == RecordsLanding(
+        as_of_ms=NOW_MS
     )
-    assert sorted(file.kind for file in inputs.files) == ["dump_log", "segments"]
-    assert inputs.passed_over == 1
 
 
-def detail(first: int, following: int, **given: Any) -> dict[str, Any]:
-    return {
-        "first_offset": first,
-        "next_offset": following,
-        "last_ts_ms": -1,
+OLD = RecordsLanding(
+    watermarks={0: PartitionWatermark(4, log_incarnation=2), 1: PartitionWatermark(30)},
+    topic_id=TOPIC.topic_id,
+)
+
+
+def test_a_log_that_ends_below_what_was_landed_begins_anew_and_others_go_on() -> None:
+    units = new_units(INPUTS, OLD)
+    assert [
+        (unit.offsets_partition, unit.start_offset, unit.log_incarnation, unit.other_log)
+        for unit in units
+    ] == [
+        (0, 4, 0, ""),
+        (1, 0, 1, "it ends at offset 10, and was read up to 30"),
+    ]
+    assert [unit.offsets_partition for unit in new_units(INPUTS, replace(OLD, raw_version=3))] == [
+        0
+    ], "a night reads one log of a partition"
+
+
+def test_a_topic_of_another_id_begins_anew_in_all_partitions_that_were_landed() -> None:
+    old = replace(
+        OLD,
+        topic_id="another",
+        watermarks={**OLD.watermarks, 2: PartitionWatermark(7, log_incarnation=1)},
+    )
+    found = f"the id of its topic is {TOPIC.topic_id}, and was another"
+    units = new_units(INPUTS, old)
+    assert [
+        (
+            unit.offsets_partition,
+            unit.start_offset,
+            unit.end_offset,
+            unit.log_incarnation,
+            unit.other_log,
+        )
+        for unit in units
+    ] == [
+        (0, 0, 10, 3, found),
+        (1, 0, 10, 1, found),
+        (2, 5, 5, 2, found),
+    ]
+    assert live_tonight(TOPIC, old) is TOPIC
+    assert live_tonight(TOPIC, replace(old, raw_version=3)) is None, (
+        "what this night landed is of the old one"
+    )
+    assert live_tonight(TOPIC, replace(OLD, raw_version=3)) is TOPIC
+    empty = {
+        "first_offset": 5,
+        "next_offset": 5,
         "last_hole": -1,
+        "last_ts_ms": -1,
+        "open_commits": 0,
         "kept": 0,
         "control": 0,
-        "open_commits": 0,
-        "missing": [],
-    } | given
-
-
-def test_nights_carry_on_how_far_they_read() -> None:
-    units = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})[:2]
-    first, second = (unit.offsets_partition for unit in units)
-    details = [
-        (first, detail(0, 100, last_ts_ms=5000, last_hole=40, kept=80, open_commits=3)),
-        (second, detail(0, 50, last_ts_ms=7000, kept=10, control=2)),
-    ]
-    one = landed(Landing(), units, details, damaged={second})
-    assert (one.as_of_ms, one.open_commits, one.rows, one.markers, one.holes) == (
-        7000,
-        3,
-        90,
-        2,
-        ((first, 40),),
-    )
-    assert one.partitions[first].next_offset == 100
-    assert one.partitions[first].last_hole == 40
-    assert one.partitions[first].files
-    assert one.partitions[second].files == "", "damage may have passed by the next night"
-    assert landed(Landing(), units, reversed(details), {second}) == one
-
-    two = landed(
-        one.next_night(), units, [(first, detail(100, 130, last_ts_ms=6000, kept=1))], set()
-    )
-    assert (two.as_of_ms, two.open_commits, two.rows, two.markers, two.holes) == (7000, 3, 1, 0, ())
-    assert two.partitions[first].next_offset == 130
-    assert two.partitions[first].last_hole == 40
-    assert two.partitions[second] == one.partitions[second]
-
-    more = landed(two, units, [(first, detail(130, 140, kept=2, last_hole=135))], set())
-    assert (more.rows, more.holes) == (3, ((first, 135),)), "the same night goes on"
-
-
-def test_log_that_was_empty_has_no_watermark_yet() -> None:
-    unit, *_ = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})
-    assert (
-        landed(Landing(), [unit], [(unit.offsets_partition, detail(0, 0))], set()).partitions == {}
+    }
+    after = after_units(old, units[2:], [(2, empty)], set())
+    assert after.watermarks[2] == PartitionWatermark(5, log_incarnation=2), (
+        "that the old log ended is not forgotten"
     )
 
 
-def test_what_was_missed_is_remembered_until_it_is_found() -> None:
-    units = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})[:1]
-    partition = units[0].offsets_partition
-    one = landed(Landing(), units, [(partition, detail(100, 130, missing=[[110, 112]]))], set())
-    assert one.partitions[partition].missing == ((0, 100), (110, 112))
-    seen = remembered(one, find_inputs(config(("segments", RECORDING / "segments"))).files, units)
-    assert list(seen.partitions[partition].seen.values()) == [units[0].files[0].size]
-
-    found = detail(0, 0, filled=[[0, 100]], missing=[[110, 112]], late=100, kept=0)
-    two = landed(seen.next_night(), [], [(partition, found)], set())
-    after = two.partitions[partition]
-    assert (after.missing, after.filled, after.next_offset, after.files) == (
-        ((110, 112),),
-        ((0, 100),),
-        130,
-        seen.partitions[partition].files,
-    )
-    assert two.rows == 0
-
-
-def test_a_log_that_took_another_s_place_begins_anew() -> None:
-    unit, *_ = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})
-    partition = unit.offsets_partition
-    one = landed(
-        Landing(),
-        [unit],
-        [(partition, detail(0, 100, last_ts_ms=5000, last_hole=40, missing=[[30, 41]]))],
-        set(),
-    ).next_night()
-    two = landed(
-        one, [replace(unit, log_incarnation=1)], [(partition, detail(0, 7, last_ts_ms=9000))], set()
-    )
-    after = two.partitions[partition]
-    assert (
-        after.next_offset,
-        after.last_hole,
-        after.missing,
-        after.newest_ms,
-        after.log_incarnation,
-    ) == (7, -1, (), 9000, 1)
-    three = landed(two.next_night(), [unit], [(partition, detail(7, 9, last_ts_ms=9500))], set())
-    assert (
-        three.partitions[partition].next_offset,
-        three.partitions[partition].log_incarnation,
-    ) == (9, 1)
-
-
-def test_plan_survives_json() -> None:
-    units = plan_units(find_inputs(config(("segments", RECORDING / "segments"))).files, {})
-    landing = Landing(
-        5,
-        {
-            3: PartitionLanded(
-                10, 7, "ab", ((0, 3), (5, 7)), {"key": 9}, ((3, 5),), 6, ("s", 1, 2, 3, 4), 2
-            ),
-            4: PartitionLanded(0, -1, ""),
-        },
-        1,
-        2,
-        3,
-        ((3, 7), (3, 9)),
-    )
-    plan = Plan(tuple(units), 4, (("/x\n", "why"),), landing)
-    assert Plan.from_json(plan.to_json()) == plan
-    assert Plan.from_json(Plan(()).to_json()) == Plan(())
-    assert json.loads(plan.to_json())["landing"]["partitions"]["3"]["next_offset"] == 10
+def test_the_id_of_a_topic_is_forgotten_where_files_hold_another_log() -> None:
+    (unit, *_) = new_units(INPUTS, RecordsLanding())
+    assert at_plan_time(OLD, Plan((unit,))) == OLD
+    assert at_plan_time(OLD, Plan((replace(unit, other_log="newer"),))).topic_id == ""

@@ -9,16 +9,16 @@ import pytest
 
 from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
 from groupreplay.errors import SourceUnreadable
-from groupreplay.night.plan import Inputs, find_inputs
+from groupreplay.night.inputs import Inputs, find_inputs
 from groupreplay.sources import text_logs
 from groupreplay.sources.files import FoundFile, find_files
 from groupreplay.sources.text_logs import (
     TextFile,
-    TextLanded,
     distinct,
     plan_text_units,
     text_files,
 )
+from groupreplay.sources.watermark import TextWatermark
 from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 
 FIRST = b"[2026-11-20 10:00:00,000] INFO starting (kafka.Kafka$)\n"
@@ -35,8 +35,10 @@ def look(path: Path | str, kind: str = "server_log", broker: int = 1) -> list[Te
     return text_files(of, find_files(of).files)
 
 
-def read(file: TextFile, text: bytes) -> dict[str, TextLanded]:
-    return {file.identity: TextLanded(len(text), file.size, 5, "2026-11-20")}
+def read(file: TextFile, text: bytes) -> dict[str, TextWatermark]:
+    return {
+        file.identity: TextWatermark(len(text), size=file.size, newest_ms=5, last_seen="2026-11-20")
+    }
 
 
 def stretches(units: list[TextUnit]) -> list[tuple[str, int, int]]:
@@ -126,7 +128,7 @@ def test_large_request_logs_are_split_and_server_logs_are_not(
     ]
     assert stretches(plan_text_units(look(tmp_path), {})) == [("r", 0, END_OF_FILE)]
     (file,) = look(tmp_path, "request_log")
-    again = {file.identity: TextLanded(100, -1, 5, "2026-11-20")}
+    again = {file.identity: TextWatermark(100, size=-1, newest_ms=5, last_seen="2026-11-20")}
     assert stretches(plan_text_units([file], again)) == [("r", 100, 200), ("r", 200, END_OF_FILE)]
 
 

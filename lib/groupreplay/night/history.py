@@ -4,7 +4,6 @@ at the table `runs`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -14,8 +13,9 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import GroupsConfig
 from groupreplay.errors import ConfigError
-from groupreplay.night.lines_landed import LinesLanding
-from groupreplay.night.plan import NO_TIME_MS, Landing, groups_of, landing_of
+from groupreplay.night.landed import LinesLanding, RecordsLanding
+from groupreplay.night.plan_json import from_json
+from groupreplay.sources.watermark import NO_TIME_MS
 from groupreplay.tables.runs import DONE
 
 
@@ -26,13 +26,14 @@ class PastNight:
     is_done: its newest run that landed was published.
     digest_final: of its newest run that was.
     lines: None where no log of a broker was landed, then or before.
-    hashed, groups: those of `Plan`.
+    hashed: as of `Plan`.
     versions: of the tables, as that run left them.
+    groups: as of `Results`.
     """
 
     logical_date: date
     is_done: bool
-    landing: Landing
+    landing: RecordsLanding
     digest_final: Mapping[str, str]
     lines: LinesLanding | None = None
     hashed: str = ""
@@ -42,12 +43,12 @@ class PastNight:
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
     """In order. runs: rows of the table `runs` of one cluster."""
-    told = [
+    fields = [
         sf.get_json_object("plan", f"$.{name}").alias(name)
         for name in ("landing", "lines", "hashed", "groups")
     ]
     rows = runs.select(
-        "logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *told
+        "logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *fields
     ).collect()
     # Not by an aggregate of Spark: rows are few, and planning one is half of this query, the first
     # one of a process.
@@ -62,12 +63,12 @@ def _past_night(landed: Row, done: Row | None) -> PastNight:
     return PastNight(
         landed["logical_date"],
         landed["state"] == DONE,
-        landing_of(json.loads(landed["landing"])),
+        from_json(RecordsLanding, landed["landing"]),
         (done["digest_final"] if done else None) or {},
-        LinesLanding.from_json(landed["lines"]) if landed["lines"] else None,
+        from_json(LinesLanding, landed["lines"]) if landed["lines"] else None,
         landed["hashed"] or "",
         (done["table_versions"] if done else None) or {},
-        groups_of(json.loads(landed["groups"] or "{}")),
+        from_json(GroupsConfig, landed["groups"] or "{}"),
     )
 
 

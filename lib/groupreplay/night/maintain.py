@@ -24,10 +24,12 @@ from groupreplay.config.model import Config, RetentionConfig
 from groupreplay.errors import NotReady, RunHeld
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.history import PastNight, past_nights
-from groupreplay.night.land_lines import RAW_LINES
-from groupreplay.night.land_records import RAW_RECORDS
+from groupreplay.night.line_stream import RAW_LINES
 from groupreplay.night.plan import Plan
+from groupreplay.night.plan_json import joined_json
 from groupreplay.night.query_compiler import fit_to
+from groupreplay.night.record_stream import RAW_RECORDS
+from groupreplay.night.results import Results
 from groupreplay.tables.runs import DONE, Ledger, Run
 from groupreplay.tables.schemas import TABLES
 from groupreplay.tables.sql_files import write_sql
@@ -88,7 +90,10 @@ def maintain(spark: SparkSession, config: Config) -> Maintained:
     # Not yet with what the night landed: a row that says so counts as its newest run, and this one
     # may fail.
     run = ledger.acquire(
-        newest.logical_date, groupreplay.__version__, config.config_hash, Plan(()).to_json()
+        newest.logical_date,
+        groupreplay.__version__,
+        config.config_hash,
+        joined_json(Plan(()), Results()),
     )
     try:
         return _maintain(warehouse, ledger, run, done, nights, config.retention)

@@ -4,12 +4,11 @@ before stopped -> units. Pure.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
-from groupreplay.sources.planning import Landed
+from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.wire.segments.read_live import UNKNOWN_MS
 from groupreplay.wire.segments.units import KAFKA, Unit
 
@@ -43,28 +42,9 @@ class LiveTopic:
     offsets: Mapping[int, tuple[int, int]]
     compaction_lag_ms: int = 0
 
-    def to_json(self) -> str:
-        return json.dumps(
-            {**asdict(self), "offsets": {str(key): each for key, each in self.offsets.items()}},
-            separators=(",", ":"),
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> LiveTopic:
-        """Inverse of `to_json`."""
-        content = json.loads(text)
-        return cls(
-            **{
-                **content,
-                "offsets": {
-                    int(key): (first, end) for key, (first, end) in content["offsets"].items()
-                },
-            }
-        )
-
 
 def plan_live_units(
-    live: LiveTopic, landed: Mapping[int, Landed], others: Container[int] = ()
+    live: LiveTopic, landed: Mapping[int, PartitionWatermark], others: Container[int] = ()
 ) -> list[Unit]:
     """Units of one night, by partition and offset; none of a partition that has nothing new.
 
@@ -75,7 +55,7 @@ def plan_live_units(
     units = []
     for partition, (log_start, end) in sorted(live.offsets.items()):
         start = (
-            landed[partition].next_offset
+            landed[partition].next_position
             if partition in landed and partition not in others
             else log_start
         )
@@ -97,7 +77,9 @@ def plan_live_units(
     return units
 
 
-def other_live_logs(live: LiveTopic, landed: Mapping[int, Landed], topic_id: str) -> dict[int, str]:
+def other_live_logs(
+    live: LiveTopic, landed: Mapping[int, PartitionWatermark], topic_id: str
+) -> dict[int, str]:
     """Partition -> what shows, in words, that its log is another than the nights before read.
 
     topic_id: of theirs, "" where none of them asked.
@@ -109,7 +91,7 @@ def other_live_logs(live: LiveTopic, landed: Mapping[int, Landed], topic_id: str
             if partition in landed
         }
     ends = {
-        partition: (end, landed[partition].next_offset)
+        partition: (end, landed[partition].next_position)
         for partition, (_, end) in sorted(live.offsets.items())
         if partition in landed
     }

@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.planning import Landed, key_of
+from groupreplay.sources.planning import key_of
+from groupreplay.sources.watermark import Mark, PartitionWatermark
 from groupreplay.wire.segments.record_batch import HEADER_BYTES, first_header
 from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
 from groupreplay.workers.files import read_start
@@ -25,16 +26,6 @@ CLOCKS_MS: Final = 60_000
 """How far the clocks of two leaders of one partition may be apart."""
 
 THREADS: Final = 16
-
-
-class Mark(NamedTuple):
-    """The first batch of a segment. segment: `key_of` its name, without its folder."""
-
-    segment: str
-    base_offset: int
-    crc: int
-    leader_epoch: int
-    max_ts_ms: int
 
 
 class OtherLog(NamedTuple):
@@ -66,7 +57,9 @@ def marks_of(units: Iterable[Unit]) -> dict[int, Mark]:
     return {partition: mark for partition, mark in found.items() if mark is not None}
 
 
-def other_logs(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> dict[int, OtherLog]:
+def other_logs(
+    files: Iterable[LogFile], landed: Mapping[int, PartitionWatermark]
+) -> dict[int, OtherLog]:
     """By partition. landed: of partitions that have news, alone."""
     chosen = {
         (partition, replica): _telling(segments, landed[partition])
@@ -90,9 +83,9 @@ def other_logs(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> dict[i
     return found
 
 
-def _difference(mark: Mark, landed: Landed) -> str:
+def _difference(mark: Mark, landed: PartitionWatermark) -> str:
     """What shows that a batch is of another log, "" where nothing does."""
-    known = Mark(*landed.mark) if landed.mark else None
+    known = landed.mark
     at = f"the batch at offset {mark.base_offset}"
     if known is not None and mark.base_offset == known.base_offset:
         if mark.crc == known.crc:
@@ -101,21 +94,24 @@ def _difference(mark: Mark, landed: Landed) -> str:
             return f"{at} is of leader epoch {mark.leader_epoch}, and was of {known.leader_epoch}"
         if mark.max_ts_ms > known.max_ts_ms:
             return f"{at} is of time {mark.max_ts_ms} ms, and was of {known.max_ts_ms} ms"
-    if mark.base_offset < landed.next_offset and 0 <= landed.newest_ms < mark.max_ts_ms - CLOCKS_MS:
+    if (
+        mark.base_offset < landed.next_position
+        and 0 <= landed.newest_ms < mark.max_ts_ms - CLOCKS_MS
+    ):
         return (
             f"{at} is of time {mark.max_ts_ms} ms, and the log was read up to offset"
-            f" {landed.next_offset}, time {landed.newest_ms} ms"
+            f" {landed.next_position}, time {landed.newest_ms} ms"
         )
     return ""
 
 
-def _telling(segments: list[LogFile], landed: Landed) -> LogFile:
+def _telling(segments: list[LogFile], landed: PartitionWatermark) -> LogFile:
     """The segment of the mark, else the one that reaches to the watermark or, where none does,
     comes nearest.
     """
-    known = landed.mark[0] if landed.mark else None
+    known = landed.mark.segment if landed.mark else None
     same = [file for file in segments if key_of(_name(file.path)) == known]
-    below = [file for file in segments if file.base_offset < landed.next_offset]
+    below = [file for file in segments if file.base_offset < landed.next_position]
     return (same or below[-1:] or segments[:1])[0]
 
 

@@ -19,6 +19,7 @@ from groupreplay.config.model import RequestLogSource, ServerLogSource
 from groupreplay.records.log_events import REQUEST_LOG
 from groupreplay.sources.files import FoundFile
 from groupreplay.sources.planning import GZIP_WEIGHT
+from groupreplay.sources.watermark import TextWatermark
 from groupreplay.wire.byte_stream import CHUNK_BYTES, READ_ERRORS, ByteStream
 from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 from groupreplay.workers.files import open_file
@@ -50,29 +51,15 @@ class TextFile:
     failure: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextLanded:
-    """How far a log was read.
-
-    next_position: where to go on.
-    size: bytes stored when it was read to its end, -1 where it is to be read again.
-    last_ms: time of its newest line, -1 none.
-    last_seen: logical date of the last night in which the file was there, ISO.
-    """
-
-    next_position: int
-    size: int
-    last_ms: int
-    last_seen: str
-
-
 def text_files(source: ServerLogSource, files: Sequence[FoundFile]) -> list[TextFile]:
     """Every file of a source, looked into: at a few KiB each."""
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(lambda file: _look(source, file), files))
 
 
-def plan_text_units(files: Iterable[TextFile], landed: Mapping[str, TextLanded]) -> list[TextUnit]:
+def plan_text_units(
+    files: Iterable[TextFile], landed: Mapping[str, TextWatermark]
+) -> list[TextUnit]:
     """Units of one night, in order of their paths.
 
     landed: by identity. A file without news has none, nor has one whose first line is unfinished.
@@ -176,7 +163,7 @@ def _says_length(path: str, size: int, length: int) -> bool:
         return False
 
 
-def _is_unchanged(file: TextFile, landed: TextLanded) -> bool:
+def _is_unchanged(file: TextFile, landed: TextWatermark) -> bool:
     if file.size == landed.size:
         return True
     if landed.size < 0:
@@ -195,7 +182,7 @@ def _stretches(file: TextFile, start: int) -> list[tuple[int, int]]:
     return [*pairwise(cuts), (cuts[-1], END_OF_FILE)]
 
 
-def _unit(file: TextFile, start: int, end: int, landed: TextLanded | None) -> TextUnit:
+def _unit(file: TextFile, start: int, end: int, landed: TextWatermark | None) -> TextUnit:
     source = file.source
     return TextUnit(
         kind=source.kind,
@@ -209,6 +196,6 @@ def _unit(file: TextFile, start: int, end: int, landed: TextLanded | None) -> Te
         identity=file.identity,
         start_position=start,
         end_position=end,
-        last_ms=landed.last_ms if landed else -1,
+        last_ms=landed.newest_ms if landed else -1,
         failure=file.failure,
     )
