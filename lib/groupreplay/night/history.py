@@ -1,6 +1,4 @@
-"""What the runs before this one left: how far each night got, and which nights there are. One look
-at the table `runs`.
-"""
+"""Which nights ran before, and how far each of them came: one query of the table `runs`."""
 
 from __future__ import annotations
 
@@ -24,7 +22,8 @@ class PastNight:
     """A night that landed something.
 
     is_done: its newest run that landed was published.
-    digest_final: of its newest run that was.
+    landing: of that run.
+    digest_final: of its newest run that was published.
     lines: None where no log of a broker was landed, then or before.
     hashed: as of `Plan`.
     versions: of the tables, as that run left them.
@@ -82,9 +81,12 @@ def of_date(nights: Sequence[PastNight], logical_date: date) -> PastNight | None
 
 
 def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
-    """The UTC date of as-of, though no date before the newest night's: time does not run back.
+    """The date of a night that nobody named: the UTC date of as-of, or the date of the newest night
+    where that is later.
 
-    newest_ms: newest time in the sources, -1 none.
+    newest_ms: newest time in the sources, NO_TIME_MS for none.
+
+    Raises ConfigError where neither the sources nor a night have a time.
     """
     as_of_ms = max([newest_ms, *[night.landing.as_of_ms for night in nights]])
     if as_of_ms == NO_TIME_MS:
@@ -98,8 +100,11 @@ def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
 
 
 def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]:
-    """The night asked for; before it those that landed and were never published, whose records it
-    builds on; after it those that build on it.
+    """The nights that a run of one night entails, in order: nights before it that landed and were
+    never published, because it builds on their states; the night itself; and every night after it,
+    because they build on its states.
+
+    Raises ConfigError as `check_newest`, for a night that never landed.
     """
     later = [night.logical_date for night in nights if night.logical_date > logical_date]
     if of_date(nights, logical_date) is None:
@@ -113,8 +118,8 @@ def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]
 
 
 def check_newest(nights: Sequence[PastNight], logical_date: date) -> None:
-    """What is new in the sources belongs to the newest night. Raises ConfigError for one before
-    it.
+    """Raises ConfigError for a night before the newest one: what is new in the sources belongs to
+    the newest night or to a later one.
     """
     newest = max([night.logical_date for night in nights], default=logical_date)
     if newest > logical_date:

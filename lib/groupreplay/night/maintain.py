@@ -126,8 +126,8 @@ def _maintain(
     nights: Sequence[PastNight],
     retention: RetentionConfig,
 ) -> Maintained:
-    """Deletes, packs, tells readers, and only then vacuums: what they were told to read before
-    stays for vacuum_hours.
+    """Deletes, packs, names the new versions to readers, and only then vacuums: the versions that
+    were named before stay for vacuum_hours.
     """
     started = time.monotonic()
     metadata = {
@@ -157,14 +157,14 @@ def _maintain(
     write_sql(warehouse, run.logical_date, versions)
     files_after = {name: count_files(warehouse, name) for name in names}
     vacuum(warehouse, (*names, RUNS), retention.vacuum_hours)
-    told: dict[str, Any] = {
+    copied: dict[str, Any] = {
         name: getattr(done, name)
         for name in ("as_of_at", "plan", "counts", "digest", "digest_final")
     }
     ledger.advance(
         run,
         DONE,
-        **told,
+        **copied,
         table_versions=versions,
         timings={"maintain": int((time.monotonic() - started) * 1000)},
     )

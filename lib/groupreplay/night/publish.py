@@ -30,22 +30,22 @@ from groupreplay.tables.runs import DONE
 from groupreplay.tables.sql_files import write_sql
 
 
-def publish_replayed(run: NightRun, extent: Extent, *, tells: bool = False) -> tuple[str, ...]:
+def publish_replayed(run: NightRun, extent: Extent, *, summarized: bool = False) -> tuple[str, ...]:
     """REPLAYED -> DONE.
 
     extent: of what was replayed.
-    tells: gives what a person reads of the night.
+    summarized: gives what a person reads of the night.
     """
     kept: dict[str, DataFrame] = {}
     try:
-        return _publish(run, extent, kept, tells=tells)
+        return _publish(run, extent, kept, summarized=summarized)
     finally:
         for frame in kept.values():
             frame.unpersist()
 
 
 def _publish(
-    run: NightRun, extent: Extent, kept: dict[str, DataFrame], *, tells: bool
+    run: NightRun, extent: Extent, kept: dict[str, DataFrame], *, summarized: bool
 ) -> tuple[str, ...]:
     """kept: gets the frames that are held in memory."""
     night, results, earlier = run.night, run.results, run.night.earlier
@@ -79,15 +79,14 @@ def _publish(
     published = publisher.published
     counts = {**published.counts, "landed": extent.landing.rows, "left_out": results.left_out}
     with ThreadPoolExecutor(1) as thread:
-        # What is told is asked of tables that are there already, while `runs` is written: a commit
-        # keeps one core busy for a second.
-        telling = thread.submit(_summary, run, kept, counts) if tells else None
+        # The summary asks tables that are there already, while `runs` is written: a commit keeps
+        # one core busy for a second.
+        summary = thread.submit(_summary, run, kept, counts) if summarized else None
         run.advance(DONE, results, **_columns(published), counts=counts)
-        # Where nights after this one run again too, the last of them is what readers are told to
-        # read.
+        # Where nights after this one run again too, the statements are those of the last.
         if all(each.logical_date <= night.logical_date for each in night.nights):
             write_sql(night.warehouse, night.logical_date, published.versions)
-    return telling.result() if telling else ()
+    return summary.result() if summary else ()
 
 
 def _summary(
@@ -137,7 +136,7 @@ def _context(night: Night, results: Results) -> ReportContext:
     evidence, tonight = None, None
     of_lines = [each.logical_date for each in night.nights if each.lines is not None]
     if results.evidence_version >= 0 or (of_lines and night.warehouse.exists(EVIDENCE_TABLE)):
-        # Lines may have come with a later night. What was open is told again by every night, and
+        # Lines may have come with a later night. Every night reports again what is open, and
         # the newest knows most.
         version = results.evidence_version if results.evidence_version >= 0 else None
         rows = night.rows(EVIDENCE_TABLE, version)

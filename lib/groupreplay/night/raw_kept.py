@@ -55,7 +55,7 @@ def _nights_in(warehouse: Warehouse, table: str) -> set[date]:
     """Every night that landed something has a row that says what was read."""
     if not warehouse.exists(table):
         return set()
-    told = warehouse.read(table).where(
+    summaries = warehouse.read(table).where(
         (sf.col("cluster") == warehouse.cluster) & sf.col("kind").isin("unit", "file")
     )
-    return {row["logical_date"] for row in told.select("logical_date").distinct().collect()}
+    return {row["logical_date"] for row in summaries.select("logical_date").distinct().collect()}

@@ -162,7 +162,7 @@ def build_reports(
                 _first(waiting[0]),
             )
         later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
-        stands, row, lines = _report(job.night(own.logical_date), tells=not later)
+        stands, row, lines = _report(job.night(own.logical_date), summarized=not later)
         result = NightResult((own.logical_date,), row, lines)
         if not later:
             return result
@@ -172,7 +172,7 @@ def build_reports(
             return replace(after, logical_dates=(own.logical_date, *later))
         for each in later:
             job.look_again()
-            _, row, lines = _report(job.night(each), tells=each == later[-1])
+            _, row, lines = _report(job.night(each), summarized=each == later[-1])
             result = NightResult((own.logical_date, *later), row, lines)
         return result
 
@@ -205,7 +205,7 @@ def rebuild_nights(
             with run.failing():
                 if run.state == LANDED:
                     run.keep(_from_the_start(run, dates))
-                lines = _replay_and_publish(run, tells=own is nights[-1])
+                lines = _replay_and_publish(run, summarized=own is nights[-1])
             result = replace(result, run=run.row, summary_lines=lines)
         return result
 
@@ -251,7 +251,7 @@ def _newest_landed(night: Night) -> _Left:
     return [left for left in found if left.results.landing is not None][-1]
 
 
-def _report(night: Night, *, tells: bool) -> tuple[bool, Run, tuple[str, ...]]:
+def _report(night: Night, *, summarized: bool) -> tuple[bool, Run, tuple[str, ...]]:
     """Publishes a night that was replayed. Gives whether the nights after it stand, which must be
     replayed where its states may be others than they were; the run; and what a person reads of it.
     """
@@ -277,7 +277,7 @@ def _report(night: Night, *, tells: bool) -> tuple[bool, Run, tuple[str, ...]]:
             extent = replay_landed(run)
         else:
             extent = find_extent(night, run.results)
-        lines = publish_replayed(run, extent, tells=tells)
+        lines = publish_replayed(run, extent, summarized=summarized)
     return stands, run.row, lines
 
 
@@ -291,9 +291,9 @@ def _run_all(job: Job, dates: Sequence[date], *, lands: bool) -> NightResult:
     lands: whether what is new in the sources belongs to the last of them.
     """
     for each in dates[:-1]:
-        _run_whole(job.night(each), lands=False, tells=False)
+        _run_whole(job.night(each), lands=False, summarized=False)
         job.look_again()
-    run, lines = _run_whole(job.night(dates[-1]), lands=lands, tells=True)
+    run, lines = _run_whole(job.night(dates[-1]), lands=lands, summarized=True)
     return NightResult(tuple(dates), run, lines)
 
 
@@ -308,7 +308,7 @@ def _would_do(job: Job, dates: Sequence[date], *, lands: bool) -> tuple[str, ...
     )
 
 
-def _run_whole(night: Night, *, lands: bool, tells: bool) -> tuple[Run, tuple[str, ...]]:
+def _run_whole(night: Night, *, lands: bool, summarized: bool) -> tuple[Run, tuple[str, ...]]:
     """The steps of a night that are left to do. Gives its run, and what a person reads of it."""
     timings: dict[str, int] = {}
     with timed(night, "plan", timings):
@@ -317,11 +317,11 @@ def _run_whole(night: Night, *, lands: bool, tells: bool) -> tuple[Run, tuple[st
     with run.failing():
         if run.state == PLANNED:
             land_planned(run)
-        lines = _replay_and_publish(run, tells=tells)
+        lines = _replay_and_publish(run, summarized=summarized)
     return run.row, lines
 
 
-def _replay_and_publish(run: NightRun, *, tells: bool) -> tuple[str, ...]:
+def _replay_and_publish(run: NightRun, *, summarized: bool) -> tuple[str, ...]:
     """The two steps of a run that has landed, or the second alone where it was replayed."""
     extent = replay_landed(run) if run.state == LANDED else find_extent(run.night, run.results)
-    return publish_replayed(run, extent, tells=tells)
+    return publish_replayed(run, extent, summarized=summarized)

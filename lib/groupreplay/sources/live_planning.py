@@ -1,5 +1,5 @@
-"""What a night reads of the live topic: offsets as an admin client told them, and where the nights
-before stopped -> units. Pure.
+"""What a night reads of the live topic: its offsets as an admin client gave them, and watermarks of
+the nights before -> units. Pure.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def plan_live_units(
     """Units of one night, by partition and offset; none of a partition that has nothing new.
 
     others: partitions of `other_live_logs`, each read from where its new log begins. One that is
-        empty so far has a unit without offsets, so that the end of the old one is told and
+        empty so far has a unit without offsets, so that the end of the old one is reported and
         remembered: once the new log has grown as long, nothing would show it any more.
     """
     units = []
@@ -103,7 +103,10 @@ def other_live_logs(
 
 
 def is_other_topic(live: LiveTopic, topic_id: str) -> bool:
-    """Whether it was created anew. topic_id: as of `other_live_logs`."""
+    """Whether the topic was created again.
+
+    topic_id: as of `other_live_logs`.
+    """
     return bool(topic_id) and live.topic_id != topic_id
 
 

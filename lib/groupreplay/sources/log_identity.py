@@ -1,8 +1,8 @@
-"""Whether a partition's log is the one that earlier nights read, or that of a topic created anew:
-told by the first batch of one segment.
+"""Whether a partition's log is the one that earlier nights read, or that of a topic created again:
+the first batch of one segment shows it.
 
 One header, 61 bytes, is read for each replica of a partition with news. The same batch has the same
-CRC. Compaction, which writes segments anew, takes records out of batches: it changes neither base
+CRC. Compaction, which rewrites segments, takes records out of batches: it changes neither base
 offset nor leader epoch, and never makes a batch newer. So a batch at a known offset that is newer
 than it was, or of a lower leader epoch, is of another log; so is one below the watermark that is
 newer than everything that was read. An older copy of the log, or one that retention made shorter,
@@ -124,7 +124,7 @@ def _by_replica(files: Iterable[LogFile]) -> dict[tuple[int, str], list[LogFile]
 
 
 def _mark(path: str) -> Mark | None:
-    """None where the file begins with no batch: whoever reads it tells what is wrong."""
+    """None where the file begins with no batch: whoever reads it reports what is wrong."""
     try:
         header = first_header(read_start(path, HEADER_BYTES))
     except (OSError, ValueError):

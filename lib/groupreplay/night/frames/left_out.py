@@ -185,7 +185,7 @@ class LeftOut:
 
 
 def _with_hole(night: PastNight, logs: Mapping[int, int], was_left_out: Column) -> Column:
-    """A log that was created anew since has no such hole: it begins above."""
+    """A log that took the place of the one that night read has no such hole: it begins above."""
     partitions = {
         partition: each
         for partition, each in night.landing.watermarks.items()

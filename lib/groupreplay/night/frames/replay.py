@@ -48,11 +48,12 @@ def slices_for(rows: int, cores: int) -> int:
 def night_records(
     raw: DataFrame, logical_date: date, landing: RecordsLanding, left_out: LeftOut
 ) -> DataFrame:
-    """The raw rows that a night replays: those it landed, as kind `record` the commits that its
-    markers settled, and what it missed of groups that come back; with OWN_OFFSET. Groups that it
-    leaves out are among them.
+    """The raw rows that a night replays, with OWN_OFFSET: the rows that it landed; commits that its
+    markers settled, as kind `record`; and records of nights before, of groups that were left out
+    then and come back. Rows of groups that it leaves out are among them.
 
     raw: `raw_records` of one cluster.
+    landing: what the night landed.
     """
     night = sf.col("logical_date")
     is_own = night == sf.lit(logical_date)
@@ -107,9 +108,11 @@ def replayed(
 
 
 def known_holes(before: RecordsLanding, *landings: RecordsLanding) -> list[Hole]:
-    """What units' last holes mean for the rows above them: a row knows those of its own unit alone.
+    """The holes below the rows of a replay, as stretches of rows with the same hole below them. A
+    row itself has the last hole of its own unit alone.
 
-    before: the landing before that of the first of the nights whose rows are replayed.
+    before: what had been landed before the first night whose rows are replayed.
+    landings: of the nights whose rows are replayed.
     """
     offsets: dict[int, set[int]] = {
         partition: {each.last_hole}
