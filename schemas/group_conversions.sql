@@ -17,10 +17,10 @@ CREATE TABLE IF NOT EXISTS group_conversions (
     COMMENT 'false where the log began later than the row: its times start at the first record that shows it, nothing is measured; true, false',
   converted_at      TIMESTAMP NOT NULL COMMENT 'time of the operation that changed the protocol; UTC',
   direction         STRING    NOT NULL COMMENT 'UPGRADE (to consumer), DOWNGRADE (to classic)',
-  mode              STRING    NOT NULL COMMENT 'ONLINE (members stay, same incarnation), OFFLINE (the group was empty, a new incarnation)',
+  mode              STRING    NOT NULL COMMENT 'ONLINE (members stay, same incarnation), OFFLINE (the group was empty, a new incarnation), UNKNOWN (lost)',
   trigger_member_id STRING             COMMENT 'member whose join or removal changed it, NULL for an offline downgrade; any text',
   epoch_before      INT                COMMENT 'last epoch or generation before, NULL where not seen; epoch',
-  epoch_after       INT                COMMENT 'epoch or generation at the end of the operation, NULL where there is none; epoch',
+  epoch_after       INT                COMMENT 'epoch or generation at the end of the operation, NULL where there is none or it was not seen; epoch',
   is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
   team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
   contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text'

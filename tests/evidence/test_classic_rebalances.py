@@ -61,3 +61,25 @@ def test_a_new_coordinator_ends_what_the_former_one_began() -> None:
         line(NEW, 3_010, "JOIN_PHASE_ENDED"),
         line(NEW, 3_020, "ASSIGNMENT_RECEIVED"),
     ) == [(NEW, "COMPLETED", 3_020), (FORMER, "INTERRUPTED", None)]
+
+
+def test_a_conversion_that_failed_ends_no_rebalance() -> None:
+    """`Converted` is logged before the request is judged: the join phase goes on where it fails."""
+    assert told(
+        line(NEW, 1_000, "JOIN_PHASE_STARTED"),
+        line(NEW, 1_500, "CONVERTED_TO_CONSUMER"),
+        line(NEW, 3_000, "JOIN_PHASE_ENDED"),
+        line(NEW, 3_010, "ASSIGNMENT_RECEIVED"),
+    ) == [(NEW, "COMPLETED", 3_010)]
+
+
+def test_a_conversion_ends_a_rebalance() -> None:
+    """A downgrade begins another one, or shows at least that the group was converted."""
+    lines = (line(NEW, 1_000, "JOIN_PHASE_STARTED"), line(NEW, 1_500, "CONVERTED_TO_CONSUMER"))
+    assert told(*lines) == [(NEW, "CONVERTED", None)]
+    assert told(*lines, line(NEW, 9_000, "CONVERTED_TO_CLASSIC")) == [(NEW, "CONVERTED", None)]
+    assert told(
+        *lines,
+        line(NEW, 9_000, "JOIN_PHASE_STARTED"),
+        line(NEW, 9_010, "JOIN_PHASE_ENDED"),
+    ) == [(NEW, "CONVERTED", None), (NEW, "OPEN", None)]

@@ -25,11 +25,16 @@ OPEN: Final = "OPEN"
 CLOCKS_DIFFER_MS: Final = 60_000
 """Clocks of two brokers differ by less."""
 
+JOINS_LAST_MS: Final = 600_000
+"""Join phases, which members' rebalance timeouts bound, are shorter. A conversion is logged before
+the rest of its request is judged; where that is refused, nothing is written, and the group's join
+phase goes on.
+"""
+
 _GOES_ON: Final = frozenset({"JOIN_PHASE_ENDED", "ASSIGNMENT_RECEIVED"})
 
 _ENDS: Final = {
     "GROUP_EMPTY": EMPTY,
-    "CONVERTED_TO_CONSUMER": CONVERTED,
     "GROUP_UNLOADED": INTERRUPTED,
 }
 
@@ -79,6 +84,12 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
         current.members_dropped = sorted({*current.members_dropped, *event.member_ids})
     elif event.event == "REBALANCE_NOBODY_JOINED":
         current.nobody_joined = True
+    elif event.event == "CONVERTED_TO_CONSUMER":
+        if current.outcome in (OPEN, CONVERTED):  # CONVERTED: the conversion before failed
+            current.outcome, current.ended_at = CONVERTED, event.at_ms
+    elif event.event == "CONVERTED_TO_CLASSIC":
+        if current.outcome == CONVERTED:
+            _end(evidence, line.broker, CONVERTED, event, output)
     elif event.event in _ENDS:
         _end(evidence, line.broker, _ENDS[event.event], event, output)
 
@@ -94,13 +105,12 @@ def _interrupt_others(evidence: Evidence, line: Line) -> None:
 
 def forget_rebalances(evidence: Evidence, output: Output) -> None:
     """Tells of those that another coordinator interrupted, once no clock is so far ahead that they
-    could go on.
+    could go on, and of those that a conversion ended, once it cannot have failed.
     """
+    waits_ms = {INTERRUPTED: CLOCKS_DIFFER_MS, CONVERTED: JOINS_LAST_MS}
     for broker, rebalance in list(evidence.rebalances.items()):
-        if (
-            rebalance.outcome == INTERRUPTED
-            and evidence.last_at - (rebalance.ended_at or 0) > CLOCKS_DIFFER_MS
-        ):
+        wait_ms = waits_ms.get(rebalance.outcome)
+        if wait_ms is not None and evidence.last_at - (rebalance.ended_at or 0) > wait_ms:
             output.emit(evidence.rebalances.pop(broker))
 
 

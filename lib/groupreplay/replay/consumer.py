@@ -28,7 +28,7 @@ from groupreplay.records.consumer import (
 from groupreplay.records.entries import Entry
 from groupreplay.replay import epochs as cause_names
 from groupreplay.replay.epochs import EXACT, INFERRED, NONE, only, partitions_moved
-from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition
 from groupreplay.replay.machine import Change, Machine
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.topic_names import deduce_topic, learn_topic
@@ -385,7 +385,9 @@ def find_cause(machine: Machine, operation: Operation) -> Cause:
     if gone:
         return cause_names.LEFT_OR_FENCED, only(gone), confidence
     if came:
-        return cause_names.JOIN, only([member_id for member_id, _ in came]), confidence
+        is_sure = confidence == EXACT and _surely_joined(life, operation, dict(came))
+        joined = only([member_id for member_id, _ in came])
+        return cause_names.JOIN, joined, EXACT if is_sure else INFERRED
     if found := _first_change(changed, (cause_names.SUBSCRIPTION, cause_names.REGEX)):
         return *found, confidence
     if _topics_changed(machine, operation, hidden):
@@ -475,6 +477,26 @@ def _joiners(operation: Operation) -> set[str]:
         for member_id, value in current
         if value is not None and value.previous_member_epoch > 0
     }
+
+
+def _surely_joined(
+    life: Life, operation: Operation, came: dict[str, ConsumerGroupMemberMetadataValue]
+) -> bool:
+    """Whether no earlier K5 of these members can be lost: the group's history was seen, or their
+    first K8s are here. That of a static member may be of its return, where tombstones are lost.
+    """
+    if life.birth_seen and not life.hole_seen and operation.last_hole <= life.incarnation:
+        return True
+    first = {
+        e.record.member_id
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupCurrentMemberAssignment)
+        and e.record.value is not None
+        and e.record.value.previous_member_epoch == 0
+    }
+    return came.keys() <= first and (
+        operation.is_whole or all(value.instance_id is None for value in came.values())
+    )
 
 
 def _changes(known: Member, value: ConsumerGroupMemberMetadataValue) -> set[str]:

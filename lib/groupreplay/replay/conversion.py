@@ -32,6 +32,7 @@ UPGRADE = "UPGRADE"
 DOWNGRADE = "DOWNGRADE"
 ONLINE = "ONLINE"
 OFFLINE = "OFFLINE"
+UNKNOWN = "UNKNOWN"
 
 
 def direction_of(operation: Operation) -> str | None:
@@ -77,6 +78,30 @@ def is_online(operation: Operation, direction: str, is_whole: bool) -> bool:
             ):
                 return True
     return False
+
+
+def offline_if_sure(operation: Operation, direction: str) -> str:
+    """OFFLINE of an operation that shows no member to be taken over; UNKNOWN where compaction may
+    have taken what would. Epoch 1 is no generation that went on.
+    """
+    epochs = _k3s_in(operation)
+    is_sure = direction == DOWNGRADE or _is_seen_whole(operation) or epochs[-1:] == [1]
+    return OFFLINE if is_sure else UNKNOWN
+
+
+def _k3s_in(operation: Operation) -> list[int]:
+    return [
+        e.record.value.epoch
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
+    ]
+
+
+def _is_seen_whole(operation: Operation) -> bool:
+    """Whether no record of an upgrade is lost: the last one is the joiner's K8."""
+    last = operation.entries[-1].record
+    ends = isinstance(last, ConsumerGroupCurrentMemberAssignment) and last.value is not None
+    return ends and operation.is_whole
 
 
 def upgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
@@ -150,6 +175,7 @@ def converted(
     """
     trigger = joiner_of(operation) if direction == UPGRADE else removed
     life = machine.life
+    is_seen = direction == DOWNGRADE or bool(_k3s_in(operation)) or _is_seen_whole(operation)
     life.conversions += 1
     life.last_direction = direction
     if direction == DOWNGRADE:
@@ -166,7 +192,7 @@ def converted(
             mode=mode,
             trigger_member_id=trigger,
             epoch_before=epoch_before,
-            epoch_after=life.epoch,
+            epoch_after=life.epoch if is_seen else None,
         )
     )
 

@@ -16,7 +16,7 @@ from groupreplay.records.consumer import (
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
-from groupreplay.replay import conversion, epochs, other, snapshot, state
+from groupreplay.replay import conversion, epochs, hidden_lives, other, snapshot, state
 from groupreplay.replay.classic import apply_classic
 from groupreplay.replay.commits import apply_commit
 from groupreplay.replay.consumer import apply_consumer
@@ -194,6 +194,8 @@ class GroupReplay:
         life.last_at = operation.ts_ms
         life.hole_seen = life.hole_seen or operation.last_hole > life.incarnation
         life.last_hole = operation.last_hole
+        if operation.last_hole > life.epoch_offset >= life.epoch_hole:
+            life.epoch_hole = operation.last_hole
         phase = snapshot.phase_of(life)
         if phase == snapshot.MIGRATED and life.last_phase != phase:
             life.upgraded_at = operation.ts_ms
@@ -266,11 +268,15 @@ class GroupReplay:
         known = machine.life if machine is not None and goes_over else None
         epoch_before = conversion.known_epoch(known, operation) if known is not None else None
         self._end_life(operation, removed=False)
-        machine = self._begin_life(to, operation.offset, birth_seen=not online, inherits=known)
+        mode = conversion.ONLINE if online else conversion.offline_if_sure(operation, direction)
+        offline = mode == conversion.OFFLINE
+        machine = self._begin_life(to, operation.offset, birth_seen=offline, inherits=known)
         change = _change(operation)
+        is_sure = known is not None or mode != conversion.UNKNOWN
         if direction == conversion.UPGRADE:
             joiner = conversion.joiner_of(operation)
-            apply_consumer(machine, change, operation, (epochs.UPGRADE, joiner, epochs.EXACT))
+            cause = (epochs.UPGRADE, joiner, epochs.EXACT) if is_sure else None
+            apply_consumer(machine, change, operation, cause)
         else:
             entry, value = conversion.k2_of(operation)
             apply_classic(
@@ -280,13 +286,8 @@ class GroupReplay:
                 value,
                 (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None,
             )
-        conversion.converted(
-            machine,
-            operation,
-            direction,
-            conversion.ONLINE if online else conversion.OFFLINE,
-            epoch_before,
-        )
+        if is_sure:  # else it may as well have been a group of commits alone
+            conversion.converted(machine, operation, direction, mode, epoch_before)
         machine.settle(change)
         return machine
 
@@ -339,17 +340,26 @@ class GroupReplay:
             machine.rules.both_kinds(operation, CONSUMER)
             self._end_life(operation, removed=False)
             machine = self._begin_life(CONSUMER, operation.offset, False)
-        elif _is_hidden(machine, operation) and _first_epoch(operation) <= (
-            machine.life.epoch or 0
-        ):
-            self._end_life(operation, removed=False)
-            machine = self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
+        elif hidden_lives.shows_another_life(machine.life, operation):
+            machine = self._live_on(machine.life, operation)
         change = _change(operation, machine)
         machine.rules.tombstones(operation)
         apply_consumer(machine, change, operation)
         machine.settle(change)
         machine.rules.consumer_operation(change, operation)
         return machine
+
+    def _live_on(self, before: Life, operation: Operation) -> Machine:
+        """The life that a hole hides the beginning of, with its members that were seen already."""
+        newcomers = hidden_lives.take_newcomers(before, operation)
+        self._end_life(operation, removed=False)
+        if not newcomers:
+            return self._begin_life(CONSUMER, operation.offset, is_consumer_birth(operation))
+        first = min(member.joined_offset for member in newcomers)
+        life = self._begin_life(CONSUMER, first, birth_seen=False).life
+        hidden_lives.settle_in(life, before, newcomers)
+        self._machine = Machine(life, self._given_names, self._output)
+        return self._machine
 
     def _other(self, operation: Operation) -> Machine | None:
         protocol = other.protocol_of(operation)
@@ -415,16 +425,6 @@ def is_consumer_birth(operation: Operation) -> bool:
     return joined and first and (epoch == 1 or (epoch == 2 and stamped > 0))
 
 
-def _first_epoch(operation: Operation) -> int:
-    """The epoch of the operation's first K3; greater than any where it has none."""
-    epochs_in = (
-        e.record.value.epoch
-        for e in operation.entries
-        if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
-    )
-    return next(epochs_in, 1 << 31)
-
-
 def _is_hidden(machine: Machine, operation: Operation) -> bool:
     """Whether a hole lies before an operation, in which the group may have been deleted: a counter
     that began anew behind it proves that it was.
@@ -441,4 +441,5 @@ def _change(operation: Operation, machine: Machine | None = None) -> Change:
         operation.last_hole,
     )
     change.last_change_offset = machine.life.last_change_offset if machine is not None else -1
+    change.is_whole = operation.is_whole
     return change

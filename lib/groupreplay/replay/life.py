@@ -185,6 +185,8 @@ class Life:
         them.
     last_change_offset: of the last record that was no commit.
     last_hole: greatest offset that was lost before its last record.
+    epoch_hole: greatest offset that was lost before the first record behind a hole in the open
+        epoch; below epoch_offset where there is none.
     commits: (time, offset) of each partition's last commit.
     """
 
@@ -195,6 +197,7 @@ class Life:
     birth_seen: bool = False
     hole_seen: bool = False
     last_hole: int = -1
+    epoch_hole: int = -1
     conversions: int = 0
     last_direction: str | None = None
     upgraded_at: int | None = None

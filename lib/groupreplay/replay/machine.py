@@ -49,6 +49,7 @@ class Change:
     last_change_offset: of the group's record before.
     hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
+    is_whole: nothing of the operation is known to be lost.
     """
 
     at: int
@@ -69,6 +70,7 @@ class Change:
     hides_ends: bool = False
     converts: bool = False
     downgraded: bool = False
+    is_whole: bool = True
 
 
 class Machine:
@@ -428,13 +430,14 @@ class Machine:
         no hole lies between, or it joined here.
 
         A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
-        while: that K8 keeps the previous epoch of the one before. A K2 tells of a newcomer only
+        while: that K8 keeps the previous epoch of the one before. A static member that comes back
+        has it too, in an operation that begins with its tombstones. A K2 tells of a newcomer only
         where the K2 before it is known.
         """
         if before.current_offset >= 0:
             return change.last_hole <= before.current_offset
         if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
-            return True
+            return member.instance_id is None or change.is_whole
         known = self.life.birth_seen or self.life.last_change_offset >= 0
         return (
             known

@@ -55,6 +55,15 @@ class Operation:
         self.kinds = {type(entry.record) for entry in self.entries}
         self.tombstones = len([1 for entry in self.entries if entry.record.value is None])
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether no record of it is known to be lost: none inside, none right before it in its
+        batch. One that followed its last record may be.
+        """
+        opening = self.entries[0]
+        begins = opening.offset == opening.batch_base_offset
+        return self.last_hole < 0 or self.last_hole < opening.offset - (not begins)
+
 
 class OperationReader:
     """Records of one group in, its operations out."""

@@ -53,7 +53,7 @@ def to_bytes(state: Life) -> bytes:
 def from_bytes(data: bytes) -> Life:
     """The life that `to_bytes` wrote, of this version or of one before. Raises StateError."""
     restored = _CODEC.from_bytes(data)
-    _derive(restored)
+    derive(restored)
     return restored
 
 
@@ -68,7 +68,7 @@ def _contested(state: Life) -> dict[TopicPartition, str | None]:
     return {tp: owner.get(tp) for member_id, tp in targets if owner.get(tp) != member_id}
 
 
-def _derive(restored: Life) -> None:
+def derive(restored: Life) -> None:
     """Makes the fields anew that are only an index of the others."""
     for member in restored.members.values():
         restored.classic_members += member.protocol == CLASSIC

@@ -122,7 +122,9 @@ def _judge_cause(judge: Judge, truth: GroupTruth, row: Epoch, operation: Operati
 
 
 def judge_conversion(judge: Judge, truth: GroupTruth, row: Conversion) -> None:
-    """A change of the protocol: inside one operation, so it is seen whole or not at all."""
+    """A change of the protocol: inside one operation, of which the cleaner may have taken a part:
+    then the mode is UNKNOWN, or no epoch_after is told.
+    """
     operation = truth.operation_at(row.from_offset)
     before = truth.before(operation) if operation is not None else None
     if operation is None or before is None:
@@ -131,8 +133,8 @@ def judge_conversion(judge: Judge, truth: GroupTruth, row: Conversion) -> None:
     so = (
         operation.at,
         "DOWNGRADE" if operation.protocol == CLASSIC else "UPGRADE",
-        "ONLINE" if before.members else "OFFLINE",
-        operation.epoch or None,
+        row.mode if row.mode == "UNKNOWN" else "ONLINE" if before.members else "OFFLINE",
+        (operation.epoch or None) if row.epoch_after is not None else None,
     )
     said = (row.converted_at, row.direction, row.mode, row.epoch_after or None)
     judge.equal("conversion: was one", row, said if truth.converts(operation) else None, so)

@@ -226,6 +226,12 @@ _CLASSIC_TEXTS: tuple[Template, ...] = (
         " <M> was elected as the new leader.",
     ),
     template(
+        LEADER_MISSED_JOIN,  # as the java coordinator writes it: the new leader with all that it is
+        "Group leader [memberId: <M1>, groupInstanceId: <I>] failed to join before the rebalance timeout. Member ClassicGroupMember(memberId='<M>',"
+        " groupInstanceId='<*>', clientId='<*>', clientHost='<*>', rebalanceTimeoutMs=<#>, sessionTimeoutMs=<#>, protocolType='<*>',"
+        " supportedProtocols=<*>) was elected as the new leader.",
+    ),
+    template(
         LEADER_MISSED_JOIN,
         "Group leader [{memberId|member.id}: <M1>, {groupInstanceId|group.instance.id}: <I>] failed to join before {the |}rebalance timeout and the"
         " group couldn't proceed to {the |}next generation because no member joined.",
@@ -358,6 +364,7 @@ _SERVICE: tuple[Template, ...] = (
     template(OPERATION_FAILED, "Operation streams-group-heartbeat with StreamsGroupHeartbeatRequestData" + _HEARTBEAT, protocol="streams"),
     template(OPERATION_FAILED, "Operation classic-group-join with " + _JOIN, protocol="classic"),
     template(OPERATION_FAILED, "<of no member>Operation <*> hit an unexpected exception: <D>"),
+    template(HOUSEKEEPING, "Error deleting share group <G> due to error <w>"),  # 4.1+: DeleteGroups was refused, by an error's name
 )
 
 _RUNTIME_CLASS = "CoordinatorRuntime"
