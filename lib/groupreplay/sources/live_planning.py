@@ -44,7 +44,7 @@ class LiveTopic:
 
 
 def plan_live_units(
-    live: LiveTopic, landed: Mapping[int, PartitionWatermark], others: Container[int] = ()
+    live: LiveTopic, watermarks: Mapping[int, PartitionWatermark], others: Container[int] = ()
 ) -> list[Unit]:
     """Units of one night, by partition and offset; none of a partition that has nothing new.
 
@@ -55,8 +55,8 @@ def plan_live_units(
     units = []
     for partition, (log_start, end) in sorted(live.offsets.items()):
         start = (
-            landed[partition].next_position
-            if partition in landed and partition not in others
+            watermarks[partition].next_position
+            if partition in watermarks and partition not in others
             else log_start
         )
         size = max(UNIT_OFFSETS, -(-(end - start) // UNITS_MAX))
@@ -78,7 +78,7 @@ def plan_live_units(
 
 
 def other_live_logs(
-    live: LiveTopic, landed: Mapping[int, PartitionWatermark], topic_id: str
+    live: LiveTopic, watermarks: Mapping[int, PartitionWatermark], topic_id: str
 ) -> dict[int, str]:
     """Partition -> what shows, in words, that its log is another than the nights before read.
 
@@ -88,12 +88,12 @@ def other_live_logs(
         return {
             partition: f"the id of its topic is {live.topic_id}, and was {topic_id}"
             for partition in sorted(live.offsets)
-            if partition in landed
+            if partition in watermarks
         }
     ends = {
-        partition: (end, landed[partition].next_position)
+        partition: (end, watermarks[partition].next_position)
         for partition, (_, end) in sorted(live.offsets.items())
-        if partition in landed
+        if partition in watermarks
     }
     return {
         partition: f"it ends at offset {end}, and was read up to {read}"

@@ -58,13 +58,16 @@ def marks_of(units: Iterable[Unit]) -> dict[int, Mark]:
 
 
 def other_logs(
-    files: Iterable[LogFile], landed: Mapping[int, PartitionWatermark]
+    files: Iterable[LogFile], watermarks: Mapping[int, PartitionWatermark]
 ) -> dict[int, OtherLog]:
-    """By partition. landed: of partitions that have news, alone."""
+    """By partition.
+
+    watermarks: of the partitions that have news, and of no other.
+    """
     chosen = {
-        (partition, replica): _telling(segments, landed[partition])
+        (partition, replica): _telling(segments, watermarks[partition])
         for (partition, replica), segments in _by_replica(files).items()
-        if partition in landed
+        if partition in watermarks
     }
     with ThreadPoolExecutor(THREADS) as threads:
         marks = dict(
@@ -72,7 +75,7 @@ def other_logs(
         )
     found: dict[int, OtherLog] = {}
     for (partition, replica), mark in sorted(marks.items()):
-        why = _difference(mark, landed[partition]) if mark is not None else ""
+        why = _difference(mark, watermarks[partition]) if mark is not None else ""
         if why:
             known = found.get(partition)
             found[partition] = (
@@ -83,9 +86,9 @@ def other_logs(
     return found
 
 
-def _difference(mark: Mark, landed: PartitionWatermark) -> str:
+def _difference(mark: Mark, watermark: PartitionWatermark) -> str:
     """What shows that a batch is of another log, "" where nothing does."""
-    known = landed.mark
+    known = watermark.mark
     at = f"the batch at offset {mark.base_offset}"
     if known is not None and mark.base_offset == known.base_offset:
         if mark.crc == known.crc:
@@ -95,23 +98,23 @@ def _difference(mark: Mark, landed: PartitionWatermark) -> str:
         if mark.max_ts_ms > known.max_ts_ms:
             return f"{at} is of time {mark.max_ts_ms} ms, and was of {known.max_ts_ms} ms"
     if (
-        mark.base_offset < landed.next_position
-        and 0 <= landed.newest_ms < mark.max_ts_ms - CLOCKS_MS
+        mark.base_offset < watermark.next_position
+        and 0 <= watermark.newest_ms < mark.max_ts_ms - CLOCKS_MS
     ):
         return (
             f"{at} is of time {mark.max_ts_ms} ms, and the log was read up to offset"
-            f" {landed.next_position}, time {landed.newest_ms} ms"
+            f" {watermark.next_position}, time {watermark.newest_ms} ms"
         )
     return ""
 
 
-def _telling(segments: list[LogFile], landed: PartitionWatermark) -> LogFile:
+def _telling(segments: list[LogFile], watermark: PartitionWatermark) -> LogFile:
     """The segment of the mark, else the one that reaches to the watermark or, where none does,
     comes nearest.
     """
-    known = landed.mark.segment if landed.mark else None
+    known = watermark.mark.segment if watermark.mark else None
     same = [file for file in segments if key_of(_name(file.path)) == known]
-    below = [file for file in segments if file.base_offset < landed.next_position]
+    below = [file for file in segments if file.base_offset < watermark.next_position]
     return (same or below[-1:] or segments[:1])[0]
 
 

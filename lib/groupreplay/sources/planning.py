@@ -31,7 +31,9 @@ GZIP_WEIGHT: Final = 8
 T = TypeVar("T")
 
 
-def plan_units(files: Iterable[LogFile], landed: Mapping[int, PartitionWatermark]) -> list[Unit]:
+def plan_units(
+    files: Iterable[LogFile], watermarks: Mapping[int, PartitionWatermark]
+) -> list[Unit]:
     """Units of one night, by partition and offset. A partition whose files are those that were read
     to their end before has none.
     """
@@ -41,7 +43,7 @@ def plan_units(files: Iterable[LogFile], landed: Mapping[int, PartitionWatermark
     return [
         unit
         for partition in sorted(partitions)
-        for unit in _plan_partition(partition, partitions[partition], landed.get(partition))
+        for unit in _plan_partition(partition, partitions[partition], watermarks.get(partition))
     ]
 
 
@@ -77,10 +79,10 @@ def unit_weight(unit: Unit) -> int:
 
 
 def _plan_partition(
-    partition: int, files: list[LogFile], landed: PartitionWatermark | None
+    partition: int, files: list[LogFile], watermark: PartitionWatermark | None
 ) -> list[Unit]:
     source = "+".join(sorted({file.kind for file in files}))
-    start = landed.next_position if landed else NO_BOUND
+    start = watermark.next_position if watermark else NO_BOUND
     replicas = _replicas([file for file in files if file.kind == SEGMENTS])
     whole_logs = sorted(
         (file for file in files if file.kind != SEGMENTS), key=lambda file: file.path
@@ -93,12 +95,12 @@ def _plan_partition(
             for file in [*overlapping, *whole_logs]
         )
         units.append(Unit(partition, first, end, chosen, source, f"__consumer_offsets-{partition}"))
-    if landed and len(units) == 1 and fingerprint(units[0]) == landed.files:
+    if watermark and len(units) == 1 and fingerprint(units[0]) == watermark.files:
         units = []
-    if landed and landed.missing:
+    if watermark and watermark.missing:
         units = [
             *_late_unit(
-                partition, replicas, landed, {file.path for unit in units for file in unit.files}
+                partition, replicas, watermark, {file.path for unit in units for file in unit.files}
             ),
             *units,
         ]
@@ -111,46 +113,49 @@ def key_of(path: str) -> str:
 
 
 def seen_after(
-    files: Iterable[LogFile], landed: PartitionWatermark, read: Iterable[UnitFile]
+    files: Iterable[LogFile], watermark: PartitionWatermark, read: Iterable[UnitFile]
 ) -> dict[str, int]:
     """`PartitionWatermark.seen` after a night: segments that are there, were read by then, and may
     hold some of what is missing.
 
     files: of one partition.
-    landed: after the night, but for `seen`.
+    watermark: after the night, but for `seen`.
     read: files of its units.
     """
-    if not landed.missing:
+    if not watermark.missing:
         return {}
     sizes = {
-        **landed.seen,
+        **watermark.seen,
         **{key_of(file.path): file.size for file in read if file.kind == SEGMENTS},
     }
     there = {
         key_of(file.path)
         for file in _holding(
-            _replicas([file for file in files if file.kind == SEGMENTS]), landed.missing
+            _replicas([file for file in files if file.kind == SEGMENTS]), watermark.missing
         )
     }
     return {key: size for key, size in sizes.items() if key in there}
 
 
 def _late_unit(
-    partition: int, replicas: list[list[LogFile]], landed: PartitionWatermark, read_anyway: set[str]
+    partition: int,
+    replicas: list[list[LogFile]],
+    watermark: PartitionWatermark,
+    read_anyway: set[str],
 ) -> list[Unit]:
     """What holds offsets that were missed, and is new or has grown since it was searched for them.
     A segment that is written to grows above them.
     """
     chosen = [
         file
-        for file in _holding(replicas, landed.missing)
-        if (size := landed.seen.get(key_of(file.path))) is None
+        for file in _holding(replicas, watermark.missing)
+        if (size := watermark.seen.get(key_of(file.path))) is None
         or (file.size > size and file.path not in read_anyway)
     ]
     if not chosen:
         return []
     files = tuple(UnitFile(file.kind, file.path, file.size, file.replica) for file in chosen)
-    first, end = landed.missing[0][0], landed.missing[-1][1]
+    first, end = watermark.missing[0][0], watermark.missing[-1][1]
     return [
         Unit(
             partition,
@@ -159,7 +164,7 @@ def _late_unit(
             files,
             SEGMENTS,
             f"__consumer_offsets-{partition}",
-            landed.missing,
+            watermark.missing,
         )
     ]
 

@@ -58,15 +58,16 @@ def text_files(source: ServerLogSource, files: Sequence[FoundFile]) -> list[Text
 
 
 def plan_text_units(
-    files: Iterable[TextFile], landed: Mapping[str, TextWatermark]
+    files: Iterable[TextFile], watermarks: Mapping[str, TextWatermark]
 ) -> list[TextUnit]:
     """Units of one night, in order of their paths.
 
-    landed: by identity. A file without news has none, nor has one whose first line is unfinished.
+    watermarks: by identity. A file without news has no unit, nor has one whose first line is
+        unfinished.
     """
     units = [_unit(file, 0, END_OF_FILE, None) for file in files if file.failure]
     for file in distinct(files):
-        known = landed.get(file.identity)
+        known = watermarks.get(file.identity)
         if known is not None and _is_unchanged(file, known):
             continue
         units += [
@@ -163,15 +164,15 @@ def _says_length(path: str, size: int, length: int) -> bool:
         return False
 
 
-def _is_unchanged(file: TextFile, landed: TextWatermark) -> bool:
-    if file.size == landed.size:
+def _is_unchanged(file: TextFile, watermark: TextWatermark) -> bool:
+    if file.size == watermark.size:
         return True
-    if landed.size < 0:
+    if watermark.size < 0:
         return False
     return (
-        _says_length(file.path, file.size, landed.next_position)
+        _says_length(file.path, file.size, watermark.next_position)
         if file.is_packed
-        else file.size <= landed.next_position
+        else file.size <= watermark.next_position
     )
 
 
@@ -182,7 +183,7 @@ def _stretches(file: TextFile, start: int) -> list[tuple[int, int]]:
     return [*pairwise(cuts), (cuts[-1], END_OF_FILE)]
 
 
-def _unit(file: TextFile, start: int, end: int, landed: TextWatermark | None) -> TextUnit:
+def _unit(file: TextFile, start: int, end: int, watermark: TextWatermark | None) -> TextUnit:
     source = file.source
     return TextUnit(
         kind=source.kind,
@@ -196,6 +197,6 @@ def _unit(file: TextFile, start: int, end: int, landed: TextWatermark | None) ->
         identity=file.identity,
         start_position=start,
         end_position=end,
-        last_ms=landed.newest_ms if landed else -1,
+        last_ms=watermark.newest_ms if watermark else -1,
         failure=file.failure,
     )
