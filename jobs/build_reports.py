@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from groupreplay.cli.job_session import job_session
 from groupreplay.cli.options import night_parser
-from groupreplay.cli.outcome import end_job, tell
+from groupreplay.cli.outcome import end_job, show_result
 
 if TYPE_CHECKING:
     from groupreplay.night.run import NightResult
@@ -41,7 +41,7 @@ def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
     with job_session("build_reports", options, _load) as (spark, config, build_reports):
         result = build_reports(spark, config, options.logical_date, take_over=options.take_over)
-    tell(result.summary_lines, options.log_format)
+    show_result(result, options.log_format)
     nights = " and ".join(str(night) for night in result.logical_dates)
     return (
         f"Done: night {nights} of cluster {config.cluster} is in {config.warehouse}, in"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from groupreplay.cli.job_session import job_session
 from groupreplay.cli.options import add_dry_run, night_parser
-from groupreplay.cli.outcome import end_job, tell
+from groupreplay.cli.outcome import end_job, show_result
 
 if TYPE_CHECKING:
     from groupreplay.night.run import NightResult
@@ -49,7 +49,7 @@ def _run(options: argparse.Namespace) -> str:
             take_over=options.take_over,
         )
     if options.dry_run:
-        tell(result.summary_lines, options.log_format)
+        show_result(result, options.log_format)
         return "Nothing was written: this was a dry run."
     nights = " and ".join(str(night) for night in result.logical_dates)
     return (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from groupreplay.cli.job_session import job_session
 from groupreplay.cli.options import job_parser
-from groupreplay.cli.outcome import end_job, tell
+from groupreplay.cli.outcome import end_job, show_lines
 
 if TYPE_CHECKING:
     from groupreplay.night.maintain import Maintained
@@ -49,7 +49,7 @@ def _run(options: argparse.Namespace) -> str:
         maintain,
     ):
         maintained = maintain(spark, config)
-    tell(maintained.lines, options.log_format)
+    show_lines(maintained.lines, options.log_format)
     before, after = (
         sum(small for _, small in files.values())
         for files in (maintained.files_before, maintained.files_after)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from groupreplay.cli.job_session import job_session
 from groupreplay.cli.options import night_parser
-from groupreplay.cli.outcome import end_job, tell
+from groupreplay.cli.outcome import end_job, show_result
 
 if TYPE_CHECKING:
     from groupreplay.night.run import NightResult
@@ -46,7 +46,7 @@ def _run(options: argparse.Namespace) -> str:
     started = time.monotonic()
     with job_session("rebuild_nights", options, _load) as (spark, config, rebuild_nights):
         result = rebuild_nights(spark, config, options.logical_date, take_over=options.take_over)
-    tell(result.summary_lines, options.log_format)
+    show_result(result, options.log_format)
     first, last = result.logical_dates[0], result.logical_dates[-1]
     which = f"{len(result.logical_dates):,} nights of cluster {config.cluster}, {first} to {last}"
     return (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from groupreplay.cli.job_session import job_session
 from groupreplay.cli.options import add_dry_run, night_parser
-from groupreplay.cli.outcome import end_job, tell
+from groupreplay.cli.outcome import end_job, show_result
 
 if TYPE_CHECKING:
     from groupreplay.night.run import NightResult
@@ -48,7 +48,7 @@ def _run(options: argparse.Namespace) -> str:
             dry_run=options.dry_run,
             take_over=options.take_over,
         )
-    tell(result.summary_lines, options.log_format)
+    show_result(result, options.log_format)
     if options.dry_run:
         return "Nothing was written: this was a dry run."
     nights = " and ".join(str(night) for night in result.logical_dates)

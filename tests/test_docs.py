@@ -35,8 +35,8 @@ from groupreplay.records.consumer import (
 from groupreplay.records.entries import Entry, Record
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import facts
-from groupreplay.replay.group import GroupReplay
-from groupreplay.replay.rule_table import RULES
+from groupreplay.replay.group_replay import GroupReplay
+from groupreplay.replay.rules.rule_table import RULES
 from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
 from groupreplay.report.tables.anomalies import (
     CLOCK_JUMP,

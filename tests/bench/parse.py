@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from groupreplay.records.entries import Entry
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.segments.read_unit import read_unit

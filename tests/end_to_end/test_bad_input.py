@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from groupreplay.cli.outcome import result_lines
 from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.nights import Place
 from tests.wire.encode import batch, commit
@@ -54,7 +55,7 @@ def test_damage_is_told_and_the_rest_is_replayed(spark: SparkSession, tmp_path: 
     place = Place(
         spark, tmp_path / "warehouse", (("segments", logs), ("dump_log", tmp_path / "dump"))
     )
-    summary = "\n".join(place.run().summary_lines)
+    summary = "\n".join(result_lines(place.run()))
 
     undecoded = (
         place.table("undecoded")
@@ -88,5 +89,5 @@ def test_hostile_names_reach_the_tables_unharmed(spark: SparkSession, tmp_path: 
     result = place.run()
     assert sorted(row[0] for row in place.rows("migration_progress", "group_id")) == sorted(HOSTILE)
     assert place.rows("undecoded", "reason") == []
-    assert len(result.summary_lines) > 5
+    assert len(result_lines(result)) > 5
     assert ("AAAAAAAAAAAAAAAAAAAAAQ", "a'b") in place.rows("topics", "topic_id", "topic")

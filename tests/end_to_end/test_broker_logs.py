@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from groupreplay.cli.outcome import result_lines
 from groupreplay.config.model import (
     Config,
     GroupsConfig,
@@ -163,8 +164,8 @@ def test_every_line_is_counted(
     assert not coverage.where("source = 'none'").count(), (
         "both logs are given: every reason can be seen"
     )
-    assert any("cannot be seen without logs of brokers" in line for line in without.summary_lines)
-    assert any("lines in 2 logs of brokers" in line for line in with_logs.summary_lines)
+    assert any("cannot be seen without logs of brokers" in line for line in result_lines(without))
+    assert any("lines in 2 logs of brokers" in line for line in result_lines(with_logs))
 
 
 def test_a_cluster_without_logs_shares_the_warehouse(

@@ -302,7 +302,7 @@ def test_no_secret_is_in_any_row_of_runs(cluster: Cluster) -> None:
 
 def test_a_dry_run_says_what_is_new_and_writes_nothing(cluster: Cluster) -> None:
     cluster.groups["new"].commit(8)
-    lines = "\n".join(cluster.run_as_scheduled(SECOND, "dry", dry_run=True).summary_lines)
+    lines = "\n".join(cluster.run_as_scheduled(SECOND, "dry", dry_run=True).dry_run_lines)
     assert "offsets of the live topic __consumer_offsets" in lines
     assert not list((cluster.root / "dry").glob("*/_delta_log/*.json"))
 

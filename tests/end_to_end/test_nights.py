@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from groupreplay.cli.outcome import result_lines
 from groupreplay.config.model import Config, ReplayConfig, Source
 from groupreplay.errors import ConfigError, NotReady, RunHeld, StatesOutdated
 from groupreplay.night.run import (
@@ -91,7 +92,7 @@ def test_a_night_leaves_every_table_and_says_what_it_did(
     result, warehouse = whole
     assert result.run is not None
     assert result.logical_dates == (DAY,), "the date of the newest record"
-    assert result.summary_lines[0].startswith("groupreplay, cluster test, night 2026-11-21")
+    assert result_lines(result)[0].startswith("groupreplay, cluster test, night 2026-11-21")
     versions = result.run.table_versions or {}
     for name, version in versions.items():
         rows = (

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from groupreplay.cli.outcome import result_lines
 from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner, Source
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.report.joins.owners import OWNED
@@ -106,7 +107,7 @@ def test_group_that_was_left_out_is_counted_and_nowhere_else(
     )
     assert any(
         "records of groups that the configuration leaves out" in line
-        for line in first.summary_lines
+        for line in result_lines(first)
     )
 
 

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from groupreplay.cli.outcome import result_lines
 from groupreplay.config.model import (
     Config,
     PrivacyConfig,
@@ -149,7 +150,9 @@ def test_no_clear_value_is_in_what_analysts_read(nights: Nights) -> None:
         seen += 1
     assert seen > 50
     told = "\n".join(
-        line for result in (*nights.results, nights.dry) for line in result.summary_lines
+        text
+        for result in (*nights.results, nights.dry)
+        for text in (*result_lines(result), repr(result.summary))
     )
     assert clear.search(told) is None
     assert re.search(r"h:[0-9a-f]{24}", told), "the summary names members by their hash"
@@ -173,7 +176,7 @@ def test_salt_and_keys_are_nowhere(nights: Nights) -> None:
     everything += [
         nights.logged,
         repr(nights.config),
-        *(line for result in (*nights.results, nights.dry) for line in result.summary_lines),
+        *(line for result in (*nights.results, nights.dry) for line in result_lines(result)),
     ]
     assert nights.logged
     assert not [secret for secret in secrets for text in everything if secret in text]
@@ -185,8 +188,8 @@ def test_internal_tables_are_apart_and_not_offered(spark: SparkSession, nights: 
     assert {path.name for path in nights.root.iterdir()} == {*PUBLIC, "_sql"}
     for path in (nights.root / "_sql").glob("*.sql"):
         assert not re.search(rf"\b({'|'.join(INTERNAL)})\b", path.read_text()), path.name
-    assert str(hidden) in nights.dry.summary_lines[-1]
-    assert f"{hidden} can be written" in nights.dry.summary_lines[0]
+    assert str(hidden) in nights.dry.dry_run_lines[-1]
+    assert f"{hidden} can be written" in nights.dry.dry_run_lines[0]
     Warehouse(spark, str(nights.root), "c").check_all(PUBLIC)
     (why,) = [
         row["error"]

@@ -9,6 +9,7 @@ from datetime import date
 import pytest
 from pyspark.sql import SparkSession
 
+from groupreplay.cli.outcome import result_lines
 from groupreplay.night.run import NightResult, rebuild_nights
 from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.nights import Place
@@ -56,7 +57,7 @@ def test_a_recreated_topic_begins_a_log_of_its_own(recreated: tuple[Place, Night
         told["evidence_offset"],
         told["logical_date"],
     ) == ("ERROR", 29, 0, NEXT)
-    assert any("TOPIC_RECREATED" in line for line in night.summary_lines)
+    assert any("TOPIC_RECREATED" in line for line in result_lines(night))
     tonight = (
         place.table("migration_progress")
         .where(f"logical_date = DATE'{NEXT}'")

@@ -35,6 +35,8 @@ from groupreplay.errors import (
     SourceUnreadable,
     WarehouseDamaged,
 )
+from groupreplay.night.run import NightResult
+from groupreplay.report.summary.model import NightSummary
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -94,10 +96,10 @@ def test_it_ends_with_the_summary_and_a_sentence(
         _: Any, config: Any, logical_date: date | None, *, dry_run: bool, take_over: bool
     ) -> Any:
         asked.append((config.report.top, logical_date, dry_run, take_over))
-        return SimpleNamespace(
-            summary_lines=("MIGRATION", "of all"),
-            logical_dates=(date(2026, 1, 1), date(2026, 1, 2)),
-        )
+        dates = (date(2026, 1, 1), date(2026, 1, 2))
+        if dry_run:
+            return NightResult(dates, None, dry_run_lines=("/w can be written",))
+        return NightResult(dates, None, NightSummary("c", dates[-1], None))
 
     status, lines = _ends(
         monkeypatch,
@@ -109,10 +111,12 @@ def test_it_ends_with_the_summary_and_a_sentence(
         "report.top=7",
         night=night,
     )
-    assert (status, lines[:2]) == (0, ["MIGRATION", "of all"])
+    first = "groupreplay, cluster c, night 2026-01-02, nothing read yet"
+    assert (status, lines[:2]) == (0, [first, ""])
     assert lines[-1].startswith("Done: night 2026-01-01 and 2026-01-02 of cluster c is in /w, in ")
     status, lines = _ends(monkeypatch, capsys, config, "--dry-run", "--take-over", night=night)
-    assert (status, lines[-1]) == (0, "Nothing was written: this was a dry run.")
+    assert (status, lines[0]) == (0, "/w can be written")
+    assert lines[-1] == "Nothing was written: this was a dry run."
     assert asked == [(7, date(2026, 1, 1), False, False), (5, None, True, True)]
 
 
@@ -130,7 +134,7 @@ def test_the_steps_are_jobs_that_end_alike(
             _: Any, config: Any, logical_date: date | None, asked: list[Any] = asked, **how: Any
         ) -> Any:
             asked.append((logical_date, how))
-            return SimpleNamespace(summary_lines=("MIGRATION",), logical_dates=(date(2026, 1, 1),))
+            return NightResult((date(2026, 1, 1),), None)
 
         monkeypatch.setattr(
             job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None)
@@ -242,9 +246,7 @@ def test_json_lines_are_json_to_the_last(
             "step=%s\nms=7", "land", extra={"fields": {"step": "land", "ms": 7}}
         )
         warnings.warn("look out", stacklevel=1)
-        return SimpleNamespace(
-            summary_lines=("MIGRATION", 'of "all"'), logical_dates=(date(2026, 1, 1),)
-        )
+        return NightResult((date(2026, 1, 1),), None, NightSummary('"c"', date(2026, 1, 1), 7))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -266,7 +268,13 @@ def test_json_lines_are_json_to_the_last(
         )
         assert "look out" in log[2]["message"]
         assert [line["message"] for line in out[:-1]] == ["summary"]
-        assert out[0]["summary"] == ["MIGRATION", 'of "all"']
+        assert out[0]["summary"][0].startswith('groupreplay, cluster "c", night 2026-01-01')
+        model = out[0]["night_summary"]
+        assert (model["cluster"], model["logical_date"], model["as_of_ms"]) == (
+            '"c"',
+            "2026-01-01",
+            7,
+        )
         assert out[-1]["message"].startswith("Done: night 2026-01-01 of cluster c")
         assert (out[-1]["level"], out[-1]["exit_status"]) == ("INFO", 0)
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", out[-1]["at"])

@@ -23,7 +23,7 @@ from typing import Any
 
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Evidence, Line
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.life import Life
 from groupreplay.state_codec import classes_of, field_version, kept_fields
 from tests.support.log_lines import Subject, recorded_lines

@@ -13,7 +13,7 @@ import pytest
 
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition, MemberState
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from tests.support.recordings import RecordedGroup, all_groups, groups, recordings
 from tests.support.replaying import (
     FactKey,

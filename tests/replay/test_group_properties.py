@@ -29,7 +29,7 @@ from groupreplay.replay.facts import (
     Stall,
     TopicSeen,
 )
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from tests.support.random_logs import NAMES, logs
 from tests.support.recordings import RecordedGroup, all_groups
 from tests.support.replaying import boundaries, carried, difference, fact_keys, reduced, replayed

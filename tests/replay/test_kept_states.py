@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -12,8 +13,8 @@ import groupreplay
 from groupreplay.evidence import saved_memory as evidence_state
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
-from groupreplay.replay import state
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay import saved_life as state
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.state_codec import Converters
 from tests.replay.kept_states import (
     EVIDENCE,
@@ -119,6 +120,8 @@ def test_fields_mean_what_they_meant_or_have_a_converter(release: str) -> None:
                 version, type_then, default_then = fields[field]
                 if version == today[field][0]:
                     default = REQUIRED if default_then == REQUIRED else today[field][2]
+                    for old, new in RENAMED[kind].items():
+                        type_then = re.sub(rf"\b{old}\b", new, type_then)
                     assert (type_then, default_then) == (today[field][1], default), (name, field)
                 else:
                     assert (name, field, version) in CONVERTERS[kind], (name, field)

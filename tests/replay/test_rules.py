@@ -15,7 +15,7 @@ import pytest
 from groupreplay.records.entries import Entry, Record
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Anomaly
-from groupreplay.replay.rule_table import ERROR, RULES
+from groupreplay.replay.rules.rule_table import ERROR, RULES
 from tests.support.broken_logs import MUTATIONS, Mutation
 from tests.support.changed_logs import Log, spread
 from tests.support.recordings import RecordedGroup, all_groups, group

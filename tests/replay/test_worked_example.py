@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groupreplay.replay.facts import Anomaly, Conversion, Epoch, HandOver, HeldPartition, Stall
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
 from tests.support.building import GROUP, NAMES, Form, Log
 from tests.support.replaying import boundaries, difference, fact_keys, replayed

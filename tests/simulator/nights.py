@@ -17,7 +17,7 @@ from groupreplay.night.landed import RecordsLanding
 from groupreplay.night.landed_records import after_units
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, TopicSeen
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.sources.planning import plan_units
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.results import Undecodable, UnknownType

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Fact, GroupSnapshot
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.operations import Operation, OperationReader
 
 FactKey = tuple[str, str]

@@ -42,6 +42,9 @@ class FakeMachine:
             severity="INFO",
             detected_at=0,
             evidence_offset=offset,
+            detail_code="EPOCH_NOT_NEXT",
+            detail_names=[],
+            detail_values=[],
             detail="",
         )
 

@@ -2,8 +2,8 @@
 status that goes with it (design section 7).
 
 As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC),
-`level`, `logger`, `message`, and what the line tells besides: `night`, `step`, `share`, `summary`,
-`exit_status`. The last line is an object too; its `message` is the sentence.
+`level`, `logger`, `message`, and what else the line has: `night`, `step`, `share`, `summary`,
+`night_summary`, `exit_status`. The last line is an object too; its `message` is the sentence.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from groupreplay.errors import GroupReplayError
+from groupreplay.report.summary.text import summary_lines
 from groupreplay.tables.damage import damaged_table, lack_of_space
+
+if TYPE_CHECKING:
+    from groupreplay.night.run import NightResult
 
 TEXT, JSON = "text", "json"
 LOG_FORMATS = (TEXT, JSON)
@@ -50,10 +54,26 @@ class JsonLines(logging.Formatter):
         return json.dumps(told, ensure_ascii=False, default=str)
 
 
-def tell(lines: Sequence[str], log_format: str = TEXT) -> None:
-    """Prints what a person reads: as it is, or as one JSON object with the lines in `summary`."""
+def result_lines(result: NightResult) -> list[str]:
+    """What a person reads of a run: the summary of its night, or what a dry run says."""
+    return list(result.dry_run_lines) if result.summary is None else summary_lines(result.summary)
+
+
+def show_result(result: NightResult, log_format: str = TEXT) -> None:
+    """Prints these lines. As JSON the summary comes as data too, in `night_summary`; a dry run has
+    none.
+    """
+    model = {} if result.summary is None else {"night_summary": result.summary.as_json()}
+    show_lines(result_lines(result), log_format, **model)
+
+
+def show_lines(lines: Sequence[str], log_format: str = TEXT, **fields: Any) -> None:
+    """Prints lines for a person: as they are, or as one JSON object with the lines in `summary`.
+
+    fields: what else the JSON object has.
+    """
     text = (
-        _json_line("summary", logging.INFO, summary=list(lines))
+        _json_line("summary", logging.INFO, summary=list(lines), **fields)
         if log_format == JSON
         else "\n".join(lines) + "\n"
     )

@@ -25,16 +25,20 @@ from groupreplay.night.results import Results
 from groupreplay.report.catalog import Sources
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.owners import owners
-from groupreplay.report.summary import SUMMARY_TABLES, section, summary_frames, summary_lines
+from groupreplay.report.summary.frames import SUMMARY_TABLES, summary_frames, summary_rows
+from groupreplay.report.summary.model import NightSummary
+from groupreplay.report.summary.read import night_summary
 from groupreplay.tables.runs import DONE
 from groupreplay.tables.sql_files import write_sql
 
 
-def publish_replayed(run: NightRun, extent: Extent, *, summarized: bool = False) -> tuple[str, ...]:
+def publish_replayed(
+    run: NightRun, extent: Extent, *, summarized: bool = False
+) -> NightSummary | None:
     """REPLAYED -> DONE.
 
     extent: of what was replayed.
-    summarized: gives what a person reads of the night.
+    summarized: gives the summary of the night, else None.
     """
     kept: dict[str, DataFrame] = {}
     try:
@@ -46,7 +50,7 @@ def publish_replayed(run: NightRun, extent: Extent, *, summarized: bool = False)
 
 def _publish(
     run: NightRun, extent: Extent, kept: dict[str, DataFrame], *, summarized: bool
-) -> tuple[str, ...]:
+) -> NightSummary | None:
     """kept: gets the frames that are held in memory."""
     night, results, earlier = run.night, run.results, run.night.earlier
     fit_to(night.warehouse.spark, results.staged_rows)
@@ -86,12 +90,12 @@ def _publish(
         # Where nights after this one run again too, the statements are those of the last.
         if all(each.logical_date <= night.logical_date for each in night.nights):
             write_sql(night.warehouse, night.logical_date, published.versions)
-    return summary.result() if summary else ()
+    return summary.result() if summary else None
 
 
 def _summary(
     run: NightRun, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
-) -> tuple[str, ...]:
+) -> NightSummary:
     """Of the night that was just published.
 
     kept: frames that are held in memory.
@@ -100,27 +104,16 @@ def _summary(
     night = run.night
     tables = {name: kept[name] if name in kept else night.rows(name) for name in SUMMARY_TABLES}
     empty = {name for name, rows in counts.items() if rows == 0}
-    frames = {
-        name: frame
-        for name, frame in summary_frames(
-            tables, night.logical_date, night.config.report.top
-        ).items()
-        if not _ASKS.get(name, frozenset(SUMMARY_TABLES)) <= empty
-    }
+    frames = summary_frames(tables, night.logical_date, night.config.report.top, empty)
     with ThreadPoolExecutor(THREADS) as threads:
-        found = dict(
-            zip(
-                frames,
-                threads.map(lambda frame: section(frame.collect()), frames.values()),
-                strict=True,
-            )
-        )
-    landing = run.results.landed
-    as_of_ms = landing.as_of_ms if landing.as_of_ms >= 0 else None
-    return tuple(
-        summary_lines(
-            found, cluster=night.config.cluster, logical_date=night.logical_date, as_of_ms=as_of_ms
-        )
+        rows = threads.map(lambda frame: summary_rows(frame.collect()), frames.values())
+        found = dict(zip(frames, rows, strict=True))
+    as_of_ms = run.results.landed.as_of_ms
+    return night_summary(
+        found,
+        cluster=night.config.cluster,
+        logical_date=night.logical_date,
+        as_of_ms=as_of_ms if as_of_ms >= 0 else None,
     )
 
 
@@ -164,14 +157,3 @@ def _columns(published: Published) -> dict[str, Any]:
         "digest": dict(published.digest),
         "digest_final": dict(published.digest_final),
     }
-
-
-_ASKS = {
-    "hand_overs": frozenset({"revocation_latencies"}),
-    "slowest": frozenset({"revocation_latencies"}),
-    "stuck_reasons": frozenset({"stuck_members", "stuck_groups"}),
-    "stuck": frozenset({"stuck_members", "stuck_groups"}),
-    "undecoded": frozenset({"undecoded"}),
-    "anomalies": frozenset({"anomalies"}),
-}
-"""Section of the summary -> tables: where all are empty, nothing is asked."""

@@ -25,7 +25,7 @@ from groupreplay.report.catalog import (
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.digest import DIGESTED, EMPTY, add_digests, observed
 from groupreplay.report.joins.privacy import HashKeys, hidden
-from groupreplay.report.summary import SUMMARY_TABLES
+from groupreplay.report.summary.frames import SUMMARY_TABLES
 from groupreplay.report.tables.topics import topics
 from groupreplay.sources.given_topics import GivenTopic
 from groupreplay.tables.schemas import INTERNAL

@@ -36,6 +36,7 @@ from groupreplay.night.publisher import PUBLISHED
 from groupreplay.night.raw_kept import check_kept
 from groupreplay.night.replay import replay_landed
 from groupreplay.night.results import Results
+from groupreplay.report.summary.model import NightSummary
 from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Run
 from groupreplay.tables.warehouse import NO_VERSION
 
@@ -52,11 +53,14 @@ class NightResult:
 
     logical_dates: the nights that it ran, in order.
     run: of the last of them, None for a dry run.
+    summary: of the last of them, None where it was not published.
+    dry_run_lines: what a dry run says, empty for any other.
     """
 
     logical_dates: tuple[date, ...]
     run: Run | None
-    summary_lines: tuple[str, ...]
+    summary: NightSummary | None = None
+    dry_run_lines: tuple[str, ...] = ()
 
 
 def run_night(
@@ -79,9 +83,8 @@ def run_night(
         logical_date = logical_date or job.default_date()
         dates = nights_to_run(job.nights, logical_date)
         if dry_run:
-            return NightResult(
-                tuple(dates), None, _would_do(job, dates, lands=dates[-1] == logical_date)
-            )
+            would_do = _would_do(job, dates, lands=dates[-1] == logical_date)
+            return NightResult(tuple(dates), None, dry_run_lines=would_do)
         return _run_all(job, dates, lands=dates[-1] == logical_date)
 
 
@@ -99,14 +102,15 @@ def land_logs(
         logical_date = logical_date or job.default_date()
         check_newest(job.nights, logical_date)
         if dry_run:
-            return NightResult((logical_date,), None, _would_do(job, [logical_date], lands=True))
+            would_do = _would_do(job, [logical_date], lands=True)
+            return NightResult((logical_date,), None, dry_run_lines=would_do)
         night, timings = job.night(logical_date), dict[str, int]()
         with timed(night, "plan", timings):
             plan = planned(night)
         run = acquire(night, plan, landed_before(night), PLANNED, whole=False, timings=timings)
         with run.failing():
             land_planned(run)
-        return NightResult((logical_date,), run.let_go(), ())
+        return NightResult((logical_date,), run.let_go())
 
 
 def replay_groups(
@@ -133,7 +137,7 @@ def replay_groups(
         run = _acquired_landed(job, own, whole=False)
         with run.failing():
             replay_landed(run)
-        return NightResult((*waiting, own.logical_date), run.let_go(), ())
+        return NightResult((*waiting, own.logical_date), run.let_go())
 
 
 def build_reports(
@@ -162,8 +166,8 @@ def build_reports(
                 _first(waiting[0]),
             )
         later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
-        stands, row, lines = _report(job.night(own.logical_date), summarized=not later)
-        result = NightResult((own.logical_date,), row, lines)
+        stands, row, summary = _report(job.night(own.logical_date), summarized=not later)
+        result = NightResult((own.logical_date,), row, summary)
         if not later:
             return result
         if not stands:
@@ -172,8 +176,8 @@ def build_reports(
             return replace(after, logical_dates=(own.logical_date, *later))
         for each in later:
             job.look_again()
-            _, row, lines = _report(job.night(each), summarized=each == later[-1])
-            result = NightResult((own.logical_date, *later), row, lines)
+            _, row, summary = _report(job.night(each), summarized=each == later[-1])
+            result = NightResult((own.logical_date, *later), row, summary)
         return result
 
 
@@ -198,15 +202,15 @@ def rebuild_nights(
         ]
         check_kept(job.warehouse, nights)
         dates = tuple(each.logical_date for each in nights)
-        result = NightResult(dates, None, ())
+        result = NightResult(dates, None)
         for own in nights:
             job.look_again()
             run = _acquired_landed(job, own, whole=True)
             with run.failing():
                 if run.state == LANDED:
                     run.keep(_from_the_start(run, dates))
-                lines = _replay_and_publish(run, summarized=own is nights[-1])
-            result = replace(result, run=run.row, summary_lines=lines)
+                summary = _replay_and_publish(run, summarized=own is nights[-1])
+            result = replace(result, run=run.row, summary=summary)
         return result
 
 
@@ -251,9 +255,9 @@ def _newest_landed(night: Night) -> _Left:
     return [left for left in found if left.results.landing is not None][-1]
 
 
-def _report(night: Night, *, summarized: bool) -> tuple[bool, Run, tuple[str, ...]]:
+def _report(night: Night, *, summarized: bool) -> tuple[bool, Run, NightSummary | None]:
     """Publishes a night that was replayed. Gives whether the nights after it stand, which must be
-    replayed where its states may be others than they were; the run; and what a person reads of it.
+    replayed where its states may be others than they were; the run; and its summary.
     """
     newest = _newest_landed(night)
     if newest.state == FAILED and newest.results.staged_version < 0:
@@ -277,8 +281,8 @@ def _report(night: Night, *, summarized: bool) -> tuple[bool, Run, tuple[str, ..
             extent = replay_landed(run)
         else:
             extent = find_extent(night, run.results)
-        lines = publish_replayed(run, extent, summarized=summarized)
-    return stands, run.row, lines
+        summary = publish_replayed(run, extent, summarized=summarized)
+    return stands, run.row, summary
 
 
 def _first(logical_date: date, job: str = "build_reports") -> str:
@@ -293,8 +297,8 @@ def _run_all(job: Job, dates: Sequence[date], *, lands: bool) -> NightResult:
     for each in dates[:-1]:
         _run_whole(job.night(each), lands=False, summarized=False)
         job.look_again()
-    run, lines = _run_whole(job.night(dates[-1]), lands=lands, summarized=True)
-    return NightResult(tuple(dates), run, lines)
+    run, summary = _run_whole(job.night(dates[-1]), lands=lands, summarized=True)
+    return NightResult(tuple(dates), run, summary)
 
 
 def _would_do(job: Job, dates: Sequence[date], *, lands: bool) -> tuple[str, ...]:
@@ -308,8 +312,8 @@ def _would_do(job: Job, dates: Sequence[date], *, lands: bool) -> tuple[str, ...
     )
 
 
-def _run_whole(night: Night, *, lands: bool, summarized: bool) -> tuple[Run, tuple[str, ...]]:
-    """The steps of a night that are left to do. Gives its run, and what a person reads of it."""
+def _run_whole(night: Night, *, lands: bool, summarized: bool) -> tuple[Run, NightSummary | None]:
+    """The steps of a night that are left to do. Gives its run and its summary."""
     timings: dict[str, int] = {}
     with timed(night, "plan", timings):
         plan = planned(night) if lands else nothing_new(night)
@@ -317,11 +321,11 @@ def _run_whole(night: Night, *, lands: bool, summarized: bool) -> tuple[Run, tup
     with run.failing():
         if run.state == PLANNED:
             land_planned(run)
-        lines = _replay_and_publish(run, summarized=summarized)
-    return run.row, lines
+        summary = _replay_and_publish(run, summarized=summarized)
+    return run.row, summary
 
 
-def _replay_and_publish(run: NightRun, *, summarized: bool) -> tuple[str, ...]:
+def _replay_and_publish(run: NightRun, *, summarized: bool) -> NightSummary | None:
     """The two steps of a run that has landed, or the second alone where it was replayed."""
     extent = replay_landed(run) if run.state == LANDED else find_extent(run.night, run.results)
     return publish_replayed(run, extent, summarized=summarized)

@@ -9,7 +9,25 @@ cost eight times as much to make, and a replay makes millions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypedDict
+
+
+class Place(TypedDict):
+    """Whose a fact is: the life of a group in a partition of the offsets topic."""
+
+    group_id: str
+    incarnation: int
+    offsets_partition: int
+
+
+class Client(TypedDict):
+    """Which member a fact is of, and its client."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    member_protocol: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -248,6 +266,9 @@ class Anomaly(Fact):
     """`anomalies`, key (rule, evidence_offset, detail); evidence_partition is offsets_partition.
 
     severity: INFO, WARN, ERROR.
+    detail_code: what was expected and what was found: key of `rules.rule_table.DETAILS`.
+    detail_names, detail_values: the parameters of its sentence, numbers as text.
+    detail: the sentence.
     """
 
     KIND: ClassVar[str] = "anomaly"
@@ -255,6 +276,9 @@ class Anomaly(Fact):
     severity: str
     detected_at: int
     evidence_offset: int
+    detail_code: str
+    detail_names: list[str]
+    detail_values: list[str]
     detail: str
 
 

@@ -2,16 +2,24 @@
 inherited from the one before.
 
 Partitions are pairs (topic, partition): topic is an id while the group speaks the consumer
-protocol, a name while it is classic, as the records name them. `replay.conversion` renames what is
-open when a group changes its protocol.
+protocol, a name while it is classic, as the records name them. `replay.protocols.conversion`
+renames what is open when a group changes its protocol.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from groupreplay.replay.facts import Chain, Epoch, Fact, HandOver, HeldPartition, MemberState, Stall
+from groupreplay.replay.facts import (
+    Chain,
+    Client,
+    Epoch,
+    HandOver,
+    HeldPartition,
+    MemberState,
+    Place,
+    Stall,
+)
 from groupreplay.state_codec import DERIVED, version_of
 
 TopicPartition = tuple[str, int]
@@ -95,6 +103,17 @@ class Member:
     join_observed: bool = False
 
     @property
+    def client(self) -> Client:
+        """What its facts say of it."""
+        return {
+            "member_id": self.member_id,
+            "instance_id": self.instance_id,
+            "client_id": self.client_id,
+            "client_host": self.client_host,
+            "member_protocol": self.protocol,
+        }
+
+    @property
     def client_key(self) -> str:
         return client_key(self.client_id, self.client_host)
 
@@ -106,23 +125,6 @@ class Member:
 def client_key(client_id: str | None, client_host: str | None) -> str:
     """What tells one client process from another where member ids change."""
     return f"{client_id}\x00{client_host}"
-
-
-@dataclass(slots=True)
-class Before:
-    """A member as it was when an operation began.
-
-    existed: it was a member; current_offset is -1 where no K8 of it was known.
-    """
-
-    existed: bool
-    epoch: int | None
-    previous_epoch: int
-    state: int
-    assigned: frozenset[TopicPartition]
-    pending: frozenset[TopicPartition]
-    current_offset: int
-    current_at: int
 
 
 @dataclass(slots=True)
@@ -146,7 +148,7 @@ class Trail:
 
 
 @dataclass(slots=True)
-class Departure:
+class RemovedMember:
     """A member that was removed and may come back: when, and who it was."""
 
     removed_at: int
@@ -223,7 +225,7 @@ class Life:
     targets: list[tuple[int, int, int]] = field(default_factory=list)
     trails: dict[TopicPartition, Trail] = field(default_factory=dict)
     unowned: set[TopicPartition] = field(default_factory=set, metadata=DERIVED)
-    departures: dict[str, Departure] = field(default_factory=dict)
+    departures: dict[str, RemovedMember] = field(default_factory=dict)
     departed_clients: dict[str, list[str]] | None = field(default=None, metadata=DERIVED)
     clients: dict[str, int] = field(default_factory=dict, metadata=DERIVED)
     loops: dict[str, Chain] = field(default_factory=dict)
@@ -244,55 +246,33 @@ class Life:
     last_offset: int = -1
     last_at: int = -1
 
+    @property
+    def place(self) -> Place:
+        """Whose its facts are."""
+        return {
+            "group_id": self.group_id,
+            "incarnation": self.incarnation,
+            "offsets_partition": self.offsets_partition,
+        }
 
-@dataclass(slots=True)
-class Output:
-    """Where facts go: final ones, in the order they became so."""
+    def heir(self, incarnation: int, protocol: str, *, birth_seen: bool) -> Life:
+        """The life that begins where this one ended in a conversion: it goes on with its history.
 
-    facts: list[Fact] = field(default_factory=list)
-
-    def emit(self, fact: Fact) -> None:
-        fact.is_final = True
-        self.facts.append(fact)
-
-
-class Names:
-    """Topic id -> name, for one group: as given from outside, then as this group's own records
-    taught. Given names win.
-    """
-
-    def __init__(self, given: Mapping[str, str], life: Life) -> None:
-        self._given = given
-        self._life = life
-        self._ids: dict[str, list[str]] = {}
-        self._known: set[str] = set()
-        for topic_id in life.seen_topics:
-            self._index(topic_id)
-        for topic_id in life.topic_names:
-            self.see(topic_id)
-
-    def name(self, topic_id: str) -> str | None:
-        return self._given.get(topic_id) or self._life.topic_names.get(topic_id)
-
-    def ids(self, name: str) -> list[str]:
-        """Ids of that name that this group has held, oldest first."""
-        return self._ids.get(name, [])
-
-    def see(self, topic_id: str) -> None:
-        """Takes note that the group deals with a topic id."""
-        if topic_id not in self._known and self.name(topic_id) is not None:
-            self._life.seen_topics.append(topic_id)
-            self._index(topic_id)
-
-    def _index(self, topic_id: str) -> None:
-        self._known.add(topic_id)
-        if (name := self.name(topic_id)) is not None:
-            self._ids.setdefault(name, []).append(topic_id)
-
-    def learn(self, topic_id: str, name: str) -> bool:
-        """Takes a name from a record; True where it was new to the group."""
-        if topic_id in self._life.topic_names:
-            return False
-        self._life.topic_names[topic_id] = name
-        self.see(topic_id)
-        return True
+        incarnation: offset of its first operation.
+        """
+        return Life(
+            self.group_id,
+            self.offsets_partition,
+            incarnation,
+            protocol,
+            birth_seen=birth_seen,
+            conversions=self.conversions,
+            last_direction=self.last_direction,
+            upgraded_at=self.upgraded_at,
+            downgraded_at=self.downgraded_at,
+            last_phase=self.last_phase,
+            topic_names=self.topic_names,
+            commits=self.commits,
+            leader_epoch=self.leader_epoch,
+            leader_since=self.leader_since,
+        )

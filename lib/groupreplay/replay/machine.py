@@ -1,468 +1,142 @@
-"""The parts of one life's machine, and what they do together at the end of every operation:
-`settle`.
-
-Records change members one after the other; nothing is told of a state inside an operation. At its
-end every touched member is compared with what it was before, and the differences become rows.
-"""
+"""The machine of a group: what every one can do, whatever protocol the group speaks."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from groupreplay.records.consumer import (
-    MEMBER_STATES,
-    STABLE,
-    STATIC_LEAVE_EPOCH,
-    UNREVOKED_PARTITIONS,
-)
-from groupreplay.replay.epochs import Epochs
-from groupreplay.replay.facts import MemberLife, MemberState
-from groupreplay.replay.life import (
-    CLASSIC,
-    CONSUMER,
-    Before,
-    Life,
-    Member,
-    Names,
-    Output,
-    TopicPartition,
-)
-from groupreplay.replay.ownership import Ending, Moment, Ownership
-from groupreplay.replay.rules import Rules
-from groupreplay.replay.stalls import Stalls
+from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
+from groupreplay.replay import snapshot
+from groupreplay.replay.assignment.commits import apply_commit
+from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.change import Change
+from groupreplay.replay.facts import Fact
+from groupreplay.replay.life import SIMPLE, Life
+from groupreplay.replay.operations import Operation
+from groupreplay.replay.output import Output
 
 
-@dataclass(slots=True)
-class Change:
-    """One operation as it unfolds.
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a group lives, and what its machines share.
 
-    before: members touched, as they were.
-    removed: members gone by its end.
-    replaced: old member id -> the id that took its instance over.
-    offsets: member id -> offset of the record that shows its last change. hidden: members whose
-        earlier state lies behind a hole.
-    by_k2: a classic group's K2 is the evidence.
-    claims: (partition, whose target it was in, whose it came into).
-    dropped: members and the partitions that left their targets since the last K6.
-    resubscribed: members whose subscription changed.
-    last_change_offset: of the group's record before.
-    hides_ends: the group goes on as another kind, how its members ended was not seen.
-    converts, downgraded: the group changed its protocol online, or went back to the classic one.
-    is_whole: nothing of the operation is known to be lost.
+    names: topic id -> name, as given from outside.
+    output: where facts go.
     """
 
-    at: int
-    offset: int
-    last_offset: int
-    leader_epoch: int
-    last_hole: int
-    by_k2: bool = False
-    group_ends: bool = False
-    before: dict[str, Before] = field(default_factory=dict)
-    removed: dict[str, Member] = field(default_factory=dict)
-    replaced: dict[str, str] = field(default_factory=dict)
-    offsets: dict[str, int] = field(default_factory=dict)
-    claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
-    dropped: list[tuple[Member, frozenset[TopicPartition]]] = field(default_factory=list)
-    resubscribed: list[Member] = field(default_factory=list)
-    last_change_offset: int = -1
-    hides_ends: bool = False
-    converts: bool = False
-    downgraded: bool = False
-    is_whole: bool = True
+    group_id: str
+    offsets_partition: int
+    names: Mapping[str, str]
+    output: Output
+
+    def life(self, incarnation: int, protocol: str, *, birth_seen: bool) -> Life:
+        """A life of which nothing is known yet.
+
+        incarnation: offset of its first record.
+        """
+        return Life(
+            self.group_id, self.offsets_partition, incarnation, protocol, birth_seen=birth_seen
+        )
 
 
-class Machine:
-    """One life and its parts."""
+class GroupMachine(ABC):
+    """One life of a group. Another machine takes over where the next life begins, or where the
+    group becomes one of another kind.
+    """
 
-    def __init__(self, life: Life, given_names: Mapping[str, str], output: Output) -> None:
+    def __init__(self, life: Life, home: Home) -> None:
         self.life = life
-        self.output = output
-        self.names = Names(given_names, life)
-        self.ownership = Ownership(life, self.names, output)
-        self.epochs = Epochs(life, output)
-        self.rules = Rules(life, output)
-        self.stalls = Stalls(life, self.names, output, self.rules)
-        self.blockers_changed = True
+        self.home = home
+        self.membership = Membership(life, home.names, home.output)
 
-    def see_topic(self, topic_id: str) -> None:
-        """Takes note of a topic id in a target, and whether its name is still to be found."""
-        self.names.see(topic_id)
-        if self.names.name(topic_id) is None:
-            self.life.unnamed_topics = True
+    # ------------------------------------------------------------ of each kind
 
-    # ------------------------------------------------------------ members
+    @classmethod
+    @abstractmethod
+    def begins(cls, operation: Operation) -> bool:
+        """Whether an operation of this kind can begin a life: tombstones alone do not."""
 
-    def touch(self, change: Change, member_id: str) -> Member:
-        """The member, made if need be; its state before the operation is kept at the first
-        touch.
+    @classmethod
+    @abstractmethod
+    def begin(
+        cls, operation: Operation, home: Home, before: GroupMachine | None
+    ) -> GroupMachine | None:
+        """Begins a life with an operation, and applies it. Returns as `apply`.
+
+        before: the machine of another kind whose life ends with it; None where nothing of the group
+            was known.
         """
+
+    @abstractmethod
+    def takes(self, operation: Operation) -> bool:
+        """Whether an operation of this kind belongs to this life."""
+
+    @abstractmethod
+    def apply(self, operation: Operation) -> GroupMachine | None:
+        """Applies an operation. Returns the machine that goes on: this one, that of the next life,
+        or None where the group is gone.
+        """
+
+    # ------------------------------------------------------------ of all
+
+    def note_position(self, operation: Operation) -> None:
+        """Before an operation is applied: whether another leader wrote it."""
         life = self.life
-        member = life.members.get(member_id)
-        existed = member is not None
-        if member is None:
-            member = change.removed.pop(member_id, None) or Member(member_id)
-            life.members[member_id] = member
-            self._count(member, 1)
-        if member_id not in change.before:
-            change.before[member_id] = Before(
-                existed,
-                member.epoch,
-                member.previous_epoch,
-                member.state,
-                member.assigned,
-                member.pending,
-                member.current_offset,
-                member.current_at,
-            )
-        return member
+        if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
+            if life.leader_epoch >= 0:
+                self.membership.owners.note_new_leader()
+                self.membership.stalls.forget_deadlines()
+                life.leader_since = operation.ts_ms
+            life.leader_epoch = operation.leader_epoch
 
-    def remove(self, change: Change, member_id: str, offset: int) -> None:
-        """Takes a member out of the group; its rows end when the operation is settled."""
-        member = self.touch(change, member_id)
-        self._count(member, -1)
-        del self.life.members[member_id]
-        member.assigned = member.pending = frozenset()
-        change.removed[member_id] = member
-        change.offsets.setdefault(member_id, offset)
-
-    def describe(
-        self,
-        member: Member,
-        instance_id: str | None,
-        client_id: str,
-        client_host: str,
-        protocol: str,
-    ) -> None:
-        """Sets who a member is, and keeps the counts by client and by protocol."""
-        described = (instance_id, client_id, client_host, protocol)
-        if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
-            return
-        self._count(member, -1)
-        member.instance_id, member.client_id, member.client_host, member.protocol = described
-        self._count(member, 1)
-
-    def set_current(self, member: Member, epoch: int | None, state: int) -> None:
-        """Sets a member's epoch and state, and keeps the count of members STABLE in an epoch."""
-        if epoch == member.epoch and state == member.state:
-            return
-        self._count_stable(member, -1)
-        member.epoch, member.state = epoch, state
-        self._count_stable(member, 1)
-
-    def _count(self, member: Member, by: int) -> None:
+    def note_applied(self, operation: Operation) -> None:
+        """After an operation was applied: where it stands, and which phase the group is in."""
         life = self.life
-        self._count_stable(member, by)
-        if member.protocol == CLASSIC:
-            life.classic_members += by
-            self.blockers_changed = True
-        key = member.client_key
-        life.clients[key] = life.clients.get(key, 0) + by
-        if not life.clients[key]:
-            del life.clients[key]
+        life.leader_epoch = operation.leader_epoch if life.leader_epoch < 0 else life.leader_epoch
+        life.last_change_offset = life.last_offset = operation.last_offset
+        life.last_at = operation.ts_ms
+        life.hole_seen = life.hole_seen or operation.last_hole > life.incarnation
+        life.last_hole = operation.last_hole
+        if operation.last_hole > life.epoch_offset >= life.epoch_hole:
+            life.epoch_hole = operation.last_hole
+        phase = snapshot.phase_of(life)
+        self.note_phase(operation, phase)
+        if phase != snapshot.EMPTY:
+            life.last_phase = phase
 
-    def _count_stable(self, member: Member, by: int) -> None:
-        if member.epoch is None or member.state != STABLE:
-            return
-        stable = self.life.stable
-        stable[member.epoch] = stable.get(member.epoch, 0) + by
-        if not stable[member.epoch]:
-            del stable[member.epoch]
+    def note_phase(self, operation: Operation, phase: str) -> None:  # noqa: B027
+        """For machines of groups that migrate. life.last_phase is still that before."""
 
-    # ------------------------------------------------------------ the end of an operation
+    def commit(self, entry: Entry, commit: OffsetCommit) -> GroupMachine | None:
+        """Applies a commit. Returns as `apply`."""
+        life = self.life
+        apply_commit(self.membership, entry, commit)
+        life.last_offset, life.last_at = entry.offset, entry.ts_ms
+        life.hole_seen = life.hole_seen or entry.last_hole > life.incarnation
+        life.last_hole = entry.last_hole
+        return None if life.protocol == SIMPLE and not life.commits else self
 
-    def settle(self, change: Change) -> None:
-        """Tells what the operation changed: first what ended, then what began."""
-        if change.removed:
-            self._find_replaced(change)
-        self.epochs.count_members()
-        staying = []
-        members = self._touched(change)
-        for member, before, moment in members:
-            self._end(change, member, before, moment)
-            if member.member_id not in change.removed:
-                staying.append(
-                    (member, before, moment, self._start_observed(change, member, before))
-                )
-        for member, before, moment, observed in staying:
-            self._begin(change, member, before, moment, observed)
-        for member, before, moment, observed in staying:
-            if member.current_offset != before.current_offset or member.epoch != before.epoch:
-                self._watch(change, member, before, moment, observed)
-        self.stalls.judge_waits(change.at, change.last_hole)
-        self.epochs.converge(change.at, change.last_hole)
-        self.epochs.watch_assigning(
-            change.at, change.last_offset, change.last_hole, change.last_change_offset
-        )
+    def end(self, change: Change, *, removed: bool) -> None:
+        """Ends every row of the life.
 
-    def _find_replaced(self, change: Change) -> None:
-        """A static member came back under a new id: same instance, one id gone and one new."""
-        fresh: dict[str, str] = {}
-        for member_id, before in change.before.items():
-            if (
-                not before.existed
-                and member_id not in change.removed
-                and (instance := self.life.members[member_id].instance_id) is not None
-            ):
-                fresh[instance] = member_id
-        for member_id, member in change.removed.items():
-            if member.instance_id is not None and member.instance_id in fresh:
-                change.replaced[member_id] = fresh.pop(member.instance_id)
-        unknown = [
-            i for i, m in change.removed.items() if m.client_id is None and change.before[i].existed
-        ]
-        if len(unknown) == len(fresh) == 1:
-            change.replaced[unknown[0]] = fresh.popitem()[
-                1
-            ]  # its K5 was not seen, but nobody else comes and goes in one operation
-
-    def _touched(self, change: Change) -> list[tuple[Member, Before, Moment]]:
-        """The members that the operation touched, as they were, and the moment of their change."""
-        touched = []
-        for member_id, before in change.before.items():
-            member = change.removed.get(member_id)
-            epoch = self.life.epoch
-            if member is None:
-                member = self.life.members[member_id]
-                epoch = epoch if member.epoch is None else member.epoch
-            offset = change.offsets.get(member_id, change.last_offset)
-            touched.append(
-                (
-                    member,
-                    before,
-                    Moment(
-                        change.at,
-                        offset,
-                        epoch,
-                        change.leader_epoch,
-                        change.by_k2,
-                        change.last_hole,
-                    ),
-                )
-            )
-        return touched
-
-    def _end(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
-        gone = member.member_id in change.removed
-        if gone and not before.existed:
-            return
-        hidden = change.hides_ends or 0 <= before.current_offset < change.last_hole
-        if hidden:
-            self.stalls.forget(member)
-        lost = member.spans.keys() - member.held if member.spans else set()
-        ending = (
-            self._ending(change, member, before, hidden)
-            if lost or gone or member.requests
-            else None
-        )
-        if ending is not None:
-            self.end_partitions(change, member, lost, ending, moment)
-        elif member.revocation is not None:
-            self.stalls.watch_revocation(member, change.at, moment.offset)
-        if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
-            if not hidden and (self.life.protocol == CONSUMER or change.downgraded):
-                self.stalls.end_silence(member, before, change.at, moment.offset)
-            self._end_state_row(change, member, moment)
-        if gone and ending is not None:
-            self._end_member(change, member, before, moment)
-            self._end_life(change, member, ending, moment)
-
-    def end_partitions(
-        self,
-        change: Change,
-        member: Member,
-        lost: set[TopicPartition],
-        ending: Ending,
-        moment: Moment,
-    ) -> None:
-        """Ends what a member was asked for, and the spans of what it lost."""
-        if member.requests:
-            if not ending.hidden and not member.pending:
-                self.rules.revocation(member, change.at, moment.offset)
-            self.ownership.end_requests(member, ending, moment)
-        self.stalls.watch_revocation(member, change.at, moment.offset)
-        if lost:
-            if len(lost) == len(member.spans) and not ending.hidden:
-                self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
-            self.ownership.release(member, lost, ending, moment)
-            self.stalls.changed_hands(lost, moment.offset)
-
-    def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
-        if change.group_ends:
-            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
-        if member.member_id in change.replaced:
-            return Ending("REPLACED", "REPLACED", hidden)
-        if member.member_id in change.removed or (
-            member.epoch is None and before.epoch is not None
-        ):
-            return Ending(
-                "LEFT_OR_FENCED", self.ownership.removal_outcome(member, change.at), hidden
-            )
-        outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
-        if change.downgraded:
-            outcome = "UNOBSERVED"
-        returned = member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset()
-        return Ending("REVOKED", outcome, hidden, returned)
-
-    def _end_state_row(self, change: Change, member: Member, moment: Moment) -> None:
-        row = member.state_row
-        stays = (
-            member.member_id not in change.removed
-            and row is not None
-            and (row.member_epoch, row.state) == (member.epoch, state_name(member.state))
-        )
-        if row is None or stays:
-            return
-        row.to_at, row.to_offset = change.at, moment.offset
-        self.output.emit(row)
-        member.state_row = None
-
-    def _end_member(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
-        self.stalls.end_wait(member, change.at, moment.offset)
-        self.stalls.forget_waiting(member)
-        self.stalls.end_limbo(member, change.at, moment.offset)
-        if (
-            member.member_id not in change.replaced
-            and before.epoch != STATIC_LEAVE_EPOCH
-            and not change.group_ends
-        ):
-            self.stalls.departed(member, change.at)
-
-    def _end_life(self, change: Change, member: Member, ending: Ending, moment: Moment) -> None:
-        row = self.life_row(member)
-        row.to_offset = moment.offset
-        row.end_reason = "UNOBSERVED" if ending.hidden else ending.reason
-        row.ended_at = None if ending.hidden else change.at
-        row.replaced_by = change.replaced.get(member.member_id)
-        self.output.emit(row)
-
-    def life_row(self, member: Member) -> MemberLife:
-        """The member's row in `members` while it is in the group."""
-        return MemberLife(
-            group_id=self.life.group_id,
-            incarnation=self.life.incarnation,
-            offsets_partition=self.life.offsets_partition,
-            from_offset=member.joined_offset,
-            start_observed=member.join_observed,
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            client_host=member.client_host,
-            member_protocol=member.protocol,
-            joined_at=member.joined_at,
-        )
-
-    def _begin(
-        self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
-    ) -> None:
-        if member.joined_at < 0:
-            member.joined_at, member.joined_offset = change.at, moment.offset
-            member.join_observed = observed and not before.existed
-        held = member.held
-        if len(held) != len(
-            member.spans
-        ):  # what was lost has no span any more, so every span is of what is held
-            fresh = held - member.spans.keys()
-            self._end_hidden_holders(change, member, fresh)
-            known = fresh
-            if change.converts and before.existed:
-                known = frozenset([tp for tp in fresh if self._is_new(change, tp)])
-            self.ownership.hold(member, known, moment, observed)
-            self.ownership.hold(member, fresh - known, moment, False)
-            self.stalls.changed_hands(fresh, moment.offset)
-        if member.pending:
-            self.ownership.request(member, member.pending, moment, observed)
-        if (
-            member.epoch is not None
-            and member.current_offset != before.current_offset
-            and member.state_row is None
-        ):
-            member.state_row = MemberState(
-                group_id=self.life.group_id,
-                incarnation=self.life.incarnation,
-                offsets_partition=self.life.offsets_partition,
-                from_offset=moment.offset,
-                start_observed=observed,
-                member_id=member.member_id,
-                instance_id=member.instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                member_protocol=member.protocol,
-                member_epoch=member.epoch,
-                state=state_name(member.state),
-                from_at=change.at,
-                partitions_assigned=0,
-                partitions_pending=0,
-                waiting_on=[],
-            )
-        if not before.existed and member.member_id not in change.replaced.values() and observed:
-            self.stalls.joined(member, change.at, moment.offset)
-
-    def _is_new(self, change: Change, tp: TopicPartition) -> bool:
-        """Whether a partition that a conversion shows for the first time was truly new: without its
-        topic's other name it may have been held all along.
+        removed: the group is gone; else a conversion, another kind of group, or records that a hole
+            hides begin another life.
         """
-        return bool(self.names.ids(tp[0])) if change.by_k2 else self.names.name(tp[0]) is not None
+        membership, life = self.membership, self.life
+        change.group_ends, change.hides_ends = True, not removed
+        for member_id in list(life.members):
+            membership.remove(change, member_id, change.last_offset)
+        membership.settle(change)
+        membership.epochs.close(change.at, change.offset, ended=removed)
+        if life.mixed is not None:
+            self.home.output.emit_stall(life.mixed, change.at, change.last_offset)
+            life.mixed = None
+        for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else [])):
+            self.home.output.emit_chain(chain)
+        membership.owners.finish_all()
 
-    def _end_hidden_holders(
-        self, change: Change, member: Member, fresh: frozenset[TopicPartition]
-    ) -> None:
-        """A new owner behind a hole: the old one let go somewhere in it."""
-        for tp in fresh & self.life.holders.keys():
-            for other_id in [m for m in self.life.holders[tp] if m != member.member_id]:
-                other = self.life.members[other_id]
-                if change.last_hole > other.current_offset:
-                    other.assigned, other.pending = other.assigned - {tp}, other.pending - {tp}
-                    moment = Moment(
-                        change.at,
-                        change.offsets.get(member.member_id, change.last_offset),
-                        None,
-                        change.leader_epoch,
-                    )
-                    ending = Ending("UNOBSERVED", hidden=True)
-                    self.ownership.end_requests(other, ending, moment)
-                    self.ownership.release(other, {tp}, ending, moment)
-                    self.stalls.watch_revocation(other, change.at, moment.offset)
-
-    def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
-        """Whether what the member has now began with this operation: its state before is known and
-        no hole lies between, or it joined here.
-
-        A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
-        while: that K8 keeps the previous epoch of the one before. A static member that comes back
-        has it too, in an operation that begins with its tombstones. A K2 tells of a newcomer only
-        where the K2 before it is known.
-        """
-        if before.current_offset >= 0:
-            return change.last_hole <= before.current_offset
-        if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
-            return member.instance_id is None or change.is_whole
-        known = self.life.birth_seen or self.life.last_change_offset >= 0
-        return (
-            known
-            and (change.by_k2 or change.converts)
-            and not before.existed
-            and change.last_hole <= self.life.last_change_offset
-        )
-
-    def _watch(
-        self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
-    ) -> None:
-        begins = not observed or (member.epoch, member.state) != (before.epoch, before.state)
-        self.stalls.watch_wait(member, moment.offset, begins, observed)
-        if member.epoch == STATIC_LEAVE_EPOCH or member.limbo is not None:
-            self.stalls.watch_limbo(member, change.at, moment.offset, observed)
-        row = member.state_row
-        if row is not None:
-            row.partitions_assigned, row.partitions_pending = (
-                len(member.assigned),
-                len(member.pending),
-            )
-        if member.state == UNREVOKED_PARTITIONS:
-            self.stalls.arm(member, change.at)
-
-
-def state_name(state: int) -> str:
-    """Kafka's name of a member state; a number it does not name yet is told as it is."""
-    return MEMBER_STATES.get(state) or f"STATE_{state}"
+    def open_facts(self) -> list[Fact]:
+        """Every row that a later record can still change, as it stands. Changes nothing."""
+        return snapshot.open_facts(self.membership)

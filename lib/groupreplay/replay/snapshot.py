@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
+from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
-from groupreplay.replay.machine import Machine
 
 NOT_APPLICABLE = "NOT_APPLICABLE"
 EMPTY = "EMPTY"
@@ -56,9 +56,7 @@ def snapshot(life: Life) -> GroupSnapshot:
     )
     blocking.sort(key=lambda m: m.member_id)
     return GroupSnapshot(
-        group_id=life.group_id,
-        incarnation=life.incarnation,
-        offsets_partition=life.offsets_partition,
+        **life.place,
         from_offset=life.incarnation,
         start_observed=life.birth_seen,
         protocol=life.protocol,
@@ -82,11 +80,11 @@ def snapshot(life: Life) -> GroupSnapshot:
     )
 
 
-def open_facts(machine: Machine) -> list[Fact]:
+def open_facts(membership: Membership) -> list[Fact]:
     """Every row of the group that a later record can still change, as it stands. Changes
     nothing.
     """
-    life = machine.life
+    life = membership.life
     rows: list[Fact] = [snapshot(life)]
     rows += [
         copy.copy(row) for row in (life.epoch_row, life.assigning, life.mixed) if row is not None
@@ -102,39 +100,41 @@ def open_facts(machine: Machine) -> list[Fact]:
             for row in (*trail.released, *trail.granted_spans, *trail.handed, *trail.granted)
         ]
     for member in life.members.values():
-        rows += _open_of_member(machine, member)
+        rows += _open_of_member(membership, member)
     return rows
 
 
-def _open_of_member(machine: Machine, member: Member) -> list[Fact]:
-    rows: list[Fact] = [machine.life_row(member)] if member.joined_at >= 0 else []
+def _open_of_member(membership: Membership, member: Member) -> list[Fact]:
+    rows: list[Fact] = [membership.life_row(member)] if member.joined_at >= 0 else []
     rows += [
         copy.copy(row)
         for row in (member.state_row, member.wait, member.limbo, member.revocation)
         if row is not None
     ]
-    rows += [machine.ownership.span_row(member, tp, span) for tp, span in member.spans.items()]
+    rows += [membership.owners.span_row(member, tp, span) for tp, span in member.spans.items()]
     rows += [copy.copy(row) for row in member.requests.values()]
     rows += [
-        stall for stall in (_silence(machine, member), _quiet(machine, member)) if stall is not None
+        stall
+        for stall in (_silence(membership, member), _quiet(membership, member))
+        if stall is not None
     ]
     return rows
 
 
-def _silence(machine: Machine, member: Member) -> Stall | None:
-    since = machine.stalls.behind_since(member) if machine.life.protocol == CONSUMER else None
+def _silence(membership: Membership, member: Member) -> Stall | None:
+    since = membership.stalls.behind_since(member) if membership.life.protocol == CONSUMER else None
     return (
-        machine.stalls.new("NOT_RECONCILING", member, since, member.current_offset, [])
+        membership.stalls.new("NOT_RECONCILING", member, since, member.current_offset, [])
         if since is not None
         else None
     )
 
 
-def _quiet(machine: Machine, member: Member) -> Stall | None:
+def _quiet(membership: Membership, member: Member) -> Stall | None:
     """A member that holds partitions and commits none of them while others commit theirs."""
-    quiet = machine.stalls.is_quiet(member, machine.life.last_hole)
+    quiet = membership.stalls.is_quiet(member, membership.life.last_hole)
     if quiet is None or member.epoch == STATIC_LEAVE_EPOCH:
         return None
-    return machine.stalls.new(
+    return membership.stalls.new(
         "ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans)
     )

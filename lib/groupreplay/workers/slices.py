@@ -19,7 +19,8 @@ import pandas as pd
 
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Anomaly
-from groupreplay.replay.group import GroupReplay
+from groupreplay.replay.group_replay import GroupReplay
+from groupreplay.replay.rules.rule_table import OTHER_RULES, sentence
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.results import Undecodable, UnknownType
@@ -211,6 +212,7 @@ class SliceReplay:
 
     def _in_two_partitions(self, partition: int, offset: int, ts_ms: int) -> Anomaly:
         others = ", ".join(str(other) for other, _ in self._lives if other != partition)
+        rule, params = OTHER_RULES["GROUP_IN_TWO_PARTITIONS"], {"partitions": others}
         return Anomaly(
             group_id=self._group_id or "",
             incarnation=offset,
@@ -218,14 +220,14 @@ class SliceReplay:
             from_offset=offset,
             to_offset=offset,
             is_final=True,
-            rule="GROUP_IN_TWO_PARTITIONS",
-            severity="WARN",
+            rule=rule.name,
+            severity=rule.severity,
             detected_at=ts_ms,
             evidence_offset=offset,
-            detail=(
-                f"the group is also in partition {others} of the offsets topic; each is replayed as"
-                " a life of its own"
-            ),
+            detail_code="IN_TWO_PARTITIONS",
+            detail_names=list(params),
+            detail_values=list(params.values()),
+            detail=sentence("IN_TWO_PARTITIONS", params),
         )
 
     def _quarantine(

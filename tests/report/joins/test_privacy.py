@@ -16,7 +16,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringTy
 
 from groupreplay.config.model import PrivacyConfig
 from groupreplay.evidence import classic_rebalances as rebalances
-from groupreplay.replay.rule_table import RULES
+from groupreplay.replay.rules.rule_table import RULES
 from groupreplay.report.joins.privacy import (
     FIELDS,
     MEMBERS,

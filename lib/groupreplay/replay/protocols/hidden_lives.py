@@ -19,20 +19,9 @@ from groupreplay.records.consumer import (
 )
 from groupreplay.replay.life import Life, Member, Span
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.state import derive
+from groupreplay.replay.saved_life import derive
 
 _AT_TARGET = (STABLE, UNRELEASED_PARTITIONS)
-_KEPT = (
-    "stamps_assignments",
-    "topic_names",
-    "seen_topics",
-    "leader_epoch",
-    "leader_since",
-    "last_change_offset",
-    "last_offset",
-    "last_at",
-    "last_hole",
-)
 
 
 def shows_another_life(life: Life, operation: Operation) -> bool:
@@ -110,8 +99,11 @@ def _as_its_k8_has_it(member: Member, hole: int) -> Member:
 
 def settle_in(life: Life, before: Life, newcomers: list[Member]) -> None:
     """Hands a new life its members, and what else of it was seen before it was known to be one."""
-    for name in _KEPT:
-        setattr(life, name, getattr(before, name))
+    life.stamps_assignments = before.stamps_assignments
+    life.topic_names, life.seen_topics = before.topic_names, before.seen_topics
+    life.leader_epoch, life.leader_since = before.leader_epoch, before.leader_since
+    life.last_change_offset, life.last_hole = before.last_change_offset, before.last_hole
+    life.last_offset, life.last_at = before.last_offset, before.last_at
     life.commits = {
         tp: commit for tp, commit in before.commits.items() if commit[1] > life.incarnation
     }

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
+from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.assignment.topic_names import learn_topic
 from groupreplay.replay.life import CLASSIC
-from groupreplay.replay.machine import Machine
-from groupreplay.replay.topic_names import learn_topic
 
 
-def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:
+def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> None:
     """Takes a commit, or its tombstone."""
-    life = machine.life
+    life = membership.life
     key = (commit.topic, commit.partition)
     if commit.value is None:
         life.commits.pop(key, None)
@@ -21,7 +21,7 @@ def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:
     topic_id = commit.value.topic_id
     offset, at, _, _, last_hole, _ = entry
     if topic_id is not None and topic_id not in life.topic_names:
-        learn_topic(machine, entry, topic_id, commit.topic, None, "K1")
+        learn_topic(membership, entry, topic_id, commit.topic, None, "K1")
     # The partition as the group's protocol names it; every id of that name where the record has
     # none.
     if life.protocol == CLASSIC:
@@ -29,10 +29,10 @@ def apply_commit(machine: Machine, entry: Entry, commit: OffsetCommit) -> None:
     elif topic_id is not None:
         meant = [(topic_id, commit.partition)]
     else:
-        meant = [(each, commit.partition) for each in machine.names.ids(commit.topic)]
+        meant = [(each, commit.partition) for each in membership.names.ids(commit.topic)]
     for tp in meant:
         if tp in life.trails:
-            machine.ownership.first_commit(tp, at, offset, last_hole)
+            membership.owners.first_commit(tp, at, offset, last_hole)
         for member_id in life.holders.get(tp, ()):
-            machine.stalls.committed(life.members[member_id], at, offset, last_hole)
+            membership.stalls.committed(life.members[member_id], at, offset, last_hole)
     life.commits[key] = (at, offset)

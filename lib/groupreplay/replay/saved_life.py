@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS
 from groupreplay.replay.life import CLASSIC, Life, TopicPartition
-from groupreplay.replay.version_1 import FIRST
+from groupreplay.replay.life_version_1 import FIRST
 from groupreplay.state_codec import Codec, Converter
 
 
@@ -19,7 +19,7 @@ def _waiting(_: Any, member: Mapping[str, Any]) -> set[TopicPartition]:
     return set((member.get("target") or frozenset()) - member.get("assigned", frozenset()))
 
 
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {"Departure": "RemovedMember"}
 """Class as earlier code called it -> as it is called now."""
 
 CONVERTERS: Final[dict[tuple[str, str, int], Converter]] = {("Member", "waiting", 1): _waiting}

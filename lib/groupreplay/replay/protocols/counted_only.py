@@ -1,6 +1,4 @@
-"""Groups of other kinds, told apart and counted: share (KIP-932), streams (KIP-1071), and simple
-ones, which only commit.
-"""
+"""Groups that are told apart and counted, and not replayed: share (KIP-932), streams (KIP-1071)."""
 
 from __future__ import annotations
 
@@ -9,7 +7,9 @@ from groupreplay.records.others import (
     STREAMS_MEMBER_METADATA,
     OtherGroupRecord,
 )
-from groupreplay.replay.life import SHARE, STREAMS, Life, Member
+from groupreplay.replay.change import Change
+from groupreplay.replay.life import SHARE, SIMPLE, STREAMS, UNKNOWN, Life, Member
+from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 
 SHARE_GROUP_METADATA = 11
@@ -55,7 +55,39 @@ def ends_group(operation: Operation) -> bool:
     )
 
 
-def apply_other(life: Life, operation: Operation) -> None:
+class CountedMachine(GroupMachine):
+    """A life of a share or streams group: its epoch and its members."""
+
+    @classmethod
+    def begins(cls, operation: Operation) -> bool:
+        return protocol_of(operation) is not None
+
+    @classmethod
+    def begin(
+        cls, operation: Operation, home: Home, before: GroupMachine | None
+    ) -> CountedMachine | None:
+        protocol, birth_seen = protocol_of(operation) or UNKNOWN, is_birth(operation)
+        if before is not None and before.life.protocol == SIMPLE:
+            # The group existed by commits alone: they are its own.
+            life = before.life
+            life.protocol, life.birth_seen = protocol, birth_seen
+        else:
+            if before is not None:
+                before.end(Change.of(operation), removed=False)
+            life = home.life(operation.offset, protocol, birth_seen=birth_seen)
+        return cls(life, home).apply(operation)
+
+    def takes(self, operation: Operation) -> bool:
+        return protocol_of(operation) in (None, self.life.protocol)
+
+    def apply(self, operation: Operation) -> CountedMachine | None:
+        if ends_group(operation):
+            return None
+        _keep_members(self.life, operation)
+        return self
+
+
+def _keep_members(life: Life, operation: Operation) -> None:
     """Keeps epoch and members."""
     for entry in operation.entries:
         record = entry.record

@@ -9,20 +9,14 @@ rules: measures.md sections 4 and 5; CurrentAssignmentBuilder for what a K8 mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from groupreplay.replay.facts import Anomaly, HandOver, HeldPartition, Stall
-from groupreplay.replay.life import (
-    CLASSIC,
-    CONSUMER,
-    Life,
-    Member,
-    Names,
-    Output,
-    Span,
-    TopicPartition,
-    Trail,
-)
+from groupreplay.records.consumer import ConsumerGroupCurrentMemberAssignmentValue
+from groupreplay.replay.change import Ending, Moment
+from groupreplay.replay.facts import HandOver, HeldPartition, Stall
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, Span, TopicPartition, Trail
+from groupreplay.replay.names import Names
+from groupreplay.replay.output import Output
+from groupreplay.replay.rules.finding import Finding
+from groupreplay.replay.rules.judge import Judge
 
 FENCE_SLACK_MS = 50
 """A rebalance timer is armed some ms before the K8 that shows it is stamped, so a fence can come so
@@ -30,46 +24,15 @@ much sooner than its timeout.
 """
 
 
-@dataclass(slots=True)
-class Moment:
-    """When, where and how something changes: of one operation, for one member.
-
-    offset: of the record that shows it.
-    epoch: the member's new epoch, or the group's where the member is gone.
-    by_k2: a classic group's K2 says so.
-    last_hole: greatest offset below that was lost: nothing is measured across it.
-    """
-
-    at: int
-    offset: int
-    epoch: int | None
-    leader_epoch: int
-    by_k2: bool = False
-    last_hole: int = -1
-
-
-@dataclass(slots=True)
-class Ending:
-    """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and
-    whether a hole hides the moment.
-
-    returned: what it has after a request without giving it up.
-    """
-
-    reason: str
-    outcome: str | None = None
-    hidden: bool = False
-    returned: frozenset[TopicPartition] = field(default_factory=frozenset)
-
-
-class Ownership:
+class Owners:
     """Spans, requests and trails of one life."""
 
-    def __init__(self, life: Life, names: Names, output: Output) -> None:
+    def __init__(self, life: Life, names: Names, output: Output, judge: Judge) -> None:
         self._life = life
         self._names = names
         self._output = output
-        self._told: set[tuple[int, str]] = set()
+        self._judge = judge
+        self._negative: set[tuple[int, str, int]] = set()
 
     # ------------------------------------------------------------ requests
 
@@ -83,17 +46,11 @@ class Ownership:
         for tp in fresh:
             target_at, target_epoch = member.taken.get(tp, (None, None))
             row = HandOver(
-                group_id=self._life.group_id,
-                incarnation=self._life.incarnation,
-                offsets_partition=self._life.offsets_partition,
+                **self._life.place,
                 from_offset=moment.offset,
                 start_observed=observed,
                 epoch=target_epoch,
-                member_id=member.member_id,
-                instance_id=member.instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                member_protocol=member.protocol,
+                **member.client,
                 topic=None,
                 topic_id=tp[0],
                 partition=tp[1],
@@ -113,16 +70,10 @@ class Ownership:
     def _revocation_stall(self, member: Member, partitions: int, moment: Moment) -> Stall:
         timeout_ms = member.rebalance_timeout_ms if member.protocol == CONSUMER else -1
         return Stall(
-            group_id=self._life.group_id,
-            incarnation=self._life.incarnation,
-            offsets_partition=self._life.offsets_partition,
+            **self._life.place,
             from_offset=moment.offset,
             reason="SLOW_REVOCATION",
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            client_host=member.client_host,
-            member_protocol=member.protocol,
+            **member.client,
             since_at=moment.at,
             blocked_by=[member.member_id],
             partitions_held=partitions,
@@ -244,9 +195,7 @@ class Ownership:
         """The row of a span as it stands: open."""
         is_name = self._life.protocol == CLASSIC
         return HeldPartition(
-            group_id=self._life.group_id,
-            incarnation=self._life.incarnation,
-            offsets_partition=self._life.offsets_partition,
+            **self._life.place,
             from_offset=span.from_offset,
             start_observed=span.start_observed,
             member_id=member.member_id,
@@ -305,6 +254,36 @@ class Ownership:
         trail.granted += trail.handed
         trail.released = []
         trail.handed = []
+
+    def note_stamps(
+        self,
+        member: Member,
+        offset: int,
+        value: ConsumerGroupCurrentMemberAssignmentValue,
+        known: bool,
+    ) -> None:
+        """Marks the spans whose assignment epoch is not known to stay.
+
+        A static member that returns keeps the epochs of what it had. Behind a hole what is kept may
+        have been given back.
+
+        offset: of the member's K8, whose value this is.
+        known: no hole lies between it and the member's K8 before.
+        """
+        if not known:
+            for held in member.spans.values():
+                held.stamped = held.stamped and held.from_offset == offset
+        for topic in value.assigned_partitions:
+            epochs = zip(topic.partitions, topic.assignment_epochs or (), strict=False)
+            for partition, epoch in epochs:
+                span = member.spans.get((topic.topic_id, partition))
+                if (
+                    span is not None
+                    and 0 <= epoch <= value.member_epoch
+                    and span.from_offset == offset
+                    and span.assigned_epoch != epoch
+                ):
+                    span.stamped = False
 
     # ------------------------------------------------------------ what ends the waiting
 
@@ -411,27 +390,16 @@ class Ownership:
         if end is None or start is None:
             return None
         if end < start:
-            self._tell_negative(moment, f"{what}: ends {start - end} ms before it begins")
+            self._note_negative(moment, what, start - end)
             return None
         return end - start
 
-    def _tell_negative(self, moment: Moment, detail: str) -> None:
+    def _note_negative(self, moment: Moment, what: str, ms: int) -> None:
         """Once a record, however many partitions it is of."""
-        if (moment.offset, detail) not in self._told:
-            self._told = {
-                (moment.offset, detail),
-                *(told for told in self._told if told[0] == moment.offset),
-            }
-            self._output.emit(
-                Anomaly(
-                    group_id=self._life.group_id,
-                    incarnation=self._life.incarnation,
-                    offsets_partition=self._life.offsets_partition,
-                    from_offset=moment.offset,
-                    rule="NEGATIVE_DURATION",
-                    severity="INFO",
-                    detected_at=moment.at,
-                    evidence_offset=moment.offset,
-                    detail=detail,
-                )
-            )
+        if (moment.offset, what, ms) in self._negative:
+            return
+        self._negative = {each for each in self._negative if each[0] == moment.offset}
+        self._negative.add((moment.offset, what, ms))
+        params = {"what": what, "ms": str(ms)}
+        place = moment.at, moment.offset
+        self._judge.note([Finding("NEGATIVE_DURATION", *place, "NEGATIVE", params)])

@@ -18,15 +18,15 @@ from groupreplay.records.consumer import (
     ConsumerGroupTargetAssignmentMember,
 )
 from groupreplay.records.entries import Entry
-from groupreplay.replay import epochs as cause_names
-from groupreplay.replay.classic import apply_classic
-from groupreplay.replay.consumer import apply_consumer, set_target
-from groupreplay.replay.epochs import EXACT
+from groupreplay.replay.assignment import epochs as cause_names
+from groupreplay.replay.assignment.epochs import EXACT
+from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.change import Change, Ending, Moment
 from groupreplay.replay.facts import Conversion
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition, Trail
-from groupreplay.replay.machine import Change, Machine
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.ownership import Ending, Moment
+from groupreplay.replay.protocols.classic import apply_classic
+from groupreplay.replay.protocols.consumer import apply_consumer, set_target
 
 UPGRADE = "UPGRADE"
 DOWNGRADE = "DOWNGRADE"
@@ -104,14 +104,14 @@ def _is_seen_whole(operation: Operation) -> bool:
     return ends and operation.is_whole
 
 
-def upgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
+def upgrade_online(membership: Membership, change: Change, operation: Operation) -> None:
     """K2's tombstone, the classic members as K5 to K8 at the generation, then the joiner (sequence
     12 of the reference).
     """
-    life = machine.life
+    life = membership.life
     epoch_before = known_epoch(life, operation)
     for member_id in list(life.members):
-        machine.touch(change, member_id)
+        membership.touch(change, member_id)
     change.converts = True
     for entry in operation.entries:
         if (
@@ -119,29 +119,33 @@ def upgrade_online(machine: Machine, change: Change, operation: Operation) -> No
             and entry.record.value is not None
         ):
             for topic in entry.record.value.topic_partitions:
-                machine.names.see(topic.topic_id)
-    left_behind = _left_behind(machine, operation)
-    _end_left_behind(machine, change, operation, left_behind)
+                membership.names.see(topic.topic_id)
+    left_behind = _left_behind(membership, operation)
+    _end_left_behind(membership, change, operation, left_behind)
     ids = _ids_in(operation)
     _rename(
-        machine,
+        membership,
         change,
-        _one_each({tp: _id_of(machine, tp, ids) for tp in _open_partitions(life)}, life),
+        _one_each({tp: _id_of(membership, tp, ids) for tp in _open_partitions(life)}, life),
     )
     life.protocol = CONSUMER
     life.target_epoch = None
-    apply_consumer(machine, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT))
+    apply_consumer(
+        membership, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT)
+    )
     for member_id in left_behind:
-        set_target(machine, change, operation.entries[0], machine.touch(change, member_id), None)
-        machine.remove(change, member_id, operation.offset)
-    converted(machine, operation, UPGRADE, ONLINE, epoch_before)
+        set_target(
+            membership, change, operation.entries[0], membership.touch(change, member_id), None
+        )
+        membership.remove(change, member_id, operation.offset)
+    converted(membership, operation, UPGRADE, ONLINE, epoch_before)
 
 
-def downgrade_online(machine: Machine, change: Change, operation: Operation) -> None:
+def downgrade_online(membership: Membership, change: Change, operation: Operation) -> None:
     """Every K3 to K8 goes and a K2 of the remaining members comes, with their target assignment
     (sequence 13 of the reference).
     """
-    life = machine.life
+    life = membership.life
     epoch_before = known_epoch(life, operation)
     entry, value = k2_of(operation)
     listed = {m.member_id for m in value.members}
@@ -150,20 +154,20 @@ def downgrade_online(machine: Machine, change: Change, operation: Operation) -> 
         (m.member_id for m in gone if m.protocol != CLASSIC), gone[0].member_id if gone else None
     )
     for member_id in list(life.members):
-        machine.touch(change, member_id)
+        membership.touch(change, member_id)
     change.converts = change.downgraded = True
     _rename(
-        machine,
+        membership,
         change,
-        _one_each({tp: _name_of(machine, tp) for tp in _open_partitions(life)}, life),
+        _one_each({tp: _name_of(membership, tp) for tp in _open_partitions(life)}, life),
     )
     life.protocol = CLASSIC
-    apply_classic(machine, change, entry, value, (cause_names.DOWNGRADE, trigger, EXACT))
-    converted(machine, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
+    apply_classic(membership, change, entry, value, (cause_names.DOWNGRADE, trigger, EXACT))
+    converted(membership, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
 
 
 def converted(
-    machine: Machine,
+    membership: Membership,
     operation: Operation,
     direction: str,
     mode: str,
@@ -174,17 +178,15 @@ def converted(
     a downgrade; nobody is named for an offline downgrade.
     """
     trigger = joiner_of(operation) if direction == UPGRADE else removed
-    life = machine.life
+    life = membership.life
     is_seen = direction == DOWNGRADE or bool(_k3s_in(operation)) or _is_seen_whole(operation)
     life.conversions += 1
     life.last_direction = direction
     if direction == DOWNGRADE:
         life.downgraded_at = operation.ts_ms
-    machine.output.emit(
+    membership.output.emit(
         Conversion(
-            group_id=life.group_id,
-            incarnation=life.incarnation,
-            offsets_partition=life.offsets_partition,
+            **life.place,
             from_offset=operation.offset,
             to_offset=operation.last_offset,
             converted_at=operation.ts_ms,
@@ -224,7 +226,7 @@ def k2_of(operation: Operation) -> tuple[Entry, GroupMetadataValue]:
     )
 
 
-def _left_behind(machine: Machine, operation: Operation) -> list[str]:
+def _left_behind(membership: Membership, operation: Operation) -> list[str]:
     """Members of the last K2 that the upgrade did not take over: they had left in a join phase that
     no record shows.
     """
@@ -233,24 +235,20 @@ def _left_behind(machine: Machine, operation: Operation) -> list[str]:
         for e in operation.entries
         if isinstance(e.record, (ConsumerGroupMemberMetadata, ConsumerGroupCurrentMemberAssignment))
     }
-    return [m for m in machine.life.members if m not in taken]
+    return [m for m in membership.life.members if m not in taken]
 
 
 def _end_left_behind(
-    machine: Machine, change: Change, operation: Operation, member_ids: list[str]
+    membership: Membership, change: Change, operation: Operation, member_ids: list[str]
 ) -> None:
     """Ends what they held while it still goes by its topic's name: the upgrade need not tell the
     id.
     """
-    epochs = [
-        e.record.value.epoch
-        for e in operation.entries
-        if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
-    ]
+    epochs = _k3s_in(operation)
     moment = Moment(
         change.at,
         change.offset,
-        max(epochs, default=machine.life.epoch),
+        max(epochs, default=membership.life.epoch),
         change.leader_epoch,
         last_hole=change.last_hole,
     )
@@ -265,10 +263,10 @@ def _end_left_behind(
         if value is not None and value.instance_id is not None
     }
     for member_id in member_ids:
-        member = machine.life.members[member_id]
+        member = membership.life.members[member_id]
         reason = "REPLACED" if member.instance_id in instances else "LEFT_OR_FENCED"
         ending = Ending(reason, reason, hidden=0 <= member.current_offset < change.last_hole)
-        machine.end_partitions(change, member, set(member.spans), ending, moment)
+        membership.end_partitions(change, member, set(member.spans), ending, moment)
 
 
 # ---------------------------------------------------------------- from names to ids and back
@@ -291,17 +289,17 @@ def _ids_in(operation: Operation) -> set[str]:
     }
 
 
-def _id_of(machine: Machine, tp: TopicPartition, ids: set[str]) -> str | None:
+def _id_of(membership: Membership, tp: TopicPartition, ids: set[str]) -> str | None:
     """The id of a topic's name: the one that the conversion itself uses, where several topics had
     the name one after the other.
     """
-    known = machine.names.ids(tp[0])
+    known = membership.names.ids(tp[0])
     used = [i for i in known if i in ids]
     return used[-1] if used else known[-1] if known else None
 
 
-def _name_of(machine: Machine, tp: TopicPartition) -> str | None:
-    return machine.names.name(tp[0])
+def _name_of(membership: Membership, tp: TopicPartition) -> str | None:
+    return membership.names.name(tp[0])
 
 
 def _one_each(
@@ -320,13 +318,15 @@ def _one_each(
     }
 
 
-def _rename(machine: Machine, change: Change, new_topic: dict[TopicPartition, str | None]) -> None:
+def _rename(
+    membership: Membership, change: Change, new_topic: dict[TopicPartition, str | None]
+) -> None:
     """Renames every open span, request and trail; one without a new name ends UNOBSERVED."""
-    life = machine.life
+    life = membership.life
     moment = Moment(change.at, change.offset, life.epoch, change.leader_epoch)
     for member in life.members.values():
         unnamed = {tp for tp in member.spans if new_topic.get(tp) is None}
-        machine.ownership.release(member, unnamed, Ending("UNOBSERVED", hidden=True), moment)
+        membership.owners.release(member, unnamed, Ending("UNOBSERVED", hidden=True), moment)
         _rename_member(member, new_topic)
     life.holders = {}
     for member in life.members.values():
@@ -340,7 +340,7 @@ def _rename(machine: Machine, change: Change, new_topic: dict[TopicPartition, st
         if (topic := new_topic.get(tp)) is not None:
             trails[topic, tp[1]] = trail
         else:
-            machine.ownership.finish(trail)
+            membership.owners.finish(trail)
     life.trails = trails
     life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
 

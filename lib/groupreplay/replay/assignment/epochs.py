@@ -4,9 +4,10 @@ of the rules: measures.md section 3.
 
 from __future__ import annotations
 
-from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
+from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.facts import Chain, Epoch, Stall
-from groupreplay.replay.life import CLASSIC, Life, Output, TopicPartition
+from groupreplay.replay.life import CLASSIC, Life, TopicPartition
+from groupreplay.replay.output import Output
 
 JOIN = "JOIN"
 LEFT_OR_FENCED = "LEFT_OR_FENCED"
@@ -52,9 +53,7 @@ class Epochs:
         self.close(at, offset)
         life.epoch, life.epoch_offset = epoch, offset
         life.epoch_row = Epoch(
-            group_id=life.group_id,
-            incarnation=life.incarnation,
-            offsets_partition=life.offsets_partition,
+            **life.place,
             from_offset=offset,
             start_observed=observed,
             epoch=epoch,
@@ -150,9 +149,7 @@ class Epochs:
         )
         if lags and life.assigning is None:
             life.assigning = Stall(
-                group_id=life.group_id,
-                incarnation=life.incarnation,
-                offsets_partition=life.offsets_partition,
+                **life.place,
                 from_offset=offset,
                 start_observed=last_hole <= last_change_offset,
                 reason="ASSIGNING_STALLED",
@@ -163,7 +160,7 @@ class Epochs:
             )
         elif not lags and life.assigning is not None:
             stall, life.assigning = life.assigning, None
-            emit_stall(self._output, stall, at, offset)
+            self._output.emit_stall(stall, at, offset)
 
     def _add_to_storm(self, at: int, offset: int) -> None:
         life = self._life
@@ -171,13 +168,11 @@ class Epochs:
         if storm is not None and (
             at - storm.times_at[-1] > MAX_CHAIN_GAP_MS or len(storm.times_at) >= MAX_CHAIN_LENGTH
         ):
-            emit_chain(self._output, storm)
+            self._output.emit_chain(storm)
             storm = None
         if storm is None:
             storm = Chain(
-                group_id=life.group_id,
-                incarnation=life.incarnation,
-                offsets_partition=life.offsets_partition,
+                **life.place,
                 from_offset=offset,
                 reason="EPOCH_STORM",
                 member_id=None,
@@ -205,17 +200,3 @@ def partitions_moved(
         for tp, before in moved_from.items()
         if before is not None and target_owner.get(tp, before) != before
     )
-
-
-def emit_stall(output: Output, stall: Stall, until_at: int, to_offset: int) -> None:
-    """Closes a stall and tells it, unless it was too short for any threshold."""
-    stall.until_at = until_at
-    stall.to_offset = to_offset
-    if until_at - stall.since_at >= MIN_STALL_MS:
-        output.emit(stall)
-
-
-def emit_chain(output: Output, chain: Chain) -> None:
-    """Tells a chain that can grow no more; one that never repeated says nothing."""
-    if len(chain.times_at) > 1:
-        output.emit(chain)

@@ -1,12 +1,15 @@
 """The rules of a coordinator's log as a table: the invariants of the reference's section 7, as
 corrected by recordings of 3.9 to 4.3.
 
-`replay.rules` judges by them. I3 is a measure and I23 a liveness property: neither is checked.
+The checks of `replay.rules` judge by them. I3 is a measure and I23 a liveness property: neither is
+checked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 ERROR = "ERROR"
 WARN = "WARN"
@@ -145,3 +148,75 @@ RULES: dict[str, Rule] = {
         ),
     )
 }
+
+OTHER_RULES: Final[Mapping[str, Rule]] = {
+    rule.name: rule
+    for rule in (
+        Rule("NEGATIVE_DURATION", INFO, "a duration is not negative: clocks of leaders differ"),
+        Rule(
+            "GROUP_IN_TWO_PARTITIONS",
+            WARN,
+            "a group lives in one partition of the offsets topic",
+            "their number was changed, or logs of two clusters were mixed",
+        ),
+    )
+}
+"""By name: rules of what was read, which no coordinator breaks."""
+
+DETAILS: Final[Mapping[str, str]] = {
+    "HELD_BY_SEVERAL": "{topic}-{partition} is held by {members}",
+    "IN_SEVERAL_TARGETS": "{topic}-{partition} is in the targets of {members}",
+    "EPOCH_NOT_NEXT": "epoch {epoch} after {before}",
+    "TARGET_PAST_EPOCH": "target epoch {target_epoch} of group epoch {epoch}",
+    "TARGET_EPOCH_FALLS": "target epoch {target_epoch} after {before}",
+    "PAST_TARGET": "{member} at epoch {epoch}, target epoch {target_epoch}",
+    "MEMBER_EPOCH_FALLS": "{member}: epoch {epoch} after {before}",
+    "PREVIOUS_EPOCH_DIFFERS": "{member}: previous epoch {previous}, its K8 before had {before}",
+    "NOTHING_PENDING": "{member} is UNREVOKED_PARTITIONS with nothing pending",
+    "UNREVOKED_AT_NEW_EPOCH": (
+        "{member}: UNREVOKED_PARTITIONS at epoch {epoch} with previous {previous}"
+    ),
+    "NOT_SETTLED": (
+        "{member} at epoch {epoch} has {partitions} pending, target epoch {target_epoch}"
+    ),
+    "NOT_ITS_TARGET": (
+        "{member} at epoch {epoch} holds {partitions} partitions, {missing} of its target are"
+        " missing"
+    ),
+    "WAITS_FOR_NOBODY": (
+        "{member} at epoch {epoch} is UNRELEASED, but nobody else holds what it waits for"
+    ),
+    "GAINS_BEFORE_TARGET": (
+        "{member} gains {partitions} partitions at epoch {epoch}, target epoch {target_epoch}"
+    ),
+    "LOSES_AT_ITS_EPOCH": "{member} loses {partitions} partitions at the unchanged epoch {epoch}",
+    "GRANTED_WHILE_HELD": "{topic}-{partition} reaches {member} while {holder} holds it",
+    "TOMBSTONE_AFTER": "tombstone of K{key_type} after that of K{other}",
+    "TOMBSTONE_BEFORE": "tombstone of K{key_type} before that of K{other}",
+    "TOMBSTONE_BEFORE_MEMBER": "tombstone of K{key_type} before that of K{other} of {member}",
+    "REMOVAL_EPOCHS": "{members} members removed with {epochs} epochs",
+    "ASSIGNMENT_EPOCH_TOO_HIGH": (
+        "{topic}-{partition} of {member} has assignment epoch {assignment_epoch}, its member"
+        " {epoch}"
+    ),
+    "ASSIGNMENT_EPOCH_CHANGES": (
+        "{topic}-{partition} of {member}: assignment epoch {assignment_epoch}, was {before}"
+    ),
+    "OTHER_KIND": "{kind} records in a {protocol} group",
+    "GENERATION_FALLS": "generation {epoch} after {before}",
+    "GENERATION_REPEATS": "generation {epoch} again, with other members",
+    "SYNC_INCOMPLETE": "protocol {protocol}, leader {member} of {members} members",
+    "REVOKED_TOO_LONG": "{member} revoked for {ms} ms, its timeout is {timeout_ms} ms",
+    "BEHIND_TOO_LONG": "{member} was behind the target for {ms} ms",
+    "NEGATIVE": "{what}: ends {ms} ms before it begins",
+    "IN_TWO_PARTITIONS": (
+        "the group is also in partition {partitions} of the offsets topic; each is replayed as a"
+        " life of its own"
+    ),
+}
+"""Code of a finding -> its sentence; the names in braces are its parameters."""
+
+
+def sentence(code: str, params: Mapping[str, str]) -> str:
+    """What a finding says, in words."""
+    return DETAILS[code].format_map(params)

@@ -17,21 +17,22 @@ from groupreplay.records.consumer import (
     UNRELEASED_PARTITIONS,
     UNREVOKED_PARTITIONS,
 )
-from groupreplay.replay.epochs import MAX_CHAIN_LENGTH, emit_chain, emit_stall
+from groupreplay.replay.assignment.epochs import MAX_CHAIN_LENGTH
+from groupreplay.replay.change import Before
 from groupreplay.replay.facts import Chain, Stall
 from groupreplay.replay.life import (
     CLASSIC,
     CONSUMER,
-    Before,
-    Departure,
     Life,
     Member,
-    Names,
-    Output,
+    RemovedMember,
     TopicPartition,
     client_key,
 )
-from groupreplay.replay.rules import Rules
+from groupreplay.replay.names import Names
+from groupreplay.replay.output import Output
+from groupreplay.replay.rules.judge import Judge
+from groupreplay.replay.rules.of_groups import reaches_target
 
 
 @dataclass(slots=True)
@@ -51,11 +52,11 @@ class _Doubt:
 class Stalls:
     """Waits, silences, limbo and fence loops of one life's members."""
 
-    def __init__(self, life: Life, names: Names, output: Output, rules: Rules) -> None:
+    def __init__(self, life: Life, names: Names, output: Output, judge: Judge) -> None:
         self._life = life
         self._names = names
         self._output = output
-        self._rules = rules
+        self._judge = judge
         self._unjudged: dict[str, _Doubt] = {}
 
     def new(
@@ -73,16 +74,10 @@ class Stalls:
         """
         life = self._life
         return Stall(
-            group_id=life.group_id,
-            incarnation=life.incarnation,
-            offsets_partition=life.offsets_partition,
+            **life.place,
             from_offset=offset,
             reason=reason,
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            client_host=member.client_host,
-            member_protocol=member.protocol,
+            **member.client,
             since_at=since_at,
             blocked_by=blocked_by,
             partitions_held=len(member.assigned) if held is None else held,
@@ -220,7 +215,7 @@ class Stalls:
     def end_wait(self, member: Member, at: int, offset: int) -> None:
         if member.wait is not None:
             stall, member.wait = member.wait, None
-            emit_stall(self._output, stall, at, offset)
+            self._output.emit_stall(stall, at, offset)
 
     # ------------------------------------------------------------ silence after a new target
 
@@ -249,8 +244,7 @@ class Stalls:
         if since is None or at <= since:
             return
         if at - since >= MIN_STALL_MS:
-            emit_stall(
-                self._output,
+            self._output.emit_stall(
                 self.new(
                     "NOT_RECONCILING",
                     member,
@@ -262,7 +256,7 @@ class Stalls:
                 at,
                 offset,
             )
-        self._rules.silence(member, since, at, offset)
+        self._judge.note(reaches_target(member, since, at, offset))
 
     def new_target(self, epoch: int, at: int, leader_epoch: int) -> None:
         """A K6. Targets that every member has passed are forgotten now and then."""
@@ -299,7 +293,7 @@ class Stalls:
     def end_limbo(self, member: Member, at: int, offset: int) -> None:
         if member.limbo is not None:
             stall, member.limbo = member.limbo, None
-            emit_stall(self._output, stall, at, offset)
+            self._output.emit_stall(stall, at, offset)
 
     # ------------------------------------------------------------ revocation
 
@@ -307,7 +301,7 @@ class Stalls:
         """SLOW_REVOCATION ends when none of the partitions asked back is pending any more."""
         if member.revocation is not None and not member.requests:
             stall, member.revocation = member.revocation, None
-            emit_stall(self._output, stall, at, offset)
+            self._output.emit_stall(stall, at, offset)
 
     # ------------------------------------------------------------ owning without committing
 
@@ -345,7 +339,7 @@ class Stalls:
                 [member.member_id],
                 len(member.spans),
             )
-            emit_stall(self._output, stall, at, offset)
+            self._output.emit_stall(stall, at, offset)
 
     @staticmethod
     def quiet_since(member: Member, last_hole: int) -> tuple[int, int] | None:
@@ -399,7 +393,7 @@ class Stalls:
         """
         departures = self._life.departures
         departures.pop(member.member_id, None)
-        departures[member.member_id] = Departure(
+        departures[member.member_id] = RemovedMember(
             at, member.member_id, member.client_id, member.client_host
         )
         if len(departures) > 64 + 2 * len(self._life.members):
@@ -419,7 +413,7 @@ class Stalls:
         self._life.departed_clients = None
         self._add_turn(member, departure, at, offset)
 
-    def _same_client(self, member: Member) -> Departure | None:
+    def _same_client(self, member: Member) -> RemovedMember | None:
         """The one departed member of the joiner's client id and host, if no live member and no
         other departed one shares them.
         """
@@ -443,7 +437,7 @@ class Stalls:
             self._life.departed_clients = index
         return self._life.departed_clients.get(member.client_key, [])
 
-    def _add_turn(self, member: Member, departure: Departure, at: int, offset: int) -> None:
+    def _add_turn(self, member: Member, departure: RemovedMember, at: int, offset: int) -> None:
         key = (
             member.client_key
             if self._is_one_client(member) and not self._departed_like(member)
@@ -454,21 +448,15 @@ class Stalls:
             departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS
             or len(chain.times_at) >= MAX_CHAIN_LENGTH
         ):
-            emit_chain(self._output, chain)
+            self._output.emit_chain(chain)
             chain = None
         if chain is None:
             life = self._life
             chain = Chain(
-                group_id=life.group_id,
-                incarnation=life.incarnation,
-                offsets_partition=life.offsets_partition,
+                **life.place,
                 from_offset=offset,
                 reason="FENCE_LOOP",
-                member_id=member.member_id,
-                instance_id=member.instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                member_protocol=member.protocol,
+                **member.client,
                 times_at=[],
                 ends_at=[],
             )

@@ -9,24 +9,27 @@ to but one are in the target under ids whose names are known, and one id is left
 from __future__ import annotations
 
 from groupreplay.records.entries import Entry
+from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.facts import TopicSeen
-from groupreplay.replay.machine import Machine
 
 
 def learn_topic(
-    machine: Machine, entry: Entry, topic_id: str, topic: str, partitions: int | None, source: str
+    membership: Membership,
+    entry: Entry,
+    topic_id: str,
+    topic: str,
+    partitions: int | None,
+    source: str,
 ) -> None:
     """Takes a topic's name from a record and tells it once a group.
 
     source: K1, K4, or SUBSCRIPTION where it follows from K5 and K7.
     """
-    if machine.names.learn(topic_id, topic):
-        life = machine.life
-        machine.output.emit(
+    if membership.names.learn(topic_id, topic):
+        life = membership.life
+        membership.output.emit(
             TopicSeen(
-                group_id=life.group_id,
-                incarnation=life.incarnation,
-                offsets_partition=life.offsets_partition,
+                **life.place,
                 from_offset=entry.offset,
                 topic_id=topic_id,
                 topic=topic,
@@ -37,16 +40,16 @@ def learn_topic(
         )
 
 
-def deduce_topic(machine: Machine, entry: Entry) -> None:
+def deduce_topic(membership: Membership, entry: Entry) -> None:
     """At a K6: names the one id in the target that has no name, if one subscribed topic is left for
     it. Groups with a regex prove nothing.
     """
-    members = machine.life.members.values()
-    ids = {topic for topic, _ in machine.life.target_owner}
-    unnamed = [i for i in ids if machine.names.name(i) is None]
+    members = membership.life.members.values()
+    ids = {topic for topic, _ in membership.life.target_owner}
+    unnamed = [i for i in ids if membership.names.name(i) is None]
     if len(unnamed) != 1 or any(m.regex or m.client_id is None for m in members):
         return
     subscribed = {topic for m in members for topic in m.subscription}
-    left = subscribed - {machine.names.name(i) for i in ids}
+    left = subscribed - {membership.names.name(i) for i in ids}
     if len(left) == 1 and len(ids) == len(subscribed):
-        learn_topic(machine, entry, unnamed[0], left.pop(), None, "SUBSCRIPTION")
+        learn_topic(membership, entry, unnamed[0], left.pop(), None, "SUBSCRIPTION")

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from groupreplay.records.classic import GroupMember, GroupMetadataValue
 from groupreplay.records.entries import Entry
-from groupreplay.replay import epochs as cause_names
-from groupreplay.replay.epochs import INFERRED, NONE, only, partitions_moved
+from groupreplay.replay.assignment import epochs as cause_names
+from groupreplay.replay.assignment.epochs import INFERRED, NONE, only, partitions_moved
+from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.change import Change
 from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition
-from groupreplay.replay.machine import Change, Machine
+from groupreplay.replay.rules.of_groups import generation
 
 Cause = tuple[str, str | None, str]
 
@@ -30,7 +32,7 @@ def assignment_of(member: GroupMember) -> frozenset[TopicPartition]:
 
 
 def apply_classic(
-    machine: Machine,
+    membership: Membership,
     change: Change,
     entry: Entry,
     value: GroupMetadataValue,
@@ -40,21 +42,21 @@ def apply_classic(
 
     cause: where the caller knows it (a downgrade), else told from the difference of members.
     """
-    life = machine.life
+    life = membership.life
     change.by_k2 = True
-    machine.rules.generation(entry, value, change.converts)
+    membership.judge.note(generation(life, entry, value, change.converts))
     life.protocol_type = value.protocol_type or life.protocol_type
     life.protocol_name = value.protocol or life.protocol_name
     raises = value.generation > 0 and (
         life.epoch is None or value.generation != life.epoch or cause is not None
     )
-    found = cause or _find_cause(machine, value)
+    found = cause or _find_cause(membership, value)
     listed = {m.member_id for m in value.members}
     for member_id in [m for m in life.members if m not in listed]:
-        _retarget(machine, machine.touch(change, member_id), frozenset())
-        machine.remove(change, member_id, entry.offset)
+        _retarget(membership, membership.touch(change, member_id), frozenset())
+        membership.remove(change, member_id, entry.offset)
     for listed_member in value.members:
-        _set_member(machine, change, entry, listed_member, value.generation)
+        _set_member(membership, change, entry, listed_member, value.generation)
     _inherit_targets(life, change)
     if raises:
         knows_target = life.birth_seen or life.target_epoch is not None
@@ -65,14 +67,14 @@ def apply_classic(
             if life.last_change_offset >= 0
             else life.birth_seen
         )
-        machine.epochs.open(value.generation, entry.ts_ms, entry.offset, found, observed)
+        membership.epochs.open(value.generation, entry.ts_ms, entry.offset, found, observed)
         life.target_epoch = value.generation
-        machine.epochs.target(
+        membership.epochs.target(
             value.generation,
             entry.ts_ms,
             partitions_moved(life.moved_from, life.target_owner) if knows_target else None,
         )
-        machine.ownership.drop_untargeted(change.offset)
+        membership.owners.drop_untargeted(change.offset)
     life.moved_from.clear()
 
 
@@ -93,26 +95,26 @@ def _inherit_targets(life: Life, change: Change) -> None:
 
 
 def _set_member(
-    machine: Machine, change: Change, entry: Entry, listed: GroupMember, generation: int
+    membership: Membership, change: Change, entry: Entry, listed: GroupMember, generation: int
 ) -> None:
-    member = machine.touch(change, listed.member_id)
-    machine.describe(
+    member = membership.touch(change, listed.member_id)
+    membership.describe(
         member, listed.group_instance_id, listed.client_id, listed.client_host, CLASSIC
     )
-    machine.set_current(member, generation, 0)
+    membership.set_current(member, generation, 0)
     member.rebalance_timeout_ms = listed.rebalance_timeout_ms
     member.subscription = listed.subscription.topics if listed.subscription is not None else ()
     member.regex, member.assignor = "", None
     member.previous_epoch = -1
     member.assigned, member.pending = assignment_of(listed), frozenset()
-    _retarget(machine, member, member.assigned)
+    _retarget(membership, member, member.assigned)
     member.current_offset, member.current_at = entry.offset, entry.ts_ms
     change.offsets[listed.member_id] = entry.offset
 
 
-def _retarget(machine: Machine, member: Member, wanted: frozenset[TopicPartition]) -> None:
+def _retarget(membership: Membership, member: Member, wanted: frozenset[TopicPartition]) -> None:
     """In a classic group the leader's assignment is target and assignment at once."""
-    life = machine.life
+    life = membership.life
     before = member.target or frozenset()
     for tp in before - wanted:
         life.moved_from.setdefault(tp, member.member_id)
@@ -125,12 +127,12 @@ def _retarget(machine: Machine, member: Member, wanted: frozenset[TopicPartition
     member.taken.clear()
 
 
-def _find_cause(machine: Machine, value: GroupMetadataValue) -> Cause:
+def _find_cause(membership: Membership, value: GroupMetadataValue) -> Cause:
     """From the difference of members between two K2s: what happened in between is not recorded, so
     it is INFERRED at best.
     """
-    members = machine.life.members
-    if not machine.life.birth_seen and machine.life.last_change_offset < 0:
+    members = membership.life.members
+    if not membership.life.birth_seen and membership.life.last_change_offset < 0:
         return cause_names.UNKNOWN_CAUSE, None, NONE
     listed = {m.member_id: m for m in value.members}
     gone = [m for i, m in members.items() if i not in listed]

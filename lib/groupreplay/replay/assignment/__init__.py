@@ -1,0 +1,1 @@
+"""Who holds what in one life of a group: members, owners, epochs, stalls."""

@@ -1,0 +1,422 @@
+"""The parts of one life's machine, and what they do together at the end of every operation:
+`settle`.
+
+Records change members one after the other; nothing is told of a state inside an operation. At its
+end every touched member is compared with what it was before, and the differences become rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from groupreplay.records.consumer import (
+    MEMBER_STATES,
+    STABLE,
+    STATIC_LEAVE_EPOCH,
+    UNREVOKED_PARTITIONS,
+    ConsumerGroupCurrentMemberAssignmentValue,
+)
+from groupreplay.replay.assignment.epochs import Epochs
+from groupreplay.replay.assignment.owners import Owners
+from groupreplay.replay.assignment.stalls import Stalls
+from groupreplay.replay.change import Before, Change, Ending, Moment
+from groupreplay.replay.facts import MemberLife, MemberState
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition
+from groupreplay.replay.names import Names
+from groupreplay.replay.operations import Operation
+from groupreplay.replay.output import Output
+from groupreplay.replay.rules.judge import Judge
+from groupreplay.replay.rules.of_groups import revocation_in_time
+from groupreplay.replay.rules.of_operations import last_assignments
+
+
+class Membership:
+    """One life and its parts."""
+
+    def __init__(self, life: Life, given_names: Mapping[str, str], output: Output) -> None:
+        self.life = life
+        self.output = output
+        self.names = Names(given_names, life)
+        self.judge = Judge(life, output)
+        self.owners = Owners(life, self.names, output, self.judge)
+        self.epochs = Epochs(life, output)
+        self.stalls = Stalls(life, self.names, output, self.judge)
+        self.blockers_changed = True
+
+    def see_topic(self, topic_id: str) -> None:
+        """Takes note of a topic id in a target, and whether its name is still to be found."""
+        self.names.see(topic_id)
+        if self.names.name(topic_id) is None:
+            self.life.unnamed_topics = True
+
+    # ------------------------------------------------------------ members
+
+    def touch(self, change: Change, member_id: str) -> Member:
+        """The member, made if need be; its state before the operation is kept at the first
+        touch.
+        """
+        life = self.life
+        member = life.members.get(member_id)
+        existed = member is not None
+        if member is None:
+            member = change.removed.pop(member_id, None) or Member(member_id)
+            life.members[member_id] = member
+            self._count(member, 1)
+        if member_id not in change.before:
+            change.before[member_id] = Before(
+                existed,
+                member.epoch,
+                member.previous_epoch,
+                member.state,
+                member.assigned,
+                member.pending,
+                member.current_offset,
+                member.current_at,
+            )
+        return member
+
+    def remove(self, change: Change, member_id: str, offset: int) -> None:
+        """Takes a member out of the group; its rows end when the operation is settled."""
+        member = self.touch(change, member_id)
+        self._count(member, -1)
+        del self.life.members[member_id]
+        member.assigned = member.pending = frozenset()
+        change.removed[member_id] = member
+        change.offsets.setdefault(member_id, offset)
+
+    def describe(
+        self,
+        member: Member,
+        instance_id: str | None,
+        client_id: str,
+        client_host: str,
+        protocol: str,
+    ) -> None:
+        """Sets who a member is, and keeps the counts by client and by protocol."""
+        described = (instance_id, client_id, client_host, protocol)
+        if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
+            return
+        self._count(member, -1)
+        member.instance_id, member.client_id, member.client_host, member.protocol = described
+        self._count(member, 1)
+
+    def set_current(self, member: Member, epoch: int | None, state: int) -> None:
+        """Sets a member's epoch and state, and keeps the count of members STABLE in an epoch."""
+        if epoch == member.epoch and state == member.state:
+            return
+        self._count_stable(member, -1)
+        member.epoch, member.state = epoch, state
+        self._count_stable(member, 1)
+
+    def _count(self, member: Member, by: int) -> None:
+        life = self.life
+        self._count_stable(member, by)
+        if member.protocol == CLASSIC:
+            life.classic_members += by
+            self.blockers_changed = True
+        key = member.client_key
+        life.clients[key] = life.clients.get(key, 0) + by
+        if not life.clients[key]:
+            del life.clients[key]
+
+    def _count_stable(self, member: Member, by: int) -> None:
+        if member.epoch is None or member.state != STABLE:
+            return
+        stable = self.life.stable
+        stable[member.epoch] = stable.get(member.epoch, 0) + by
+        if not stable[member.epoch]:
+            del stable[member.epoch]
+
+    def note_stamps(self, change: Change, operation: Operation) -> None:
+        """At operation end: which spans keep their assignment epochs (4.3+)."""
+        for entry, member in last_assignments(self.life, change, operation):
+            value = entry.record.value
+            if member.epoch is None or member.epoch <= 0:
+                continue
+            if isinstance(value, ConsumerGroupCurrentMemberAssignmentValue):
+                before = change.before[member.member_id].current_offset
+                known = before >= 0 and change.last_hole <= before and not change.converts
+                self.owners.note_stamps(member, entry.offset, value, known)
+
+    # ------------------------------------------------------------ the end of an operation
+
+    def settle(self, change: Change) -> None:
+        """Tells what the operation changed: first what ended, then what began."""
+        if change.removed:
+            self._find_replaced(change)
+        self.epochs.count_members()
+        staying = []
+        members = self._touched(change)
+        for member, before, moment in members:
+            self._end(change, member, before, moment)
+            if member.member_id not in change.removed:
+                staying.append(
+                    (member, before, moment, self._start_observed(change, member, before))
+                )
+        for member, before, moment, observed in staying:
+            self._begin(change, member, before, moment, observed)
+        for member, before, moment, observed in staying:
+            if member.current_offset != before.current_offset or member.epoch != before.epoch:
+                self._watch(change, member, before, moment, observed)
+        self.stalls.judge_waits(change.at, change.last_hole)
+        self.epochs.converge(change.at, change.last_hole)
+        self.epochs.watch_assigning(
+            change.at, change.last_offset, change.last_hole, change.last_change_offset
+        )
+
+    def _find_replaced(self, change: Change) -> None:
+        """A static member came back under a new id: same instance, one id gone and one new."""
+        fresh: dict[str, str] = {}
+        for member_id, before in change.before.items():
+            if (
+                not before.existed
+                and member_id not in change.removed
+                and (instance := self.life.members[member_id].instance_id) is not None
+            ):
+                fresh[instance] = member_id
+        for member_id, member in change.removed.items():
+            if member.instance_id is not None and member.instance_id in fresh:
+                change.replaced[member_id] = fresh.pop(member.instance_id)
+        unknown = [
+            i for i, m in change.removed.items() if m.client_id is None and change.before[i].existed
+        ]
+        if len(unknown) == len(fresh) == 1:
+            change.replaced[unknown[0]] = fresh.popitem()[
+                1
+            ]  # its K5 was not seen, but nobody else comes and goes in one operation
+
+    def _touched(self, change: Change) -> list[tuple[Member, Before, Moment]]:
+        """The members that the operation touched, as they were, and the moment of their change."""
+        touched = []
+        for member_id, before in change.before.items():
+            member = change.removed.get(member_id)
+            epoch = self.life.epoch
+            if member is None:
+                member = self.life.members[member_id]
+                epoch = epoch if member.epoch is None else member.epoch
+            offset = change.offsets.get(member_id, change.last_offset)
+            touched.append(
+                (
+                    member,
+                    before,
+                    Moment(
+                        change.at,
+                        offset,
+                        epoch,
+                        change.leader_epoch,
+                        change.by_k2,
+                        change.last_hole,
+                    ),
+                )
+            )
+        return touched
+
+    def _end(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
+        gone = member.member_id in change.removed
+        if gone and not before.existed:
+            return
+        hidden = change.hides_ends or 0 <= before.current_offset < change.last_hole
+        if hidden:
+            self.stalls.forget(member)
+        lost = member.spans.keys() - member.held if member.spans else set()
+        ending = (
+            self._ending(change, member, before, hidden)
+            if lost or gone or member.requests
+            else None
+        )
+        if ending is not None:
+            self.end_partitions(change, member, lost, ending, moment)
+        elif member.revocation is not None:
+            self.stalls.watch_revocation(member, change.at, moment.offset)
+        if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
+            if not hidden and (self.life.protocol == CONSUMER or change.downgraded):
+                self.stalls.end_silence(member, before, change.at, moment.offset)
+            self._end_state_row(change, member, moment)
+        if gone and ending is not None:
+            self._end_member(change, member, before, moment)
+            self._end_life(change, member, ending, moment)
+
+    def end_partitions(
+        self,
+        change: Change,
+        member: Member,
+        lost: set[TopicPartition],
+        ending: Ending,
+        moment: Moment,
+    ) -> None:
+        """Ends what a member was asked for, and the spans of what it lost."""
+        if member.requests:
+            if not ending.hidden and not member.pending:
+                self.judge.note(revocation_in_time(member, change.at, moment.offset))
+            self.owners.end_requests(member, ending, moment)
+        self.stalls.watch_revocation(member, change.at, moment.offset)
+        if lost:
+            if len(lost) == len(member.spans) and not ending.hidden:
+                self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
+            self.owners.release(member, lost, ending, moment)
+            self.stalls.changed_hands(lost, moment.offset)
+
+    def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
+        if change.group_ends:
+            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
+        if member.member_id in change.replaced:
+            return Ending("REPLACED", "REPLACED", hidden)
+        if member.member_id in change.removed or (
+            member.epoch is None and before.epoch is not None
+        ):
+            return Ending("LEFT_OR_FENCED", self.owners.removal_outcome(member, change.at), hidden)
+        outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
+        if change.downgraded:
+            outcome = "UNOBSERVED"
+        returned = member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset()
+        return Ending("REVOKED", outcome, hidden, returned)
+
+    def _end_state_row(self, change: Change, member: Member, moment: Moment) -> None:
+        row = member.state_row
+        stays = (
+            member.member_id not in change.removed
+            and row is not None
+            and (row.member_epoch, row.state) == (member.epoch, state_name(member.state))
+        )
+        if row is None or stays:
+            return
+        row.to_at, row.to_offset = change.at, moment.offset
+        self.output.emit(row)
+        member.state_row = None
+
+    def _end_member(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
+        self.stalls.end_wait(member, change.at, moment.offset)
+        self.stalls.forget_waiting(member)
+        self.stalls.end_limbo(member, change.at, moment.offset)
+        if (
+            member.member_id not in change.replaced
+            and before.epoch != STATIC_LEAVE_EPOCH
+            and not change.group_ends
+        ):
+            self.stalls.departed(member, change.at)
+
+    def _end_life(self, change: Change, member: Member, ending: Ending, moment: Moment) -> None:
+        row = self.life_row(member)
+        row.to_offset = moment.offset
+        row.end_reason = "UNOBSERVED" if ending.hidden else ending.reason
+        row.ended_at = None if ending.hidden else change.at
+        row.replaced_by = change.replaced.get(member.member_id)
+        self.output.emit(row)
+
+    def life_row(self, member: Member) -> MemberLife:
+        """The member's row in `members` while it is in the group."""
+        return MemberLife(
+            **self.life.place,
+            from_offset=member.joined_offset,
+            start_observed=member.join_observed,
+            **member.client,
+            joined_at=member.joined_at,
+        )
+
+    def _begin(
+        self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
+    ) -> None:
+        if member.joined_at < 0:
+            member.joined_at, member.joined_offset = change.at, moment.offset
+            member.join_observed = observed and not before.existed
+        held = member.held
+        if len(held) != len(
+            member.spans
+        ):  # what was lost has no span any more, so every span is of what is held
+            fresh = held - member.spans.keys()
+            self._end_hidden_holders(change, member, fresh)
+            known = fresh
+            if change.converts and before.existed:
+                known = frozenset([tp for tp in fresh if self._is_new(change, tp)])
+            self.owners.hold(member, known, moment, observed)
+            self.owners.hold(member, fresh - known, moment, False)
+            self.stalls.changed_hands(fresh, moment.offset)
+        if member.pending:
+            self.owners.request(member, member.pending, moment, observed)
+        if (
+            member.epoch is not None
+            and member.current_offset != before.current_offset
+            and member.state_row is None
+        ):
+            member.state_row = MemberState(
+                **self.life.place,
+                from_offset=moment.offset,
+                start_observed=observed,
+                **member.client,
+                member_epoch=member.epoch,
+                state=state_name(member.state),
+                from_at=change.at,
+                partitions_assigned=0,
+                partitions_pending=0,
+                waiting_on=[],
+            )
+        if not before.existed and member.member_id not in change.replaced.values() and observed:
+            self.stalls.joined(member, change.at, moment.offset)
+
+    def _is_new(self, change: Change, tp: TopicPartition) -> bool:
+        """Whether a partition that a conversion shows for the first time was truly new: without its
+        topic's other name it may have been held all along.
+        """
+        return bool(self.names.ids(tp[0])) if change.by_k2 else self.names.name(tp[0]) is not None
+
+    def _end_hidden_holders(
+        self, change: Change, member: Member, fresh: frozenset[TopicPartition]
+    ) -> None:
+        """A new owner behind a hole: the old one let go somewhere in it."""
+        for tp in fresh & self.life.holders.keys():
+            for other_id in [m for m in self.life.holders[tp] if m != member.member_id]:
+                other = self.life.members[other_id]
+                if change.last_hole > other.current_offset:
+                    other.assigned, other.pending = other.assigned - {tp}, other.pending - {tp}
+                    moment = Moment(
+                        change.at,
+                        change.offsets.get(member.member_id, change.last_offset),
+                        None,
+                        change.leader_epoch,
+                    )
+                    ending = Ending("UNOBSERVED", hidden=True)
+                    self.owners.end_requests(other, ending, moment)
+                    self.owners.release(other, {tp}, ending, moment)
+                    self.stalls.watch_revocation(other, change.at, moment.offset)
+
+    def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
+        """Whether what the member has now began with this operation: its state before is known and
+        no hole lies between, or it joined here.
+
+        A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
+        while: that K8 keeps the previous epoch of the one before. A static member that comes back
+        has it too, in an operation that begins with its tombstones. A K2 tells of a newcomer only
+        where the K2 before it is known.
+        """
+        if before.current_offset >= 0:
+            return change.last_hole <= before.current_offset
+        if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
+            return member.instance_id is None or change.is_whole
+        known = self.life.birth_seen or self.life.last_change_offset >= 0
+        return (
+            known
+            and (change.by_k2 or change.converts)
+            and not before.existed
+            and change.last_hole <= self.life.last_change_offset
+        )
+
+    def _watch(
+        self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
+    ) -> None:
+        begins = not observed or (member.epoch, member.state) != (before.epoch, before.state)
+        self.stalls.watch_wait(member, moment.offset, begins, observed)
+        if member.epoch == STATIC_LEAVE_EPOCH or member.limbo is not None:
+            self.stalls.watch_limbo(member, change.at, moment.offset, observed)
+        row = member.state_row
+        if row is not None:
+            row.partitions_assigned, row.partitions_pending = (
+                len(member.assigned),
+                len(member.pending),
+            )
+        if member.state == UNREVOKED_PARTITIONS:
+            self.stalls.arm(member, change.at)
+
+
+def state_name(state: int) -> str:
+    """Kafka's name of a member state; a number it does not name yet is told as it is."""
+    return MEMBER_STATES.get(state) or f"STATE_{state}"

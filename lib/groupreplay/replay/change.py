@@ -1,0 +1,120 @@
+"""One operation as it unfolds: what it found, what it touched, and how things end in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groupreplay.replay.life import Life, Member, TopicPartition
+from groupreplay.replay.operations import Operation
+
+
+@dataclass(slots=True)
+class Before:
+    """A member as it was when an operation began.
+
+    existed: it was a member; current_offset is -1 where no K8 of it was known.
+    """
+
+    existed: bool
+    epoch: int | None
+    previous_epoch: int
+    state: int
+    assigned: frozenset[TopicPartition]
+    pending: frozenset[TopicPartition]
+    current_offset: int
+    current_at: int
+
+
+@dataclass(slots=True)
+class Change:
+    """One operation as it unfolds.
+
+    before: members touched, as they were.
+    removed: members gone by its end.
+    replaced: old member id -> the id that took its instance over.
+    offsets: member id -> offset of the record that shows its last change. hidden: members whose
+        earlier state lies behind a hole.
+    by_k2: a classic group's K2 is the evidence.
+    claims: (partition, whose target it was in, whose it came into).
+    dropped: members and the partitions that left their targets since the last K6.
+    resubscribed: members whose subscription changed.
+    last_change_offset: of the group's record before.
+    hides_ends: the group goes on as another kind, how its members ended was not seen.
+    converts, downgraded: the group changed its protocol online, or went back to the classic one.
+    is_whole: nothing of the operation is known to be lost.
+    """
+
+    at: int
+    offset: int
+    last_offset: int
+    leader_epoch: int
+    last_hole: int
+    by_k2: bool = False
+    group_ends: bool = False
+    before: dict[str, Before] = field(default_factory=dict)
+    removed: dict[str, Member] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
+    offsets: dict[str, int] = field(default_factory=dict)
+    claims: list[tuple[TopicPartition, str, str]] = field(default_factory=list)
+    dropped: list[tuple[Member, frozenset[TopicPartition]]] = field(default_factory=list)
+    resubscribed: list[Member] = field(default_factory=list)
+    last_change_offset: int = -1
+    hides_ends: bool = False
+    converts: bool = False
+    downgraded: bool = False
+    is_whole: bool = True
+
+    @classmethod
+    def of(cls, operation: Operation, life: Life | None = None) -> Change:
+        """The change that an operation begins.
+
+        life: that it goes on with; None where it begins one.
+        """
+        change = cls(
+            operation.ts_ms,
+            operation.offset,
+            operation.last_offset,
+            operation.leader_epoch,
+            operation.last_hole,
+        )
+        change.last_change_offset = life.last_change_offset if life is not None else -1
+        change.is_whole = operation.is_whole
+        return change
+
+    @classmethod
+    def at_end_of(cls, life: Life) -> Change:
+        """The change that no record shows: the log that a life was in is no more."""
+        offset = life.last_offset
+        return cls(life.last_at, offset, offset, life.leader_epoch, offset)
+
+
+@dataclass(slots=True)
+class Moment:
+    """When, where and how something changes: of one operation, for one member.
+
+    offset: of the record that shows it.
+    epoch: the member's new epoch, or the group's where the member is gone.
+    by_k2: a classic group's K2 says so.
+    last_hole: greatest offset below that was lost: nothing is measured across it.
+    """
+
+    at: int
+    offset: int
+    epoch: int | None
+    leader_epoch: int
+    by_k2: bool = False
+    last_hole: int = -1
+
+
+@dataclass(slots=True)
+class Ending:
+    """Why partitions leave a member: end_reason of its spans, outcome of its open requests, and
+    whether a hole hides the moment.
+
+    returned: what it has after a request without giving it up.
+    """
+
+    reason: str
+    outcome: str | None = None
+    hidden: bool = False
+    returned: frozenset[TopicPartition] = field(default_factory=frozenset)

@@ -1,0 +1,373 @@
+"""A consumer group's operation (KIP-848): K3 to K8 and K16 applied to the members, epochs and
+targets told as they come.
+
+Source: GroupMetadataManager.replay for what a record does; measures.md section 3 for why an epoch
+began.
+"""
+
+from __future__ import annotations
+
+from groupreplay.records.consumer import (
+    UNREVOKED_PARTITIONS,
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadata,
+    ConsumerGroupMetadataValue,
+    ConsumerGroupPartitionMetadata,
+    ConsumerGroupRegularExpression,
+    ConsumerGroupRegularExpressionValue,
+    ConsumerGroupTargetAssignmentMember,
+    ConsumerGroupTargetAssignmentMetadata,
+    TopicPartitions,
+)
+from groupreplay.records.entries import Entry
+from groupreplay.replay.assignment import epochs as cause_names
+from groupreplay.replay.assignment.epochs import EXACT, NONE, partitions_moved
+from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.assignment.topic_names import deduce_topic, learn_topic
+from groupreplay.replay.change import Change
+from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
+from groupreplay.replay.operations import Operation
+from groupreplay.replay.protocols.consumer_causes import Cause, find_cause
+from groupreplay.replay.rules.of_operations import (
+    epoch_step,
+    release_before_grant,
+    target_epoch,
+)
+
+_NONE_AT_ALL: frozenset[TopicPartition] = frozenset()
+
+
+def partitions_of(topics: tuple[TopicPartitions, ...]) -> frozenset[TopicPartition]:
+    """The set of (topic id, partition) that a record lists."""
+    return (
+        frozenset([(t.topic_id, p) for t in topics for p in t.partitions])
+        if topics
+        else _NONE_AT_ALL
+    )
+
+
+def apply_consumer(
+    membership: Membership, change: Change, operation: Operation, cause: Cause | None = None
+) -> None:
+    """Applies an operation's records in order.
+
+    cause: of its epochs where the caller knows it (a conversion), else found here.
+    """
+    known = cause
+    if cause is None:
+        cause = (
+            find_cause(membership, operation)
+            if ConsumerGroupMetadata in operation.kinds
+            else (cause_names.UNKNOWN_CAUSE, None, NONE)
+        )
+    for entry in operation.entries:
+        match entry.record:
+            case ConsumerGroupCurrentMemberAssignment(member_id=member_id, value=current):
+                _current_assignment(membership, change, entry, member_id, current)
+            case ConsumerGroupMemberMetadata(member_id=member_id, value=metadata):
+                _member_metadata(membership, change, entry, member_id, metadata)
+            case ConsumerGroupTargetAssignmentMember(member_id=member_id, value=target):
+                if target is not None:
+                    set_target(
+                        membership,
+                        change,
+                        entry,
+                        membership.touch(change, member_id),
+                        partitions_of(target.topic_partitions),
+                    )
+                elif member_id in membership.life.members:
+                    set_target(membership, change, entry, membership.touch(change, member_id), None)
+            case ConsumerGroupTargetAssignmentMetadata(value=target_metadata) if (
+                target_metadata is not None
+            ):
+                membership.life.stamps_assignments = (
+                    membership.life.stamps_assignments
+                    or target_metadata.assignment_timestamp_ms > 0
+                )
+                _target_epoch(membership, change, entry, target_metadata.assignment_epoch)
+            case ConsumerGroupMetadata(value=group) if group is not None:
+                _group_epoch(membership, change, entry, group, cause)
+            case ConsumerGroupPartitionMetadata(value=topics) if topics is not None:
+                for topic in topics.topics:
+                    learn_topic(
+                        membership, entry, topic.topic_id, topic.topic, topic.partitions, "K4"
+                    )
+            case ConsumerGroupRegularExpression(regular_expression=regex, value=resolved):
+                _resolved_regex(membership.life.resolved_topics, regex, resolved)
+    if ConsumerGroupTargetAssignmentMetadata in operation.kinds:
+        membership.owners.drop_untargeted(change.offset)
+    _imply_epoch(membership, operation, known)
+    for member in change.resubscribed:
+        member.subscription_epoch = membership.life.epoch or 0
+
+
+def _group_epoch(
+    membership: Membership,
+    change: Change,
+    entry: Entry,
+    group: ConsumerGroupMetadataValue,
+    cause: Cause,
+) -> None:
+    life = membership.life
+    membership.judge.note(epoch_step(life, entry, group.epoch, change.converts))
+    membership.epochs.open(group.epoch, entry.ts_ms, entry.offset, cause)
+    if group.metadata_hash != life.metadata_hash:
+        life.topic_metadata_epoch = group.epoch
+    life.metadata_hash = group.metadata_hash
+
+
+def _resolved_regex(
+    resolved_topics: dict[str, tuple[str, ...]],
+    regex: str,
+    value: ConsumerGroupRegularExpressionValue | None,
+) -> None:
+    resolved_topics.pop(regex, None)
+    if value is not None:
+        resolved_topics[regex] = value.topics
+
+
+def _member_metadata(
+    membership: Membership,
+    change: Change,
+    entry: Entry,
+    member_id: str,
+    value: ConsumerGroupMemberMetadataValue | None,
+) -> None:
+    if value is None:
+        if member_id in membership.life.members:
+            set_target(membership, change, entry, membership.touch(change, member_id), None)
+            membership.remove(change, member_id, entry.offset)
+        return
+    member = membership.touch(change, member_id)
+    classic = value.classic_member_metadata
+    membership.describe(
+        member,
+        value.instance_id,
+        value.client_id,
+        value.client_host,
+        CLASSIC if classic is not None else CONSUMER,
+    )
+    regex = value.subscribed_topic_regex or ""
+    joins = not change.before[member_id].existed and value.instance_id is None
+    if (member.subscription, member.regex) != (value.subscribed_topic_names, regex) and not joins:
+        change.resubscribed.append(member)
+    member.subscription, member.regex = value.subscribed_topic_names, regex
+    member.assignor = value.server_assignor
+    member.rebalance_timeout_ms = value.rebalance_timeout_ms
+    if value.instance_id is not None:
+        _inherit_target(membership, change, member)
+
+
+def _current_assignment(
+    membership: Membership,
+    change: Change,
+    entry: Entry,
+    member_id: str,
+    value: ConsumerGroupCurrentMemberAssignmentValue | None,
+) -> None:
+    if value is None:
+        if member_id not in membership.life.members:
+            return
+        member = membership.touch(change, member_id)
+        membership.set_current(member, None, 0)
+        member.assigned = member.pending = frozenset()
+        change.offsets[member_id] = entry.offset
+        return
+    member = membership.touch(change, member_id)
+    assigned = partitions_of(value.assigned_partitions)
+    if assigned != member.assigned:
+        fresh = assigned - member.held
+        membership.judge.note(release_before_grant(membership.life, entry, member, fresh))
+    membership.set_current(member, value.member_epoch, value.state)
+    member.previous_epoch = value.previous_member_epoch
+    member.assigned = assigned
+    member.pending = partitions_of(value.partitions_pending_revocation)
+    for tp in member.pending & member.target if member.pending and member.target else ():
+        if tp not in member.requests and _subscribes(membership, change, member, tp[0]):
+            _delete_topic(membership, tp[0])
+    _note_writer(membership, member, value)
+    member.current_offset, member.current_at = entry.offset, entry.ts_ms
+    if value.state == UNREVOKED_PARTITIONS:
+        member.revoking_since = entry.ts_ms
+    change.offsets[member_id] = entry.offset
+    for topic in value.assigned_partitions:
+        membership.names.see(topic.topic_id)
+
+
+def _inherit_target(membership: Membership, change: Change, member: Member) -> None:
+    """A static member under a new id takes its own partitions over: they do not move."""
+    old = {m.member_id for m in change.removed.values() if m.instance_id == member.instance_id}
+    if old:
+        for tp, owner in membership.life.moved_from.items():
+            if owner in old:
+                membership.life.moved_from[tp] = member.member_id
+
+
+def _note_writer(
+    membership: Membership, member: Member, value: ConsumerGroupCurrentMemberAssignmentValue
+) -> None:
+    """Whether the writer keeps assignment epochs (4.3+). In a cluster that is being upgraded it
+    changes with the leader, to and fro.
+    """
+    if value.assigned_partitions:
+        membership.life.stamps_assignments = any(
+            t.assignment_epochs is not None for t in value.assigned_partitions
+        )
+        if not membership.life.stamps_assignments:
+            for span in member.spans.values():
+                span.stamped = False
+
+
+def set_target(
+    membership: Membership,
+    change: Change,
+    entry: Entry,
+    member: Member,
+    wanted: frozenset[TopicPartition] | None,
+) -> None:
+    """A member's new target (None: it has none any more)."""
+    life = membership.life
+    before = member.target or frozenset()
+    after = wanted or frozenset()
+    if 0 <= member.target_offset < entry.last_hole:
+        before |= member.held  # what it was given back in the hole, the target takes again
+    lost = before - after
+    if lost and wanted is not None:
+        change.dropped.append((member, lost))
+    for tp in lost:
+        if (
+            life.target_owner.get(tp) == member.member_id
+        ):  # else whoever has it now was told when it came
+            life.moved_from.setdefault(tp, member.member_id)
+            del life.target_owner[tp]
+        member.taken[tp] = (entry.ts_ms, life.epoch)
+    for tp in after - before:
+        owner = life.target_owner.get(tp)
+        life.moved_from.setdefault(tp, owner)
+        if owner is not None:
+            change.claims.append((tp, owner, member.member_id))
+        life.target_owner[tp] = member.member_id
+        member.taken.pop(tp, None)
+    for topic_id in dict.fromkeys([topic for topic, _ in after - before]):
+        membership.see_topic(topic_id)
+    member.target, member.target_offset = wanted, entry.offset
+    membership.stalls.retargeted(member, entry.offset)
+
+
+def _note_dropped(membership: Membership, change: Change) -> None:
+    """At a K6: of what a target took from a member that subscribes to it and gave to nobody, the
+    topic is gone.
+
+    While a regular expression is not resolved yet, some assignors give nobody anything, and nothing
+    follows from that.
+    """
+    life = membership.life
+    dropped, change.dropped = change.dropped, []
+    ownerless = {
+        topic_id
+        for member, lost in dropped
+        for topic_id in {tp[0] for tp in lost if tp not in life.target_owner}
+        if _subscribes(membership, change, member, topic_id)
+    }
+    if ownerless and all(
+        not m.regex or m.regex in life.resolved_topics for m in life.members.values()
+    ):
+        for topic_id in sorted(ownerless):
+            _delete_topic(membership, topic_id)
+
+
+def _delete_topic(membership: Membership, topic_id: str) -> None:
+    """Takes note that a topic is gone, and forgets those that nobody holds a partition of any
+    more.
+    """
+    life = membership.life
+    if topic_id not in life.deleted_topics:
+        held = {topic for topic, _ in life.holders}
+        life.deleted_topics = {topic for topic in life.deleted_topics if topic in held} | {topic_id}
+
+
+def _subscribes(membership: Membership, change: Change, member: Member, topic_id: str) -> bool:
+    """Whether a member subscribed to a topic when a target was made that takes it away.
+
+    Then the target gives it to nobody because the topic is gone: assignors give out every partition
+    of what is subscribed to. Where its name is not known, a member that changed nothing of its
+    subscription since the target before subscribes to what it had; one with a regular expression,
+    where nothing but topics changed since.
+    """
+    life = membership.life
+    if membership.names.name(topic_id) is not None:
+        return membership.owners.subscribes(member, topic_id)
+    row = life.epoch_row
+    if life.target_epoch is None or row is None:
+        return False
+    if member.regex and (
+        row.cause != cause_names.TOPIC_METADATA or row.epoch != life.target_epoch + 1
+    ):
+        return False
+    return member.subscription_epoch <= life.target_epoch and not any(
+        changed is member for changed in change.resubscribed
+    )
+
+
+def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: int) -> None:
+    life = membership.life
+    if not change.converts:  # an upgrade's first target is a copy, which no assignor made
+        _note_dropped(membership, change)
+    membership.judge.note(target_epoch(life, entry, epoch))
+    knows_target = life.birth_seen or life.target_epoch is not None
+    life.target_epoch = epoch
+    membership.epochs.target(
+        epoch,
+        entry.ts_ms,
+        partitions_moved(life.moved_from, life.target_owner) if knows_target else None,
+    )
+    life.moved_from.clear()
+    membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
+    if life.unnamed_topics:
+        life.unnamed_topics = False
+        deduce_topic(membership, entry)
+
+
+def _imply_epoch(membership: Membership, operation: Operation, known: Cause | None) -> None:
+    """An epoch that no K3 showed: a 4.3 group's first one, or one whose K3 the log no longer has.
+    K6 and K8 never run ahead of K3.
+
+    known: the cause, where the group was converted.
+    """
+    life = membership.life
+    has_k3 = ConsumerGroupMetadata in operation.kinds
+    if has_k3 and any(
+        isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
+        for e in operation.entries
+    ):
+        return
+    reached = max(
+        [
+            e.record.value.member_epoch
+            for e in operation.entries
+            if isinstance(e.record, ConsumerGroupCurrentMemberAssignment)
+            and e.record.value is not None
+        ],
+        default=0,
+    )
+    if (highest := max(reached, life.target_epoch or 0)) > (life.epoch or 0):
+        joined = next(
+            (
+                e.record.member_id
+                for e in operation.entries
+                if isinstance(e.record, ConsumerGroupMemberMetadata)
+            ),
+            None,
+        )
+        observed = highest == 1 and life.birth_seen
+        cause = known or (
+            (cause_names.JOIN, joined, EXACT)
+            if observed and joined
+            else (cause_names.UNKNOWN_CAUSE, None, NONE)
+        )
+        membership.epochs.open(highest, operation.ts_ms, operation.offset, cause, observed)
+    if life.target_epoch is None and life.epoch == 1 and reached == 1:
+        life.target_epoch = 1

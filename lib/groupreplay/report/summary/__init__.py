@@ -1,0 +1,1 @@
+"""What one night found, for a person: queries of its tables, a typed model, and its text."""
