@@ -72,6 +72,7 @@ def test_plan_and_results_are_read_back_from_one_text() -> None:
 def test_what_a_text_lacks_takes_its_default_and_what_nobody_knows_is_skipped() -> None:
     old = json.loads(joined_json(PLAN, RESULTS))
     del old["lines"], old["landing"]["topic_id"], old["landing"]["partitions"]["3"]["seen"]
+    assert old["landing"]["partitions"]["4"]["mark"] == [], "as released versions wrote it"
     old["landing"]["partitions"]["3"]["mark"] = []
     read = from_json(Results, json.dumps({**old, "of_a_later_version": 1}))
     assert read.lines is None

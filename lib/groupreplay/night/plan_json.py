@@ -25,6 +25,9 @@ _NAMES: Final[Mapping[type, Mapping[str, str]]] = {
 }
 """Type -> field -> its name in the JSON, where that is another."""
 
+_NONES: Final[Mapping[type, Mapping[str, Any]]] = {PartitionWatermark: {"mark": ()}}
+"""Type -> field -> what stands for None in the JSON, where that is not null."""
+
 _LISTS: Final[Mapping[type, tuple[str, ...]]] = {
     TextWatermark: ("next_position", "size", "newest_ms", "last_seen")
 }
@@ -59,10 +62,11 @@ def _plain(value: Any) -> Any:
     if of in _LISTS:
         return [_plain(getattr(value, name)) for name in _LISTS[of]]
     if is_dataclass(of):
-        names = _NAMES.get(of, {})
+        names, nones = _NAMES.get(of, {}), _NONES.get(of, {})
+        found = {each.name: getattr(value, each.name) for each in fields(of)}
         return {
-            names.get(each.name, each.name): _plain(getattr(value, each.name))
-            for each in fields(of)
+            names.get(name, name): _plain(nones.get(name) if each is None else each)
+            for name, each in found.items()
         }
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
@@ -75,7 +79,7 @@ def _value(expected: Any, plain: Any) -> Any:
     """expected: the type, as annotations have it."""
     origin, arguments = get_origin(expected), get_args(expected)
     if origin is UnionType:
-        # None was an empty list where a tuple may be missing.
+        # `_NONES` writes an empty list.
         (given,) = (each for each in arguments if each is not NoneType)
         return None if plain is None or plain == [] else _value(given, plain)
     if origin is tuple:
