@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
@@ -22,9 +23,9 @@ from groupreplay.night.query_compiler import fit_to
 from groupreplay.night.record_stream import RAW_RECORDS
 from groupreplay.night.replay import lines_of
 from groupreplay.night.results import Results
-from groupreplay.report.catalog import Sources
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.owners import owners
+from groupreplay.report.night_rows import NightRows
 from groupreplay.report.summary.frames import SUMMARY_TABLES, summary_frames, summary_rows
 from groupreplay.report.summary.model import NightSummary
 from groupreplay.report.summary.read import night_summary
@@ -57,10 +58,11 @@ def _publish(
     with run.timed("publish") as progress:
         lines = lines_of(night, results)
         raw = replayed_records(night.rows(RAW_RECORDS), extent)
-        sources = Sources(night.rows("replayed", results.staged_version), raw, lines)
+        replayed = night.rows("replayed", results.staged_version)
         if results.staged_rows + extent.landing.rows <= SMALL_ROWS:
-            sources = Sources(sources.replayed.persist(), sources.raw.persist(), lines)
-            kept |= {"replayed": sources.replayed, "raw_records": sources.raw}
+            replayed, raw = replayed.persist(), raw.persist()
+            kept |= {"replayed": replayed, "raw_records": raw}
+        rows = NightRows(replayed, raw, lines, _given_topics(night))
         digest_final, metadata = earlier.digest_final if earlier else {}, run.metadata("publish")
         publisher = Publisher(
             night.warehouse,
@@ -74,11 +76,11 @@ def _publish(
         context = _context(night, results)
         if night.config.owner_rules:
             kept["owners"] = owners(
-                sources.group_ids(context.evidence_tonight), night.config.owner_rules
+                rows.group_ids(context.evidence_tonight), night.config.owner_rules
             ).persist()
             context = replace(context, owners=kept["owners"])
         progress.expect(len(PUBLISHED), "tables", counted=lambda: len(publisher.published.versions))
-        publisher.publish(sources, night.inputs.topics, kinds, context)
+        publisher.publish(rows, kinds, context)
         kept |= publisher.kept
     published = publisher.published
     counts = {**published.counts, "landed": extent.landing.rows, "left_out": results.left_out}
@@ -125,6 +127,16 @@ def _evidence_kinds(night: Night, results: Results) -> Sequence[str]:
     return [kind.KIND for kind in EVIDENCE_FACTS] if later else results.evidence_kinds
 
 
+def _given_topics(night: Night) -> DataFrame:
+    """`NightRows.given_topics`."""
+    columns = {"topic_id": pa.string(), "topic": pa.string(), "partitions": pa.int32()}
+    given = {
+        name: pa.array([getattr(topic, name) for topic in night.inputs.topics], kind)
+        for name, kind in columns.items()
+    }
+    return night.warehouse.spark.createDataFrame(pa.table(given))
+
+
 def _context(night: Night, results: Results) -> ReportContext:
     evidence, tonight = None, None
     of_lines = [each.logical_date for each in night.nights if each.lines is not None]
@@ -142,7 +154,6 @@ def _context(night: Night, results: Results) -> ReportContext:
         as_of_ms=max(results.landed.as_of_ms, 0),
         thresholds=night.config.thresholds,
         thresholds_by_group=night.config.thresholds_by_group,
-        topics=night.rows("topics"),
         evidence=evidence,
         evidence_tonight=tonight,
         lines_as_of_ms=results.lines.newest_ms if results.lines else -1,

@@ -14,7 +14,8 @@ from groupreplay.night.frames.replay import Hole, known_holes, slices_for
 from groupreplay.night.landed import RecordsLanding
 from groupreplay.night.latest_states import latest_states
 from groupreplay.replay.facts import GroupSnapshot
-from groupreplay.report.catalog import unpacked
+from groupreplay.report.night_rows import unpacked
+from groupreplay.report.table_spec import StagedFacts
 from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.workers.fact_frames import Counts, GroupState
 
@@ -87,7 +88,9 @@ def records(
 
 
 def facts(replayed: DataFrame, kind: type[Any], *columns: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in unpacked(replayed, (kind,)).select(*columns).collect())
+    return sorted(
+        tuple(row) for row in unpacked(replayed, StagedFacts((kind,))).select(*columns).collect()
+    )
 
 
 def explained(frame: DataFrame) -> str:
@@ -125,7 +128,7 @@ def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
 def test_state_of_the_night_before_comes_before_the_records(spark: SparkSession) -> None:
     first = replay.replayed(spark, records(spark, [("a", 1, 10), ("b", 1, 11)]), None, [], {}, 2)
     states = (
-        unpacked(first, (GroupState,))
+        unpacked(first, StagedFacts((GroupState,)))
         .select("group_id", sf.col("offsets_partition").cast("int"), "state_bytes")
         .localCheckpoint()
     )
