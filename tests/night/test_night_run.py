@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 
 from groupreplay.config.model import Config
-from groupreplay.night.inputs import Inputs
 from groupreplay.night.night import Night
 from groupreplay.night.night_run import acquire
-from groupreplay.night.plan import Plan
-from groupreplay.night.results import Results
+from groupreplay.night.plans.inputs import Inputs
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.results import Results
 from groupreplay.tables.runs import DONE, FAILED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 

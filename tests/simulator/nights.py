@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from groupreplay.night.landed import RecordsLanding
-from groupreplay.night.landed_records import after_units
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.landing.landed_records import after_units
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, TopicSeen
 from groupreplay.replay.group_replay import GroupReplay

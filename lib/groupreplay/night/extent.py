@@ -18,10 +18,10 @@ from groupreplay.night.frames.left_out import (
 )
 from groupreplay.night.frames.night_rows import Extent
 from groupreplay.night.history import before, of_date
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.landing.record_stream import RAW_RECORDS
 from groupreplay.night.night import Night
-from groupreplay.night.record_stream import RAW_RECORDS
-from groupreplay.night.results import Results
+from groupreplay.night.plans.results import Results
 
 
 def find_extent(night: Night, results: Results) -> Extent:

@@ -11,8 +11,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import GroupsConfig
 from groupreplay.errors import ConfigError
-from groupreplay.night.landed import LinesLanding, RecordsLanding
-from groupreplay.night.plan_json import from_json
+from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
+from groupreplay.night.plans.plan_json import from_json
 from groupreplay.sources.watermark import NO_TIME_MS
 from groupreplay.tables.runs import DONE
 

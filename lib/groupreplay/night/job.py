@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
-from groupreplay.night.clusters import with_clusters
 from groupreplay.night.history import PastNight, default_date, of_date, past_nights
-from groupreplay.night.inputs import Inputs
 from groupreplay.night.night import Night
-from groupreplay.night.privacy_check import check_privacy
+from groupreplay.night.plans.clusters import with_clusters
+from groupreplay.night.plans.inputs import Inputs
+from groupreplay.night.plans.privacy_check import check_privacy
 from groupreplay.night.query_compiler import fit_to
 from groupreplay.night.warm_up import started, table_logs, workers
 from groupreplay.report.joins.privacy import HashKeys, hash_keys

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from groupreplay.night.clusters import live_of
-from groupreplay.night.landed import LinesLanding, RecordsLanding
-from groupreplay.night.landed_lines import after_look
-from groupreplay.night.landed_records import with_files_known
-from groupreplay.night.landing import land
-from groupreplay.night.line_stream import LineStream
+from groupreplay.night.landing.land_units import land
+from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
+from groupreplay.night.landing.landed_lines import after_look
+from groupreplay.night.landing.landed_records import with_files_known
+from groupreplay.night.landing.line_stream import LineStream
+from groupreplay.night.landing.record_stream import RecordStream
 from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun
-from groupreplay.night.plan import Plan
+from groupreplay.night.plans.clusters import live_of
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.results import Results
 from groupreplay.night.query_compiler import fit_to
-from groupreplay.night.record_stream import RecordStream
-from groupreplay.night.results import Results
 from groupreplay.tables.runs import LANDED
 
 

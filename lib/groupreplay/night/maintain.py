@@ -24,12 +24,12 @@ from groupreplay.config.model import Config, RetentionConfig
 from groupreplay.errors import NotReady, RunHeld
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.history import PastNight, past_nights
-from groupreplay.night.line_stream import RAW_LINES
-from groupreplay.night.plan import Plan
-from groupreplay.night.plan_json import joined_json
+from groupreplay.night.landing.line_stream import RAW_LINES
+from groupreplay.night.landing.record_stream import RAW_RECORDS
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.plan_json import joined_json
+from groupreplay.night.plans.results import Results
 from groupreplay.night.query_compiler import fit_to
-from groupreplay.night.record_stream import RAW_RECORDS
-from groupreplay.night.results import Results
 from groupreplay.tables.runs import DONE, Ledger, Run
 from groupreplay.tables.schemas import TABLES
 from groupreplay.tables.sql_files import write_sql

@@ -16,10 +16,10 @@ from typing import Any
 import groupreplay
 from groupreplay.errors import GroupReplayError, RunHeld
 from groupreplay.night.night import Night
-from groupreplay.night.plan import Plan
-from groupreplay.night.plan_json import from_json, joined_json
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.plan_json import from_json, joined_json
+from groupreplay.night.plans.results import Results
 from groupreplay.night.progress import Progress
-from groupreplay.night.results import Results
 from groupreplay.tables.runs import FAILED, Run
 
 _log = logging.getLogger(__name__)

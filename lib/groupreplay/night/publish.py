@@ -16,13 +16,13 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.frames.night_rows import Extent, replayed_records
+from groupreplay.night.landing.record_stream import RAW_RECORDS
 from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun
+from groupreplay.night.plans.results import Results
 from groupreplay.night.publisher import PUBLISHED, SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.night.query_compiler import fit_to
-from groupreplay.night.record_stream import RAW_RECORDS
 from groupreplay.night.replay import lines_of
-from groupreplay.night.results import Results
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.owners import owners
 from groupreplay.report.night_rows import NightRows

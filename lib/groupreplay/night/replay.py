@@ -23,13 +23,13 @@ from groupreplay.night.frames.night_rows import (
     replayed_records,
 )
 from groupreplay.night.frames.replay import replayed, slices_for
+from groupreplay.night.landing.line_stream import RAW_LINES
+from groupreplay.night.landing.record_stream import RAW_RECORDS
 from groupreplay.night.latest_states import latest_evidence_states, latest_states
-from groupreplay.night.line_stream import RAW_LINES
 from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun
+from groupreplay.night.plans.results import Results
 from groupreplay.night.query_compiler import fit_to
-from groupreplay.night.record_stream import RAW_RECORDS
-from groupreplay.night.results import Results
 from groupreplay.report.tables.topics import GIVEN
 from groupreplay.tables.damage import is_state_error
 from groupreplay.tables.runs import REPLAYED

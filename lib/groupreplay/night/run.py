@@ -24,18 +24,18 @@ from groupreplay.night.history import (
     nights_to_run,
     of_date,
 )
-from groupreplay.night.inputs import find_inputs, find_topics
 from groupreplay.night.job import Job, opened
 from groupreplay.night.land import land_planned, landed_before
+from groupreplay.night.landing.raw_kept import check_kept
 from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun, acquire, timed
-from groupreplay.night.plan import Plan, nothing_new, planned
-from groupreplay.night.plan_json import from_json
+from groupreplay.night.plans.inputs import find_inputs, find_topics
+from groupreplay.night.plans.plan import Plan, nothing_new, planned
+from groupreplay.night.plans.plan_json import from_json
+from groupreplay.night.plans.results import Results
 from groupreplay.night.publish import publish_replayed
 from groupreplay.night.publisher import PUBLISHED
-from groupreplay.night.raw_kept import check_kept
 from groupreplay.night.replay import replay_landed
-from groupreplay.night.results import Results
 from groupreplay.report.summary.model import NightSummary
 from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Run
 from groupreplay.tables.warehouse import NO_VERSION

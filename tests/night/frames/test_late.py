@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groupreplay.night.frames.late import has_late, landing_with_holes_filled
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.sources.watermark import PartitionWatermark
 
 

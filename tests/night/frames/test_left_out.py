@@ -13,9 +13,9 @@ from groupreplay.night.extent import deleted_nights
 from groupreplay.night.frames.left_out import LeftOut, Nights, nights_without
 from groupreplay.night.frames.replay import night_records
 from groupreplay.night.history import PastNight
-from groupreplay.night.landed import RecordsLanding
-from groupreplay.night.plan_json import from_json, to_json
-from groupreplay.night.results import Results
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.plans.plan_json import from_json, to_json
+from groupreplay.night.plans.results import Results
 from groupreplay.sources.watermark import PartitionWatermark
 
 ONE, TWO, THREE, FOUR, FIVE, SIX = (date(2026, 11, day) for day in range(1, 7))

@@ -11,7 +11,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.night.frames import replay
 from groupreplay.night.frames.replay import Hole, known_holes, slices_for
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.latest_states import latest_states
 from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.report.night_rows import unpacked

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from groupreplay.config.model import GroupsConfig
 from groupreplay.night.frames.left_out import LeftOut
 from groupreplay.night.frames.replay import night_records
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.workers.read_units import DDL
 
 NIGHTS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]

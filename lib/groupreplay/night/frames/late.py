@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.sources.watermark import NO_HOLE
 from groupreplay.wire.segments.raw_rows import LATE_KINDS
 

@@ -17,7 +17,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import GroupsConfig
 from groupreplay.night.history import PastNight
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.report.joins.group_choice import is_left_out
 from groupreplay.workers.evidence_slices import GROUP
 

@@ -11,7 +11,7 @@ from pyspark.sql import functions as sf
 from groupreplay.night.frames.late import landing_with_holes_filled, with_holes_filled, with_late
 from groupreplay.night.frames.left_out import LeftOut
 from groupreplay.night.frames.replay import Hole, known_holes, night_records
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 
 
 @dataclass(frozen=True, slots=True)

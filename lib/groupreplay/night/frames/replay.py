@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.night.frames.left_out import LeftOut
 from groupreplay.night.frames.transactions import OWN_OFFSET, settled_commits
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.sources.watermark import NO_HOLE
 from groupreplay.workers.packed import DDL
 from groupreplay.workers.slices import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
 
-from groupreplay.night.landed import LinesLanding
+from groupreplay.night.landing.landed import LinesLanding
 from groupreplay.sources.watermark import TextWatermark
 from groupreplay.wire.byte_stream import UNREADABLE
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.night.landed import Landing
+from groupreplay.night.landing.landed import Landing
 from groupreplay.tables.schemas import OPTIONAL
 from groupreplay.tables.warehouse import NO_VERSION, Warehouse
 from groupreplay.wire.segments.raw_rows import DAMAGE

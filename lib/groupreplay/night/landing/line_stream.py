@@ -12,9 +12,9 @@ from typing import ClassVar, Final
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from groupreplay.night.landed import LinesLanding
-from groupreplay.night.landed_lines import after_files
-from groupreplay.night.landing import Found, mapped_units
+from groupreplay.night.landing.land_units import Found, mapped_units
+from groupreplay.night.landing.landed import LinesLanding
+from groupreplay.night.landing.landed_lines import after_files
 from groupreplay.sources.planning import pack
 from groupreplay.sources.text_logs import weight
 from groupreplay.wire.text.text_rows import FILE, LINE

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource
 from groupreplay.errors import SourceUnreadable
-from groupreplay.night.inputs import Inputs
-from groupreplay.night.record_stream import Live
+from groupreplay.night.landing.record_stream import Live
+from groupreplay.night.plans.inputs import Inputs
 from groupreplay.sources.kafka_admin import check_connector, cluster_topics, live_topic
 from groupreplay.sources.live_planning import LiveTopic
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from groupreplay.config.model import Config, Source
-from groupreplay.night.inputs import find_inputs
-from groupreplay.night.landed import RecordsLanding
-from groupreplay.night.landed_records import after_units, with_files_known
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.landing.landed_records import after_units, with_files_known
+from groupreplay.night.plans.inputs import find_inputs
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.planning import plan_units
 
-SEGMENTS = Path(__file__).parent.parent / "recordings" / "consumer-4.3" / "segments"
+SEGMENTS = Path(__file__).parents[2] / "recordings" / "consumer-4.3" / "segments"
 
 
 def log_files() -> Sequence[LogFile]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import marks_of
 from groupreplay.sources.planning import fingerprint, seen_after

@@ -9,8 +9,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.errors import NotReady
 from groupreplay.night.history import PastNight
-from groupreplay.night.line_stream import RAW_LINES
-from groupreplay.night.record_stream import RAW_RECORDS
+from groupreplay.night.landing.line_stream import RAW_LINES
+from groupreplay.night.landing.record_stream import RAW_RECORDS
 from groupreplay.tables.warehouse import Warehouse
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from groupreplay.config.model import Config, KafkaSource, Source
 from groupreplay.errors import SourceUnreadable
-from groupreplay.night.clusters import live_of
-from groupreplay.night.record_stream import Live
+from groupreplay.night.landing.record_stream import Live
+from groupreplay.night.plans.clusters import live_of
 from groupreplay.sources.live_planning import LiveTopic
 
 TOPIC = LiveTopic("__consumer_offsets", "AAAAAAAAQACAAAAAAAAAAQ", 1_795_240_060_000, {0: (0, 10)})

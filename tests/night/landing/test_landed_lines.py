@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from groupreplay.night.landed import LinesLanding
-from groupreplay.night.landed_lines import after_files, after_look
+from groupreplay.night.landing.landed import LinesLanding
+from groupreplay.night.landing.landed_lines import after_files, after_look
 from groupreplay.sources.watermark import TextWatermark
 
 NIGHT = date(2026, 11, 20)

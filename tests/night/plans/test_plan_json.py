@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from groupreplay.config.model import GroupsConfig
-from groupreplay.night.landed import LinesLanding, RecordsLanding
-from groupreplay.night.plan import Plan
-from groupreplay.night.plan_json import from_json, joined_json, to_json
-from groupreplay.night.results import Results
+from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.plan_json import from_json, joined_json, to_json
+from groupreplay.night.plans.results import Results
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.sources.watermark import Mark, PartitionWatermark, TextWatermark
 from groupreplay.wire.segments.units import Unit, UnitFile
 
-WRITTEN = Path(__file__).parent / "plans"
+WRITTEN = Path(__file__).parents[1] / "plan_texts"
 """`runs.plan` as released versions wrote it. A file here stays as it is."""
 
 LANDING = RecordsLanding(

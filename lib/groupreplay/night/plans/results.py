@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from groupreplay.config.model import GroupsConfig
-from groupreplay.night.landed import LinesLanding, RecordsLanding
+from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
 from groupreplay.tables.warehouse import NO_VERSION
 
 

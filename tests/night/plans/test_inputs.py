@@ -8,9 +8,9 @@ import pytest
 
 from groupreplay.config.model import Config, Source
 from groupreplay.errors import SourceUnreadable
-from groupreplay.night.inputs import find_inputs
+from groupreplay.night.plans.inputs import find_inputs
 
-RECORDING = Path(__file__).parent.parent / "recordings" / "consumer-4.3"
+RECORDING = Path(__file__).parents[2] / "recordings" / "consumer-4.3"
 
 
 def config(*sources: tuple[str, Path | str]) -> Config:

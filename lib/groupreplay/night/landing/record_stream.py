@@ -16,9 +16,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.config.model import KafkaSource
-from groupreplay.night.landed import RecordsLanding
-from groupreplay.night.landed_records import after_units
-from groupreplay.night.landing import Found, mapped_units
+from groupreplay.night.landing.land_units import Found, mapped_units
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.landing.landed_records import after_units
 from groupreplay.sources.kafka_admin import readable
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.sources.live_rows import live_rows

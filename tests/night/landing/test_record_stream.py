@@ -12,12 +12,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import KafkaSource
-from groupreplay.night import record_stream as stream_module
-from groupreplay.night.inputs import Inputs
-from groupreplay.night.landed import RecordsLanding
-from groupreplay.night.landing import land
-from groupreplay.night.plan import new_units
-from groupreplay.night.record_stream import Live, RecordStream
+from groupreplay.night.landing import record_stream as stream_module
+from groupreplay.night.landing.land_units import land
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.landing.record_stream import Live, RecordStream
+from groupreplay.night.plans.inputs import Inputs
+from groupreplay.night.plans.plan import new_units
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.tables.warehouse import Warehouse

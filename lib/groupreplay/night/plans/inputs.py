@@ -36,8 +36,9 @@ class Inputs:
 
 
 def find_inputs(config: Config) -> Inputs:
-    """All files of all sources, each once; clusters are asked elsewhere (`night.clusters`). Raises
-    SourceUnreadable for a source that gives nothing.
+    """All files of all sources, each once. `night.plans.clusters` asks the clusters.
+
+    Raises SourceUnreadable for a source that gives nothing.
     """
     files: dict[str, LogFile] = {}
     passed_over = 0

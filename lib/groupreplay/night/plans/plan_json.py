@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
-from groupreplay.night.landed import RecordsLanding
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.sources.watermark import PartitionWatermark, TextWatermark
 
 T = TypeVar("T")
