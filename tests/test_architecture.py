@@ -120,6 +120,27 @@ def test_machines_know_no_clock_no_chance_and_no_log(path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("path", sorted((LIBRARY / "night").rglob("*.py")), ids=_name)
+def test_no_step_of_a_night_reaches_into_the_jvm(path: Path) -> None:
+    names = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+    assert not names & {"_jvm", "_jsc", "_jsparkSession", "_gateway"}
+
+
+@pytest.mark.parametrize("path", sorted((LIBRARY / "night/frames").glob("*.py")), ids=_name)
+def test_frames_start_no_job_of_spark(path: Path) -> None:
+    names = {
+        node.func.attr
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    acts = {"collect", "isEmpty", "take", "head", "first", "save", "persist", "toLocalIterator"}
+    assert not names & acts
+
+
 @pytest.mark.parametrize("path", JOBS, ids=_name)
 def test_jobs_stand_alone(path: Path) -> None:
     others = {other.stem for other in JOBS}
