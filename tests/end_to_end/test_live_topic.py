@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import signal
 import time
 from collections import Counter
@@ -166,6 +167,12 @@ def cluster(
 def _run(cluster: Cluster, night: date) -> None:
     cluster.told.append(described(cluster.broker.address, list(cluster.groups)))
     cluster.results.append(cluster.run_as_scheduled(night))
+
+
+def test_each_night_keeps_the_id_of_its_cluster(cluster: Cluster) -> None:
+    kept = {json.loads(plan)["landing"]["cluster_id"] for (plan,) in cluster.rows("runs", "plan")}
+    (cluster_id,) = kept
+    assert re.fullmatch(r"[\w-]{22}", cluster_id), "as Kafka writes its ids"
 
 
 def test_members_states_and_topic_ids_are_what_a_client_is_told(cluster: Cluster) -> None:

@@ -81,8 +81,18 @@ class Job:
         """Before anything is landed into a night, None: the one of as-of."""
         was_landed = logical_date is not None and of_date(self.nights, logical_date) is not None
         self.inputs = with_clusters(
-            self.warehouse.spark, self.config, self.inputs, was_landed=was_landed, lands=True
+            self.warehouse.spark,
+            self.config,
+            self.inputs,
+            was_landed=was_landed,
+            lands=True,
+            cluster_id=self._cluster_id(),
         )
+
+    def _cluster_id(self) -> str:
+        """Of the cluster whose live topic was read last, "" where none was."""
+        known = (night.landing.cluster_id for night in reversed(self.nights))
+        return next((each for each in known if each), "")
 
     def default_date(self) -> date:
         newest = newest_ms(plan_units(self.inputs.files, {}))

@@ -65,7 +65,10 @@ def at_plan_time(landing: RecordsLanding, plan: Plan) -> RecordsLanding:
         is_other = any(unit.other_log for unit in plan.units)
         return replace(landing, topic_id="") if is_other else landing
     return replace(
-        landing, as_of_ms=max(landing.as_of_ms, plan.live.as_of_ms), topic_id=plan.live.topic_id
+        landing,
+        as_of_ms=max(landing.as_of_ms, plan.live.as_of_ms),
+        topic_id=plan.live.topic_id,
+        cluster_id=plan.live.cluster_id or landing.cluster_id,
     )
 
 

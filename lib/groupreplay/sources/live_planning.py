@@ -34,6 +34,7 @@ class LiveTopic:
         reads committed gets).
     compaction_lag_ms: the cleaner leaves records alone that are younger (`min.compaction.lag.ms`),
         0 if it does not, or may not be asked.
+    cluster_id: of its cluster, as that states it, "" where it states none.
     """
 
     topic: str
@@ -41,6 +42,7 @@ class LiveTopic:
     as_of_ms: int
     offsets: Mapping[int, tuple[int, int]]
     compaction_lag_ms: int = 0
+    cluster_id: str = ""
 
 
 def plan_live_units(

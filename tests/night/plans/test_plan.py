@@ -33,6 +33,10 @@ def test_a_plan_keeps_the_live_topic_and_the_landing_its_id_and_time() -> None:
     ] == [(0, 0, 10), (1, 0, 10)]
     landing = at_plan_time(RecordsLanding(as_of_ms=NOW_MS), plan)
     assert (landing.as_of_ms, landing.topic_id) == (TOPIC.as_of_ms, TOPIC.topic_id)
+    of_cluster = replace(TOPIC, cluster_id="own")
+    assert at_plan_time(landing, Plan((), live=of_cluster)).cluster_id == "own"
+    known = replace(landing, cluster_id="own")
+    assert at_plan_time(known, plan).cluster_id == "own", "one that states none changes nothing"
     assert at_plan_time(RecordsLanding(as_of_ms=NOW_MS), Plan(())) == RecordsLanding(
         as_of_ms=NOW_MS
     )

@@ -42,6 +42,7 @@ LANDING = RecordsLanding(
     holes=((3, 7), (3, 9)),
     kinds=("record",),
     topic_id="id",
+    cluster_id="cluster",
 )
 LINES = LinesLanding(
     watermarks={"a": TextWatermark(1, size=2, newest_ms=3, last_seen="2026-11-20")},
@@ -54,7 +55,7 @@ PLAN = Plan(
     (Unit(3, 0, -1, (UnitFile("segments", "/l", 5, "r"),), "segments", "i", ((0, 3),)),),
     4,
     (("/x\n", "why"),),
-    live=LiveTopic("__consumer_offsets", "id", 7, {0: (0, 9), 12: (3, 4)}, 5),
+    live=LiveTopic("__consumer_offsets", "id", 7, {0: (0, 9), 12: (3, 4)}, 5, "cluster"),
 )
 RESULTS = Results(
     landing=LANDING, lines=LINES, groups=GroupsConfig(exclude=("a*",)), staged_kinds=("epoch",)
@@ -84,8 +85,11 @@ def test_what_a_text_lacks_takes_its_default_and_what_nobody_knows_is_skipped() 
 @pytest.mark.parametrize("path", sorted(WRITTEN.rglob("*.json")), ids=lambda path: path.stem)
 def test_texts_of_released_versions_are_read_and_written_in_the_same_shape(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    again = joined_json(from_json(Plan, text), from_json(Results, text))
-    assert json.loads(again) == json.loads(text)
+    again = json.loads(joined_json(from_json(Plan, text), from_json(Results, text)))
+    for name in ("landing", "live"):
+        if again[name] is not None:
+            assert again[name].pop("cluster_id") == "", "a field that came later"
+    assert again == json.loads(text)
 
 
 def written(name: str) -> tuple[Plan, Results]:

@@ -48,6 +48,7 @@ class RecordsLanding(Landing):
     markers: transaction markers that this night landed.
     holes: (partition, last hole) of this night's units.
     topic_id: of the offsets topic, as the cluster stated it, "" where none was asked.
+    cluster_id: of the last cluster that was asked for the live topic, "" where none was.
     states_from: the night that was rebuilt first, as an ISO date: states that nights before it left
         are not read; "" where all states are read.
     late_until: the newest night, as an ISO date, whose late rows this one replays because it was
@@ -60,6 +61,7 @@ class RecordsLanding(Landing):
     markers: int = 0
     holes: tuple[tuple[int, int], ...] = ()
     topic_id: str = ""
+    cluster_id: str = ""
     states_from: str = ""
     late_until: str = ""
 

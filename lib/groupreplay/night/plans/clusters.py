@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource
-from groupreplay.errors import SourceUnreadable
+from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.night.landing.record_stream import Live
 from groupreplay.night.plans.inputs import Inputs
 from groupreplay.sources.kafka_admin import check_connector, cluster_topics, live_topic
@@ -23,7 +23,13 @@ def live_source(config: Config) -> KafkaSource | None:
 
 
 def with_clusters(
-    spark: SparkSession, config: Config, inputs: Inputs, *, was_landed: bool, lands: bool
+    spark: SparkSession,
+    config: Config,
+    inputs: Inputs,
+    *,
+    was_landed: bool,
+    lands: bool,
+    cluster_id: str = "",
 ) -> Inputs:
     """`inputs` with what the clusters of the configuration say.
 
@@ -31,7 +37,10 @@ def with_clusters(
         does not answer is passed over, with a warning.
     lands: asks for offsets of the live topic too; names of topics are asked for in any case.
 
-    Raises NotReady without the jars, SourceUnreadable where a cluster does not answer.
+    cluster_id: of the cluster that the nights before asked for the live topic, "" where none did.
+
+    Raises NotReady without the jars, SourceUnreadable where a cluster does not answer, ConfigError
+    where the live topic is another cluster's.
     """
 
     kinds = (KafkaSource, KafkaTopicsSource) if lands else (KafkaTopicsSource,)
@@ -45,7 +54,22 @@ def with_clusters(
             if not was_landed:
                 raise
             _log.warning("%s; this night runs again from what it had landed", error)
+    _check_cluster(config, inputs.live, cluster_id)
     return inputs
+
+
+def _check_cluster(config: Config, live: LiveTopic | None, known: str) -> None:
+    """Raises ConfigError where the live topic is of another cluster than is known. Its log would be
+    taken for a topic that was created again, and every group of the warehouse would end.
+    """
+    if live is not None and known and live.cluster_id not in ("", known):
+        raise ConfigError(
+            f"the source {live_source(config)}",
+            "bootstrap_servers",
+            f"these brokers are of the cluster with id {live.cluster_id}, and the nights of"
+            f" {config.cluster} in {config.warehouse} read the one with id {known}; name its"
+            " brokers, or give the other one a name of its own (cluster)",
+        )
 
 
 def _asked(spark: SparkSession, source: KafkaSource | KafkaTopicsSource, inputs: Inputs) -> Inputs:
