@@ -25,6 +25,8 @@ from tests.support.replaying import (
     replayed,
 )
 
+pytestmark = pytest.mark.long
+
 GROUPS_CUT_EVERYWHERE = 3
 RANDOM_PLACES = 200
 

@@ -34,6 +34,8 @@ from tests.support.random_logs import NAMES, logs
 from tests.support.recordings import RecordedGroup, all_groups
 from tests.support.replaying import boundaries, carried, difference, fact_keys, reduced, replayed
 
+pytestmark = pytest.mark.long
+
 _RECORDED = [group for group in all_groups() if len(boundaries(group.entries)) > 3]
 
 
