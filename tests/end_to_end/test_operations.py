@@ -20,7 +20,7 @@ from groupreplay.night.run import NightResult, run_night
 from groupreplay.report.joins.owners import OWNED
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 RECORDING = "other-groups-4.2"
 FIRST, SECOND = date(2026, 11, 21), date(2026, 11, 22)

@@ -43,8 +43,6 @@ from tests.report.evidence_by_hand import evidence
 from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import frame_of, packed_of
 
-pytestmark = pytest.mark.spark
-
 Prove = Callable[..., ReportContext]
 
 

@@ -8,7 +8,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
@@ -21,8 +20,6 @@ from groupreplay.report.tables.undecoded import undecoded
 from groupreplay.workers.fact_frames import Counts, Undecoded
 from tests.report.conftest import TOPICS_DDL, Stage
 from tests.report.facts_by_hand import AT, fact
-
-pytestmark = pytest.mark.spark
 
 
 def unit(partition: int, source: str = "segments", **counts: int) -> dict[str, Any]:

@@ -40,8 +40,6 @@ from tests.report.conftest import Stage
 from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import packed_of
 
-pytestmark = pytest.mark.spark
-
 FED_BY: dict[str, type[Fact]] = {
     "group_epochs": Epoch,
     "group_conversions": Conversion,
