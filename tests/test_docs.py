@@ -36,6 +36,7 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import facts
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.rules.rule_table import RULES
+from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
 from groupreplay.report.tables.anomalies import (
     CLOCK_JUMP,
@@ -46,7 +47,7 @@ from groupreplay.report.tables.anomalies import (
 from groupreplay.sources.files import find_files
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
-from groupreplay.tables.schemas import table_schema
+from groupreplay.tables.schemas import INTERNAL, table_schema
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.segments.read_unit import read_unit
@@ -75,9 +76,6 @@ ROOMS: Final = frozenset(
 )
 """Folders of the top level and of the package."""
 
-INTERNAL: Final = ("raw_records", "raw_lines", "replayed", "evidence", "group_state")
-"""Tables that are named in the documents, but whose columns are not explained there."""
-
 OTHER_RULES: Final = (
     REPLICA_CONFLICT,
     CLOCK_JUMP,
@@ -87,18 +85,6 @@ OTHER_RULES: Final = (
     "NEGATIVE_DURATION",
 )
 """Rules that are not of the protocol."""
-
-TABLES: Final[dict[str, tuple[type[facts.Fact], ...]]] = {
-    "migration_progress": (facts.GroupSnapshot,),
-    "group_conversions": (facts.Conversion,),
-    "group_epochs": (facts.Epoch,),
-    "member_states": (facts.MemberState,),
-    "member_assignments": (facts.HeldPartition,),
-    "revocation_latencies": (facts.HandOver,),
-    "stuck_members": (facts.Stall, facts.Chain),
-    "stuck_groups": (facts.Stall, facts.Chain),
-    "topics": (facts.TopicSeen,),
-}
 
 
 def text(name: str) -> str:
@@ -470,7 +456,7 @@ def test_derived_rows_are_what_replay_gives(document: str, head: str, body: str)
     rows = [
         row
         for row in replayed(where[2], int(where[3]))
-        if isinstance(row, TABLES[where[1]]) and row.from_offset == int(where[4])
+        if isinstance(row, SPECS[where[1]].facts) and row.from_offset == int(where[4])
     ]
     columns = {field.name for row in rows for field in dataclasses.fields(row)} | {
         "stuck_ms",

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource, Source
 from groupreplay.errors import ConfigError, SourceUnreadable
-from groupreplay.night import land_records as land
+from groupreplay.night.landing import record_stream as land
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition

@@ -12,14 +12,16 @@ from groupreplay.config.model import Config, RetentionConfig, Source
 from groupreplay.errors import ConfigError, RunHeld
 from groupreplay.night.maintain import maintain, undecided_commits
 from groupreplay.night.run import NightResult, run_night
+from groupreplay.tables import schemas
 from groupreplay.tables.runs import Ledger
+from groupreplay.tables.schemas import ALWAYS
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import before_first_marker, copy_log
 from tests.faults.nights import contents, run_rows
 
 RECORDING = "other-groups-4.2"
 NIGHTS = tuple(date(2026, 11, day) for day in range(21, 26))
-INTERNAL = ("raw_records", "group_state", "replayed")
+INTERNAL = [name for name in ALWAYS if name in schemas.INTERNAL]
 
 
 class Kept:

@@ -17,8 +17,10 @@ from pyspark.sql import functions as sf
 from groupreplay.cli.outcome import result_lines
 from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner, Source
 from groupreplay.night.run import NightResult, run_night
-from groupreplay.report.joins.owners import OWNED
+from groupreplay.report.catalog import SPECS
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
+
+OWNED = [spec.name for spec in SPECS.values() if spec.is_owned]
 
 pytestmark = pytest.mark.soak
 

@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import Config, KafkaSource
-from groupreplay.night import clusters as live
-from groupreplay.night import land_records as land
+from groupreplay.night.landing import record_stream as land
+from groupreplay.night.plans import clusters as live
 from groupreplay.night.run import run_night
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.wire.segments.read_live import UNKNOWN_MS

@@ -12,7 +12,7 @@ import pytest
 
 from groupreplay.night.warm_up import started, table_logs, workers
 from groupreplay.tables.warehouse import Warehouse
-from groupreplay.workers.loading import MODULES, load
+from groupreplay.workers.loading import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def test_workers_have_imported_what_steps_run(
 ) -> None:
     # Spark keeps workers apart by their environment: so none that another test left idle answers.
     monkeypatch.setitem(spark.sparkContext.environment, "GROUPREPLAY_TEST", "workers")
-    wanted = MODULES
+    wanted = ("groupreplay.workers.read_units", "groupreplay.workers.slices")
 
     def loaded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:

@@ -20,7 +20,6 @@ RAW_DDL = (
     "kind STRING, offsets_partition INT, offset BIGINT, ts_ms BIGINT, group_id STRING, key BINARY,"
     " value BINARY, source STRING, input STRING, detail STRING, log_incarnation INT"
 )
-TOPICS_DDL = "topic_id STRING, topic STRING"
 
 Stage = Callable[..., DataFrame]
 
@@ -56,13 +55,11 @@ def land(spark: SparkSession) -> Callable[..., DataFrame]:
 
 
 @pytest.fixture
-def context(spark: SparkSession) -> ReportContext:
-    topics = spark.createDataFrame([("id-orders", "orders")], TOPICS_DDL)
+def context() -> ReportContext:
     return ReportContext(
         cluster="c",
         logical_date=NIGHT,
         as_of_ms=AS_OF_MS,
         thresholds=Thresholds(),
-        topics=topics,
         log_kinds=frozenset(TEXT_KINDS),
     )

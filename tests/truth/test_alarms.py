@@ -22,6 +22,7 @@ from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.support.fact_frames import frame_of
 from tests.support.log_lines import newest_ms, recorded_evidence
+from tests.support.table_inputs import inputs_of
 from tests.truth.faults import (
     BEATS_MS,
     Alarm,
@@ -46,7 +47,6 @@ def alarms(spark: SparkSession) -> Alarms:
     """(recording, whether broker logs were read) -> rows of both tables, as one night tells
     them.
     """
-    topics = spark.createDataFrame([("", "")], "topic_id STRING, topic STRING")
 
     @cache
     def told(recording: str, with_lines: bool) -> list[Alarm]:
@@ -56,7 +56,6 @@ def alarms(spark: SparkSession) -> Alarms:
             date(2026, 1, 1),
             tables.as_of_ms,
             Thresholds(),
-            topics,
             log_kinds=frozenset(TEXT_KINDS),
         )
         if with_lines:
@@ -65,8 +64,8 @@ def alarms(spark: SparkSession) -> Alarms:
                 context, evidence=lines, evidence_tonight=lines, lines_as_of_ms=newest_ms(recording)
             )
         staged = frame_of(spark, REPLAYED, tables.facts)
-        rows = stuck_members(staged, context).unionByName(
-            stuck_groups(staged, context), allowMissingColumns=True
+        rows = stuck_members(inputs_of(staged, context)).unionByName(
+            stuck_groups(inputs_of(staged, context)), allowMissingColumns=True
         )
         rows = rows.withColumns(
             {"since": sf.unix_millis("since_at"), "by_lines": sf.col("evidence").isNotNull()}

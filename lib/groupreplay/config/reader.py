@@ -40,7 +40,7 @@ from groupreplay.config.strict_yaml import parse_yaml, read_text
 from groupreplay.config.tree import WORDS, found, merged, nested, put
 from groupreplay.errors import ConfigError
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
-from groupreplay.wire.text.line_layout import Layout
+from groupreplay.wire.text.line_layout import LineLayout
 
 BASE = "conf/base.yaml"
 OVERRIDE = "--set"
@@ -317,7 +317,7 @@ class _Reader:
 
     def check_layout(self, pattern: str, key: str) -> None:
         try:
-            Layout.of(pattern)
+            LineLayout.of(pattern)
         except ValueError as error:
             raise self.error(key, f"expected a log4j pattern that can be read: {error}") from error
 

@@ -4,30 +4,24 @@ back to back, on a few driver threads.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from datetime import date
+from graphlib import TopologicalSorter
 from typing import Any, Final
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
-from groupreplay.report.catalog import (
-    KINDS,
-    NAME_TOPICS,
-    OF_EVIDENCE,
-    OF_STAGED,
-    OF_STAGED_AND_RAW,
-    Sources,
-)
+from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.digest import DIGESTED, EMPTY, add_digests, observed
+from groupreplay.report.joins.digest import EMPTY, add_digests, observed
 from groupreplay.report.joins.privacy import HashKeys, hidden
+from groupreplay.report.night_rows import NightRows
 from groupreplay.report.summary.frames import SUMMARY_TABLES
-from groupreplay.report.tables.topics import topics
-from groupreplay.sources.given_topics import GivenTopic
+from groupreplay.report.table_inputs import StoredTables
+from groupreplay.report.table_spec import TableSpec
 from groupreplay.tables.schemas import INTERNAL
 from groupreplay.tables.warehouse import Warehouse
 
@@ -48,7 +42,7 @@ Delta table costs a job to find its files.
 """
 
 
-PUBLISHED: Final = (*OF_STAGED, *OF_STAGED_AND_RAW, *OF_EVIDENCE, "topics")
+PUBLISHED: Final = tuple(SPECS)
 """Every table that a night publishes."""
 
 
@@ -62,6 +56,32 @@ class Published:
     counts: dict[str, int] = field(default_factory=dict)
     digest: dict[str, str] = field(default_factory=dict)
     digest_final: dict[str, str] = field(default_factory=dict)
+
+
+def run_in_order(waits_for: Mapping[str, Iterable[str]], run: Callable[[str], None]) -> None:
+    """Runs each key on THREADS threads, when those that it waits for have ended; of keys that wait
+    for nothing, the first goes first. The error of a key is raised when all that run have ended;
+    keys that wait for it are not run.
+    """
+    places = {name: place for place, name in enumerate(waits_for)}
+    waiting = TopologicalSorter(waits_for)
+    waiting.prepare()
+    running: dict[Future[None], str] = {}
+    failed: list[Future[None]] = []
+    with ThreadPoolExecutor(THREADS) as threads:
+        while True:
+            ready = sorted(waiting.get_ready(), key=places.__getitem__)
+            running |= {threads.submit(run, name): name for name in ready}
+            if not running:
+                break
+            for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(ended)
+                if ended.exception() is None:
+                    waiting.done(name)
+                else:
+                    failed.append(ended)
+    for each in failed:
+        each.result()
 
 
 class Publisher:
@@ -88,95 +108,54 @@ class Publisher:
         self.published = Published()
         self.kept: dict[str, DataFrame] = {}
 
-    def publish(
-        self,
-        sources: Sources,
-        given: Sequence[GivenTopic],
-        kinds: Collection[str],
-        context: ReportContext,
-    ) -> None:
-        """Commits all tables; an error of one is raised when all have ended.
+    def publish(self, rows: NightRows, kinds: Collection[str], context: ReportContext) -> None:
+        """Commits all tables, each when those that it is made of are committed. An error of one is
+        raised when all have ended; tables that wait for that one are not committed.
 
         kinds: of the staged, raw and evidence rows there are.
-
-        context.topics is not used: the tables that name topics wait for the one that holds the
-        names.
         """
-        first = [
-            name
-            for name in (*OF_STAGED, *OF_STAGED_AND_RAW, *OF_EVIDENCE)
-            if name not in NAME_TOPICS
-        ]
-        with ThreadPoolExecutor(THREADS) as threads:
-            topics_known = threads.submit(
-                self._commit_topics, sources.staged("topics", context), given, context
-            )
-            commits = [
-                threads.submit(self._commit_table, name, sources, kinds, context) for name in first
-            ]
-            named = replace(context, topics=topics_known.result())
-            commits += [
-                threads.submit(self._commit_table, name, sources, kinds, named)
-                for name in sorted(NAME_TOPICS)
-            ]
-        for commit in commits:
-            commit.result()
+
+        def commit(name: str) -> None:
+            self._commit_table(SPECS[name], rows, kinds, context)
+
+        run_in_order(waits(SPECS.values()), commit)
 
     def _commit_table(
-        self, name: str, sources: Sources, kinds: Collection[str], context: ReportContext
+        self, spec: TableSpec, rows: NightRows, kinds: Collection[str], context: ReportContext
     ) -> None:
-        version = self._warehouse.version(name)
-        never_had_rows = name in OF_EVIDENCE and context.evidence_tonight is None
-        if never_had_rows or (name in KINDS and KINDS[name].isdisjoint(kinds) and version == 0):
+        version = self._warehouse.version(spec.name)
+        never_had_rows = spec.is_of_evidence and context.evidence_tonight is None
+        if never_had_rows or (version == 0 and not self._can_have_rows(spec, kinds)):
             # No rows, and none of this cluster to replace: even the empty commit that Delta would
             # leave out costs a second.
-            self._note(
-                name,
-                version,
-                {"rows": 0, "digest": EMPTY, "digest_final": EMPTY}
-                if name in DIGESTED
-                else {"rows": 0},
-            )
+            digests = {"digest": EMPTY, "digest_final": EMPTY} if spec.digest else {}
+            self._note(spec.name, version, {"rows": 0, **digests})
             return
-        frame = sources.frame(name, context)
-        if name not in INTERNAL:
-            frame = hidden(name, frame, self._keys)
-        if name in self._keeps:
-            frame = self.kept[name] = frame.persist()
-        self.commit(name, frame)
+        stored = StoredTables(self._logical_date, self._rows, spec.tables, spec.earlier)
+        frame = rows.frame(spec, context, stored)
+        if spec.name not in INTERNAL and not spec.is_of_tables:
+            frame = hidden(spec, frame, self._keys)
+        if spec.name in self._keeps:
+            frame = self.kept[spec.name] = frame.persist()
+        self._commit(spec, frame)
 
-    def _commit_topics(
-        self, staged: DataFrame, given: Sequence[GivenTopic], context: ReportContext
-    ) -> DataFrame:
-        """Commits the table `topics`; gives (topic_id, topic) of all ids known by now:
-        `ReportContext.topics`.
-        """
-        columns = {"topic_id": pa.string(), "topic": pa.string(), "partitions": pa.int32()}
-        table = pa.table(
-            {
-                name: pa.array([getattr(topic, name) for topic in given], kind)
-                for name, kind in columns.items()
-            }
-        )
-        known = self._topics(sf.col("logical_date") < sf.lit(self._logical_date))
-        self.commit(
-            "topics", topics(staged, self._warehouse.spark.createDataFrame(table), known, context)
-        )
-        return self._topics(sf.col("logical_date") <= sf.lit(self._logical_date)).select(
-            "topic_id", "topic"
+    def _can_have_rows(self, spec: TableSpec, kinds: Collection[str]) -> bool:
+        if not spec.is_of_tables:
+            return spec.has_rows_of(kinds)
+        return any(self.published.counts[name] for name in spec.tables) or any(
+            self._warehouse.version(name) > 0 for name in spec.earlier
         )
 
-    def _topics(self, nights: Column) -> DataFrame:
-        return self._warehouse.read("topics").where(
-            (sf.col("cluster") == self._warehouse.cluster) & nights
-        )
+    def _rows(self, name: str) -> DataFrame:
+        """Of the cluster, of all nights."""
+        return self._warehouse.read(name).where(sf.col("cluster") == self._warehouse.cluster)
 
-    def commit(self, name: str, frame: DataFrame) -> None:
-        """Commits one table."""
-        observation = Observation(name)
-        rows = observed(frame, name, observation).coalesce(self._tasks)
-        version = self._warehouse.replace(name, rows, self._where(name), self._user_metadata)
-        self._note(name, version, observation.get)
+    def _commit(self, spec: TableSpec, frame: DataFrame) -> None:
+        observation = Observation(spec.name)
+        rows = observed(frame, spec, observation).coalesce(self._tasks)
+        where = self._where(spec.name)
+        version = self._warehouse.replace(spec.name, rows, where, self._user_metadata)
+        self._note(spec.name, version, observation.get)
 
     def _where(self, name: str) -> str:
         """Rows that are not final are written anew by every night and stand once; final ones belong

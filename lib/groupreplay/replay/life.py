@@ -8,7 +8,7 @@ renames what is open when a group changes its protocol.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from groupreplay.replay.facts import (
     Chain,
@@ -22,7 +22,10 @@ from groupreplay.replay.facts import (
 )
 from groupreplay.state_codec import DERIVED, version_of
 
-TopicPartition = tuple[str, int]
+Unit = tuple[str, int]
+"""What members are assigned: a partition of a topic (its id or name), or of a subtopology."""
+
+TopicPartition = Unit
 
 CLASSIC = "classic"
 CONSUMER = "consumer"
@@ -112,6 +115,39 @@ class Member:
             "client_host": self.client_host,
             "member_protocol": self.protocol,
         }
+
+    def since(self, hole: int) -> Member:
+        """The member as its last K8 has it, for the life that began in a hole below that.
+
+        Rows that are open since before the hole stay with this one, whose life ends with them.
+        """
+        row, self.state_row = self.state_row, None
+        if row is not None and row.from_offset <= hole:
+            self.state_row, row = row, None
+        spans = {
+            tp: Span(self.current_at, self.current_offset, self.epoch, False) for tp in self.held
+        }
+        for tp in [tp for tp, span in self.spans.items() if span.from_offset > hole]:
+            spans[tp] = self.spans.pop(tp)
+        has_target = self.target_offset > hole
+        return replace(
+            self,
+            target=self.target if has_target else None,
+            target_offset=self.target_offset if has_target else -1,
+            spans=spans,
+            state_row=row,
+            joined_at=self.current_at,
+            joined_offset=self.current_offset,
+            join_observed=False,
+            requests={},
+            taken={},
+            waiting=set(),
+            wait=None,
+            limbo=None,
+            revocation=None,
+            owns_since_at=-1,
+            owns_since_offset=-1,
+        )
 
     @property
     def client_key(self) -> str:
@@ -254,6 +290,34 @@ class Life:
             "incarnation": self.incarnation,
             "offsets_partition": self.offsets_partition,
         }
+
+    def successor(self, incarnation: int) -> Life:
+        """The life of a consumer group that began inside a hole of this one's log."""
+        return Life(
+            self.group_id,
+            self.offsets_partition,
+            incarnation,
+            CONSUMER,
+            stamps_assignments=self.stamps_assignments,
+            topic_names=self.topic_names,
+            seen_topics=self.seen_topics,
+            commits={tp: commit for tp, commit in self.commits.items() if commit[1] > incarnation},
+            leader_epoch=self.leader_epoch,
+            leader_since=self.leader_since,
+            last_change_offset=self.last_change_offset,
+            last_hole=self.last_hole,
+            last_offset=self.last_offset,
+            last_at=self.last_at,
+        )
+
+    def become(self, protocol: str, *, birth_seen: bool | None = None) -> None:
+        """The group speaks another protocol from here on, or shows for the first time which one.
+
+        birth_seen: whether this is the birth of the group; None: as before.
+        """
+        self.protocol = protocol
+        if birth_seen is not None:
+            self.birth_seen = birth_seen
 
     def heir(self, incarnation: int, protocol: str, *, birth_seen: bool) -> Life:
         """The life that begins where this one ended in a conversion: it goes on with its history.

@@ -127,12 +127,10 @@ class GroupMachine(ABC):
         membership, life = self.membership, self.life
         change.group_ends, change.hides_ends = True, not removed
         for member_id in list(life.members):
-            membership.remove(change, member_id, change.last_offset)
+            membership.members.remove(change, member_id, change.last_offset)
         membership.settle(change)
         membership.epochs.close(change.at, change.offset, ended=removed)
-        if life.mixed is not None:
-            self.home.output.emit_stall(life.mixed, change.at, change.last_offset)
-            life.mixed = None
+        membership.stalls.end_mixed(change.at, change.last_offset)
         for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else [])):
             self.home.output.emit_chain(chain)
         membership.owners.finish_all()

@@ -10,10 +10,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.night.frames import replay
-from groupreplay.night.frames.replay import Hole, known_holes, latest_states, slices_for
-from groupreplay.night.plan import Landing, PartitionLanded
+from groupreplay.night.frames.replay import Hole, known_holes, slices_for
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.latest_states import latest_states
 from groupreplay.replay.facts import GroupSnapshot
-from groupreplay.report.catalog import unpacked
+from groupreplay.report.night_rows import unpacked
+from groupreplay.report.table_spec import StagedFacts
+from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.workers.fact_frames import Counts, GroupState
 
 
@@ -26,15 +29,17 @@ def test_slices_follow_the_rows_within_bounds(rows: int, cores: int, slices: int
 
 
 def test_holes_are_known_to_all_rows_above_them() -> None:
-    before = Landing(partitions={1: PartitionLanded(50, 10, ""), 2: PartitionLanded(50, -1, "")})
-    landing = Landing(holes=((1, 70), (2, 60), (1, 55)))
+    before = RecordsLanding(
+        watermarks={1: PartitionWatermark(50, last_hole=10), 2: PartitionWatermark(50)}
+    )
+    landing = RecordsLanding(holes=((1, 70), (2, 60), (1, 55)))
     assert known_holes(before, landing) == [
         Hole(1, 11, 56, 10),
         Hole(1, 56, 71, 55),
         Hole(1, 71, None, 70),
         Hole(2, 61, None, 60),
     ]
-    assert known_holes(Landing(), Landing()) == []
+    assert known_holes(RecordsLanding(), RecordsLanding()) == []
 
 
 RECORDS_DDL = (
@@ -83,7 +88,9 @@ def records(
 
 
 def facts(replayed: DataFrame, kind: type[Any], *columns: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row) for row in unpacked(replayed, (kind,)).select(*columns).collect())
+    return sorted(
+        tuple(row) for row in unpacked(replayed, StagedFacts((kind,))).select(*columns).collect()
+    )
 
 
 def explained(frame: DataFrame) -> str:
@@ -119,7 +126,7 @@ def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
 def test_state_of_the_night_before_comes_before_the_records(spark: SparkSession) -> None:
     first = replay.replayed(spark, records(spark, [("a", 1, 10), ("b", 1, 11)]), None, [], {}, 2)
     states = (
-        unpacked(first, (GroupState,))
+        unpacked(first, StagedFacts((GroupState,)))
         .select("group_id", sf.col("offsets_partition").cast("int"), "state_bytes")
         .localCheckpoint()
     )

@@ -18,6 +18,7 @@ from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.report.tables.stuck_members import stuck_members
 from tests.report.conftest import AS_OF_MS, Stage
 from tests.report.facts_by_hand import AT, fact
+from tests.support.table_inputs import inputs_of
 
 MINUTE = 60_000
 
@@ -82,7 +83,9 @@ def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportC
             detail="no target",
         ),
     ]
-    rows = {row.member_id: row for row in stuck_members(stage(*facts), context).collect()}
+    rows = {
+        row.member_id: row for row in stuck_members(inputs_of(stage(*facts), context)).collect()
+    }
     assert {
         name: (row.stuck_ms, row.is_open, row.is_final, row.to_offset) for name, row in rows.items()
     } == {
@@ -96,7 +99,7 @@ def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportC
         None,
     )
     assert rows["open"].until_at is None
-    groups = stuck_groups(stage(*facts), context).collect()
+    groups = stuck_groups(inputs_of(stage(*facts), context)).collect()
     assert [(row.reason, row.stuck_ms, row.is_open, row.detail) for row in groups] == [
         ("ASSIGNING_STALLED", 16_000, False, "no target")
     ]
@@ -132,7 +135,7 @@ def test_chains_become_episodes(stage: Stage, context: ReportContext) -> None:
             )
         )
     found: dict[str, list[tuple[int, int, int]]] = {name: [] for name in CHAINS}
-    rows = stuck_members(stage(*facts), context).selectExpr(
+    rows = stuck_members(inputs_of(stage(*facts), context)).selectExpr(
         "*", f"unix_millis(since_at) - {AT} AS first", f"unix_millis(until_at) - {AT} - 1 AS last"
     )
     for row in rows.orderBy("first").collect():
@@ -164,7 +167,9 @@ def test_a_chain_is_open_while_its_last_repetition_is_within_the_window(
         chain("over", AS_OF_MS - 5, is_final=True),
         chain("went on alone", AS_OF_MS - 2 * window - 5, more=1),
     ]
-    rows = {row.member_id: row for row in stuck_members(stage(*facts), context).collect()}
+    rows = {
+        row.member_id: row for row in stuck_members(inputs_of(stage(*facts), context)).collect()
+    }
     assert {
         name: (row.is_open, row.until_at is None, row.stuck_ms) for name, row in rows.items()
     } == {
@@ -180,10 +185,10 @@ def test_epoch_storms_belong_to_the_group(stage: Stage, context: ReportContext) 
     storm = fact(
         Chain, reason="EPOCH_STORM", member_id=None, times_at=times, ends_at=times, is_final=True
     )
-    assert stuck_members(stage(storm), context).count() == 0
+    assert stuck_members(inputs_of(stage(storm), context)).count() == 0
     assert [
         (row.reason, row.repetitions, row.stuck_ms)
-        for row in stuck_groups(stage(storm), context).collect()
+        for row in stuck_groups(inputs_of(stage(storm), context)).collect()
     ] == [("EPOCH_STORM", 12, 11_000)]
 
 
@@ -230,7 +235,7 @@ def test_thresholds_of_a_group_are_those_of_the_first_pattern_that_has_them(
         for group in ("loops", "other")
     ]
     found: dict[tuple[str, str], set[str]] = {}
-    for row in stuck_members(stage(*stalls, *chains), context).collect():
+    for row in stuck_members(inputs_of(stage(*stalls, *chains), context)).collect():
         found.setdefault((row.group_id, row.reason), set()).add(row.member_id)
     assert found == {
         ("batch-one", "SLOW_REVOCATION"): {"60 s"},
@@ -245,5 +250,7 @@ def test_thresholds_of_a_group_are_those_of_the_first_pattern_that_has_them(
     ]
     assert {
         row.group_id
-        for row in migration_progress(stage(*mixed), context).where("is_stalled").collect()
+        for row in migration_progress(inputs_of(stage(*mixed), context))
+        .where("is_stalled")
+        .collect()
     } == {"batch-one", "other-one"}

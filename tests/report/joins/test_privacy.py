@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -17,11 +18,11 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringTy
 from groupreplay.config.model import PrivacyConfig
 from groupreplay.evidence import classic_rebalances as rebalances
 from groupreplay.replay.rules.rule_table import RULES
+from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.privacy import (
     FIELDS,
     MEMBERS,
     RULES_OF_PARTITIONS,
-    TEXTS,
     HashKeys,
     hash_keys,
     hidden,
@@ -78,7 +79,6 @@ CLEAR = {
 design.
 """
 
-CLEAR_IN = {("stuck_members", "reason"), ("stuck_groups", "reason"), ("coverage", "detail")}
 OF_RUNS = {
     "run_id",
     "holder",
@@ -117,7 +117,7 @@ def shown(
     frame = spark.createDataFrame(
         [(number, *row) for number, row in enumerate(rows)], f"n INT, {ddl}"
     ).coalesce(1)
-    result = hidden(table, frame, using or keys())
+    result = hidden(SPECS[table], frame, using or keys())
     assert result.columns == frame.columns
     return [tuple(row)[1:] for row in result.orderBy("n").collect()]
 
@@ -143,7 +143,7 @@ def test_fields_are_hashed_alike_everywhere_and_null_stays_null(spark: SparkSess
     assert shown(spark, "members", ddl, row, using=keys("instance_id"))[0][3] == hashed(
         "client_id", "i-1"
     )
-    assert hidden("members", spark.createDataFrame([row], ddl), None).collect() == [row]
+    assert hidden(SPECS["members"], spark.createDataFrame([row], ddl), None).collect() == [row]
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_member_ids_keep_nothing_but_what_is_random(
         " client_host: STRING>>"
     )
     row = (member, [member, RANDOM], [(member, "/h")])
-    (found,) = shown(spark, "t", ddl, row)
+    (found,) = shown(spark, "members", ddl, row)
     assert found == (becomes, [becomes, RANDOM], [(becomes, hashed("client_host", "/h"))])
-    assert shown(spark, "t", ddl, row, using=keys("principal")) == [row]
+    assert shown(spark, "members", ddl, row, using=keys("principal")) == [row]
 
 
 def test_who_asks_is_told_by_what_stands_beside(spark: SparkSession) -> None:
@@ -298,20 +298,35 @@ def test_salts_and_choices_are_told_apart_and_not_given_away() -> None:
 
 def test_salt_is_in_no_plan(spark: SparkSession) -> None:
     frame = hidden(
-        "members",
+        SPECS["members"],
         spark.createDataFrame([("c", date(2026, 1, 1))], "client_id STRING, logical_date DATE"),
         keys(),
     )
     assert SALT not in str(frame._jdf.queryExecution().toString())
 
 
-@pytest.mark.parametrize("table", [name for name in PUBLIC if name != "runs"])
+@pytest.mark.parametrize("table", [name for name in SPECS if name in PUBLIC])
 def test_no_column_was_forgotten(spark: SparkSession, table: str) -> None:
-    """A new column must be named here as clear, or in `report.joins.privacy`."""
+    """A new column must be named in its table's spec, as clear or not, if its name is not known
+    here or in `report.joins.privacy`.
+    """
     special = {("refusals", "subject"), ("undecoded", "raw"), ("coverage", "loggers")}
-    for name in _texts(table_schema(spark, table).struct, ""):
-        known = name in FIELDS | MEMBERS | CLEAR or {(table, name)} & (TEXTS | CLEAR_IN | special)
-        assert known, f"{table}.{name}: may it hold what is hidden?"
+    spec = SPECS[table]
+    known = FIELDS | MEMBERS | CLEAR | spec.members | spec.texts | spec.clear
+    found = set(_texts(table_schema(spark, table).struct, ""))
+    for name in found - known:
+        assert (table, name) in special, f"{table}.{name}: may it hold what is hidden?"
+    assert spec.members | spec.texts | spec.clear <= found, "the spec names columns of the table"
+
+
+def test_a_spec_names_members_that_no_other_table_has(spark: SparkSession) -> None:
+    spec = replace(SPECS["members"], members=frozenset({"leaver"}))
+    frame = spark.createDataFrame(
+        [(f"c-{UUID}", [(f"c-{UUID}",)])], "leaver STRING, some ARRAY<STRUCT<leaver: STRING>>"
+    )
+    row = hidden(spec, frame, keys()).first()
+    assert row is not None
+    assert (row.leaver, row.some[0].leaver) == (named("c"), named("c"))
 
 
 def test_runs_hold_what_was_looked_at(spark: SparkSession) -> None:

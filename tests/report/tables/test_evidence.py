@@ -23,10 +23,12 @@ from groupreplay.evidence.evidence_facts import (
     Silence,
 )
 from groupreplay.replay.facts import Epoch, Fact, GroupSnapshot, HandOver, HeldPartition, MemberLife
-from groupreplay.report.catalog import Sources
+from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.evidence_stalls import unseen_reasons
 from groupreplay.report.joins.owners import with_owners
+from groupreplay.report.night_rows import NightRows
+from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.tables.coordinator_events import coordinator_events
 from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments
@@ -42,6 +44,7 @@ from tests.report.conftest import AS_OF_MS, Stage
 from tests.report.evidence_by_hand import evidence
 from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import frame_of, packed_of
+from tests.support.table_inputs import inputs_of, no_topics
 
 Prove = Callable[..., ReportContext]
 
@@ -83,20 +86,22 @@ def test_a_removal_is_told_by_the_line_of_its_epoch(stage: Stage, prove: Prove) 
     held = stage(fact(HeldPartition, **REMOVED))
     row = one(
         member_assignments(
-            held,
-            prove(
-                evidence(Departure, ended_at=AT + 59_990, epoch=8),
-                evidence(
-                    Departure,
-                    ended_at=AT + 58_000,
-                    epoch=9,
-                    outcome="FENCED",
-                    end_detail="SESSION_EXPIRED",
-                    position=70,
+            inputs_of(
+                held,
+                prove(
+                    evidence(Departure, ended_at=AT + 59_990, epoch=8),
+                    evidence(
+                        Departure,
+                        ended_at=AT + 58_000,
+                        epoch=9,
+                        outcome="FENCED",
+                        end_detail="SESSION_EXPIRED",
+                        position=70,
+                    ),
+                    evidence(Departure, ended_at=AT + 60_000, epoch=9, member_id="other"),
+                    evidence(Departure, ended_at=AT + 60_000, epoch=9, group_id="other"),
                 ),
-                evidence(Departure, ended_at=AT + 60_000, epoch=9, member_id="other"),
-                evidence(Departure, ended_at=AT + 60_000, epoch=9, group_id="other"),
-            ),
+            )
         )
     )
     assert (row.end_reason, row.end_detail, row.end_confidence, row.evidence.position) == (
@@ -145,8 +150,10 @@ def test_without_an_epoch_the_nearest_line_within_the_span_counts(
 ) -> None:
     row = one(
         member_assignments(
-            stage(fact(HeldPartition, **REMOVED)),
-            prove(*(evidence(Departure, **each) for each in told), evidence(Outage)),
+            inputs_of(
+                stage(fact(HeldPartition, **REMOVED)),
+                prove(*(evidence(Departure, **each) for each in told), evidence(Outage)),
+            )
         )
     )
     assert (row.end_reason, row.end_detail, row.end_confidence) == expected
@@ -159,7 +166,7 @@ def test_what_records_prove_stays(stage: Stage, prove: Prove) -> None:
     )
     replaced = one(
         member_assignments(
-            stage(fact(HeldPartition, **{**REMOVED, "end_reason": "REPLACED"})), lines
+            inputs_of(stage(fact(HeldPartition, **{**REMOVED, "end_reason": "REPLACED"})), lines)
         )
     )
     assert (replaced.end_reason, replaced.end_detail, replaced.end_confidence) == (
@@ -181,17 +188,19 @@ def test_a_fence_at_the_timeout_is_concluded_until_a_line_says_so(
     fenced = fact(
         HandOver, outcome="FENCED", ended_at=AT + 20_001, is_censored=False, is_final=True
     )
-    row = one(revocation_latencies(stage(fenced), lines))
+    row = one(revocation_latencies(inputs_of(stage(fenced), lines)))
     assert (row.outcome, row.end_detail, row.end_confidence) == (
         "FENCED",
         "REBALANCE_TIMEOUT",
         "EXACT",
     )
     left = one(
-        revocation_latencies(stage(fenced), prove(evidence(Departure, ended_at=AT + 20_000)))
+        revocation_latencies(
+            inputs_of(stage(fenced), prove(evidence(Departure, ended_at=AT + 20_000)))
+        )
     )
     assert (left.outcome, left.end_confidence) == ("LEFT", "EXACT")
-    alone = one(revocation_latencies(stage(fenced), prove(evidence(Outage))))
+    alone = one(revocation_latencies(inputs_of(stage(fenced), prove(evidence(Outage)))))
     assert (alone.outcome, alone.end_detail, alone.end_confidence, alone.evidence) == (
         "FENCED",
         None,
@@ -245,7 +254,7 @@ def test_causes_of_epochs_come_from_departures_and_of_generations_from_rebalance
             reason="LEADER_REJOINED",
         ),
     )
-    rows = {row.from_offset: row for row in group_epochs(epochs, lines).collect()}
+    rows = {row.from_offset: row for row in group_epochs(inputs_of(epochs, lines)).collect()}
     told = {
         offset: (
             row.cause,
@@ -292,7 +301,7 @@ def test_a_life_has_the_contact_of_its_time(stage: Stage, prove: Prove) -> None:
             software_version="4.4.0",
         ),
     )
-    rows = {row.from_offset: row for row in members(lives, lines).collect()}
+    rows = {row.from_offset: row for row in members(inputs_of(lives, lines)).collect()}
     assert (rows[1].end_reason, rows[1].end_detail, rows[1].heartbeats, rows[1].longest_gap_ms) == (
         "FENCED",
         "SESSION_EXPIRED",
@@ -312,7 +321,7 @@ def test_a_life_has_the_contact_of_its_time(stage: Stage, prove: Prove) -> None:
 
 
 def test_without_logs_lives_say_what_the_topic_says(stage: Stage, context: ReportContext) -> None:
-    row = one(members(stage(life(ended_at=AT, end_reason="LEFT_OR_FENCED")), context))
+    row = one(members(inputs_of(stage(life(ended_at=AT, end_reason="LEFT_OR_FENCED")), context)))
     assert (row.end_reason, row.end_confidence, row.software_name, row.evidence) == (
         "LEFT_OR_FENCED",
         "NONE",
@@ -328,7 +337,9 @@ def test_a_refusal_in_both_logs_is_told_once(prove: Prove) -> None:
         evidence(Refusal, subject="other", error_code=4711, refusal="ERROR_4711"),
     )
     assert lines.evidence_tonight is not None
-    rows = {row.subject: row for row in refusals(lines.evidence_tonight, lines).collect()}
+    rows = {
+        row.subject: row for row in refusals(inputs_of(lines.evidence_tonight, lines)).collect()
+    }
     assert (rows["m"].error, rows["m"].message, rows["m"].evidence.source) == (
         "UNRELEASED_INSTANCE_ID",
         "owned",
@@ -352,7 +363,7 @@ def test_an_answer_without_a_text_gets_that_of_the_line(prove: Prove) -> None:
     assert lines.evidence_tonight is not None
     rows = {
         row.subject: (row.message, row.evidence.source)
-        for row in refusals(lines.evidence_tonight, lines).collect()
+        for row in refusals(inputs_of(lines.evidence_tonight, lines)).collect()
     }
     assert rows == {
         "m": ("Index 1 out of bounds for length 1.", "request_log"),
@@ -414,7 +425,8 @@ def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
     ]
     groups = [fact(GroupSnapshot, group_id=each.group_id, phase="NATIVE") for each in alive]
     rows = {
-        row.group_id: row for row in stuck_members(stage(*alive, *groups), prove(*facts)).collect()
+        row.group_id: row
+        for row in stuck_members(inputs_of(stage(*alive, *groups), prove(*facts))).collect()
     }
     assert {group: (row.reason, row.stuck_ms, row.is_open) for group, row in rows.items()} == {
         "loop": ("REJECTED_LOOP", 20_000, False),
@@ -490,7 +502,7 @@ def test_stuck_groups_of_lines(stage: Stage, prove: Prove) -> None:
     )
     rows = {
         row.group_id: row
-        for row in stuck_groups(stage(fact(GroupSnapshot)), prove(*facts)).collect()
+        for row in stuck_groups(inputs_of(stage(fact(GroupSnapshot)), prove(*facts))).collect()
     }
     assert {group: (row.reason, row.stuck_ms, row.is_open) for group, row in rows.items()} == {
         "refused": ("UPGRADE_REFUSED", 0, False),
@@ -516,9 +528,9 @@ def test_tables_of_lines_have_their_columns(
     lines = prove(evidence(Outage))
     assert lines.evidence_tonight is not None
     frames = {
-        "refusals": with_owners(refusals(lines.evidence_tonight, lines), None),
-        "rebalances": with_owners(rebalances(lines.evidence_tonight, lines), None),
-        "coordinator_events": coordinator_events(stage(), lines.evidence_tonight, lines),
+        "refusals": with_owners(refusals(inputs_of(lines.evidence_tonight, lines)), None),
+        "rebalances": with_owners(rebalances(inputs_of(lines.evidence_tonight, lines)), None),
+        "coordinator_events": coordinator_events(inputs_of(stage(), lines)),
     }
     for name, frame in frames.items():
         bare = [
@@ -540,16 +552,18 @@ def test_tables_that_ask_facts_of_other_kinds_get_them(
         silence, evidence(ShardEvent, group_id=""), evidence(AssignorFailure, is_final=True)
     )
     assert lines.evidence_tonight is not None
-    staged, sources = stage(*facts), Sources(packed_of(spark, facts), land())
+    staged = stage(*facts)
+    rows_of_night = NightRows(packed_of(spark, facts), land(), None, no_topics(spark))
+    stored = StoredTables(lines.logical_date, spark.table)
     expected = {
-        "stuck_members": with_owners(stuck_members(staged, lines), None),
-        "stuck_groups": with_owners(stuck_groups(staged, lines), None),
-        "coordinator_events": coordinator_events(staged, lines.evidence_tonight, lines),
+        "stuck_members": with_owners(stuck_members(inputs_of(staged, lines)), None),
+        "stuck_groups": with_owners(stuck_groups(inputs_of(staged, lines)), None),
+        "coordinator_events": coordinator_events(inputs_of(staged, lines)),
     }
     for name, frame in expected.items():
         rows = frame.collect()
         assert rows, name
-        assert sources.frame(name, lines).collect() == rows, name
+        assert rows_of_night.frame(SPECS[name], lines, stored).collect() == rows, name
 
 
 def test_phases_and_events(stage: Stage, prove: Prove) -> None:
@@ -558,7 +572,7 @@ def test_phases_and_events(stage: Stage, prove: Prove) -> None:
         evidence(ShardEvent, group_id="", moved_from=2),
     )
     assert lines.evidence_tonight is not None
-    row = one(rebalances(lines.evidence_tonight, lines))
+    row = one(rebalances(inputs_of(lines.evidence_tonight, lines)))
     assert (row.join_ms, row.sync_ms, row.cause, row.generation) == (3_000, 4, "JOIN", 6)
     staged = stage(
         fact(GroupSnapshot, group_id="b"),
@@ -568,7 +582,7 @@ def test_phases_and_events(stage: Stage, prove: Prove) -> None:
         fact(Epoch, started_at=AT + 60_001),
         fact(Epoch, started_at=AT - 1),
     )
-    event = one(coordinator_events(staged, lines.evidence_tonight, lines))
+    event = one(coordinator_events(inputs_of(staged, lines)))
     assert (event.event, event.moved_from, event.groups, event.group_ids, event.epochs_after) == (
         "LOADED",
         2,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from chispa import assert_df_equality
@@ -15,11 +16,12 @@ from groupreplay.replay.facts import Anomaly, TopicSeen
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.tables.anomalies import anomalies
 from groupreplay.report.tables.coverage import coverage
-from groupreplay.report.tables.topics import topic_names, topics
+from groupreplay.report.tables.topics import topics
 from groupreplay.report.tables.undecoded import undecoded
 from groupreplay.workers.fact_frames import Counts, Undecoded
-from tests.report.conftest import TOPICS_DDL, Stage
+from tests.report.conftest import Stage
 from tests.report.facts_by_hand import AT, fact
+from tests.support.table_inputs import TOPICS_DDL, inputs_of, topics_of
 
 
 def unit(partition: int, source: str = "segments", **counts: int) -> dict[str, Any]:
@@ -84,7 +86,7 @@ def test_coverage_adds_up_input_by_input(stage: Stage, land: Stage, context: Rep
     rows = {
         row.input: row
         for row in (
-            coverage(staged, raw, context)
+            coverage(inputs_of(staged, context, raw))
             .selectExpr("*", "unix_millis(last_at) AS last_ms", "first_at IS NULL AS is_idle")
             .collect()
         )
@@ -141,7 +143,9 @@ def test_undecoded_names_the_place_and_caps_the_bytes(
     )
     elsewhere = replace(long, offsets_partition=9)
     rows = (
-        undecoded(stage(long, elsewhere), land(DAMAGE, unit(3, source="dump_log")), context)
+        undecoded(
+            inputs_of(stage(long, elsewhere), context, land(DAMAGE, unit(3, source="dump_log")))
+        )
         .selectExpr("*", "length(raw) AS kept")
         .collect()
     )
@@ -254,7 +258,7 @@ def test_logs_of_brokers_are_covered_line_by_line(
     rows = {
         row.input: row
         for row in coverage(
-            stage(Counts(offsets_partition=3)), land(unit(3)), context, lines
+            inputs_of(stage(Counts(offsets_partition=3)), context, land(unit(3)), lines)
         ).collect()
     }
     names = (
@@ -294,7 +298,7 @@ def test_logs_of_brokers_are_covered_line_by_line(
         None,
     )
     assert rows["__consumer_offsets-3"].loggers is None
-    found = undecoded(stage(), land(unit(3)), context, lines).collect()
+    found = undecoded(inputs_of(stage(), context, land(unit(3)), lines)).collect()
     assert {
         (
             row.source,
@@ -340,7 +344,9 @@ def test_what_replicas_disagree_on_is_one_anomaly_without_a_group(
         late,
         other,
     )
-    rows = {row.rule: row for row in anomalies(stage(fact(Anomaly)), raw, context).collect()}
+    rows = {
+        row.rule: row for row in anomalies(inputs_of(stage(fact(Anomaly)), context, raw)).collect()
+    }
     told = {
         rule: (
             row.group_id,
@@ -402,8 +408,11 @@ def test_topics_are_what_no_night_before_knew(
     )
     given_rows = [("b", "Beta", 7), ("b", "Beta", 7), ("c", "gamma", None), ("old", "old-name", 1)]
     given = spark.createDataFrame(given_rows, f"{TOPICS_DDL}, partitions INT")
-    known = spark.createDataFrame([("old", "old-name")], TOPICS_DDL)
-    new = topics(staged, given, known, context)
+    before, after = (context.logical_date + timedelta(days) for days in (-1, 1))
+    known = topics_of(spark, before, ("old", "old-name")).unionByName(
+        topics_of(spark, after, ("a", "alpha"))
+    )
+    new = topics(inputs_of(staged, context, given_topics=given, tables={"topics": known}))
     expected = spark.createDataFrame(
         [
             ("a", "alpha", AT, 6, "K4"),
@@ -416,18 +425,14 @@ def test_topics_are_what_no_night_before_knew(
         "topic_id", "topic", "unix_millis(first_seen_at) AS seen_ms", "partitions", "source"
     )
     assert_df_equality(found, expected, ignore_row_order=True, ignore_nullable=True)
-    names = spark.createDataFrame(
-        [("a", "alpha"), ("b", "Beta"), ("c", "gamma"), ("old", "old-name")], TOPICS_DDL
-    )
-    assert_df_equality(
-        topic_names(new, known, known), names, ignore_row_order=True, ignore_nullable=True
-    )
 
 
 def test_what_no_source_shows_is_listed(stage: Stage, land: Stage, context: ReportContext) -> None:
     """Once for each reason of being stuck that logs of brokers could show."""
     rows = coverage(
-        stage(), land(), replace(context, log_kinds=frozenset({"segments", "server_log"}))
+        inputs_of(
+            stage(), replace(context, log_kinds=frozenset({"segments", "server_log"})), land()
+        )
     ).collect()
     assert {row.input: row.detail for row in rows} == {
         "NOT_HEARTBEATING": "not observable: needs request_log",

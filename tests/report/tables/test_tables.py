@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import reduce
+from graphlib import TopologicalSorter
 from typing import Any
 
 import pytest
@@ -16,38 +17,35 @@ from pyspark.sql.types import DataType, StructField
 
 from groupreplay.replay.facts import (
     FACTS,
-    Anomaly,
-    Conversion,
     Epoch,
     Fact,
     GroupSnapshot,
     HandOver,
     HeldPartition,
-    MemberLife,
-    MemberState,
     Stall,
 )
-from groupreplay.report.catalog import OF_STAGED, OF_STAGED_AND_RAW, Sources
+from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.night_rows import NightRows
+from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments
 from groupreplay.report.tables.migration_progress import migration_progress
 from groupreplay.report.tables.revocation_latencies import revocation_latencies
-from groupreplay.report.tables.topics import topics
 from groupreplay.tables.schemas import table_schema
 from groupreplay.workers.fact_frames import Counts, GroupState, Undecoded
 from tests.report.conftest import Stage
 from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import packed_of
+from tests.support.table_inputs import inputs_of, no_topics
+
+RESHAPED = {"migration_progress", "topics"}
+"""Tables whose rows are not one fact each, field by field."""
 
 FED_BY: dict[str, type[Fact]] = {
-    "group_epochs": Epoch,
-    "group_conversions": Conversion,
-    "member_states": MemberState,
-    "members": MemberLife,
-    "member_assignments": HeldPartition,
-    "revocation_latencies": HandOver,
-    "anomalies": Anomaly,
+    spec.name: spec.facts[0]
+    for spec in SPECS.values()
+    if len(spec.facts) == 1 and issubclass(spec.facts[0], Fact) and spec.name not in RESHAPED
 }
 
 
@@ -73,14 +71,21 @@ def _one_of_each() -> list[Any]:
 
 
 def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> dict[str, DataFrame]:
-    """As a night makes them, of packed facts."""
-    sources = Sources(packed_of(raw.sparkSession, facts), raw)
-    nothing = context.topics.limit(0)
-    given = nothing.withColumn("partitions", sf.lit(None).cast("int"))
-    reports = {name: sources.frame(name, context) for name in (*OF_STAGED, *OF_STAGED_AND_RAW)}
-    return reports | {
-        "topics": topics(sources.staged("topics", context), given, known=nothing, context=context)
-    }
+    """As a night makes them, of packed facts, where no night was before and there are no broker
+    logs.
+    """
+    spark, reports = raw.sparkSession, dict[str, DataFrame]()
+    rows = NightRows(packed_of(spark, facts), raw, None, no_topics(spark))
+
+    def stored(name: str) -> DataFrame:
+        nothing = spark.createDataFrame([], table_schema(spark, name).struct)
+        return reports.get(name, nothing)
+
+    order = TopologicalSorter(waits(SPECS.values())).static_order()
+    for spec in [SPECS[name] for name in order if not SPECS[name].is_of_evidence]:
+        tables = StoredTables(context.logical_date, stored, spec.tables, spec.earlier)
+        reports[spec.name] = rows.frame(spec, context, tables)
+    return reports
 
 
 def test_each_transform_gives_the_columns_of_its_table(
@@ -109,7 +114,8 @@ def test_one_fact_of_each_kind_gives_one_row_in_its_table(
     land: Stage, context: ReportContext
 ) -> None:
     counts = _row_counts(_reports(_one_of_each(), land(), context))
-    assert counts == dict.fromkeys(counts, 1)
+    of_facts = {name: rows for name, rows in counts.items() if SPECS[name].facts}
+    assert of_facts == dict.fromkeys(of_facts, 1)
 
 
 def test_no_facts_give_no_rows(land: Stage, context: ReportContext) -> None:
@@ -126,17 +132,19 @@ def test_each_field_of_a_fact_is_a_column_of_its_table(spark: SparkSession, name
 def test_values_past_their_types_become_the_limits(stage: Stage, context: ReportContext) -> None:
     far = 2**63 - 1
     row = group_epochs(
-        stage(
-            fact(
-                Epoch,
-                started_at=far,
-                converged_at=-far,
-                members=far,
-                members_classic=-far,
-                partitions_moved=None,
-            )
-        ),
-        context,
+        inputs_of(
+            stage(
+                fact(
+                    Epoch,
+                    started_at=far,
+                    converged_at=-far,
+                    members=far,
+                    members_classic=-far,
+                    partitions_moved=None,
+                )
+            ),
+            context,
+        )
     )
     told = row.selectExpr(
         "date_format(started_at, 'yyyy')",
@@ -168,7 +176,9 @@ def test_migration_progress_tells_the_share_who_blocks_and_who_is_stalled(
         ),
         fact(GroupSnapshot, group_id="connect", phase="NOT_APPLICABLE", mixed_since_at=None),
     ]
-    rows = {row.group_id: row for row in migration_progress(stage(*facts), context).collect()}
+    rows = {
+        row.group_id: row for row in migration_progress(inputs_of(stage(*facts), context)).collect()
+    }
     assert {name: (row.progress_pct, row.is_stalled) for name, row in rows.items()} == {
         "stalled": (66.7, True),
         "mixed": (66.7, False),
@@ -197,7 +207,7 @@ def test_open_hand_overs_last_until_as_of_unless_their_start_was_not_seen(
         ),
         fact(HandOver, member_id="from the future", requested_at=context.as_of_ms + 1),
     ]
-    rows = revocation_latencies(stage(*facts), context).collect()
+    rows = revocation_latencies(inputs_of(stage(*facts), context)).collect()
     assert {row.member_id: row.revoke_ms for row in rows} == {
         "open": context.as_of_ms - AT,
         "not seen": None,
@@ -212,7 +222,7 @@ def test_a_topic_without_a_name_is_shown_by_its_id(stage: Stage, context: Report
         fact(HeldPartition, topic=None, topic_id="id-orders"),
         fact(HeldPartition, topic=None, topic_id="id-unknown"),
     ]
-    rows = member_assignments(stage(*facts), context).collect()
+    rows = member_assignments(inputs_of(stage(*facts), context)).collect()
     assert {(row.topic, row.topic_id) for row in rows} == {
         ("by-name", None),
         ("orders", "id-orders"),

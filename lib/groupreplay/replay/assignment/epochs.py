@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.facts import Chain, Epoch, Stall
-from groupreplay.replay.life import CLASSIC, Life, TopicPartition
+from groupreplay.replay.life import CLASSIC, Life
 from groupreplay.replay.output import Output
 
 JOIN = "JOIN"
@@ -70,6 +70,17 @@ class Epochs:
             life.topic_metadata_epoch = epoch
         if cause[0] in STORM_CAUSES and observed and life.protocol != CLASSIC:
             self._add_to_storm(at, offset)
+
+    def note_topics(self, epoch: int, metadata_hash: int) -> None:
+        """A K3's hash of the topics subscribed to: another one shows that they changed."""
+        life = self._life
+        if metadata_hash != life.metadata_hash:
+            life.topic_metadata_epoch = epoch
+        life.metadata_hash = metadata_hash
+
+    def count_only(self, epoch: int | None) -> None:
+        """The epoch of a group that gets no rows of epochs."""
+        self._life.epoch = epoch
 
     def count_members(self) -> None:
         """members and members_classic are those at the end of the opening operation, of every row
@@ -187,16 +198,3 @@ class Epochs:
 def only(member_ids: list[str]) -> str | None:
     """The member that an epoch is due to; None where it is due to several."""
     return member_ids[0] if len(member_ids) == 1 else None
-
-
-def partitions_moved(
-    moved_from: dict[TopicPartition, str | None], target_owner: dict[TopicPartition, str]
-) -> int:
-    """Partitions whose target went from one member to another since the last target; first
-    assignments and dropped ones do not count.
-    """
-    return sum(
-        1
-        for tp, before in moved_from.items()
-        if before is not None and target_owner.get(tp, before) != before
-    )

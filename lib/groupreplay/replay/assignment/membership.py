@@ -11,17 +11,19 @@ from collections.abc import Mapping
 
 from groupreplay.records.consumer import (
     MEMBER_STATES,
-    STABLE,
     STATIC_LEAVE_EPOCH,
     UNREVOKED_PARTITIONS,
     ConsumerGroupCurrentMemberAssignmentValue,
 )
 from groupreplay.replay.assignment.epochs import Epochs
-from groupreplay.replay.assignment.owners import Owners
+from groupreplay.replay.assignment.fence_loops import FenceLoops
+from groupreplay.replay.assignment.members import Members
+from groupreplay.replay.assignment.partition_owners import PartitionOwners
 from groupreplay.replay.assignment.stalls import Stalls
+from groupreplay.replay.assignment.targets import Targets
 from groupreplay.replay.change import Before, Change, Ending, Moment
 from groupreplay.replay.facts import MemberLife, MemberState
-from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition
+from groupreplay.replay.life import CONSUMER, Life, Member, TopicPartition
 from groupreplay.replay.names import Names
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.output import Output
@@ -37,95 +39,13 @@ class Membership:
         self.life = life
         self.output = output
         self.names = Names(given_names, life)
+        self.members = Members(life)
         self.judge = Judge(life, output)
-        self.owners = Owners(life, self.names, output, self.judge)
+        self.owners = PartitionOwners(life, self.names, output, self.judge)
         self.epochs = Epochs(life, output)
+        self.loops = FenceLoops(life, output)
         self.stalls = Stalls(life, self.names, output, self.judge)
-        self.blockers_changed = True
-
-    def see_topic(self, topic_id: str) -> None:
-        """Takes note of a topic id in a target, and whether its name is still to be found."""
-        self.names.see(topic_id)
-        if self.names.name(topic_id) is None:
-            self.life.unnamed_topics = True
-
-    # ------------------------------------------------------------ members
-
-    def touch(self, change: Change, member_id: str) -> Member:
-        """The member, made if need be; its state before the operation is kept at the first
-        touch.
-        """
-        life = self.life
-        member = life.members.get(member_id)
-        existed = member is not None
-        if member is None:
-            member = change.removed.pop(member_id, None) or Member(member_id)
-            life.members[member_id] = member
-            self._count(member, 1)
-        if member_id not in change.before:
-            change.before[member_id] = Before(
-                existed,
-                member.epoch,
-                member.previous_epoch,
-                member.state,
-                member.assigned,
-                member.pending,
-                member.current_offset,
-                member.current_at,
-            )
-        return member
-
-    def remove(self, change: Change, member_id: str, offset: int) -> None:
-        """Takes a member out of the group; its rows end when the operation is settled."""
-        member = self.touch(change, member_id)
-        self._count(member, -1)
-        del self.life.members[member_id]
-        member.assigned = member.pending = frozenset()
-        change.removed[member_id] = member
-        change.offsets.setdefault(member_id, offset)
-
-    def describe(
-        self,
-        member: Member,
-        instance_id: str | None,
-        client_id: str,
-        client_host: str,
-        protocol: str,
-    ) -> None:
-        """Sets who a member is, and keeps the counts by client and by protocol."""
-        described = (instance_id, client_id, client_host, protocol)
-        if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
-            return
-        self._count(member, -1)
-        member.instance_id, member.client_id, member.client_host, member.protocol = described
-        self._count(member, 1)
-
-    def set_current(self, member: Member, epoch: int | None, state: int) -> None:
-        """Sets a member's epoch and state, and keeps the count of members STABLE in an epoch."""
-        if epoch == member.epoch and state == member.state:
-            return
-        self._count_stable(member, -1)
-        member.epoch, member.state = epoch, state
-        self._count_stable(member, 1)
-
-    def _count(self, member: Member, by: int) -> None:
-        life = self.life
-        self._count_stable(member, by)
-        if member.protocol == CLASSIC:
-            life.classic_members += by
-            self.blockers_changed = True
-        key = member.client_key
-        life.clients[key] = life.clients.get(key, 0) + by
-        if not life.clients[key]:
-            del life.clients[key]
-
-    def _count_stable(self, member: Member, by: int) -> None:
-        if member.epoch is None or member.state != STABLE:
-            return
-        stable = self.life.stable
-        stable[member.epoch] = stable.get(member.epoch, 0) + by
-        if not stable[member.epoch]:
-            del stable[member.epoch]
+        self.targets = Targets(life, self.names, self.stalls)
 
     def note_stamps(self, change: Change, operation: Operation) -> None:
         """At operation end: which spans keep their assignment epochs (4.3+)."""
@@ -293,7 +213,7 @@ class Membership:
             and before.epoch != STATIC_LEAVE_EPOCH
             and not change.group_ends
         ):
-            self.stalls.departed(member, change.at)
+            self.loops.departed(member, change.at)
 
     def _end_life(self, change: Change, member: Member, ending: Ending, moment: Moment) -> None:
         row = self.life_row(member)
@@ -332,7 +252,9 @@ class Membership:
             self.owners.hold(member, fresh - known, moment, False)
             self.stalls.changed_hands(fresh, moment.offset)
         if member.pending:
-            self.owners.request(member, member.pending, moment, observed)
+            asked = self.owners.request(member, member.pending, moment, observed)
+            if asked and observed:
+                self.stalls.ask_back(member, asked, moment)
         if (
             member.epoch is not None
             and member.current_offset != before.current_offset
@@ -351,7 +273,7 @@ class Membership:
                 waiting_on=[],
             )
         if not before.existed and member.member_id not in change.replaced.values() and observed:
-            self.stalls.joined(member, change.at, moment.offset)
+            self.loops.joined(member, change.at, moment.offset)
 
     def _is_new(self, change: Change, tp: TopicPartition) -> bool:
         """Whether a partition that a conversion shows for the first time was truly new: without its
@@ -367,7 +289,7 @@ class Membership:
             for other_id in [m for m in self.life.holders[tp] if m != member.member_id]:
                 other = self.life.members[other_id]
                 if change.last_hole > other.current_offset:
-                    other.assigned, other.pending = other.assigned - {tp}, other.pending - {tp}
+                    self.members.lose(other, tp)
                     moment = Moment(
                         change.at,
                         change.offsets.get(member.member_id, change.last_offset),

@@ -11,23 +11,20 @@ from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_QUIET_MS, MIN_STALL_MS
+from groupreplay.limits import MIN_QUIET_MS, MIN_STALL_MS
 from groupreplay.records.consumer import (
     STATIC_LEAVE_EPOCH,
     UNRELEASED_PARTITIONS,
     UNREVOKED_PARTITIONS,
 )
-from groupreplay.replay.assignment.epochs import MAX_CHAIN_LENGTH
-from groupreplay.replay.change import Before
-from groupreplay.replay.facts import Chain, Stall
+from groupreplay.replay.change import Before, Moment
+from groupreplay.replay.facts import Stall
 from groupreplay.replay.life import (
     CLASSIC,
     CONSUMER,
     Life,
     Member,
-    RemovedMember,
     TopicPartition,
-    client_key,
 )
 from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
@@ -217,6 +214,45 @@ class Stalls:
             stall, member.wait = member.wait, None
             self._output.emit_stall(stall, at, offset)
 
+    def forget_waits(self) -> None:
+        """At an online conversion: who waits for whom is to be judged by other names."""
+        for member in self._life.members.values():
+            member.waiting = set()
+        self._life.waiters.clear()
+
+    # ------------------------------------------------------------ members of both protocols
+
+    def watch_mixed(self, is_mixed: bool, at: int, offset: int, last_offset: int) -> None:
+        """MIGRATION_STALLED: since when a group has members of both protocols.
+
+        offset, last_offset: of the operation's first and last record.
+        """
+        life = self._life
+        if is_mixed and life.mixed is None:
+            life.mixed = Stall(
+                **life.place,
+                from_offset=offset,
+                start_observed=life.birth_seen or life.last_phase is not None,
+                reason="MIGRATION_STALLED",
+                member_id=None,
+                since_at=at,
+                blocked_by=[],
+            )
+        elif not is_mixed:
+            self.end_mixed(at, last_offset)
+
+    def note_blockers(self) -> None:
+        """Who keeps a mixed group from the consumer protocol."""
+        life = self._life
+        if life.mixed is not None:
+            blockers = [m.member_id for m in life.members.values() if m.protocol == CLASSIC]
+            life.mixed.blocked_by = sorted(blockers)
+
+    def end_mixed(self, at: int, offset: int) -> None:
+        if (mixed := self._life.mixed) is not None:
+            self._life.mixed = None
+            self._output.emit_stall(mixed, at, offset)
+
     # ------------------------------------------------------------ silence after a new target
 
     def behind_since(self, last: Before | Member) -> int | None:
@@ -296,6 +332,15 @@ class Stalls:
             self._output.emit_stall(stall, at, offset)
 
     # ------------------------------------------------------------ revocation
+
+    def ask_back(self, member: Member, partitions: int, moment: Moment) -> None:
+        """Partitions are asked back from a member: its SLOW_REVOCATION begins, if none is open."""
+        if member.revocation is None:
+            timeout_ms = member.rebalance_timeout_ms if member.protocol == CONSUMER else -1
+            me = [member.member_id]
+            stall = self.new("SLOW_REVOCATION", member, moment.at, moment.offset, me, partitions)
+            stall.deadline_at = moment.at + timeout_ms if timeout_ms >= 0 else None
+            member.revocation = stall
 
     def watch_revocation(self, member: Member, at: int, offset: int) -> None:
         """SLOW_REVOCATION ends when none of the partitions asked back is pending any more."""
@@ -384,82 +429,3 @@ class Stalls:
 
     def others_committed_after(self, member_id: str, since: int) -> bool:
         return any(m != member_id and at >= since for m, at in self._life.committers)
-
-    # ------------------------------------------------------------ removed and back
-
-    def departed(self, member: Member, at: int) -> None:
-        """A member was removed, not replaced and not out of limbo: it may be back under its id, or
-        as the same client on the same host.
-        """
-        departures = self._life.departures
-        departures.pop(member.member_id, None)
-        departures[member.member_id] = RemovedMember(
-            at, member.member_id, member.client_id, member.client_host
-        )
-        if len(departures) > 64 + 2 * len(self._life.members):
-            for member_id in list(departures)[: len(departures) // 2]:
-                del departures[member_id]
-        self._life.departed_clients = None
-
-    def joined(self, member: Member, at: int, offset: int) -> None:
-        """A member joined: where it had been removed before, one more turn of a loop."""
-        departures = self._life.departures
-        if not departures:
-            return
-        departure = departures.get(member.member_id) or self._same_client(member)
-        if departure is None or at - departure.removed_at > MAX_CHAIN_GAP_MS:
-            return
-        del departures[departure.member_id]
-        self._life.departed_clients = None
-        self._add_turn(member, departure, at, offset)
-
-    def _same_client(self, member: Member) -> RemovedMember | None:
-        """The one departed member of the joiner's client id and host, if no live member and no
-        other departed one shares them.
-        """
-        gone = self._departed_like(member)
-        return (
-            self._life.departures[gone[0]]
-            if len(gone) == 1 and self._is_one_client(member)
-            else None
-        )
-
-    def _is_one_client(self, member: Member) -> bool:
-        """Whether no other live member has its client id and host."""
-        return member.client_id is not None and self._life.clients.get(member.client_key, 0) == 1
-
-    def _departed_like(self, member: Member) -> list[str]:
-        """Departed members of the same client id and host."""
-        if self._life.departed_clients is None:
-            index: dict[str, list[str]] = {}
-            for d in self._life.departures.values():
-                index.setdefault(client_key(d.client_id, d.client_host), []).append(d.member_id)
-            self._life.departed_clients = index
-        return self._life.departed_clients.get(member.client_key, [])
-
-    def _add_turn(self, member: Member, departure: RemovedMember, at: int, offset: int) -> None:
-        key = (
-            member.client_key
-            if self._is_one_client(member) and not self._departed_like(member)
-            else member.member_id
-        )
-        chain = self._life.loops.get(key)
-        if chain is not None and (
-            departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS
-            or len(chain.times_at) >= MAX_CHAIN_LENGTH
-        ):
-            self._output.emit_chain(chain)
-            chain = None
-        if chain is None:
-            life = self._life
-            chain = Chain(
-                **life.place,
-                from_offset=offset,
-                reason="FENCE_LOOP",
-                **member.client,
-                times_at=[],
-                ends_at=[],
-            )
-            life.loops[key] = chain
-        chain.times_at.append(departure.removed_at)
-        chain.ends_at.append(at)

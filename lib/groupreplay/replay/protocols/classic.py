@@ -6,12 +6,14 @@ Join phases leave no record: they show as gaps in generations.
 from __future__ import annotations
 
 from groupreplay.records.classic import GroupMember, GroupMetadataValue
+from groupreplay.records.consumer import STABLE
 from groupreplay.records.entries import Entry
 from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import INFERRED, NONE, only, partitions_moved
+from groupreplay.replay.assignment.epochs import INFERRED, NONE, only
+from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.change import Change
-from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition
+from groupreplay.replay.life import CLASSIC, TopicPartition
 from groupreplay.replay.rules.of_groups import generation
 
 Cause = tuple[str, str | None, str]
@@ -50,13 +52,12 @@ def apply_classic(
     found = cause or _find_cause(membership, value)
     listed = {m.member_id for m in value.members}
     for member_id in [m for m in life.members if m not in listed]:
-        _retarget(membership, membership.touch(change, member_id), frozenset())
-        membership.remove(change, member_id, entry.offset)
+        membership.targets.assign(membership.members.touch(change, member_id), frozenset())
+        membership.members.remove(change, member_id, entry.offset)
     for listed_member in value.members:
         _set_member(membership, change, entry, listed_member, value.generation)
-    _inherit_targets(life, change)
+    _inherit_targets(membership, change)
     if raises:
-        knows_target = life.birth_seen or life.target_epoch is not None
         # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static
         # member does.
         observed = change.converts or (
@@ -65,63 +66,35 @@ def apply_classic(
             else life.birth_seen
         )
         membership.epochs.open(value.generation, entry.ts_ms, entry.offset, found, observed)
-        life.target_epoch = value.generation
-        membership.epochs.target(
-            value.generation,
-            entry.ts_ms,
-            partitions_moved(life.moved_from, life.target_owner) if knows_target else None,
-        )
+        moved = membership.targets.begin_epoch(value.generation)
+        membership.epochs.target(value.generation, entry.ts_ms, moved)
         membership.owners.drop_untargeted(change.offset)
-    life.moved_from.clear()
+    membership.targets.forget_moves()
 
 
-def _inherit_targets(life: Life, change: Change) -> None:
-    """Static members that came back under new ids take their own partitions over: they do not
-    move.
-    """
+def _inherit_targets(membership: Membership, change: Change) -> None:
+    """Static members that came back under new ids take their own partitions over."""
+    life = membership.life
     old = {m.instance_id: i for i, m in change.removed.items() if m.instance_id is not None}
-    new = (
-        {old[m.instance_id]: i for i, m in life.members.items() if m.instance_id in old}
-        if old
-        else {}
-    )
-    if new:
-        for tp, owner in life.moved_from.items():
-            if owner in new:
-                life.moved_from[tp] = new[owner]
+    for member_id, member in life.members.items() if old else ():
+        if member.instance_id in old:
+            membership.targets.inherit((old[member.instance_id],), member_id)
 
 
 def _set_member(
     membership: Membership, change: Change, entry: Entry, listed: GroupMember, generation: int
 ) -> None:
-    member = membership.touch(change, listed.member_id)
-    membership.describe(
+    members = membership.members
+    member = members.touch(change, listed.member_id)
+    members.describe(
         member, listed.group_instance_id, listed.client_id, listed.client_host, CLASSIC
     )
-    membership.set_current(member, generation, 0)
-    member.rebalance_timeout_ms = listed.rebalance_timeout_ms
-    member.subscription = listed.subscription.topics if listed.subscription is not None else ()
-    member.regex, member.assignor = "", None
-    member.previous_epoch = -1
-    member.assigned, member.pending = assignment_of(listed), frozenset()
-    _retarget(membership, member, member.assigned)
-    member.current_offset, member.current_at = entry.offset, entry.ts_ms
+    topics = listed.subscription.topics if listed.subscription is not None else ()
+    members.subscribe(member, topics, "", None, listed.rebalance_timeout_ms)
+    held = assignment_of(listed)
+    members.assign(member, entry, Current(generation, -1, STABLE, held, frozenset()))
+    membership.targets.assign(member, held)
     change.offsets[listed.member_id] = entry.offset
-
-
-def _retarget(membership: Membership, member: Member, wanted: frozenset[TopicPartition]) -> None:
-    """In a classic group the leader's assignment is target and assignment at once."""
-    life = membership.life
-    before = member.target or frozenset()
-    for tp in before - wanted:
-        life.moved_from.setdefault(tp, member.member_id)
-        if life.target_owner.get(tp) == member.member_id:
-            del life.target_owner[tp]
-    for tp in wanted - before:
-        life.moved_from.setdefault(tp, life.target_owner.get(tp))
-        life.target_owner[tp] = member.member_id
-    member.target = wanted
-    member.taken.clear()
 
 
 def _find_cause(membership: Membership, value: GroupMetadataValue) -> Cause:

@@ -8,7 +8,6 @@ began.
 from __future__ import annotations
 
 from groupreplay.records.consumer import (
-    UNREVOKED_PARTITIONS,
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentValue,
     ConsumerGroupMemberMetadata,
@@ -24,7 +23,8 @@ from groupreplay.records.consumer import (
 )
 from groupreplay.records.entries import Entry
 from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import EXACT, NONE, partitions_moved
+from groupreplay.replay.assignment.epochs import EXACT, NONE
+from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.topic_names import deduce_topic, learn_topic
 from groupreplay.replay.change import Change
@@ -70,16 +70,10 @@ def apply_consumer(
             case ConsumerGroupMemberMetadata(member_id=member_id, value=metadata):
                 _member_metadata(membership, change, entry, member_id, metadata)
             case ConsumerGroupTargetAssignmentMember(member_id=member_id, value=target):
-                if target is not None:
-                    set_target(
-                        membership,
-                        change,
-                        entry,
-                        membership.touch(change, member_id),
-                        partitions_of(target.topic_partitions),
-                    )
-                elif member_id in membership.life.members:
-                    set_target(membership, change, entry, membership.touch(change, member_id), None)
+                if target is not None or member_id in membership.life.members:
+                    wanted = None if target is None else partitions_of(target.topic_partitions)
+                    member = membership.members.touch(change, member_id)
+                    membership.targets.set(change, entry, member, wanted)
             case ConsumerGroupTargetAssignmentMetadata(value=target_metadata) if (
                 target_metadata is not None
             ):
@@ -101,7 +95,7 @@ def apply_consumer(
         membership.owners.drop_untargeted(change.offset)
     _imply_epoch(membership, operation, known)
     for member in change.resubscribed:
-        member.subscription_epoch = membership.life.epoch or 0
+        membership.members.note_subscription(member)
 
 
 def _group_epoch(
@@ -114,9 +108,7 @@ def _group_epoch(
     life = membership.life
     membership.judge.note(epoch_step(life, entry, group.epoch, change.converts))
     membership.epochs.open(group.epoch, entry.ts_ms, entry.offset, cause)
-    if group.metadata_hash != life.metadata_hash:
-        life.topic_metadata_epoch = group.epoch
-    life.metadata_hash = group.metadata_hash
+    membership.epochs.note_topics(group.epoch, group.metadata_hash)
 
 
 def _resolved_regex(
@@ -138,12 +130,13 @@ def _member_metadata(
 ) -> None:
     if value is None:
         if member_id in membership.life.members:
-            set_target(membership, change, entry, membership.touch(change, member_id), None)
-            membership.remove(change, member_id, entry.offset)
+            member = membership.members.touch(change, member_id)
+            membership.targets.set(change, entry, member, None)
+            membership.members.remove(change, member_id, entry.offset)
         return
-    member = membership.touch(change, member_id)
+    member = membership.members.touch(change, member_id)
     classic = value.classic_member_metadata
-    membership.describe(
+    membership.members.describe(
         member,
         value.instance_id,
         value.client_id,
@@ -154,11 +147,18 @@ def _member_metadata(
     joins = not change.before[member_id].existed and value.instance_id is None
     if (member.subscription, member.regex) != (value.subscribed_topic_names, regex) and not joins:
         change.resubscribed.append(member)
-    member.subscription, member.regex = value.subscribed_topic_names, regex
-    member.assignor = value.server_assignor
-    member.rebalance_timeout_ms = value.rebalance_timeout_ms
+    membership.members.subscribe(
+        member,
+        value.subscribed_topic_names,
+        regex,
+        value.server_assignor,
+        value.rebalance_timeout_ms,
+    )
     if value.instance_id is not None:
-        _inherit_target(membership, change, member)
+        gone = change.removed.values()
+        old = {m.member_id for m in gone if m.instance_id == member.instance_id}
+        if old:
+            membership.targets.inherit(old, member.member_id)
 
 
 def _current_assignment(
@@ -171,39 +171,24 @@ def _current_assignment(
     if value is None:
         if member_id not in membership.life.members:
             return
-        member = membership.touch(change, member_id)
-        membership.set_current(member, None, 0)
-        member.assigned = member.pending = frozenset()
+        membership.members.unassign(membership.members.touch(change, member_id))
         change.offsets[member_id] = entry.offset
         return
-    member = membership.touch(change, member_id)
+    member = membership.members.touch(change, member_id)
     assigned = partitions_of(value.assigned_partitions)
     if assigned != member.assigned:
         fresh = assigned - member.held
         membership.judge.note(release_before_grant(membership.life, entry, member, fresh))
-    membership.set_current(member, value.member_epoch, value.state)
-    member.previous_epoch = value.previous_member_epoch
-    member.assigned = assigned
-    member.pending = partitions_of(value.partitions_pending_revocation)
+    pending = partitions_of(value.partitions_pending_revocation)
+    epochs = value.member_epoch, value.previous_member_epoch
+    membership.members.assign(member, entry, Current(*epochs, value.state, assigned, pending))
     for tp in member.pending & member.target if member.pending and member.target else ():
         if tp not in member.requests and _subscribes(membership, change, member, tp[0]):
             _delete_topic(membership, tp[0])
     _note_writer(membership, member, value)
-    member.current_offset, member.current_at = entry.offset, entry.ts_ms
-    if value.state == UNREVOKED_PARTITIONS:
-        member.revoking_since = entry.ts_ms
     change.offsets[member_id] = entry.offset
     for topic in value.assigned_partitions:
         membership.names.see(topic.topic_id)
-
-
-def _inherit_target(membership: Membership, change: Change, member: Member) -> None:
-    """A static member under a new id takes its own partitions over: they do not move."""
-    old = {m.member_id for m in change.removed.values() if m.instance_id == member.instance_id}
-    if old:
-        for tp, owner in membership.life.moved_from.items():
-            if owner in old:
-                membership.life.moved_from[tp] = member.member_id
 
 
 def _note_writer(
@@ -217,44 +202,7 @@ def _note_writer(
             t.assignment_epochs is not None for t in value.assigned_partitions
         )
         if not membership.life.stamps_assignments:
-            for span in member.spans.values():
-                span.stamped = False
-
-
-def set_target(
-    membership: Membership,
-    change: Change,
-    entry: Entry,
-    member: Member,
-    wanted: frozenset[TopicPartition] | None,
-) -> None:
-    """A member's new target (None: it has none any more)."""
-    life = membership.life
-    before = member.target or frozenset()
-    after = wanted or frozenset()
-    if 0 <= member.target_offset < entry.last_hole:
-        before |= member.held  # what it was given back in the hole, the target takes again
-    lost = before - after
-    if lost and wanted is not None:
-        change.dropped.append((member, lost))
-    for tp in lost:
-        if (
-            life.target_owner.get(tp) == member.member_id
-        ):  # else whoever has it now was told when it came
-            life.moved_from.setdefault(tp, member.member_id)
-            del life.target_owner[tp]
-        member.taken[tp] = (entry.ts_ms, life.epoch)
-    for tp in after - before:
-        owner = life.target_owner.get(tp)
-        life.moved_from.setdefault(tp, owner)
-        if owner is not None:
-            change.claims.append((tp, owner, member.member_id))
-        life.target_owner[tp] = member.member_id
-        member.taken.pop(tp, None)
-    for topic_id in dict.fromkeys([topic for topic, _ in after - before]):
-        membership.see_topic(topic_id)
-    member.target, member.target_offset = wanted, entry.offset
-    membership.stalls.retargeted(member, entry.offset)
+            membership.owners.forget_stamps(member)
 
 
 def _note_dropped(membership: Membership, change: Change) -> None:
@@ -317,17 +265,9 @@ def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: i
     if not change.converts:  # an upgrade's first target is a copy, which no assignor made
         _note_dropped(membership, change)
     membership.judge.note(target_epoch(life, entry, epoch))
-    knows_target = life.birth_seen or life.target_epoch is not None
-    life.target_epoch = epoch
-    membership.epochs.target(
-        epoch,
-        entry.ts_ms,
-        partitions_moved(life.moved_from, life.target_owner) if knows_target else None,
-    )
-    life.moved_from.clear()
+    membership.epochs.target(epoch, entry.ts_ms, membership.targets.begin_epoch(epoch))
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
-    if life.unnamed_topics:
-        life.unnamed_topics = False
+    if membership.targets.take_unnamed():
         deduce_topic(membership, entry)
 
 
@@ -370,4 +310,4 @@ def _imply_epoch(membership: Membership, operation: Operation, known: Cause | No
         )
         membership.epochs.open(highest, operation.ts_ms, operation.offset, cause, observed)
     if life.target_epoch is None and life.epoch == 1 and reached == 1:
-        life.target_epoch = 1
+        membership.targets.imply_epoch(1)

@@ -25,7 +25,6 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import snapshot
 from groupreplay.replay.assignment import epochs
 from groupreplay.replay.change import Change
-from groupreplay.replay.facts import Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
@@ -34,7 +33,7 @@ from groupreplay.replay.protocols.births import is_consumer_birth
 from groupreplay.replay.protocols.classic import apply_classic
 from groupreplay.replay.protocols.consumer import apply_consumer
 from groupreplay.replay.protocols.hidden_lives import (
-    settle_in,
+    settled_in,
     shows_another_life,
     take_newcomers,
 )
@@ -142,24 +141,12 @@ class ConsumerGroupMachine(GroupMachine):
         life, at = self.life, operation.ts_ms
         if phase == snapshot.MIGRATED and life.last_phase != phase:
             life.upgraded_at = at
-        if phase == snapshot.MIGRATING and life.mixed is None:
-            self.membership.blockers_changed = True
-            life.mixed = Stall(
-                **life.place,
-                from_offset=operation.offset,
-                start_observed=life.birth_seen or life.last_phase is not None,
-                reason="MIGRATION_STALLED",
-                member_id=None,
-                since_at=at,
-                blocked_by=[],
-            )
-        elif phase != snapshot.MIGRATING and life.mixed is not None:
-            self.home.output.emit_stall(life.mixed, at, operation.last_offset)
-            life.mixed = None
-        if life.mixed is not None and self.membership.blockers_changed:
-            self.membership.blockers_changed = False
-            blockers = [m.member_id for m in life.members.values() if m.protocol == CLASSIC]
-            life.mixed.blocked_by = sorted(blockers)
+        stalls, members = self.membership.stalls, self.membership.members
+        is_mixed, was_mixed = phase == snapshot.MIGRATING, life.mixed is not None
+        stalls.watch_mixed(is_mixed, at, operation.offset, operation.last_offset)
+        if is_mixed and (members.classic_changed or not was_mixed):
+            members.classic_changed = False
+            stalls.note_blockers()
 
     def _note_missing_epoch(self, last_hole: int) -> None:
         if (unbumped := self.life.unbumped) is not None:
@@ -178,7 +165,7 @@ class ConsumerGroupMachine(GroupMachine):
             return self
         birth = _is_classic_birth(value)
         if life.protocol == SIMPLE:
-            life.protocol, life.birth_seen = CLASSIC, birth
+            life.become(CLASSIC, birth_seen=birth)
         elif life.protocol != CLASSIC:
             self.membership.judge.note(one_kind(life, operation, CLASSIC))
             machine = self._succeeded(operation, CLASSIC, birth_seen=False)
@@ -206,7 +193,7 @@ class ConsumerGroupMachine(GroupMachine):
             return self
         machine = self
         if life.protocol == SIMPLE:
-            life.protocol, life.birth_seen = CONSUMER, is_consumer_birth(operation)
+            life.become(CONSUMER, birth_seen=is_consumer_birth(operation))
         elif life.protocol != CONSUMER:
             judge.note(one_kind(life, operation, CONSUMER))
             machine = self._succeeded(operation, CONSUMER, birth_seen=False)
@@ -222,9 +209,7 @@ class ConsumerGroupMachine(GroupMachine):
             birth = is_consumer_birth(operation)
             return self._succeeded(operation, CONSUMER, birth_seen=birth)
         self.end(Change.of(operation), removed=False)
-        first = min(member.joined_offset for member in newcomers)
-        life = self.home.life(first, CONSUMER, birth_seen=False)
-        settle_in(life, self.life, newcomers)
+        life = settled_in(self.life, newcomers)
         return ConsumerGroupMachine(life, self.home)
 
     def _apply_consumer(self, operation: Operation) -> None:
@@ -277,7 +262,7 @@ class ConsumerGroupMachine(GroupMachine):
 
     def _convert_online(self, operation: Operation, direction: str, source: str) -> None:
         life, membership = self.life, self.membership
-        life.protocol = source
+        life.become(source)
         membership.judge.note(tombstone_order(life, operation))
         change = Change.of(operation, life)
         if direction == conversion.UPGRADE:

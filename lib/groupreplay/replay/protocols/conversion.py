@@ -23,10 +23,10 @@ from groupreplay.replay.assignment.epochs import EXACT
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.change import Change, Ending, Moment
 from groupreplay.replay.facts import Conversion
-from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, TopicPartition, Trail
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, TopicPartition
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.classic import apply_classic
-from groupreplay.replay.protocols.consumer import apply_consumer, set_target
+from groupreplay.replay.protocols.consumer import apply_consumer
 
 UPGRADE = "UPGRADE"
 DOWNGRADE = "DOWNGRADE"
@@ -111,7 +111,7 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
     life = membership.life
     epoch_before = known_epoch(life, operation)
     for member_id in list(life.members):
-        membership.touch(change, member_id)
+        membership.members.touch(change, member_id)
     change.converts = True
     for entry in operation.entries:
         if (
@@ -128,16 +128,15 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
         change,
         _one_each({tp: _id_of(membership, tp, ids) for tp in _open_partitions(life)}, life),
     )
-    life.protocol = CONSUMER
-    life.target_epoch = None
+    life.become(CONSUMER)
+    membership.targets.forget_epoch()
     apply_consumer(
         membership, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT)
     )
     for member_id in left_behind:
-        set_target(
-            membership, change, operation.entries[0], membership.touch(change, member_id), None
-        )
-        membership.remove(change, member_id, operation.offset)
+        member = membership.members.touch(change, member_id)
+        membership.targets.set(change, operation.entries[0], member, None)
+        membership.members.remove(change, member_id, operation.offset)
     converted(membership, operation, UPGRADE, ONLINE, epoch_before)
 
 
@@ -154,14 +153,14 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
         (m.member_id for m in gone if m.protocol != CLASSIC), gone[0].member_id if gone else None
     )
     for member_id in list(life.members):
-        membership.touch(change, member_id)
+        membership.members.touch(change, member_id)
     change.converts = change.downgraded = True
     _rename(
         membership,
         change,
         _one_each({tp: _name_of(membership, tp) for tp in _open_partitions(life)}, life),
     )
-    life.protocol = CLASSIC
+    life.become(CLASSIC)
     apply_classic(membership, change, entry, value, (cause_names.DOWNGRADE, trigger, EXACT))
     converted(membership, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
 
@@ -321,46 +320,8 @@ def _one_each(
 def _rename(
     membership: Membership, change: Change, new_topic: dict[TopicPartition, str | None]
 ) -> None:
-    """Renames every open span, request and trail; one without a new name ends UNOBSERVED."""
-    life = membership.life
-    moment = Moment(change.at, change.offset, life.epoch, change.leader_epoch)
-    for member in life.members.values():
-        unnamed = {tp for tp in member.spans if new_topic.get(tp) is None}
-        membership.owners.release(member, unnamed, Ending("UNOBSERVED", hidden=True), moment)
-        _rename_member(member, new_topic)
-    life.holders = {}
-    for member in life.members.values():
-        for tp in member.spans:
-            life.holders.setdefault(tp, []).append(member.member_id)
-    life.target_owner = {tp: m.member_id for m in life.members.values() for tp in m.target or ()}
-    life.moved_from.clear()
-    life.waiters.clear()
-    trails: dict[TopicPartition, Trail] = {}
-    for tp, trail in life.trails.items():
-        if (topic := new_topic.get(tp)) is not None:
-            trails[topic, tp[1]] = trail
-        else:
-            membership.owners.finish(trail)
-    life.trails = trails
-    life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
-
-
-def _rename_member(member: Member, new_topic: dict[TopicPartition, str | None]) -> None:
-    spans = member.spans
-    member.spans = {}
-    for tp, span in spans.items():
-        topic = new_topic[tp]
-        if topic is not None:
-            span.other_name = tp[0]
-            member.spans[topic, tp[1]] = span
-    requests = member.requests
-    member.requests = {}
-    for tp, row in requests.items():
-        topic = new_topic.get(tp)
-        member.requests[topic if topic is not None else tp[0], tp[1]] = row
-    named = {
-        (topic, tp[1]) for tp in member.target or () if (topic := new_topic.get(tp)) is not None
-    }
-    member.target = frozenset(named) if member.target is not None else None
-    member.taken.clear()
-    member.waiting = set()
+    """Renames everything that is open; what has no new name ends UNOBSERVED."""
+    moment = Moment(change.at, change.offset, membership.life.epoch, change.leader_epoch)
+    membership.owners.rename(new_topic, moment)
+    membership.targets.rename(new_topic)
+    membership.stalls.forget_waits()

@@ -7,8 +7,9 @@ from groupreplay.records.others import (
     STREAMS_MEMBER_METADATA,
     OtherGroupRecord,
 )
+from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.change import Change
-from groupreplay.replay.life import SHARE, SIMPLE, STREAMS, UNKNOWN, Life, Member
+from groupreplay.replay.life import SHARE, SIMPLE, STREAMS, UNKNOWN, Member
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 
@@ -70,7 +71,7 @@ class CountedMachine(GroupMachine):
         if before is not None and before.life.protocol == SIMPLE:
             # The group existed by commits alone: they are its own.
             life = before.life
-            life.protocol, life.birth_seen = protocol, birth_seen
+            life.become(protocol, birth_seen=birth_seen)
         else:
             if before is not None:
                 before.end(Change.of(operation), removed=False)
@@ -83,12 +84,13 @@ class CountedMachine(GroupMachine):
     def apply(self, operation: Operation) -> CountedMachine | None:
         if ends_group(operation):
             return None
-        _keep_members(self.life, operation)
+        _keep_members(self.membership, operation)
         return self
 
 
-def _keep_members(life: Life, operation: Operation) -> None:
+def _keep_members(membership: Membership, operation: Operation) -> None:
     """Keeps epoch and members."""
+    life = membership.life
     for entry in operation.entries:
         record = entry.record
         if not isinstance(record, OtherGroupRecord):
@@ -97,7 +99,7 @@ def _keep_members(life: Life, operation: Operation) -> None:
             record.key_type in (SHARE_GROUP_METADATA, STREAMS_GROUP_METADATA)
             and record.value is not None
         ):
-            life.epoch = record.value.get("epoch")
+            membership.epochs.count_only(record.value.get("epoch"))
         elif record.key_type in (SHARE_MEMBER_METADATA, STREAMS_MEMBER_METADATA):
             if record.value is None:
                 life.members.pop(record.member_id, None)

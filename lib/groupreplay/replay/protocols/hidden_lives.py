@@ -8,8 +8,6 @@ members that showed themselves between the hole and the proof are the new life's
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from groupreplay.records.consumer import (
     STABLE,
     UNRELEASED_PARTITIONS,
@@ -17,7 +15,7 @@ from groupreplay.records.consumer import (
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMetadata,
 )
-from groupreplay.replay.life import Life, Member, Span
+from groupreplay.replay.life import Life, Member
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.saved_life import derive
 
@@ -60,53 +58,14 @@ def take_newcomers(life: Life, operation: Operation) -> list[Member]:
         life.members.pop(member.member_id) for member in members if member.joined_offset > hole
     ]
     return newcomers + [
-        _as_its_k8_has_it(member, hole)
-        for member in life.members.values()
-        if member.current_offset > hole
+        member.since(hole) for member in life.members.values() if member.current_offset > hole
     ]
 
 
-def _as_its_k8_has_it(member: Member, hole: int) -> Member:
-    row, member.state_row = member.state_row, None
-    if row is not None and row.from_offset <= hole:
-        member.state_row, row = row, None
-    spans = {
-        tp: Span(member.current_at, member.current_offset, member.epoch, False)
-        for tp in member.held
-    }
-    for tp in [tp for tp, span in member.spans.items() if span.from_offset > hole]:
-        spans[tp] = member.spans.pop(tp)
-    has_target = member.target_offset > hole
-    return replace(
-        member,
-        target=member.target if has_target else None,
-        target_offset=member.target_offset if has_target else -1,
-        spans=spans,
-        state_row=row,
-        joined_at=member.current_at,
-        joined_offset=member.current_offset,
-        join_observed=False,
-        requests={},
-        taken={},
-        waiting=set(),
-        wait=None,
-        limbo=None,
-        revocation=None,
-        owns_since_at=-1,
-        owns_since_offset=-1,
-    )
-
-
-def settle_in(life: Life, before: Life, newcomers: list[Member]) -> None:
-    """Hands a new life its members, and what else of it was seen before it was known to be one."""
-    life.stamps_assignments = before.stamps_assignments
-    life.topic_names, life.seen_topics = before.topic_names, before.seen_topics
-    life.leader_epoch, life.leader_since = before.leader_epoch, before.leader_since
-    life.last_change_offset, life.last_hole = before.last_change_offset, before.last_hole
-    life.last_offset, life.last_at = before.last_offset, before.last_at
-    life.commits = {
-        tp: commit for tp, commit in before.commits.items() if commit[1] > life.incarnation
-    }
+def settled_in(before: Life, newcomers: list[Member]) -> Life:
+    """The life that its members began, with what was seen of it before it was known to be one."""
+    first = min(member.joined_offset for member in newcomers)
+    life = before.successor(first)
     for member in newcomers:
         life.members[member.member_id] = member
         for row in (
@@ -119,3 +78,4 @@ def settle_in(life: Life, before: Life, newcomers: list[Member]) -> None:
             if row is not None:
                 row.incarnation = life.incarnation
     derive(life)
+    return life

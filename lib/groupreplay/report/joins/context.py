@@ -15,8 +15,6 @@ class ReportContext:
     """One night.
 
     as_of_ms: the moment that open rows are measured to, ms since the epoch, UTC.
-    topics: (topic_id, topic), one row a topic id, small enough to broadcast:
-        `report.tables.topics.topic_names` makes it.
     evidence: rows of table `evidence` of all nights, evidence_tonight: those of this night; None
         where there never were broker logs.
     lines_as_of_ms: time of the newest line of broker logs, -1 none.
@@ -32,7 +30,6 @@ class ReportContext:
     logical_date: date
     as_of_ms: int
     thresholds: Thresholds
-    topics: DataFrame
     evidence: DataFrame | None = None
     evidence_tonight: DataFrame | None = None
     lines_as_of_ms: int = -1

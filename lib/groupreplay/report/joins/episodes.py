@@ -16,12 +16,14 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.replay.facts import Chain, Stall
+from groupreplay.replay.facts import FACTS, Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.joins.columns import fact_columns, instant, sane_ms
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import EVIDENCE_TYPE
 from groupreplay.report.joins.evidence_stalls import evidence_stalls
 from groupreplay.report.joins.thresholds import threshold
+from groupreplay.report.table_spec import StagedFacts
+from groupreplay.workers.fact_frames import UnionSchema
 
 STALL_THRESHOLDS: Final = {
     "SLOW_REVOCATION": "slow_revocation_ms",
@@ -47,6 +49,13 @@ CHAIN_THRESHOLDS: Final = {
     "REJECTED_LOOP": ("rejected_loop_count", "rejected_loop_window_ms"),
 }
 """Reason -> fields of Thresholds: repetitions, and the window they must fall into, ms."""
+
+FACTS_BESIDE_EVIDENCE: Final = StagedFacts(
+    FACTS, frozenset(UnionSchema((Stall, Chain, MemberLife, GroupSnapshot)).columns)
+)
+"""What `stuck_episodes` asks of all facts where there are broker logs, which do not say which life
+of a group there is, and who is in it.
+"""
 
 _EPISODES = "array<struct<since_ms: bigint, until_ms: bigint, repetitions: int>>"
 _SPANS = "array<struct<first: int, last: int>>"

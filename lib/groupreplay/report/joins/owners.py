@@ -19,29 +19,6 @@ from pyspark.sql import functions as sf
 from groupreplay.config.group_patterns import is_literal, pattern_regex
 from groupreplay.config.model import Owner
 
-OWNED: Final = frozenset(
-    {
-        *(
-            "migration_progress",
-            "group_conversions",
-            "group_epochs",
-            "member_states",
-            "member_assignments",
-            "revocation_latencies",
-        ),
-        *(
-            "stuck_members",
-            "stuck_groups",
-            "members",
-            "refusals",
-            "rebalances",
-            "anomalies",
-            "undecoded",
-        ),
-    }
-)
-"""Tables with a row for something of one group."""
-
 COLUMNS: Final = ("team", "contact")
 _DDL: Final = "group_id STRING, team STRING, contact STRING"
 
@@ -56,7 +33,7 @@ def owners(group_ids: DataFrame, rules: Sequence[Owner]) -> DataFrame:
 
 
 def with_owners(frame: DataFrame, known: DataFrame | None) -> DataFrame:
-    """The frame of a table of OWNED with team and contact.
+    """The frame of a table with a row for something of one group, with team and contact.
 
     known: of `owners`, None where there is no owners file.
     """

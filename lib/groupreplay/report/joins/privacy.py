@@ -21,6 +21,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, Struc
 
 from groupreplay.config.model import PRIVATE_FIELDS, PrivacyConfig
 from groupreplay.report.joins.private_words import WORDS
+from groupreplay.report.table_spec import TableSpec
 
 DIGITS: Final = 24
 """Hex digits of a hash: 96 bits, so that of a billion values no two are alike."""
@@ -44,26 +45,9 @@ MEMBERS: Final = frozenset(
         *("blocked_by", "waiting_on", "members_missing", "members_dropped"),
     }
 )
-"""Columns of one member id, or of an array of them, in whatever table."""
-
-TEXTS: Final = frozenset(
-    {
-        *(
-            ("anomalies", "detail"),
-            ("coordinator_events", "detail"),
-            ("stuck_members", "detail"),
-            ("stuck_groups", "detail"),
-        ),
-        *(
-            ("group_epochs", "cause_detail"),
-            ("group_epochs", "client_reason"),
-            ("members", "client_reason"),
-            ("refusals", "message"),
-        ),
-        *(("rebalances", "reason"), ("rebalances", "client_reason"), ("undecoded", "reason")),
-    }
-)
-"""(table, column) of texts that can quote what clients or brokers wrote."""
+"""Columns of one member id, or of an array of them, in whatever table. A spec names others that its
+table alone has.
+"""
 
 LEFT_OUT: Final = ".."
 """Stands for words of a text that are not shown."""
@@ -124,16 +108,18 @@ def hash_keys(privacy: PrivacyConfig) -> HashKeys | None:
     )
 
 
-def hidden(table: str, frame: DataFrame, keys: HashKeys | None) -> DataFrame:
+def hidden(spec: TableSpec, frame: DataFrame, keys: HashKeys | None) -> DataFrame:
     """The frame of a table that analysts read, with everything replaced that the configuration
     names; the same columns in the same order.
+
+    It is called once for what is in clear: a hash would be hashed again.
     """
     if keys is None:
         return frame
     changed = {}
     for column in frame.schema:
         replaced = _replaced(
-            table,
+            spec,
             column.name,
             sf.col(column.name),
             column.dataType,
@@ -147,7 +133,7 @@ def hidden(table: str, frame: DataFrame, keys: HashKeys | None) -> DataFrame:
 
 
 def _replaced(
-    table: str,
+    spec: TableSpec,
     name: str,
     value: Column,
     kind: DataType,
@@ -161,10 +147,10 @@ def _replaced(
     columns: their names.
     """
     if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
-        return _replaced_structs(table, value, kind.elementType, keys)
+        return _replaced_structs(spec, value, kind.elementType, keys)
     if name in FIELDS:
         return keys.hashed(name, value) if name in keys.fields else None
-    if name in MEMBERS:
+    if name in MEMBERS | spec.members:
         if not keys.hides_members:
             return None
         if isinstance(kind, ArrayType):
@@ -175,13 +161,13 @@ def _replaced(
         instance = keys.hashed("instance_id", value) if "instance_id" in keys.fields else value
         known = sf.when(value == beside("instance_id"), instance).otherwise(member)
         return _asker(value, beside, columns, keys, known)
-    if (table, name) == ("anomalies", "detail"):
+    if (spec.name, name) == ("anomalies", "detail"):
         begins = beside("rule").isin(*RULES_OF_PARTITIONS) & value.rlike(_OF_PARTITION)
         rest = _text(sf.regexp_extract(value, _OF_PARTITION, 2), keys)
         return sf.when(
             begins, sf.concat_ws(" ", sf.regexp_extract(value, _OF_PARTITION, 1), rest)
         ).otherwise(_text(value, keys))
-    if (table, name) in TEXTS:
+    if name in spec.texts:
         return _text(value, keys)
     if isinstance(kind, BinaryType):
         return sf.lit(None).cast(kind)
@@ -190,16 +176,18 @@ def _replaced(
     return None
 
 
-def _replaced_structs(table: str, value: Column, kind: StructType, keys: HashKeys) -> Column | None:
+def _replaced_structs(
+    spec: TableSpec, value: Column, kind: StructType, keys: HashKeys
+) -> Column | None:
     strings = [each.name for each in kind if isinstance(each.dataType, StringType)]
-    if FIELDS.isdisjoint(strings) and MEMBERS.isdisjoint(strings):
+    if (FIELDS | MEMBERS | spec.members).isdisjoint(strings):
         return None
 
     def replaced(element: Column) -> Column:
         fields: list[Any] = []
         for each in kind:
             own = _replaced(
-                table,
+                spec,
                 each.name,
                 element[each.name],
                 each.dataType,

@@ -1,1 +1,3 @@
-"""One module a table: DataFrame to DataFrame, in the column order of schemas/<table>.sql."""
+"""One module a table: the function that builds it, in the column order of schemas/<table>.sql, and
+its spec.
+"""

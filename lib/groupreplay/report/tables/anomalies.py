@@ -5,6 +5,7 @@ from landing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -12,6 +13,10 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import Anomaly
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer, night
 from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.joins.digest import GROUP
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
+from groupreplay.wire.segments.raw_rows import CLOCK, CONFLICT, LATE, OTHER_LOG
 
 REPLICA_CONFLICT = "REPLICA_CONFLICT"
 """Two replicas hold different bytes at one offset; the higher leader epoch was believed."""
@@ -32,11 +37,9 @@ unobserved, and the new one was read from its start.
 """
 
 
-def anomalies(staged: DataFrame, raw: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`.
-    raw: the rows of `raw_records` that the night landed.
-    """
-    return _of_groups(staged, context).unionByName(_of_sources(raw, context))
+def anomalies(inputs: TableInputs) -> DataFrame:
+    of_groups = _of_groups(inputs.staged, inputs.context)
+    return of_groups.unionByName(_of_sources(inputs.raw, inputs.context))
 
 
 def _of_groups(staged: DataFrame, context: ReportContext) -> DataFrame:
@@ -117,3 +120,22 @@ def _by_kind(columns: Mapping[str, Column]) -> Column:
     return sf.coalesce(
         *[sf.when(sf.col("kind") == kind, column) for kind, column in columns.items()]
     )
+
+
+SPEC: Final = TableSpec(
+    name="anomalies",
+    build=anomalies,
+    facts=(Anomaly,),
+    raw=frozenset({CONFLICT, CLOCK, LATE, OTHER_LOG}),
+    is_owned=True,
+    texts=frozenset({"detail"}),
+    digest=(
+        *GROUP,
+        "rule",
+        "severity",
+        "detected_at",
+        "evidence_partition",
+        "evidence_offset",
+        "detail",
+    ),
+)

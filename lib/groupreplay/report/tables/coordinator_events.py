@@ -12,8 +12,9 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import ShardEvent
 from groupreplay.replay.facts import Epoch, GroupSnapshot
 from groupreplay.report.joins.columns import instants, integer, night
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 
 AFTER_MS: Final = 60_000
 """Epochs that begin so soon after a load may be its work: timers were armed anew, clients had to
@@ -23,11 +24,9 @@ find the coordinator.
 GROUPS_NAMED: Final = 100
 
 
-def coordinator_events(staged: DataFrame, evidence: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`.
-    evidence: the rows that the night wrote.
-    """
-    events = evidence.where(sf.col("kind") == ShardEvent.KIND)
+def coordinator_events(inputs: TableInputs) -> DataFrame:
+    staged = inputs.staged
+    events = inputs.evidence.where(sf.col("kind") == ShardEvent.KIND)
     partition = sf.col("offsets_partition").alias("_partition")
     groups = (
         staged.where(sf.col("kind") == GroupSnapshot.KIND)
@@ -50,7 +49,7 @@ def coordinator_events(staged: DataFrame, evidence: DataFrame, context: ReportCo
     )
     of_partition = sf.coalesce("_groups", sf.array().cast("array<string>"))
     return joined.select(
-        *night(context),
+        *night(inputs.context),
         integer("offsets_partition"),
         integer("broker"),
         "event",
@@ -64,3 +63,12 @@ def coordinator_events(staged: DataFrame, evidence: DataFrame, context: ReportCo
         sf.size(after).alias("epochs_after"),
         evidence_column().alias("evidence"),
     )
+
+
+SPEC: Final = TableSpec(
+    name="coordinator_events",
+    build=coordinator_events,
+    evidence=(ShardEvent,),
+    beside=(GroupSnapshot, Epoch),
+    texts=frozenset({"detail"}),
+)

@@ -6,6 +6,8 @@ replay made of them, so that their sum is a check and no identity.
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
@@ -21,6 +23,9 @@ from groupreplay.report.joins.inputs import (
     log_name,
     read_stretches,
 )
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
+from groupreplay.workers.fact_frames import Counts
 
 _LOGGERS = "map<string,bigint>"
 NO_SOURCE = "none"
@@ -30,15 +35,8 @@ _OUTCOMES = ("landed", "decoded", "unknown", "undecoded")
 _SUMMED = (*_OUTCOMES, *COUNTS, "left_out")
 
 
-def coverage(
-    staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None
-) -> DataFrame:
-    """staged: the night's rows of `replayed`.
-
-    raw: the rows of `raw_records` that the night read: those it landed, and as kind `record` the
-        commits of earlier nights that its markers settled.
-    lines: the rows of `raw_lines` that the night landed, None if there are none.
-    """
+def coverage(inputs: TableInputs) -> DataFrame:
+    staged, raw, lines, context = inputs.staged, inputs.raw, inputs.lines, inputs.context
     parts = (
         _units(raw)
         .unionByName(_landed(raw, context), allowMissingColumns=True)
@@ -49,7 +47,7 @@ def coverage(
     else:
         parts = parts.withColumn("loggers", sf.lit(None).cast(_LOGGERS))
     sums = [sf.coalesce(sf.sum(name), sf.lit(0)).alias(name) for name in _SUMMED]
-    inputs = parts.groupBy("input").agg(
+    by_input = parts.groupBy("input").agg(
         joined_sources(),
         sf.min("first_offset").alias("first_offset"),
         sf.max("next_offset").alias("next_offset"),
@@ -59,7 +57,7 @@ def coverage(
         sf.max("log_incarnation").alias("log_incarnation"),
         *sums,
     )
-    told = inputs.withColumn("detail", sf.lit(None).cast("string"))
+    told = by_input.withColumn("detail", sf.lit(None).cast("string"))
     return told.unionByName(_unseen(staged, context), allowMissingColumns=True).select(
         *night(context),
         "source",
@@ -182,3 +180,12 @@ def _replayed(staged: DataFrame) -> DataFrame:
     return counts.select(
         log_name(sf.col("offsets_partition")).alias("input"), "decoded", "unknown", "undecoded"
     )
+
+
+SPEC: Final = TableSpec(
+    name="coverage",
+    build=coverage,
+    facts=(Counts,),
+    is_built_always=True,
+    clear=frozenset({"detail"}),
+)

@@ -19,6 +19,9 @@ from groupreplay.report.joins.departures import (
     evidence_column,
     with_departure,
 )
+from groupreplay.report.joins.digest import GROUP
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 
 BEFORE_MS: Final = 60_000
 """A classic member's removal shows in the next K2, which its group's join phase can delay; a
@@ -36,9 +39,9 @@ _REBALANCE_TYPE: Final = (
 )
 
 
-def group_epochs(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`."""
-    epochs = staged.where(sf.col("kind") == Epoch.KIND)
+def group_epochs(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    epochs = inputs.staged.where(sf.col("kind") == Epoch.KIND)
     is_removal = (sf.col("cause") == LEFT_OR_FENCED) & sf.col("cause_member_id").isNotNull()
     removed = epochs.withColumn("member_id", sf.col("cause_member_id"))
     begun = sf.col("started_at")
@@ -133,3 +136,30 @@ def _reason_columns() -> list[Column]:
         sf.coalesce("departure.client_reason", "rebalance.client_reason").alias("client_reason"),
         sf.coalesce("departure.evidence", "rebalance.evidence").alias("evidence"),
     ]
+
+
+SPEC: Final = TableSpec(
+    name="group_epochs",
+    build=group_epochs,
+    facts=(Epoch,),
+    is_owned=True,
+    texts=frozenset({"cause_detail", "client_reason"}),
+    digest=(
+        *GROUP,
+        "epoch",
+        "protocol",
+        "started_at",
+        "cause",
+        "cause_member_id",
+        "confidence",
+        "target_at",
+        "converged_at",
+        "superseded_at",
+        "members",
+        "members_classic",
+        "partitions_moved",
+        "assign_ms",
+        "converge_ms",
+        "outcome",
+    ),
+)

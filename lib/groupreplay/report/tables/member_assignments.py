@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import HeldPartition
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import (
     LEFT_OR_FENCED,
     end_columns,
     sharpened,
     with_departure,
 )
+from groupreplay.report.joins.digest import GROUP, TOPIC
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.tables.topics import with_topic_names
 
 
-def member_assignments(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`."""
-    held = with_topic_names(staged.where(sf.col("kind") == HeldPartition.KIND), context.topics)
+def member_assignments(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    held = with_topic_names(
+        inputs.staged.where(sf.col("kind") == HeldPartition.KIND), inputs.stored.so_far("topics")
+    )
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
     known = with_departure(
         held,
@@ -47,3 +53,30 @@ def member_assignments(staged: DataFrame, context: ReportContext) -> DataFrame:
         *end_columns("end_reason"),
         "is_final",
     )
+
+
+SPEC: Final = TableSpec(
+    name="member_assignments",
+    build=member_assignments,
+    facts=(HeldPartition,),
+    tables=("topics",),
+    earlier=("topics",),
+    is_owned=True,
+    digest=(
+        *GROUP,
+        "member_id",
+        "instance_id",
+        TOPIC,
+        "topic_id",
+        "partition",
+        "assigned_at",
+        "released_at",
+        "assigned_epoch",
+        "released_epoch",
+        "end_reason",
+        "next_member_id",
+        "next_assigned_at",
+        "unowned_ms",
+        "idle_ms",
+    ),
+)

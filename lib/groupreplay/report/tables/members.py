@@ -17,6 +17,8 @@ from groupreplay.report.joins.departures import (
     sharpened,
     with_departure,
 )
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.tables.refusals import error_name
 
 _CONTACT: Final = (
@@ -33,9 +35,9 @@ _CONTACT: Final = (
 _ERRORS_TYPE: Final = "array<struct<error_code: int, error: string, requests: bigint>>"
 
 
-def members(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`."""
-    lives = staged.where(sf.col("kind") == MemberLife.KIND)
+def members(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    lives = inputs.staged.where(sf.col("kind") == MemberLife.KIND)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
     known = with_departure(
         lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None
@@ -120,3 +122,12 @@ def _errors() -> Column:
         )
 
     return sf.transform(pairs, error).cast(_ERRORS_TYPE).alias("errors")
+
+
+SPEC: Final = TableSpec(
+    name="members",
+    build=members,
+    facts=(MemberLife,),
+    is_owned=True,
+    texts=frozenset({"client_reason"}),
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
@@ -9,6 +11,8 @@ from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.report.joins.columns import instant, instants, integer, night, sane_ms
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.thresholds import threshold
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 
 _BLOCKER_FIELDS = {
     "member_id": "blocker_member_ids",
@@ -53,9 +57,9 @@ def _is_stalled(context: ReportContext) -> Column:
     )
 
 
-def migration_progress(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`."""
-    return staged.where(sf.col("kind") == GroupSnapshot.KIND).select(
+def migration_progress(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    return inputs.staged.where(sf.col("kind") == GroupSnapshot.KIND).select(
         *night(context),
         instant(sf.lit(context.as_of_ms), "as_of_at"),
         "group_id",
@@ -76,3 +80,31 @@ def migration_progress(staged: DataFrame, context: ReportContext) -> DataFrame:
         _is_stalled(context),
         integer("group_epoch"),
     )
+
+
+SPEC: Final = TableSpec(
+    name="migration_progress",
+    build=migration_progress,
+    facts=(GroupSnapshot,),
+    is_owned=True,
+    digest=(
+        "group_id",
+        "incarnation",
+        "offsets_partition",
+        "protocol",
+        "phase",
+        "last_phase",
+        "history_complete",
+        "members_total",
+        "members_consumer",
+        "members_classic",
+        "progress_pct",
+        "mixed_since_at",
+        "upgraded_at",
+        "downgraded_at",
+        "conversions",
+        "to_json(sort_array(blockers))",
+        "is_stalled",
+        "group_epoch",
+    ),
+)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.report.joins.columns import instants, integer, night
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 
 
-def rebalances(evidence: DataFrame, context: ReportContext) -> DataFrame:
-    """evidence: the rows that the night wrote."""
-    return evidence.where(sf.col("kind") == Rebalance.KIND).select(
+def rebalances(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    return inputs.evidence.where(sf.col("kind") == Rebalance.KIND).select(
         *night(context),
         "group_id",
         integer("generation"),
@@ -35,3 +38,12 @@ def rebalances(evidence: DataFrame, context: ReportContext) -> DataFrame:
         evidence_column().alias("evidence"),
         "is_final",
     )
+
+
+SPEC: Final = TableSpec(
+    name="rebalances",
+    build=rebalances,
+    evidence=(Rebalance,),
+    is_owned=True,
+    texts=frozenset({"reason", "client_reason"}),
+)

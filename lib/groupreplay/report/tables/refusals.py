@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Refusal
 from groupreplay.evidence.refusal_runs import ERRORS
 from groupreplay.report.joins.columns import instants, integer, night
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 
 
 def refusal_runs(evidence: DataFrame) -> DataFrame:
@@ -41,9 +44,9 @@ def error_name(code: Column) -> Column:
     )
 
 
-def refusals(evidence: DataFrame, context: ReportContext) -> DataFrame:
-    """evidence: the rows that the night wrote."""
-    return refusal_runs(evidence).select(
+def refusals(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    return refusal_runs(inputs.evidence).select(
         *night(context),
         "group_id",
         "member_id",
@@ -61,3 +64,12 @@ def refusals(evidence: DataFrame, context: ReportContext) -> DataFrame:
         evidence_column().alias("evidence"),
         "is_final",
     )
+
+
+SPEC: Final = TableSpec(
+    name="refusals",
+    build=refusals,
+    evidence=(Refusal,),
+    is_owned=True,
+    texts=frozenset({"message"}),
+)

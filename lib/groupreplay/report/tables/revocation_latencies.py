@@ -4,6 +4,8 @@ took.
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
@@ -17,6 +19,9 @@ from groupreplay.report.joins.departures import (
     sharpened,
     with_departure,
 )
+from groupreplay.report.joins.digest import GROUP, TOPIC
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.tables.topics import with_topic_names
 
 
@@ -29,9 +34,11 @@ def _revoke_ms(context: ReportContext) -> Column:
     return sf.coalesce(sf.col("revoke_ms"), sf.when(is_measurable, lasted)).alias("revoke_ms")
 
 
-def revocation_latencies(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`."""
-    hand_overs = with_topic_names(staged.where(sf.col("kind") == HandOver.KIND), context.topics)
+def revocation_latencies(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    hand_overs = with_topic_names(
+        inputs.staged.where(sf.col("kind") == HandOver.KIND), inputs.stored.so_far("topics")
+    )
     is_removed = sf.col("outcome").isin(LEFT_OR_FENCED, FENCED)
     known = with_departure(
         hand_overs, context.evidence, is_removed, sf.col("requested_at"), sf.col("ended_at"), None
@@ -61,3 +68,37 @@ def revocation_latencies(staged: DataFrame, context: ReportContext) -> DataFrame
         *end_columns("outcome"),
         "is_final",
     )
+
+
+SPEC: Final = TableSpec(
+    name="revocation_latencies",
+    build=revocation_latencies,
+    facts=(HandOver,),
+    tables=("topics",),
+    earlier=("topics",),
+    is_owned=True,
+    digest=(
+        *GROUP,
+        "epoch",
+        "member_id",
+        "member_protocol",
+        TOPIC,
+        "topic_id",
+        "partition",
+        "target_at",
+        "requested_at",
+        "ended_at",
+        "acked_at",
+        "granted_at",
+        "granted_to",
+        "first_commit_at",
+        "notify_ms",
+        "revoke_ms",
+        "grant_ms",
+        "resume_ms",
+        "unowned_ms",
+        "timeout_ms",
+        "outcome",
+        "is_censored",
+    ),
+)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.evidence.evidence_facts import Contact, Refusal, Silence
+from groupreplay.replay.facts import Chain, Stall
 from groupreplay.report.joins.columns import instants, integer
-from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.episodes import episode_columns, stuck_episodes, stuck_fact_columns
+from groupreplay.report.joins.digest import EPISODE, GROUP, MEMBER, unordered
+from groupreplay.report.joins.episodes import (
+    FACTS_BESIDE_EVIDENCE,
+    episode_columns,
+    stuck_episodes,
+    stuck_fact_columns,
+)
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 
 
-def stuck_members(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """staged: the night's rows of `replayed`."""
-    return stuck_episodes(staged, context, of_members=True).select(
+def stuck_members(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    return stuck_episodes(inputs.staged, context, of_members=True).select(
         *stuck_fact_columns(context),
         "member_id",
         "instance_id",
@@ -31,3 +42,26 @@ def stuck_members(staged: DataFrame, context: ReportContext) -> DataFrame:
         "evidence",
         "is_final",
     )
+
+
+SPEC: Final = TableSpec(
+    name="stuck_members",
+    build=stuck_members,
+    facts=(Stall, Chain),
+    evidence=(Contact, Silence, Refusal),
+    facts_with_evidence=FACTS_BESIDE_EVIDENCE,
+    is_owned=True,
+    texts=frozenset({"detail"}),
+    clear=frozenset({"reason"}),
+    digest=(
+        *GROUP,
+        *MEMBER,
+        *EPISODE,
+        unordered("blocked_by"),
+        "partitions_waiting",
+        "partitions_held",
+        "deadline_at",
+        "repetitions",
+        "detail",
+    ),
+)

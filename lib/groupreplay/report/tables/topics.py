@@ -6,36 +6,31 @@ id, and stays when the topic is deleted.
 
 from __future__ import annotations
 
-from functools import reduce
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import TopicSeen
 from groupreplay.report.joins.columns import instant, integer, night, sane_ms
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
 
 GIVEN = "given"
 
 
-def topics(
-    staged: DataFrame, given: DataFrame, known: DataFrame, context: ReportContext
-) -> DataFrame:
-    """The ids that this night is the first to know.
-
-    given: (topic_id, topic, partitions) of the topics sources; duplicates are allowed.
-    known: (topic_id) of `topics`, of nights before this one. What was given goes before what was
-        learnt. context.topics is not used.
-    """
+def topics(inputs: TableInputs) -> DataFrame:
+    """The ids that this night is the first to know. What was given goes before what was learnt."""
+    context, known = inputs.context, inputs.stored.earlier("topics")
     as_of = sf.lit(context.as_of_ms)
-    said = given.select(
+    said = inputs.given_topics.select(
         "topic_id",
         "topic",
         sf.lit(GIVEN).alias("source"),
         as_of.alias("seen_at"),
         sf.col("partitions").cast("bigint"),
     )
-    seen = staged.where(sf.col("kind") == TopicSeen.KIND).select(
+    seen = inputs.staged.where(sf.col("kind") == TopicSeen.KIND).select(
         "topic_id", "topic", "source", sane_ms(sf.col("seen_at")).alias("seen_at"), "partitions"
     )
     # A struct's order is that of its fields: given first, then the oldest record; name and source
@@ -62,18 +57,6 @@ def topics(
     )
 
 
-def topic_names(*named: DataFrame) -> DataFrame:
-    """`ReportContext.topics` from frames that have topic_id and topic (given, known, tonight's
-    `topics`); one row a topic id.
-    """
-    frames = [frame.select("topic_id", "topic") for frame in named]
-    return (
-        reduce(DataFrame.unionByName, frames)
-        .groupBy("topic_id")
-        .agg(sf.min("topic").alias("topic"))
-    )
-
-
 def with_topic_names(facts: DataFrame, names: DataFrame) -> DataFrame:
     """`topic` filled in: the fact's own name, else the name of its id, else the id's text.
 
@@ -83,3 +66,14 @@ def with_topic_names(facts: DataFrame, names: DataFrame) -> DataFrame:
     return facts.join(learnt, "topic_id", "left").withColumn(
         "topic", sf.coalesce("topic", "learnt_topic", "topic_id")
     )
+
+
+SPEC: Final = TableSpec(
+    name="topics",
+    build=topics,
+    facts=(TopicSeen,),
+    is_built_always=True,
+    earlier=("topics",),
+    are_rows_final=True,
+    digest=("topic_id",),
+)

@@ -10,30 +10,32 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.report.joins.columns import integer, night
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.inputs import joined_sources, landed_units, log_name
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
+from groupreplay.wire.segments.raw_rows import DAMAGE
+from groupreplay.workers.fact_frames import Undecoded
 
 RAW_BYTES_MAX: Final = 1024
 """Enough to see what it is; the rest is still in the source."""
 
 
-def undecoded(
-    staged: DataFrame, raw: DataFrame, context: ReportContext, lines: DataFrame | None = None
-) -> DataFrame:
-    """staged: the night's rows of `replayed`.
-    raw: the rows of `raw_records` that the night landed.
-    lines: those of `raw_lines`, None if there are none.
-
-    Replay does not carry a row's source along: it is that of the units of its partition, as in
+def undecoded(inputs: TableInputs) -> DataFrame:
+    """Replay does not carry a row's source along: it is that of the units of its partition, as in
     `coverage`.
     """
+    raw, lines = inputs.raw, inputs.lines
     sources = landed_units(raw).groupBy("input").agg(joined_sources())
-    rows = _rows(staged).unionByName(_stretches(raw)).join(sf.broadcast(sources), "input", "left")
+    rows = (
+        _rows(inputs.staged)
+        .unionByName(_stretches(raw))
+        .join(sf.broadcast(sources), "input", "left")
+    )
     if lines is not None:
         rows = rows.unionByName(_lines(lines), allowMissingColumns=True)
     by_encoding = sf.when(sf.col("encoding") == "json", "dump_log").otherwise("segments")
     return rows.select(
-        *night(context),
+        *night(inputs.context),
         sf.coalesce("source", "own_source", by_encoding).alias("source"),
         "input",
         integer("offsets_partition"),
@@ -107,3 +109,13 @@ def _stretches(raw: DataFrame) -> DataFrame:
             told("position").alias("position"),
         )
     )
+
+
+SPEC: Final = TableSpec(
+    name="undecoded",
+    build=undecoded,
+    facts=(Undecoded,),
+    raw=frozenset({DAMAGE}),
+    is_owned=True,
+    texts=frozenset({"reason"}),
+)

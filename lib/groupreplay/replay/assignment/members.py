@@ -1,0 +1,144 @@
+"""Who is in a group: the only writer of what a member is, wants, and has by its last K8.
+
+It also keeps the counts of members that are asked for at every operation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from groupreplay.records.consumer import STABLE, UNREVOKED_PARTITIONS
+from groupreplay.records.entries import Entry
+from groupreplay.replay.change import Before, Change
+from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition
+
+
+class Current(NamedTuple):
+    """What a record says that a member is and has. previous_epoch: -1 where it does not say."""
+
+    epoch: int
+    previous_epoch: int
+    state: int
+    assigned: frozenset[TopicPartition]
+    pending: frozenset[TopicPartition]
+
+
+class Members:
+    """The members of one life.
+
+    classic_changed: a member of the classic protocol came or went since somebody asked.
+    """
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self.classic_changed = True
+
+    def touch(self, change: Change, member_id: str) -> Member:
+        """The member, made if need be; its state before the operation is kept at the first
+        touch.
+        """
+        life = self._life
+        member = life.members.get(member_id)
+        existed = member is not None
+        if member is None:
+            member = change.removed.pop(member_id, None) or Member(member_id)
+            life.members[member_id] = member
+            self._count(member, 1)
+        if member_id not in change.before:
+            change.before[member_id] = Before(
+                existed,
+                member.epoch,
+                member.previous_epoch,
+                member.state,
+                member.assigned,
+                member.pending,
+                member.current_offset,
+                member.current_at,
+            )
+        return member
+
+    def remove(self, change: Change, member_id: str, offset: int) -> None:
+        """Takes a member out of the group; its rows end when the operation is settled."""
+        member = self.touch(change, member_id)
+        self._count(member, -1)
+        del self._life.members[member_id]
+        member.assigned = member.pending = frozenset()
+        change.removed[member_id] = member
+        change.offsets.setdefault(member_id, offset)
+
+    def describe(
+        self,
+        member: Member,
+        instance_id: str | None,
+        client_id: str,
+        client_host: str,
+        protocol: str,
+    ) -> None:
+        """Sets who a member is, and keeps the counts by client and by protocol."""
+        described = (instance_id, client_id, client_host, protocol)
+        if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
+            return
+        self._count(member, -1)
+        member.instance_id, member.client_id, member.client_host, member.protocol = described
+        self._count(member, 1)
+
+    def subscribe(
+        self,
+        member: Member,
+        topics: tuple[str, ...],
+        regex: str,
+        assignor: str | None,
+        rebalance_timeout_ms: int,
+    ) -> None:
+        """Sets what a member wants, and how long it may take to give partitions back."""
+        member.subscription, member.regex, member.assignor = topics, regex, assignor
+        member.rebalance_timeout_ms = rebalance_timeout_ms
+
+    def note_subscription(self, member: Member) -> None:
+        """A member changed what it subscribes to, in the epoch that the group has now."""
+        member.subscription_epoch = self._life.epoch or 0
+
+    def assign(self, member: Member, entry: Entry, current: Current) -> None:
+        """Sets what a K8, or a member's part of a K2, says of a member."""
+        self._set_current(member, current.epoch, current.state)
+        member.previous_epoch = current.previous_epoch
+        member.assigned, member.pending = current.assigned, current.pending
+        member.current_offset, member.current_at = entry.offset, entry.ts_ms
+        if current.state == UNREVOKED_PARTITIONS:
+            member.revoking_since = entry.ts_ms
+
+    def unassign(self, member: Member) -> None:
+        """A member's K8 is gone: it has neither epoch nor partitions."""
+        self._set_current(member, None, STABLE)
+        member.assigned = member.pending = frozenset()
+
+    def lose(self, member: Member, tp: TopicPartition) -> None:
+        """A member let go of a partition inside a hole."""
+        member.assigned, member.pending = member.assigned - {tp}, member.pending - {tp}
+
+    def _set_current(self, member: Member, epoch: int | None, state: int) -> None:
+        """Keeps the count of members STABLE in an epoch."""
+        if epoch == member.epoch and state == member.state:
+            return
+        self._count_stable(member, -1)
+        member.epoch, member.state = epoch, state
+        self._count_stable(member, 1)
+
+    def _count(self, member: Member, by: int) -> None:
+        life = self._life
+        self._count_stable(member, by)
+        if member.protocol == CLASSIC:
+            life.classic_members += by
+            self.classic_changed = True
+        key = member.client_key
+        life.clients[key] = life.clients.get(key, 0) + by
+        if not life.clients[key]:
+            del life.clients[key]
+
+    def _count_stable(self, member: Member, by: int) -> None:
+        if member.epoch is None or member.state != STABLE:
+            return
+        stable = self._life.stable
+        stable[member.epoch] = stable.get(member.epoch, 0) + by
+        if not stable[member.epoch]:
+            del stable[member.epoch]

@@ -1,0 +1,96 @@
+"""What one table of a night is built of: facts of the night, its raw rows and lines, and rows of
+other tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import date
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.report.joins.context import ReportContext
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTables:
+    """Tables that another table is made of, as they are stored. Private columns of them are hashed
+    already, where the configuration hashes any.
+
+    logical_date: of the night that is published.
+    rows: name -> all rows of the cluster in that table.
+    of_tonight: names of tables that were committed before this one is built.
+    of_earlier: names of tables whose rows of earlier nights may be read.
+    """
+
+    logical_date: date
+    rows: Callable[[str], DataFrame]
+    of_tonight: Collection[str] = ()
+    of_earlier: Collection[str] = ()
+
+    def tonight(self, name: str) -> DataFrame:
+        """Rows that this night committed. Raises LookupError for a table that the spec does not
+        name in `tables`.
+        """
+        return self._declared(name, "tables", self.of_tonight).where(
+            sf.col("logical_date") == sf.lit(self.logical_date)
+        )
+
+    def earlier(self, name: str) -> DataFrame:
+        """Rows of all nights before this one that no later night can change. Raises LookupError for
+        a table that the spec does not name in `earlier`.
+
+        Rows that were open then are left out: this night's commit of that table replaces them, and
+        may have been done or not.
+        """
+        rows = self._declared(name, "earlier", self.of_earlier).where(
+            sf.col("logical_date") < sf.lit(self.logical_date)
+        )
+        return rows.where("is_final") if "is_final" in rows.columns else rows
+
+    def so_far(self, name: str) -> DataFrame:
+        """The rows of `tonight` and of `earlier`, in one scan. Raises LookupError unless the spec
+        names the table in both.
+        """
+        self._declared(name, "earlier", self.of_earlier)
+        # This night's commit is done, so every row before it that was open is gone.
+        return self._declared(name, "tables", self.of_tonight).where(
+            sf.col("logical_date") <= sf.lit(self.logical_date)
+        )
+
+    def _declared(self, name: str, where: str, names: Collection[str]) -> DataFrame:
+        if name not in names:
+            raise LookupError(f"the spec of this table does not name {name} in its `{where}`")
+        return self.rows(name)
+
+
+@dataclass(frozen=True, slots=True)
+class TableInputs:
+    """What `TableSpec.build` is given.
+
+    staged: the night's facts of the kinds that the spec names, a row each.
+    context: the night.
+    raw: the raw rows that the night replays: those it landed, and as kind `record` the commits of
+        earlier nights that its markers settled.
+    lines: the rows of `raw_lines` that it landed, None if there are none.
+    given_topics: (topic_id, topic, partitions) of the topics sources; duplicates are allowed.
+    stored: the tables that the spec names.
+    """
+
+    staged: DataFrame
+    context: ReportContext
+    raw: DataFrame
+    lines: DataFrame | None
+    given_topics: DataFrame
+    stored: StoredTables
+
+    @property
+    def evidence(self) -> DataFrame:
+        """The rows of `evidence` that the night wrote. Only for tables that are not built without
+        them.
+        """
+        evidence = self.context.evidence_tonight
+        assert evidence is not None, "a table of broker logs alone is built where there are some"
+        return evidence

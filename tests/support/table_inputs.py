@@ -1,0 +1,54 @@
+"""What a table is built of, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.table_inputs import StoredTables, TableInputs
+
+TOPICS_DDL = "topic_id STRING, topic STRING"
+
+
+def topics_of(spark: SparkSession, night: date, *names: tuple[str, str]) -> DataFrame:
+    """Rows of `topics` that this night wrote. names: (topic_id, topic)."""
+    return spark.createDataFrame(list(names), TOPICS_DDL).withColumn("logical_date", sf.lit(night))
+
+
+def inputs_of(
+    staged: DataFrame,
+    context: ReportContext,
+    raw: DataFrame | None = None,
+    lines: DataFrame | None = None,
+    *,
+    given_topics: DataFrame | None = None,
+    tables: Mapping[str, DataFrame] | None = None,
+) -> TableInputs:
+    """Inputs of a table. raw, given_topics: None: no rows.
+
+    tables: name -> rows of all nights, which this night and earlier ones committed; None: `topics`
+        with one name, of the id `id-orders`.
+    """
+    spark = staged.sparkSession
+    stored = (
+        {"topics": topics_of(spark, context.logical_date, ("id-orders", "orders"))}
+        if tables is None
+        else tables
+    )
+    return TableInputs(
+        staged,
+        context,
+        staged.limit(0) if raw is None else raw,
+        lines,
+        no_topics(spark) if given_topics is None else given_topics,
+        StoredTables(context.logical_date, stored.__getitem__, tuple(stored), tuple(stored)),
+    )
+
+
+def no_topics(spark: SparkSession) -> DataFrame:
+    """`given_topics` where no source gives any."""
+    return spark.createDataFrame([], f"{TOPICS_DDL}, partitions INT")
