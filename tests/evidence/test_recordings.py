@@ -44,7 +44,7 @@ def timeline(recording: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("recording", WHOLE)
 def test_every_removal_in_the_topic_has_its_line_and_lines_agree(recording: str) -> None:
-    """kafka-corrections.md, section 2: every fence or leave operation had its cause line."""
+    """Every operation that fences a member, or lets it leave, had its line."""
     departures: dict[tuple[str, str], list[Departure]] = defaultdict(list)
     for departure in of_kind(recording, Departure):
         if departure.source == SERVER_LOG:

@@ -88,7 +88,7 @@ KEYS: dict[type[Fact], tuple[str, ...]] = {
     TopicSeen: ("topic_id",),
     GroupSnapshot: (),
 }
-"""Keys of the tables (design.md, section 5), within one incarnation of one group."""
+"""Keys of the tables (docs/tables.md), within one incarnation of one group."""
 
 
 def key_of(fact: Fact) -> tuple[Any, ...]:
