@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from groupreplay.workers.task import forget_zips
+from groupreplay.workers.zip_importers import forget_zips
 
 
 def load(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
