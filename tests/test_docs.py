@@ -210,6 +210,16 @@ def test_links_resolve(path: Path) -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_paragraphs_have_lines_of_100_columns(path: Path) -> None:
+    """Tables are rows, and what is fenced is quoted: both may be longer."""
+    prose = re.sub(
+        r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    lines = [line for line in prose.splitlines() if not line.startswith("|")]
+    assert [line for line in lines if len(line) > 100] == []
+
+
 def cited(path: Path) -> set[str]:
     """Paths of this repository that a file names: in backticks, or anywhere where they begin with
     a folder of its top level. `<table>` stands for any name.
