@@ -15,12 +15,29 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "lib" / "groupreplay"
 MODULES = sorted(LIBRARY.rglob("*.py"))
+ROOMS = sorted(path.name for path in LIBRARY.iterdir() if (path / "__init__.py").exists())
 JOBS = sorted((ROOT / "jobs").glob("*.py"))
 
 FUNCTION_LINES = 70
 MODULE_LINES = 500
 JOB_LINES = 80
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "base"}
+
+WHOLE_ROOM_TESTS = {
+    # What a room does as a whole: recordings, scenarios, cuts, all its tables.
+    "evidence/test_recordings.py",
+    "replay/test_cuts.py",
+    "replay/test_kept_states.py",
+    "replay/test_scenarios.py",
+    "replay/test_worked_example.py",
+    "report/tables/test_evidence.py",
+    "report/tables/test_sources.py",
+    "report/tables/test_tables.py",
+    "wire/test_recordings.py",
+    "wire/test_scenarios.py",
+    "wire/test_simulated_logs.py",
+}
+"""Tests in a room of the library that are named for no module of it."""
 
 PURE = ("records", "wire", "state_codec.py", "replay", "evidence", "errors.py", "limits.py")
 """These import the standard library and each other alone."""
@@ -95,6 +112,25 @@ def test_pure_modules_import_the_standard_library_alone(path: Path) -> None:
     assert {
         name.partition(".")[0] for name in _imports(ast.parse(path.read_text(encoding="utf-8")))
     } <= allowed
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for room in ROOMS for path in (ROOT / "tests" / room).rglob("test_*.py")),
+    ids=_name,
+)
+def test_tests_lie_where_their_module_does(path: Path) -> None:
+    """`a/b.py` is tested by `tests/a/test_b.py`, and by `tests/a/test_b_<aspect>.py`."""
+    place = path.relative_to(ROOT / "tests")
+    tested = path.stem.removeprefix("test_")
+    modules = {module.stem for module in (LIBRARY / place.parent).glob("*.py")}
+    assert place.as_posix() in WHOLE_ROOM_TESTS or any(
+        f"{tested}_".startswith(f"{module}_") for module in modules
+    )
+
+
+def test_whole_room_tests_exist() -> None:
+    assert [name for name in WHOLE_ROOM_TESTS if not (ROOT / "tests" / name).exists()] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_name)

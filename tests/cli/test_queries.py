@@ -14,7 +14,6 @@ from groupreplay.report.summary.frames import SUMMARY_TABLES
 from groupreplay.tables.schemas import table_schema
 
 
-@pytest.mark.spark
 def test_queries_run_on_tables_as_they_are(spark: SparkSession) -> None:
     for name in SUMMARY_TABLES:
         spark.createDataFrame([], table_schema(spark, name).struct).createOrReplaceTempView(

@@ -39,7 +39,7 @@ from tests.support.broker import OFFSETS_PARTITIONS, Broker
 from tests.support.group_life import Group, commit_in_transaction, described, make_topics, topic_ids
 from tests.support.replaying import FactKey, difference, fact_keys, replayed
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)
 PASSWORD = "a-secret-of-nobody"

@@ -30,8 +30,6 @@ from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half, split_log
 from tests.support.duckdb_views import WAYS, duckdb_views
 
-pytestmark = pytest.mark.spark
-
 RECORDING = "other-groups-4.2"
 """Small, with transactions, a deleted group, and every kind of group."""
 

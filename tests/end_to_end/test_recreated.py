@@ -15,7 +15,7 @@ from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.nights import Place
 from tests.wire.encode import batch, commit
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 LATER_MS = 1_795_600_000_000

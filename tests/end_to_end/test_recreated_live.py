@@ -24,7 +24,7 @@ from groupreplay.workers.live_rows import read_live
 from groupreplay.workers.read_units import DDL
 from tests.wire.encode import commit
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 NOW_MS, LATER_MS = 1_795_240_000_000, 1_795_330_000_000

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.mark.spark
 def test_workers_have_imported_what_steps_run(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,7 +39,6 @@ def test_workers_have_imported_what_steps_run(
     assert sorted(row.module for row in rows) == sorted(wanted * 2)
 
 
-@pytest.mark.spark
 def test_a_log_that_was_read_ahead_is_not_read_again(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = Warehouse(spark, str(tmp_path), "c")
     warehouse.create_all(["topics", "undecoded"])

@@ -1,7 +1,7 @@
 """Nights over growing files, in pure Python: what the product plans, lands, carries and tells.
 
 Planning, reading and replay are the product's own. Only what Spark does between them is done here
-anew: rows get the holes of earlier units, and commits in transactions find the marker that a later
+again: rows get the holes of earlier units, and commits in transactions find the marker that a later
 unit or night landed (night/frames/transactions.py, night/frames/replay.py).
 """
 
@@ -196,7 +196,7 @@ def counted(facts: Mapping[GroupKey, Iterable[Fact]]) -> dict[GroupKey, Counter[
     """Facts as things that can be compared, of the groups that have any.
 
     Of what a record taught of a topic's name only the name itself: a commit at the edge of a night
-    is kept, and may teach it earlier (measures.md sections 1 and 7).
+    is kept, and may teach it earlier (docs/measures.md).
     """
     found = {}
     for group, own in facts.items():

@@ -1,5 +1,5 @@
 """How a job speaks and ends: its log, and one sentence as the last line of its output with the exit
-status that goes with it (design section 7).
+status that goes with it (docs/nights.md, Exit status).
 
 As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC),
 `level`, `logger`, `message`, and what else the line has: `night`, `step`, `share`, `summary`,

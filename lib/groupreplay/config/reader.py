@@ -102,13 +102,6 @@ def _owner_rules(path: str) -> tuple[Owner, ...]:
     return tuple(reader.section(Owner, rule, str(place)) for place, rule in enumerate(tree))
 
 
-def load_base() -> dict[str, Any]:
-    """The tree of conf/base.yaml, for the test that compares it with the dataclasses."""
-    return _parse(
-        resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE
-    )
-
-
 # ---------------------------------------------------------------- text -> tree
 
 

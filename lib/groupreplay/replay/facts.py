@@ -58,7 +58,7 @@ class Fact:
 
 @dataclass(slots=True, kw_only=True)
 class Epoch(Fact):
-    """`group_epochs`, key (epoch, from_offset). Source of the rules: measures.md section 3."""
+    """`group_epochs`, key (epoch, from_offset). Source of the rules: docs/measures.md, Epochs."""
 
     KIND: ClassVar[str] = "epoch"
     epoch: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-import pytest
 from pyspark.sql import Observation, SparkSession
 
 from groupreplay.config.model import GroupsConfig
@@ -61,7 +60,6 @@ RECORDS = (
 )
 
 
-@pytest.mark.spark
 def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(
     spark: SparkSession,
 ) -> None:
@@ -101,7 +99,6 @@ def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(
     assert sorted(row.group_id for row in kept.collect()) == ["back", "other", "test-a"]
 
 
-@pytest.mark.spark
 def test_where_their_rows_were_deleted_there_is_a_hole_and_no_old_state(
     spark: SparkSession,
 ) -> None:

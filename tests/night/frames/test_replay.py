@@ -97,7 +97,6 @@ def explained(frame: DataFrame) -> str:
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("slices", [1, 7])
 def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
     spark: SparkSession, slices: int
@@ -124,7 +123,6 @@ def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
     ], "one exchange, one sort, and none of Spark's own"
 
 
-@pytest.mark.spark
 def test_state_of_the_night_before_comes_before_the_records(spark: SparkSession) -> None:
     first = replay.replayed(spark, records(spark, [("a", 1, 10), ("b", 1, 11)]), None, [], {}, 2)
     states = (
@@ -140,7 +138,6 @@ def test_state_of_the_night_before_comes_before_the_records(spark: SparkSession)
     )
 
 
-@pytest.mark.spark
 def test_rows_know_the_holes_that_earlier_units_saw(spark: SparkSession) -> None:
     rows = records(spark, [("a", 1, 5), ("a", 1, 60), ("a", 1, 80), ("b", 2, 90)])
     told = replay._with_earlier_holes(spark, rows, [Hole(1, 11, 71, 10), Hole(1, 71, None, 70)])
@@ -152,7 +149,6 @@ def test_rows_know_the_holes_that_earlier_units_saw(spark: SparkSession) -> None
     ]
 
 
-@pytest.mark.spark
 def test_latest_state_of_each_group_alive_counts(spark: SparkSession) -> None:
     nights = [date(2026, 11, day) for day in (18, 19, 20)]
     values = [
@@ -173,7 +169,6 @@ def test_latest_state_of_each_group_alive_counts(spark: SparkSession) -> None:
     assert latest == [("a", b"new"), ("b", b"b")]
 
 
-@pytest.mark.spark
 def test_states_of_nights_that_were_superseded_are_not_read(
     spark: SparkSession, tmp_path: Path
 ) -> None:

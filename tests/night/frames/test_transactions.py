@@ -16,8 +16,6 @@ from groupreplay.workers.read_units import DDL
 NIGHTS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
 Row = dict[str, Any]
 
-pytestmark = pytest.mark.spark
-
 
 def commit(night: int, offset: int, *, producer: int = 7, key: bytes = b"k") -> Row:
     return {

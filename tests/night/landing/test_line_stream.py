@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
@@ -34,7 +33,6 @@ def inputs_of(folder: Path) -> Inputs:
     return find_inputs(Config(cluster="c", warehouse="/none", sources=(server, request)))
 
 
-@pytest.mark.spark
 def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -45,7 +45,6 @@ def two_records(session: SparkSession, _: Any, __: LiveTopic, planned: list[Unit
     return session.createDataFrame(found.to_pylist(), DDL)
 
 
-@pytest.mark.spark
 def test_a_unit_of_which_no_record_is_left_is_landed_as_a_hole(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,7 +72,6 @@ def test_a_unit_of_which_no_record_is_left_is_landed_as_a_hole(
     assert [json.loads(row["detail"])["holes"] for row in told if row["kind"] == "unit"] == [8, 10]
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("died_after", [1, 2])
 def test_a_run_that_is_taken_over_reads_nothing_again_and_lands_what_the_first_commit_lacked(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, died_after: int

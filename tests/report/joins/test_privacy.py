@@ -30,8 +30,6 @@ from groupreplay.report.joins.privacy import (
 from groupreplay.report.joins.private_words import WORDS
 from groupreplay.tables.schemas import PUBLIC, table_schema
 
-pytestmark = pytest.mark.spark
-
 SALT = "a salt of this test"
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
 RANDOM = "+oSCpi8lQLeQT5Sz8wJzgg"

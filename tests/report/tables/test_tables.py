@@ -39,8 +39,6 @@ from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import packed_of
 from tests.support.table_inputs import inputs_of, no_topics
 
-pytestmark = pytest.mark.spark
-
 RESHAPED = {"migration_progress", "topics"}
 """Tables whose rows are not one fact each, field by field."""
 

@@ -1,6 +1,6 @@
 """Members that are removed and come back, again and again: FENCE_LOOP of `stuck_members`.
 
-Source: measures.md section 6, S4 of the reference.
+Source: docs/measures.md, Stuck.
 """
 
 from __future__ import annotations

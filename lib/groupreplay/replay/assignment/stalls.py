@@ -2,7 +2,7 @@
 `stuck_members` is made of.
 
 The machine tells every stretch past a floor; the report decides which are long enough. Source:
-measures.md section 6, section 6.3 of the reference.
+docs/measures.md, Stuck.
 """
 
 from __future__ import annotations

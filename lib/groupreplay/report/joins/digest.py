@@ -1,4 +1,4 @@
-"""Order-free digests of tables, to say that two runs gave the same rows (measures.md section 7).
+"""Order-free digests of tables, to say that two runs gave the same rows (docs/measures.md).
 
 A row is hashed over its key and contract columns, and the hashes are summed mod 2^64: the sum of
 two disjoint parts is that of the whole, so a night adds its final rows to those of the nights
