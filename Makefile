@@ -20,9 +20,10 @@ JARS := .cache/jars/.resolved
 KAFKA_JARS := .cache/kafka-jars/.resolved
 CLASSES := .cache/classes.jsa
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
+PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 CHECKED := lib jobs tests setup.py
 
-.PHONY: help setup kafka-jars lint types test demo bench soak rebuild clean
+.PHONY: help setup kafka-jars lint types unit spark test demo bench soak rebuild clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-16s %s\n", $$1, $$2}'
@@ -80,8 +81,14 @@ lint: $(VENV)  ## formatting, lint, types and import contracts
 types: $(VENV)  ## types alone
 	@.venv/bin/mypy
 
+unit: $(VENV)  ## the tests that need neither Spark nor a broker, but for the longest: under a minute
+	@$(PYTEST) -m 'not spark and not whole and not broker and not long and not soak'
+
+spark: setup kafka-jars  ## the tests that need a Spark session, but run no whole job
+	@$(PYTEST) -m 'spark and not whole and not broker and not soak'
+
 test: setup kafka-jars lint  ## lint, types, import contracts and every test
-	@$(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+	@$(PYTEST)
 
 demo: setup  ## the main job on the recordings of tests/recordings, and three queries on what it wrote
 	@rm -rf .cache/demo
@@ -97,7 +104,7 @@ soak: setup kafka-jars  ## what takes longer than the suite may, and new seeds o
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak
 	@$(IN_VENV) .venv/bin/python -m tests.simulator.soak
 
-rebuild: setup  ## replay all nights of CONFIG=file anew, from the rows that they landed
+rebuild: setup  ## replay all nights of CONFIG=file again, from the rows that they landed
 	@./spark-submit.sh rebuild_nights --config "$(CONFIG)"
 
 clean:  ## remove everything that make made

@@ -35,6 +35,10 @@ setup(
             "chispa>=0.12",
             "confluent-kafka>=2.12",
             "deltalake>=1.6",
+            # The tests run _sql/duckdb.sql. DuckDB fetches its Delta extension from a server of
+            # its own; this package brings the same file, for this version of DuckDB alone.
+            "duckdb==1.5.5",
+            "duckdb-extension-delta==1.5.5",
             "hypothesis>=6.100",
             "import-linter>=2.1",
             "mypy>=1.15",

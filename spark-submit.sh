@@ -64,12 +64,12 @@ jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar
 [ -n "$jars" ] && options+=(--driver-class-path "${jars//,/:}")
 
 # Spark's Kafka source comes along only where the configuration has a source that asks a cluster.
-config="$(printf '%s\n' "$@" | sed -n 's/^--config=//p; /^--config$/{n;p;}')"
-asks_cluster="^[^#]*(kind|from)[\"']?: *[\"']?kafka([^A-Za-z0-9_]|$)"
-if [ "$job" != query_tables ] && [ "$job" != maintain_tables ] && [ -n "${GROUPREPLAY_KAFKA_JARS-default}" ] && [ -f "$config" ] && grep -Eq "$asks_cluster" "$config"; then
+needs="$(PYTHONPATH="$home/lib" python3 -m groupreplay.cli.jars "$job" "$@" 2>/dev/null || true)"
+if [ "$needs" = kafka ] && [ -n "${GROUPREPLAY_KAFKA_JARS-default}" ]; then
     kafka_jars="$(find -L "${GROUPREPLAY_KAFKA_JARS-$home/.cache/kafka-jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
     if [ -z "$kafka_jars" ]; then
-        echo "$config reads a cluster, and Spark's jars for it are missing: run make kafka-jars, or name their folder in GROUPREPLAY_KAFKA_JARS" >&2
+        echo "The configuration reads a cluster, and Spark's jars for it are missing: run make kafka-jars," \
+            "or name their folder in GROUPREPLAY_KAFKA_JARS." >&2
         exit 2
     fi
     jars="${jars:+$jars,}$kafka_jars"

@@ -1,13 +1,16 @@
 -- Grain: one fact that lines of broker logs prove, or the state of one subject (kind).
--- Key: none; within a kind that of its dataclass in evidence/facts.py.
--- Partitioned by: (cluster, kind, logical_date): a night replaces its own rows; what was final in nights before is read
---    again, to sharpen rows that are not.
+-- Key: none; within a kind that of its dataclass in lib/groupreplay/evidence/evidence_facts.py.
+-- Partitioned by: (cluster, kind, logical_date): a night replaces its own rows; what was final in
+--   nights before is read again, to sharpen rows that are not.
 -- Writer: run_nightly, step replay; replaces cluster = C AND logical_date = D.
 -- Retention: internal; as long as the rows that it sharpens may change.
 CREATE TABLE IF NOT EXISTS evidence (
-  cluster           STRING        NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
-  logical_date      DATE          NOT NULL COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
-  kind              STRING        NOT NULL COMMENT 'kind of a fact in evidence/facts.py, or state (open enum)',
+  cluster           STRING        NOT NULL
+    COMMENT 'name of the Kafka cluster as configured; any text',
+  logical_date      DATE          NOT NULL
+    COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
+  kind              STRING        NOT NULL
+    COMMENT 'kind of a fact in lib/groupreplay/evidence/evidence_facts.py, or state (open enum)',
   group_id          STRING                 COMMENT 'of every fact; text',
   broker            BIGINT                 COMMENT 'of every fact; broker id',
   source            STRING                 COMMENT 'of every fact; text',
@@ -16,7 +19,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   is_final          BOOLEAN                COMMENT 'of every fact; true, false',
   member_id         STRING                 COMMENT 'of departure, refusal, contact, silence; text',
   instance_id       STRING                 COMMENT 'of departure, refusal, contact, silence; text',
-  ended_at          BIGINT                 COMMENT 'of departure, rebalance, contact; ms since the epoch, UTC',
+  ended_at          BIGINT
+    COMMENT 'of departure, rebalance, contact; ms since the epoch, UTC',
   outcome           STRING                 COMMENT 'of departure, rebalance; text',
   end_detail        STRING                 COMMENT 'of departure; text',
   client_reason     STRING                 COMMENT 'of departure, rebalance; text',
@@ -28,8 +32,10 @@ CREATE TABLE IF NOT EXISTS evidence (
   error_code        BIGINT                 COMMENT 'of refusal; number',
   refusal           STRING                 COMMENT 'of refusal; text',
   message           STRING                 COMMENT 'of refusal; text',
-  first_at          BIGINT                 COMMENT 'of refusal, contact, assignor_failure; ms since the epoch, UTC',
-  last_at           BIGINT                 COMMENT 'of refusal, outage, assignor_failure; ms since the epoch, UTC',
+  first_at          BIGINT
+    COMMENT 'of refusal, contact, assignor_failure; ms since the epoch, UTC',
+  last_at           BIGINT
+    COMMENT 'of refusal, outage, assignor_failure; ms since the epoch, UTC',
   attempts          BIGINT                 COMMENT 'of refusal, outage, assignor_failure; number',
   times_at          ARRAY<BIGINT>          COMMENT 'of refusal; ms since the epoch, UTC',
   generation        BIGINT                 COMMENT 'of rebalance; number',
@@ -58,7 +64,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   is_away           BOOLEAN                COMMENT 'of contact; true, false',
   is_rejoining      BOOLEAN                COMMENT 'of contact; true, false',
   since_at          BIGINT                 COMMENT 'of silence, outage; ms since the epoch, UTC',
-  until_at          BIGINT                 COMMENT 'of silence, outage, assignor_failure; ms since the epoch, UTC',
+  until_at          BIGINT
+    COMMENT 'of silence, outage, assignor_failure; ms since the epoch, UTC',
   ended_by          STRING                 COMMENT 'of silence; text',
   offsets_partition BIGINT                 COMMENT 'of shard_event; partition number',
   event             STRING                 COMMENT 'of shard_event; text',

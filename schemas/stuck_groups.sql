@@ -1,38 +1,61 @@
 -- Grain: one stuck episode of one group, longer than the threshold of its reason.
--- Key: (cluster, group_id, incarnation, reason, since_at).
--- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final and its own final
---   ones, and touches no other file.
+-- Key: (cluster, group_id, log_incarnation, incarnation, reason, since_at); log_incarnation may
+--   be NULL.
+-- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final
+--   and its own final ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
 -- Retention: kept; old nights may be deleted by (cluster, logical_date).
 CREATE TABLE IF NOT EXISTS stuck_groups (
   cluster           STRING    NOT NULL COMMENT 'name of the Kafka cluster as configured; any text',
-  logical_date      DATE      NOT NULL COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
+  logical_date      DATE      NOT NULL
+    COMMENT 'night that wrote the row, its label; date (filter on the *_at columns, not on this)',
   group_id          STRING    NOT NULL
-    COMMENT 'group id as in the record key, bytes that are no UTF-8 escaped by backslashes; any text, may be empty',
-  incarnation       BIGINT    NOT NULL COMMENT 'life of the group id, named by the offset of the first record seen of it; offset',
-  offsets_partition INT       NOT NULL COMMENT 'partition of __consumer_offsets that the group lives in; partition number',
-  from_offset       BIGINT    NOT NULL COMMENT 'record that opens the row; offset in offsets_partition',
-  to_offset         BIGINT             COMMENT 'record that closes the row, NULL while it is open; offset in offsets_partition',
+    COMMENT 'group id as in the record key, bytes other than UTF-8 escaped by backslashes; any '
+      'text, may be empty',
+  incarnation       BIGINT    NOT NULL
+    COMMENT 'life of the group id, named by the offset of the first record seen of it; offset',
+  offsets_partition INT       NOT NULL
+    COMMENT 'partition of __consumer_offsets that the group lives in; partition number',
+  from_offset       BIGINT    NOT NULL
+    COMMENT 'record that opens the row; offset in offsets_partition',
+  to_offset         BIGINT
+    COMMENT 'record that closes the row, NULL while it is open; offset in offsets_partition',
   start_observed    BOOLEAN   NOT NULL
-    COMMENT 'false where the log began later than the row: its times start at the first record that shows it, nothing is measured; true, false',
-  reason            STRING    NOT NULL COMMENT 'ASSIGNING_STALLED, MIGRATION_STALLED, EPOCH_STORM, and what lines show: ASSIGNOR_FAILED, .. (open enum)',
-  since_at          TIMESTAMP NOT NULL COMMENT 'start of the episode; of a repetition, the first one; UTC',
+    COMMENT 'false where the log began later than the row: its times start at the first record '
+      'that shows it, and it has no durations; true, false',
+  reason            STRING    NOT NULL
+    COMMENT 'ASSIGNING_STALLED, MIGRATION_STALLED, EPOCH_STORM, and what lines show: '
+      'ASSIGNOR_FAILED, .. (open enum)',
+  since_at          TIMESTAMP NOT NULL
+    COMMENT 'start of the episode; of a repetition, the first one; UTC',
   until_at          TIMESTAMP          COMMENT 'end of the episode, NULL while it is open; UTC',
-  stuck_ms          BIGINT    NOT NULL COMMENT 'until_at - since_at, while open as-of - since_at; ms',
+  stuck_ms          BIGINT    NOT NULL
+    COMMENT 'until_at - since_at, while open as-of - since_at; ms',
   is_open           BOOLEAN   NOT NULL COMMENT 'still stuck at as-of; true, false',
-  repetitions       INT                COMMENT 'epochs in the episode, NULL for reasons that are one stretch; repetitions',
+  repetitions       INT
+    COMMENT 'epochs in the episode, NULL for reasons that are one stretch; repetitions',
   detail            STRING             COMMENT 'more about the episode, NULL if nothing; text',
   evidence          STRUCT<
     source: STRING COMMENT 'kind of the log; server_log, request_log (open enum)',
     input: STRING COMMENT 'file that the line is in; path',
     position: BIGINT COMMENT 'where the line begins in the unpacked file; byte'
   > COMMENT 'line that shows the reason, NULL where records do; place',
-  is_final          BOOLEAN   NOT NULL COMMENT 'no later night can change the row; false rows are written anew every night; true, false',
-  team              STRING             COMMENT 'team that owns the group, by the owners file of that night, NULL where it names none; any text',
-  contact           STRING             COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
-  detail_code        STRING             COMMENT 'more of it, NULL where there is nothing to say and in rows of releases without it; see docs (open enum)',
-  detail_params      MAP<STRING, STRING>
-    COMMENT 'what the sentence of detail_code names, NULL where that is; parameter to value, numbers as text, lists as JSON'
+  is_final          BOOLEAN   NOT NULL
+    COMMENT 'no later night can change the row; every night writes false rows again; true, false',
+  team              STRING
+    COMMENT 'team that owns the group, by the owners file of that night, NULL where it names '
+      'none; any text',
+  contact           STRING
+    COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  log_incarnation INT
+    COMMENT 'how often the offsets topic had been created again when the log of this row began, '
+      'NULL never; part of the key; times',
+  detail_code STRING
+    COMMENT 'more of it, NULL where there is nothing to say and in rows of releases '
+      'without it; see docs (open enum)',
+  detail_params MAP<STRING, STRING>
+    COMMENT 'what the sentence of detail_code names, NULL where that is; parameter to '
+      'value, numbers as text, lists as JSON'
 )
 USING DELTA
 COMMENT 'Groups that were, or are, stuck as a whole'

@@ -1,5 +1,6 @@
-"""The Spark session of the tests, and nothing else. Every test that needs it asks for `spark`; it
-starts once.
+"""The Spark session of the tests, and the tier that each test belongs to.
+
+Every test that needs the session asks for `spark`; it starts once. CONTRIBUTING.md has the tiers.
 """
 
 from __future__ import annotations
@@ -15,13 +16,26 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parent.parent
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
 JARS = ROOT / ".cache" / "jars"
 KAFKA_JARS = ROOT / ".cache" / "kafka-jars"
+
+WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
+"""Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
 
 # collect() gives times in the zone of the process: pinned, so that a test says the same everywhere.
 os.environ["TZ"] = "UTC"
 time.tzset()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need Spark or run whole jobs, so that no test has to be marked by hand."""
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in WHOLE:
+            item.add_marker(pytest.mark.whole)
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
 
 
 @pytest.fixture(scope="session")

@@ -15,12 +15,29 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "lib" / "groupreplay"
 MODULES = sorted(LIBRARY.rglob("*.py"))
+ROOMS = sorted(path.name for path in LIBRARY.iterdir() if (path / "__init__.py").exists())
 JOBS = sorted((ROOT / "jobs").glob("*.py"))
 
 FUNCTION_LINES = 70
-MODULE_LINES = 610
+MODULE_LINES = 500
 JOB_LINES = 80
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "base"}
+
+WHOLE_ROOM_TESTS = {
+    # What a room does as a whole: recordings, scenarios, cuts, all its tables.
+    "evidence/test_recordings.py",
+    "replay/test_cuts.py",
+    "replay/test_kept_states.py",
+    "replay/test_scenarios.py",
+    "replay/test_worked_example.py",
+    "report/tables/test_evidence.py",
+    "report/tables/test_sources.py",
+    "report/tables/test_tables.py",
+    "wire/test_recordings.py",
+    "wire/test_scenarios.py",
+    "wire/test_simulated_logs.py",
+}
+"""Tests in a room of the library that are named for no module of it."""
 
 PURE = ("records", "wire", "state_codec.py", "replay", "evidence", "errors.py", "limits.py")
 """These import the standard library and each other alone."""
@@ -97,6 +114,25 @@ def test_pure_modules_import_the_standard_library_alone(path: Path) -> None:
     } <= allowed
 
 
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for room in ROOMS for path in (ROOT / "tests" / room).rglob("test_*.py")),
+    ids=_name,
+)
+def test_tests_lie_where_their_module_does(path: Path) -> None:
+    """`a/b.py` is tested by `tests/a/test_b.py`, and by `tests/a/test_b_<aspect>.py`."""
+    place = path.relative_to(ROOT / "tests")
+    tested = path.stem.removeprefix("test_")
+    modules = {module.stem for module in (LIBRARY / place.parent).glob("*.py")}
+    assert place.as_posix() in WHOLE_ROOM_TESTS or any(
+        f"{tested}_".startswith(f"{module}_") for module in modules
+    )
+
+
+def test_whole_room_tests_exist() -> None:
+    assert [name for name in WHOLE_ROOM_TESTS if not (ROOT / "tests" / name).exists()] == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=_name)
 def test_banned_calls_stand_nowhere(path: Path) -> None:
     room = path.relative_to(LIBRARY).parts[0]
@@ -118,6 +154,27 @@ def test_machines_know_no_clock_no_chance_and_no_log(path: Path) -> None:
     assert not {"time", "random", "logging", "uuid", "os"} & set(
         _imports(ast.parse(path.read_text(encoding="utf-8")))
     )
+
+
+@pytest.mark.parametrize("path", sorted((LIBRARY / "night").rglob("*.py")), ids=_name)
+def test_no_step_of_a_night_reaches_into_the_jvm(path: Path) -> None:
+    names = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+    assert not names & {"_jvm", "_jsc", "_jsparkSession", "_gateway"}
+
+
+@pytest.mark.parametrize("path", sorted((LIBRARY / "night/frames").glob("*.py")), ids=_name)
+def test_frames_start_no_job_of_spark(path: Path) -> None:
+    names = {
+        node.func.attr
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    acts = {"collect", "isEmpty", "take", "head", "first", "save", "persist", "toLocalIterator"}
+    assert not names & acts
 
 
 @pytest.mark.parametrize("path", JOBS, ids=_name)

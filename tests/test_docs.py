@@ -1,8 +1,8 @@
 """The documents are in step with the code, and their examples are real.
 
 A fenced block `records` quotes records of a shipped recording, a block `row` says what the replay
-of that recording gives: both are made anew from the segments and compared. The rest: rules, tables,
-columns, configuration keys and links.
+of that recording gives: both are derived from the segments again and compared. The rest: rules,
+tables, columns, configuration keys, links and the files that documents name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import SOURCE_KINDS, Source
-from groupreplay.config.reader import load_base
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.records.classic import GroupMember, GroupMetadata
 from groupreplay.records.consumer import (
@@ -55,10 +54,28 @@ from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.segments.read_unit import read_unit
 from groupreplay.workers.codecs import Codecs
 from groupreplay.workers.files import open_file
+from tests.support.base_config import load_base
 
 ROOT: Final = Path(__file__).parent.parent
 RECORDINGS: Final = ROOT / "tests" / "recordings"
 DOCUMENTS: Final = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+CITING: Final = sorted(
+    [
+        *DOCUMENTS,
+        *(ROOT / "tests").rglob("README.md"),
+        *(ROOT / "schemas").glob("*.sql"),
+        *(path for path in (ROOT / "conf").iterdir() if path.suffix in {".yaml", ".conf"}),
+    ]
+)
+"""Files whose text names other files of this repository."""
+
+ROOMS: Final = frozenset(
+    path.name
+    for place in (ROOT, ROOT / "lib" / "groupreplay")
+    for path in place.iterdir()
+    if path.is_dir() and not path.name.startswith((".", "_"))
+)
+"""Folders of the top level and of the package."""
 
 OTHER_RULES: Final = (
     REPLICA_CONFLICT,
@@ -179,7 +196,7 @@ def test_every_key_has_its_default_beside_it() -> None:
 
 
 def test_limits_of_keys_are_those_of_the_code() -> None:
-    document = text("docs/configuration.md")
+    document = " ".join(text("docs/configuration.md").split())
     assert f"at least {MIN_STALL_MS:,} ms" in document
     assert f"at most {MAX_CHAIN_GAP_MS:,} ms" in document
     assert [kind for kind in SOURCE_KINDS if f"`{kind}`" not in document] == []
@@ -214,6 +231,46 @@ def test_links_resolve(path: Path) -> None:
         ):
             broken.append(target)
     assert broken == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_paragraphs_have_lines_of_100_columns(path: Path) -> None:
+    """Tables are rows, and what is fenced is quoted: both may be longer."""
+    prose = re.sub(
+        r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    lines = [line for line in prose.splitlines() if not line.startswith("|")]
+    assert [line for line in lines if len(line) > 100] == []
+
+
+def cited(path: Path) -> set[str]:
+    """Paths of this repository that a file names: in backticks, or anywhere where they begin with
+    a folder of its top level. `<table>` stands for any name.
+    """
+    text = path.read_text(encoding="utf-8")
+    in_backticks = re.findall(r"`([\w-][\w.<>-]*(?:/[\w.<>-]+)*/[\w.<>-]*)`", text)
+    suffixes = r"py|sql|yaml|md|sh|conf|properties|sha256"
+    return {
+        name
+        for name in in_backticks
+        if re.search(rf"\.({suffixes})$", name) or name.partition("/")[0] in ROOMS
+    } | set(
+        re.findall(
+            rf"(?<![\w./>-])((?:conf|docs|jobs|lib|schemas|tests)/[\w./-]+\.(?:{suffixes}))\b", text
+        )
+    )
+
+
+@pytest.mark.parametrize("path", CITING, ids=lambda path: str(path.relative_to(ROOT)))
+def test_cited_files_exist(path: Path) -> None:
+    """From the top of the repository, from the citing file, or from the package."""
+    places = (ROOT, path.parent, ROOT / "lib" / "groupreplay")
+    missing = {
+        name
+        for name in cited(path)
+        if not any(list(place.glob(re.sub(r"<\w+>", "*", name.rstrip("/")))) for place in places)
+    }
+    assert missing == set()
 
 
 # ---------------------------------------------------------------- examples
@@ -447,7 +504,6 @@ def test_derived_rows_are_what_replay_gives(document: str, head: str, body: str)
     assert [] in differences, min(differences, key=len)
 
 
-@pytest.mark.spark
 def test_queries_can_be_run(spark: SparkSession) -> None:
     """Over tables that are empty: names, types and syntax."""
     for table in schema_columns():

@@ -176,7 +176,9 @@ def version_of(number: int) -> dict[str, Any]:
 
 
 DERIVED = {"derived": True}
-"""Metadata of a field that is made anew from the others when a state is read back."""
+"""Metadata of a field that no state holds: it is made of the others when a state is read back, or
+set by who takes the object out.
+"""
 
 
 def kept_fields(cls: type[Any]) -> list[dataclasses.Field[Any]]:

@@ -16,6 +16,8 @@ from tests.bench.parse import decode_all, read, replay_all, rows_by_group
 from tests.bench.segments import SHARED_MAX
 from tests.bench.stories import batches_of
 
+pytestmark = pytest.mark.long
+
 SIZES = {
     "churn": (30_000, 60),
     "steady": (100_000, 50),

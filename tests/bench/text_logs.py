@@ -24,7 +24,7 @@ from pathlib import Path
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 from groupreplay.wire.text.line_layout import DEFAULT_PATTERN
 from groupreplay.wire.text.read_text_unit import read_text_unit
-from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 from groupreplay.workers.files import open_file
 
 HOME = Path(__file__).resolve().parents[2]
@@ -97,7 +97,7 @@ def units(kind: str, path: Path) -> list[TextUnit]:
         [0] if path.suffix == ".gz" or kind == SERVER_LOG else list(range(0, size, SPLIT_BYTES))
     )
     whole = TextUnit(kind, str(path), size, 1, "UTC", DEFAULT_PATTERN, None, None, "i")
-    ends = [*starts[1:], OPEN]
+    ends = [*starts[1:], END_OF_FILE]
     return [
         TextUnit.from_json(
             json.dumps({**json.loads(whole.to_json()), "start_position": s, "end_position": e})

@@ -55,7 +55,7 @@ def test_units_of_systemd_are_whole() -> None:
 def _sections(text: str) -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
-    parser.read_string(text)
+    parser.read_string(text.replace("\\\n", " "))
     return parser
 
 

@@ -53,7 +53,6 @@ def test_whole_ids_match(pattern: str) -> None:
     ]
 
 
-@pytest.mark.spark
 def test_spark_matches_as_python_does(spark: SparkSession) -> None:
     groups = spark.createDataFrame([(each,) for each in [*GROUPS, None]], "group_id STRING")
     group_id = sf.col("group_id")

@@ -20,10 +20,11 @@ from groupreplay.config.model import (
     ServerLogSource,
     Source,
 )
-from groupreplay.config.reader import load_base, load_config
+from groupreplay.config.reader import load_config
 from groupreplay.config.shown import shown
 from groupreplay.errors import ConfigError
 from groupreplay.wire.text.line_layout import DEFAULT_PATTERN
+from tests.support.base_config import load_base
 
 GOOD = """
 cluster: prod-eu

@@ -7,15 +7,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.cli.outcome import result_lines
 from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.nights import Place
 from tests.wire.encode import batch, commit
-
-pytestmark = pytest.mark.spark
 
 HOSTILE = [
     "",

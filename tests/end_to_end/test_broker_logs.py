@@ -25,8 +25,6 @@ from groupreplay.night.run import NightResult, build_reports, run_night
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 from tests.end_to_end.logs import RECORDINGS
 
-pytestmark = pytest.mark.spark
-
 RECORDING = RECORDINGS / "consumer-4.3"
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 

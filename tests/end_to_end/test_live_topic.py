@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import signal
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource, Source
 from groupreplay.errors import ConfigError, SourceUnreadable
-from groupreplay.night import land_records as land
+from groupreplay.night.landing import record_stream as land
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition
@@ -38,7 +39,7 @@ from tests.support.broker import OFFSETS_PARTITIONS, Broker
 from tests.support.group_life import Group, commit_in_transaction, described, make_topics, topic_ids
 from tests.support.replaying import FactKey, difference, fact_keys, replayed
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker]
+pytestmark = pytest.mark.broker
 
 FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)
 PASSWORD = "a-secret-of-nobody"
@@ -166,6 +167,12 @@ def cluster(
 def _run(cluster: Cluster, night: date) -> None:
     cluster.told.append(described(cluster.broker.address, list(cluster.groups)))
     cluster.results.append(cluster.run_as_scheduled(night))
+
+
+def test_each_night_keeps_the_id_of_its_cluster(cluster: Cluster) -> None:
+    kept = {json.loads(plan)["landing"]["cluster_id"] for (plan,) in cluster.rows("runs", "plan")}
+    (cluster_id,) = kept
+    assert re.fullmatch(r"[\w-]{22}", cluster_id), "as Kafka writes its ids"
 
 
 def test_members_states_and_topic_ids_are_what_a_client_is_told(cluster: Cluster) -> None:

@@ -19,8 +19,6 @@ from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import before_first_marker, copy_log
 from tests.faults.nights import contents, run_rows
 
-pytestmark = pytest.mark.spark
-
 RECORDING = "other-groups-4.2"
 NIGHTS = tuple(date(2026, 11, day) for day in range(21, 26))
 INTERNAL = [name for name in ALWAYS if name in schemas.INTERNAL]

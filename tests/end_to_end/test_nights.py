@@ -28,8 +28,7 @@ from groupreplay.tables import runs
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half, split_log
-
-pytestmark = pytest.mark.spark
+from tests.support.duckdb_views import WAYS, duckdb_views
 
 RECORDING = "other-groups-4.2"
 """Small, with transactions, a deleted group, and every kind of group."""
@@ -118,6 +117,19 @@ def test_a_night_leaves_every_table_and_says_what_it_did(
         if statement.strip():
             spark.sql(statement)
     assert spark.table("group_epochs").count() == (result.run.counts or {})["group_epochs"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_duckdb_reads_what_its_statements_name(way: str, whole: tuple[NightResult, Path]) -> None:
+    result, warehouse = whole
+    assert result.run is not None
+    views = duckdb_views((warehouse / "_sql" / "duckdb.sql").read_text(), way)
+    for name in result.run.table_versions or {}:
+        found = views.execute(
+            f"SELECT count(*) FROM {name} WHERE logical_date = DATE '{DAY}'"
+        ).fetchone()
+        assert found == ((result.run.counts or {})[name],), name
+        views.execute(f"SELECT * FROM {name}").to_arrow_table()
 
 
 def test_counts_add_up(spark: SparkSession, whole: tuple[NightResult, Path]) -> None:

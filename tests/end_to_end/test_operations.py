@@ -22,7 +22,7 @@ from tests.end_to_end.logs import RECORDINGS, copy_log, half
 
 OWNED = [spec.name for spec in SPECS.values() if spec.is_owned]
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 RECORDING = "other-groups-4.2"
 FIRST, SECOND = date(2026, 11, 21), date(2026, 11, 22)

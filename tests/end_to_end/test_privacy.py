@@ -33,8 +33,6 @@ from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
 from tests.support.log_lines import recorded_lines
 
-pytestmark = pytest.mark.spark
-
 RECORDING = "classic-3.9"
 NIGHT, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 SALT = "a salt of this test alone"

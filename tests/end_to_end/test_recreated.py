@@ -15,7 +15,7 @@ from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.nights import Place
 from tests.wire.encode import batch, commit
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 LATER_MS = 1_795_600_000_000
@@ -48,6 +48,11 @@ def recreated(
     return place, place.run(NEXT)
 
 
+def tonight_logs(place: Place, table: str, where: str = "true") -> set[int | None]:
+    rows = place.table(table).where(f"logical_date = DATE'{NEXT}' AND {where}")
+    return {row["log_incarnation"] for row in rows.select("log_incarnation").collect()}
+
+
 def test_a_recreated_topic_begins_a_log_of_its_own(recreated: tuple[Place, NightResult]) -> None:
     place, night = recreated
     (told,) = place.table("anomalies").where("rule = 'TOPIC_RECREATED'").collect()
@@ -70,6 +75,10 @@ def test_a_recreated_topic_begins_a_log_of_its_own(recreated: tuple[Place, Night
     )
     assert {row["end_reason"] for row in ended} == {"UNOBSERVED"}
     assert all(row["is_final"] for row in ended)
+    unobserved = place.table("member_assignments").where("end_reason = 'UNOBSERVED'")
+    assert {row["log_incarnation"] for row in unobserved.collect()} == {None}, "of the old log"
+    assert tonight_logs(place, "migration_progress") == {1}
+    assert tonight_logs(place, "anomalies", "rule = 'TOPIC_RECREATED'") == {1}
     logs = (
         place.table("raw_records")
         .where("kind = 'unit'")

@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import Config, KafkaSource
-from groupreplay.night import clusters as live
-from groupreplay.night import land_records as land
+from groupreplay.night.landing import record_stream as land
+from groupreplay.night.plans import clusters as live
 from groupreplay.night.run import run_night
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.wire.segments.read_live import UNKNOWN_MS
@@ -24,7 +24,7 @@ from groupreplay.workers.live_rows import read_live
 from groupreplay.workers.read_units import DDL
 from tests.wire.encode import commit
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = pytest.mark.soak
 
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 NOW_MS, LATER_MS = 1_795_240_000_000, 1_795_330_000_000

@@ -13,7 +13,7 @@ from groupreplay.evidence.memory import Line
 from groupreplay.evidence.refusal_runs import RUN_GAP_MS
 from groupreplay.records.log_events import LogEvent
 from groupreplay.wire.text.broker_clock import BrokerClock
-from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, Layout
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, LineLayout
 from groupreplay.wire.text.server_log import ServerLogParser
 from tests.support.log_lines import proved
 
@@ -122,7 +122,7 @@ def test_a_leader_whose_assignor_throws_begins_one_rebalance_after_the_other() -
     """The broker never sees the exception, but for its name in what the client says when it joins
     again.
     """
-    parser = ServerLogParser(Layout.of(DEFAULT_PATTERN), BrokerClock("UTC"))
+    parser = ServerLogParser(LineLayout.of(DEFAULT_PATTERN), BrokerClock("UTC"))
     lines = []
     for second, message in enumerate(OF_A_LEADER):
         text = (

@@ -19,8 +19,6 @@ from tests.end_to_end.logs import copy_log, half
 from tests.faults.nights import Nights, assert_same, contents, run_rows
 from tests.faults.told import FIRST, RECORDING, SECOND, Told
 
-pytestmark = pytest.mark.spark
-
 HOUR_MS = 3_600_000
 DISK_BYTES = 24 << 20
 

@@ -13,8 +13,6 @@ import pytest
 from tests.faults.nights import Nights, assert_same, contents, run_rows
 from tests.faults.told import FIRST, SECOND, Told
 
-pytestmark = pytest.mark.spark
-
 BEGINNING = (
     *("before:create_all:1", "after:create_all:1", "before:runs:1", "after:runs:1"),
     *(

@@ -8,7 +8,6 @@ import shutil
 import threading
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.night.history import past_nights
@@ -16,8 +15,6 @@ from groupreplay.tables.sql_files import mend_sql
 from groupreplay.tables.warehouse import Warehouse
 from tests.faults.nights import Rows, run_rows, table_rows
 from tests.faults.told import FIRST, SECOND, Told
-
-pytestmark = pytest.mark.spark
 
 
 def told_versions(warehouse: Path) -> dict[str, int]:

@@ -123,7 +123,6 @@ MADE_OF_TOPICS = TableSpec(
 )
 
 
-@pytest.mark.spark
 def test_a_table_is_made_of_others_of_this_night_and_of_those_before(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

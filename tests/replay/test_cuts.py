@@ -1,5 +1,5 @@
-"""Cut a group's log anywhere, carry the state over as bytes, and the facts are the same (design.md,
-section 6): nights are such cuts.
+"""Cut a group's log anywhere, carry the state over as bytes, and the facts are the same:
+nights are such cuts.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tests.support.replaying import (
     reduced,
     replayed,
 )
+
+pytestmark = pytest.mark.long
 
 GROUPS_CUT_EVERYWHERE = 3
 RANDOM_PLACES = 200

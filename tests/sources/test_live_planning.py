@@ -14,7 +14,7 @@ from groupreplay.sources.live_planning import (
     read_at_once,
     whole_since_ms,
 )
-from groupreplay.sources.planning import Landed
+from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.wire.segments.read_live import UNKNOWN_MS
 from groupreplay.wire.segments.units import KAFKA, Unit
 
@@ -32,13 +32,15 @@ def stretches(units: list[Unit]) -> list[tuple[int, int, int]]:
 def test_a_first_night_reads_what_the_log_has_and_a_later_one_what_is_new() -> None:
     now = live({2: (5, 9), 0: (0, 0), 1: (100, 300)})
     assert stretches(plan_live_units(now, {})) == [(1, 100, 300), (2, 5, 9)]
-    landed = {1: Landed(300), 2: Landed(7)}
+    landed = {1: PartitionWatermark(300), 2: PartitionWatermark(7)}
     units = plan_live_units(now, landed)
     assert units == [Unit(2, 7, 9, (), KAFKA, "__consumer_offsets-2")]
 
 
 def test_what_retention_took_since_the_last_night_is_planned_and_so_is_told_as_a_hole() -> None:
-    assert stretches(plan_live_units(live({0: (50, 60)}), {0: Landed(20)})) == [(0, 20, 60)]
+    assert stretches(plan_live_units(live({0: (50, 60)}), {0: PartitionWatermark(20)})) == [
+        (0, 20, 60)
+    ]
 
 
 def test_big_partitions_split_and_a_read_takes_one_unit_of_each() -> None:
@@ -76,18 +78,18 @@ def test_big_partitions_split_and_a_read_takes_one_unit_of_each() -> None:
 def test_another_log_is_known_by_the_id_of_its_topic_or_by_where_it_ends(
     offsets: dict[int, tuple[int, int]], topic_id: str, found: dict[int, str]
 ) -> None:
-    assert other_live_logs(live(offsets), {0: Landed(20), 5: Landed(7)}, topic_id) == found
+    assert (
+        other_live_logs(
+            live(offsets), {0: PartitionWatermark(20), 5: PartitionWatermark(7)}, topic_id
+        )
+        == found
+    )
 
 
 def test_another_log_is_read_from_where_it_begins_and_told_where_it_is_empty() -> None:
     now = live({0: (3, 60), 1: (0, 0), 2: (0, 60), 3: (0, 0)})
-    landed = {0: Landed(20), 1: Landed(20), 2: Landed(20)}
+    landed = {0: PartitionWatermark(20), 1: PartitionWatermark(20), 2: PartitionWatermark(20)}
     assert stretches(plan_live_units(now, landed, {0, 1})) == [(0, 3, 60), (1, 0, 0), (2, 20, 60)]
-
-
-def test_a_plan_goes_to_json_and_back() -> None:
-    now = live({0: (0, 7), 12: (3, 4)}, 5)
-    assert LiveTopic.from_json(now.to_json()) == now
 
 
 def test_young_records_are_out_of_the_cleaners_reach_where_the_topic_says_so() -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 from groupreplay.sources.files import FoundFile
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.log_identity import CLOCKS_MS, Mark, marks_of, other_logs
-from groupreplay.sources.planning import Landed, plan_units
+from groupreplay.sources.log_identity import CLOCKS_MS, marks_of, other_logs
+from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
+from groupreplay.sources.watermark import PartitionWatermark
 from tests.wire.encode import batch, epoch
 
 TS = 1_795_240_000_000
@@ -33,12 +34,12 @@ def files_of(root: Path) -> list[LogFile]:
     return [file for each in segments(found) for file in each]
 
 
-def landed_of(root: Path, next_offset: int, newest_ms: int) -> Landed:
+def landed_of(root: Path, next_offset: int, newest_ms: int) -> PartitionWatermark:
     mark = marks_of(plan_units(files_of(root), {}))[7]
-    return Landed(next_offset, newest_ms=newest_ms, mark=mark)
+    return PartitionWatermark(next_offset, newest_ms=newest_ms, mark=mark)
 
 
-def found(root: Path, landed: Landed) -> str:
+def found(root: Path, landed: PartitionWatermark) -> str:
     other = other_logs(files_of(root), {7: landed}).get(7)
     return other.found if other else ""
 
@@ -100,7 +101,7 @@ def test_a_log_of_a_topic_that_was_created_anew_is_another(tmp_path: Path) -> No
 
 def test_clocks_of_two_leaders_may_differ(tmp_path: Path) -> None:
     put(tmp_path, 0, TS + CLOCKS_MS)
-    landed = Landed(20, newest_ms=TS)
+    landed = PartitionWatermark(20, newest_ms=TS)
     assert found(tmp_path, landed) == ""
     assert found(tmp_path, replace(landed, newest_ms=TS - 1)) != ""
 
@@ -108,7 +109,8 @@ def test_clocks_of_two_leaders_may_differ(tmp_path: Path) -> None:
 def test_what_begins_with_no_batch_is_told_by_those_who_read_it(tmp_path: Path) -> None:
     put(tmp_path, 0, TS)
     landed = landed_of(tmp_path, 10, TS)
-    assert Mark(*landed.mark).base_offset == 0
+    assert landed.mark is not None
+    assert landed.mark.base_offset == 0
     for content in (b"", b"no log at all " * 10):
         (tmp_path / "__consumer_offsets-7/00000000000000000000.log").write_bytes(content)
         assert found(tmp_path, landed) == ""

@@ -7,9 +7,7 @@ import pytest
 
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.planning import (
-    OPEN,
     TASK_BYTES,
-    Landed,
     fingerprint,
     key_of,
     pack,
@@ -17,7 +15,8 @@ from groupreplay.sources.planning import (
     seen_after,
     unit_weight,
 )
-from groupreplay.wire.segments.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
+from groupreplay.sources.watermark import PartitionWatermark
+from groupreplay.wire.segments.units import DUMP_LOG, NO_BOUND, SEGMENTS, Unit, UnitFile
 
 
 def segment(
@@ -49,7 +48,7 @@ def bases(unit: Unit) -> list[tuple[str, int]]:
 
 def test_first_night_reads_one_unit_a_segment() -> None:
     units = plan_units([segment(0), segment(100), segment(250)], {})
-    assert ranges(units) == [(OPEN, 100), (100, 250), (250, OPEN)]
+    assert ranges(units) == [(NO_BOUND, 100), (100, 250), (250, NO_BOUND)]
     assert [bases(unit) for unit in units] == [
         [("broker-1", 0)],
         [("broker-1", 100)],
@@ -83,30 +82,30 @@ def test_replicas_that_roll_elsewhere_go_with_every_unit_they_overlap() -> None:
 
 def test_replica_that_reaches_further_back_is_in_the_first_unit() -> None:
     units = plan_units([segment(100), segment(200), segment(0, replica="/logs/broker-2")], {})
-    assert ranges(units) == [(OPEN, 200), (200, OPEN)]
+    assert ranges(units) == [(NO_BOUND, 200), (200, NO_BOUND)]
     assert bases(units[0]) == [("broker-1", 100), ("broker-2", 0)]
 
 
 def test_next_night_goes_on_where_the_last_one_stopped_and_opens_no_older_segment() -> None:
-    units = plan_units([segment(0), segment(100), segment(250)], {7: Landed(130)})
-    assert ranges(units) == [(130, 250), (250, OPEN)]
+    units = plan_units([segment(0), segment(100), segment(250)], {7: PartitionWatermark(130)})
+    assert ranges(units) == [(130, 250), (250, NO_BOUND)]
     assert bases(units[0]) == [("broker-1", 100)]
 
 
 def test_watermark_at_a_segment_s_base_leaves_the_older_out() -> None:
-    units = plan_units([segment(0), segment(100)], {7: Landed(100)})
-    assert ranges(units) == [(100, OPEN)]
+    units = plan_units([segment(0), segment(100)], {7: PartitionWatermark(100)})
+    assert ranges(units) == [(100, NO_BOUND)]
     assert bases(units[0]) == [("broker-1", 100)]
 
 
 def test_unchanged_files_give_no_unit_and_grown_ones_do() -> None:
     files = [segment(0), segment(100)]
     last = plan_units(files, {})[-1]
-    landed = {7: Landed(130, fingerprint(last))}
+    landed = {7: PartitionWatermark(130, files=fingerprint(last))}
     assert plan_units(files, landed) == []
-    assert ranges(plan_units([segment(0), segment(100, size=101)], landed)) == [(130, OPEN)]
-    assert ranges(plan_units([*files, segment(130)], landed)) == [(130, OPEN)]
-    assert ranges(plan_units(files, {7: Landed(130)})) == [(130, OPEN)], (
+    assert ranges(plan_units([segment(0), segment(100, size=101)], landed)) == [(130, NO_BOUND)]
+    assert ranges(plan_units([*files, segment(130)], landed)) == [(130, NO_BOUND)]
+    assert ranges(plan_units(files, {7: PartitionWatermark(130)})) == [(130, NO_BOUND)], (
         "without a fingerprint they are read again"
     )
 
@@ -118,7 +117,7 @@ def late_of(units: list[Unit]) -> list[tuple[tuple[tuple[int, int], ...], list[t
 def test_a_segment_that_appears_where_something_was_missed_is_searched_once() -> None:
     files = [segment(100), segment(250)]
     last = plan_units(files, {})[-1]
-    landed = Landed(300, fingerprint(last), holes=((0, 100), (180, 190)))
+    landed = PartitionWatermark(300, files=fingerprint(last), missing=((0, 100), (180, 190)))
     landed = replace(
         landed, seen=seen_after(files, landed, last.files + plan_units(files, {})[0].files)
     )
@@ -135,34 +134,37 @@ def test_a_segment_that_appears_where_something_was_missed_is_searched_once() ->
     assert (late.start_offset, late.end_offset, late_of([late])) == (
         0,
         190,
-        [(landed.holes, [("broker-1", 0)])],
+        [(landed.missing, [("broker-1", 0)])],
     )
     searched = replace(landed, seen=seen_after(arrived, landed, late.files))
     assert plan_units(arrived, {7: searched}) == []
     other = [*arrived, segment(0, replica="/logs/broker-2"), segment(400, replica="/logs/broker-2")]
     both = plan_units(other, {7: replace(searched, files="")})
-    assert late_of(both) == [(landed.holes, [("broker-2", 0)])]
-    assert ranges(both)[1:] == [(300, OPEN)]
+    assert late_of(both) == [(landed.missing, [("broker-2", 0)])]
+    assert ranges(both)[1:] == [(300, NO_BOUND)]
 
 
 def test_a_segment_that_is_written_to_is_not_searched_again() -> None:
-    landed = Landed(300, holes=((180, 190),), seen={key_of(segment(100).path): 100})
+    landed = PartitionWatermark(300, missing=((180, 190),), seen={key_of(segment(100).path): 100})
     assert late_of(plan_units([segment(100, size=500)], {7: landed})) == []
     assert late_of(plan_units([segment(100, size=500), segment(300)], {7: landed})) == [
-        (landed.holes, [("broker-1", 100)])
+        (landed.missing, [("broker-1", 100)])
     ]
 
 
 def test_without_holes_nothing_is_searched() -> None:
-    assert late_of(plan_units([segment(0), segment(100), segment(250)], {7: Landed(300)})) == []
-    assert seen_after([segment(0)], Landed(300), ()) == {}
+    assert (
+        late_of(plan_units([segment(0), segment(100), segment(250)], {7: PartitionWatermark(300)}))
+        == []
+    )
+    assert seen_after([segment(0)], PartitionWatermark(300), ()) == {}
 
 
 def test_partition_with_a_dump_is_one_open_unit_of_all_files() -> None:
     units = plan_units(
-        [segment(0), segment(100), dump("a.txt"), dump("b.txt.gz")], {7: Landed(110)}
+        [segment(0), segment(100), dump("a.txt"), dump("b.txt.gz")], {7: PartitionWatermark(110)}
     )
-    assert ranges(units) == [(110, OPEN)]
+    assert ranges(units) == [(110, NO_BOUND)]
     assert [file.path.rsplit("/", 1)[1] for file in units[0].files] == [
         f"{100:020d}.log",
         "a.txt",
@@ -185,7 +187,12 @@ def test_units_survive_json() -> None:
 
 def unit_of(size: int, start: int = 0, name: str = "x.log") -> Unit:
     return Unit(
-        0, start, OPEN, (UnitFile(SEGMENTS, name, size, "r"),), "segments", "__consumer_offsets-0"
+        0,
+        start,
+        NO_BOUND,
+        (UnitFile(SEGMENTS, name, size, "r"),),
+        "segments",
+        "__consumer_offsets-0",
     )
 
 

@@ -9,17 +9,17 @@ import pytest
 
 from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
 from groupreplay.errors import SourceUnreadable
-from groupreplay.night.plan import Inputs, find_inputs
+from groupreplay.night.plans.inputs import Inputs, find_inputs
 from groupreplay.sources import text_logs
 from groupreplay.sources.files import FoundFile, find_files
 from groupreplay.sources.text_logs import (
     TextFile,
-    TextLanded,
     distinct,
     plan_text_units,
     text_files,
 )
-from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.sources.watermark import TextWatermark
+from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 
 FIRST = b"[2026-11-20 10:00:00,000] INFO starting (kafka.Kafka$)\n"
 MORE = b"[2026-11-20 10:00:01,000] INFO started (kafka.server.KafkaServer)\n"
@@ -35,8 +35,10 @@ def look(path: Path | str, kind: str = "server_log", broker: int = 1) -> list[Te
     return text_files(of, find_files(of).files)
 
 
-def read(file: TextFile, text: bytes) -> dict[str, TextLanded]:
-    return {file.identity: TextLanded(len(text), file.size, 5, "2026-11-20")}
+def read(file: TextFile, text: bytes) -> dict[str, TextWatermark]:
+    return {
+        file.identity: TextWatermark(len(text), size=file.size, newest_ms=5, last_seen="2026-11-20")
+    }
 
 
 def stretches(units: list[TextUnit]) -> list[tuple[str, int, int]]:
@@ -50,20 +52,22 @@ def test_a_log_stays_itself_when_it_grows_rolls_and_is_packed(tmp_path: Path) ->
     landed = read(before, FIRST)
     assert plan_text_units([before], landed) == []
     log.write_bytes(FIRST + MORE)
-    assert stretches(plan_text_units(look(tmp_path), landed)) == [("server.log", len(FIRST), OPEN)]
+    assert stretches(plan_text_units(look(tmp_path), landed)) == [
+        ("server.log", len(FIRST), END_OF_FILE)
+    ]
     log.rename(tmp_path / "server.log.2026-11-20-10")
     log.write_bytes(MORE)
     new = plan_text_units(look(f"{tmp_path}/server.log*"), landed)
     assert stretches(new) == [
-        ("server.log", 0, OPEN),
-        ("server.log.2026-11-20-10", len(FIRST), OPEN),
+        ("server.log", 0, END_OF_FILE),
+        ("server.log.2026-11-20-10", len(FIRST), END_OF_FILE),
     ]
     assert [unit.last_ms for unit in new] == [-1, 5]
     packed = gzip.compress(FIRST + MORE)
     (tmp_path / "server.log.2026-11-20-10").unlink()
     (tmp_path / "server.log.2026-11-20-10.gz").write_bytes(packed)
     assert stretches(plan_text_units(look(f"{tmp_path}/*.gz"), landed)) == [
-        ("server.log.2026-11-20-10.gz", len(FIRST), OPEN)
+        ("server.log.2026-11-20-10.gz", len(FIRST), END_OF_FILE)
     ]
     all_of_it = read(before, FIRST + MORE)
     assert plan_text_units(look(f"{tmp_path}/*.gz"), all_of_it) == []
@@ -120,12 +124,12 @@ def test_large_request_logs_are_split_and_server_logs_are_not(
     assert stretches(plan_text_units(look(tmp_path, "request_log"), {})) == [
         ("r", 0, 100),
         ("r", 100, 200),
-        ("r", 200, OPEN),
+        ("r", 200, END_OF_FILE),
     ]
-    assert stretches(plan_text_units(look(tmp_path), {})) == [("r", 0, OPEN)]
+    assert stretches(plan_text_units(look(tmp_path), {})) == [("r", 0, END_OF_FILE)]
     (file,) = look(tmp_path, "request_log")
-    again = {file.identity: TextLanded(100, -1, 5, "2026-11-20")}
-    assert stretches(plan_text_units([file], again)) == [("r", 100, 200), ("r", 200, OPEN)]
+    again = {file.identity: TextWatermark(100, size=-1, newest_ms=5, last_seen="2026-11-20")}
+    assert stretches(plan_text_units([file], again)) == [("r", 100, 200), ("r", 200, END_OF_FILE)]
 
 
 def test_inputs_hold_each_file_once_and_a_source_must_give_something(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recorded logs changed to break one rule each: what `tests/replay/test_rules.py` holds the
+"""Recorded logs changed to break one rule each: what `tests/replay/rules/test_rule_table.py` holds the
 invariants against.
 """
 

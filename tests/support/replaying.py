@@ -100,7 +100,7 @@ def snapshot_of(facts: Iterable[Fact]) -> GroupSnapshot | None:
 
 
 def reduced(entries: Sequence[Entry], edges: frozenset[int] = frozenset()) -> list[Entry]:
-    """The exact reduction of commits (design.md, section 3): the first and the last of a partition
+    """The exact reduction of commits (docs/measures.md, Commits): the first and the last of a partition
     between two other records are kept.
 
     edges: indexes at which a file or a night ends besides; what stands at an edge is kept too.

@@ -21,14 +21,14 @@ STALL_THRESHOLDS_MS: Final = {
     "ASSIGNING_STALLED": THRESHOLDS.assigning_stalled_ms,
     "MIGRATION_STALLED": THRESHOLDS.migration_stalled_ms,
 }
-"""Reason -> how long a stretch must last, ms (design.md section 9)."""
+"""Reason -> how long a stretch must last, ms (docs/measures.md, Stuck)."""
 
 
 REPETITIONS: Final = {
     "FENCE_LOOP": (THRESHOLDS.fence_loop_count, THRESHOLDS.fence_loop_window_ms),
     "EPOCH_STORM": (THRESHOLDS.epoch_storm_count, THRESHOLDS.epoch_storm_window_ms),
 }
-"""Reason -> how many repetitions, within how long, ms (design.md section 9)."""
+"""Reason -> how many repetitions, within how long, ms (docs/measures.md, Stuck)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FACT_COLUMNS = {
     "group_id",
+    "log_incarnation",
     "incarnation",
     "offsets_partition",
     "from_offset",

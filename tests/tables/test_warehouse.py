@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -166,8 +167,7 @@ def test_drift_is_found_before_anything_is_written_and_new_columns_are_added(
     statement = ddl_text("undecoded").replace(
         "EXISTS undecoded (", f"EXISTS delta.`{warehouse.path('undecoded')}` ("
     )
-    without = [line for line in statement.splitlines() if not line.strip().startswith("path ")]
-    spark.sql("\n".join(without))
+    spark.sql(re.sub(r"(?m)^  path .*\n(?:    .*\n)*", "", statement))
     spark.sql(
         f"CREATE TABLE delta.`{warehouse.path('topics')}` (cluster STRING NOT NULL, logical_date"
         " STRING NOT NULL, stray INT) USING delta PARTITIONED BY (logical_date)"

@@ -83,7 +83,6 @@ def _alarm(truth: Truth, row: Row) -> Alarm:
     )
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("recording", OF_CONSUMERS)
 def test_every_alarm_has_its_fault(recording: str, alarms: Alarms) -> None:
     """With broker logs and without: nothing but what the script did, and no longer than that."""
@@ -97,14 +96,12 @@ def test_every_alarm_has_its_fault(recording: str, alarms: Alarms) -> None:
         assert false_alarms == []
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("recording", KNOWN)
 def test_broker_logs_take_no_alarm_away(recording: str, alarms: Alarms) -> None:
     of_topic = [alarm for alarm in alarms(recording, True) if not alarm.by_lines]
     assert sorted(map(repr, of_topic)) == sorted(map(repr, alarms(recording, False)))
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("recording", OF_CONSUMERS)
 def test_every_fault_is_found(recording: str, alarms: Alarms) -> None:
     truth = truth_of(recording)

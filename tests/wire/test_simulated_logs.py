@@ -16,7 +16,7 @@ from groupreplay.records.log_events import LogEvent
 from groupreplay.wire.segments.read_unit import read_unit
 from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
 from groupreplay.wire.text.broker_clock import BrokerClock
-from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, Layout
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, LineLayout
 from groupreplay.wire.text.request_log import RequestLogParser
 from groupreplay.wire.text.server_log import ServerLogParser
 from groupreplay.workers.codecs import Codecs
@@ -91,7 +91,7 @@ def test_clocks_of_brokers_differ(recording: Path) -> None:
 def test_every_line_of_a_server_log_is_known(recording: Path) -> None:
     events: Counter[str] = Counter()
     for path in recording.glob("broker-*.server.log"):
-        parser = ServerLogParser(Layout.of(DEFAULT_PATTERN), BrokerClock("UTC"))
+        parser = ServerLogParser(LineLayout.of(DEFAULT_PATTERN), BrokerClock("UTC"))
         for line in path.read_bytes().splitlines():
             event = parser.parse(line)
             if line.startswith(b"["):

@@ -23,7 +23,7 @@ from groupreplay.tables.schemas import ddl_text
 from groupreplay.wire.text import text_lines
 from groupreplay.wire.text.contact_runs import ContactRun, merge
 from groupreplay.wire.text.text_rows import EVENT_FIELDS
-from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 from groupreplay.workers import read_text_units as under_test
 
 LEFT = (
@@ -82,7 +82,7 @@ def request_line(
 
 
 def unit(
-    path: Path, kind: str = "server_log", start: int = 0, end: int = OPEN, **others: Any
+    path: Path, kind: str = "server_log", start: int = 0, end: int = END_OF_FILE, **others: Any
 ) -> TextUnit:
     fields: dict[str, Any] = {
         "timezone": "UTC",
@@ -282,7 +282,7 @@ def test_any_split_of_a_request_log_gives_the_rows_of_the_whole(tmp_path: Path, 
         cuts = sorted({0, *chance.sample(range(1, len(text)), parts - 1)})
         units = [
             unit(path, "request_log", start, end)
-            for start, end in zip(cuts, [*cuts[1:], OPEN], strict=True)
+            for start, end in zip(cuts, [*cuts[1:], END_OF_FILE], strict=True)
         ]
         rows = rows_of(*units)
         counts = [json.loads(row["counts"]) for row in of_kind(rows, "file")]

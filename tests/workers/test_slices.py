@@ -14,7 +14,15 @@ from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.workers import slices
 from groupreplay.workers.fact_frames import REPLAYED
 from groupreplay.workers.packed import unpacking
-from groupreplay.workers.slices import INPUT, ROWS_AT_ONCE, SliceReplay, slice_replay
+from groupreplay.workers.slices import (
+    ENDED_ENCODING,
+    FIRST_LOGS,
+    INPUT,
+    ROWS_AT_ONCE,
+    LogIncarnations,
+    SliceReplay,
+    slice_replay,
+)
 
 
 class FakeMachine:
@@ -52,6 +60,10 @@ class FakeMachine:
         self.seen += value
         self.is_gone = value == b"gone"
         self.facts.append(self.fact("seen", entry.offset))
+
+    def end_log(self) -> None:
+        self.facts.append(self.fact("ended", len(self.seen)))
+        self.seen = b""
 
     def flush(self) -> None:
         self.flushed = True
@@ -91,17 +103,21 @@ def row(
     return (group_id, partition, offset, 1000 + offset, 0, offset, -1, encoding, key, value)
 
 
-def state_row(group_id: str, state: bytes, partition: int = 0) -> tuple[Any, ...]:
-    return (group_id, partition, -1, -1, -1, -1, -1, "state", b"", state)
+def state_row(
+    group_id: str, state: bytes, partition: int = 0, encoding: str = "state"
+) -> tuple[Any, ...]:
+    return (group_id, partition, -1, -1, -1, -1, -1, encoding, b"", state)
 
 
-def replayed(*frames: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+def replayed(
+    *frames: list[tuple[Any, ...]], logs: LogIncarnations = FIRST_LOGS
+) -> list[dict[str, Any]]:
     def batches() -> Iterator[pd.DataFrame]:
         for rows in frames:
             yield pd.DataFrame.from_records(rows, columns=[*INPUT]).assign(slice=3)
 
     packed = [
-        pa.RecordBatch.from_pandas(frame) for frame in slice_replay({"id": "name"})(batches())
+        pa.RecordBatch.from_pandas(frame) for frame in slice_replay({"id": "name"}, logs)(batches())
     ]
     return [row for batch in unpacking(REPLAYED)(packed) for row in batch.to_pylist()]
 
@@ -216,6 +232,32 @@ def test_group_in_two_partitions_is_told_once_by_the_life_that_began_later(
     rows: list[tuple[Any, ...]], evidence: list[tuple[str, int]]
 ) -> None:
     assert told(replayed(rows), "GROUP_IN_TWO_PARTITIONS") == evidence
+
+
+def test_facts_have_the_incarnation_of_their_own_log() -> None:
+    """Partition 1 was created again for the third time, partition 2 once and long ago."""
+    rows = replayed(
+        [state_row("a", b"old", 1, ENDED_ENCODING), row("a", 0, partition=1)],
+        [state_row("b", b"old", 1, ENDED_ENCODING), state_row("c", b"", 2)],
+        [row("c", 7, partition=2), row("d", 5, partition=3)],
+        logs=LogIncarnations(now={1: 3, 2: 1, 3: 0}, ended={1: 2}),
+    )
+    found = [
+        (each["group_id"], each["rule"], each["from_offset"], each["log_incarnation"])
+        for each in rows
+        if each["rule"] is not None
+    ]
+    assert sorted(found) == [
+        ("a", "ended", 3, 2),
+        ("a", "open", 1, 3),
+        ("a", "seen", 0, 3),
+        ("b", "ended", 3, 2),
+        ("b", "open", 0, 3),
+        ("c", "open", 1, 1),
+        ("c", "seen", 7, 1),
+        ("d", "open", 1, None),
+        ("d", "seen", 5, None),
+    ]
 
 
 def test_facts_leave_while_a_long_group_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ def job_parser(
     config: str = _MERGED,
     key: str = "thresholds.static_limbo_ms=30000",
 ) -> argparse.ArgumentParser:
-    """Options of every job that writes.
+    """Options of every job.
 
     config: what the configuration is to it.
     key: one that a user would override.

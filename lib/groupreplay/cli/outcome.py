@@ -1,9 +1,10 @@
 """How a job speaks and ends: its log, and one sentence as the last line of its output with the exit
-status that goes with it (design section 7).
+status that goes with it (docs/nights.md, Exit status).
 
 As text for people, or as JSON, one object a line, for collectors of logs: `at` (ISO 8601, UTC),
 `level`, `logger`, `message`, and what else the line has: `night`, `step`, `share`, `summary`,
-`night_summary`, `exit_status`. The last line is an object too; its `message` is the sentence.
+`night_summary`, `statement`, `row`, `exit_status`. The last line is an object too; its `message` is
+the sentence.
 """
 
 from __future__ import annotations
@@ -72,12 +73,15 @@ def show_lines(lines: Sequence[str], log_format: str = TEXT, **fields: Any) -> N
 
     fields: what else the JSON object has.
     """
-    text = (
-        _json_line("summary", logging.INFO, summary=list(lines), **fields)
-        if log_format == JSON
-        else "\n".join(lines) + "\n"
-    )
-    sys.stdout.write(text + "\n")
+    if log_format == JSON:
+        show_object("summary", summary=list(lines), **fields)
+    else:
+        sys.stdout.write("\n".join(lines) + "\n\n")
+
+
+def show_object(message: str, **fields: Any) -> None:
+    """Prints a JSON object as one line."""
+    sys.stdout.write(_json_line(message, logging.INFO, **fields) + "\n")
 
 
 def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = TEXT) -> int:

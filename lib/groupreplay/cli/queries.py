@@ -1,11 +1,17 @@
-"""Three statements to paste into Spark SQL after a run: the questions that the product is there
-for.
+"""Three statements to paste into Spark SQL after a run, the questions that the product is there
+for, and how their answers are shown.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from groupreplay.cli.outcome import JSON, show_lines, show_object
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 QUERIES: Final = (
     (
@@ -45,3 +51,24 @@ def queries(warehouse: str, cluster: str) -> list[tuple[str, str]]:
         return escaped if found[1] == "cluster" else f"delta.`{root}/{found[1]}`"
 
     return [(title, re.sub(r"\{(\w+)\}", filled, statement)) for title, statement in QUERIES]
+
+
+ROWS: Final = 20
+"""Rows of an answer that are shown as text; the statements ask for no more."""
+
+_WIDTH: Final = 40
+"""Longest cell as text, in characters; Spark shortens what is longer."""
+
+
+def show_answer(title: str, statement: str, answer: DataFrame, log_format: str) -> None:
+    """Prints a statement and its answer. As text: a table. As JSON: an object with `statement`,
+    then one a row, with `row`; `message` is the title. Times are ISO 8601, NULLs null.
+    """
+    if log_format == JSON:
+        show_object(title, statement=statement)
+        rows = answer.selectExpr("to_json(struct(*), map('ignoreNullFields', 'false')) AS row")
+        for row in rows.collect():
+            show_object(title, row=json.loads(row["row"]))
+    else:
+        show_lines([f"-- {title}", f"{statement};"], log_format)
+        answer.show(ROWS, _WIDTH)

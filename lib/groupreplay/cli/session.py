@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from groupreplay.errors import NotReady
+from groupreplay.tables.java_members import look_up_once
 
 _REQUIRED: Mapping[str, str] = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -49,7 +50,7 @@ def start_session(name: str, settings: Mapping[str, str] | None = None) -> Spark
             f"Spark did not start: {str(error).splitlines()[0]}",
             "look above for Java's own words; Java 17 is needed",
         ) from error
-    _ask_once(spark)
+    look_up_once(spark)
     if not has_delta(spark):
         spark.stop()
         raise NotReady(
@@ -57,27 +58,6 @@ def start_session(name: str, settings: Mapping[str, str] | None = None) -> Spark
             "run make setup, or name a folder that holds them in GROUPREPLAY_JARS",
         )
     return spark
-
-
-class _Members:
-    """A class of Java that is asked once for each of its static members, and not at every call."""
-
-    def __init__(self, java_class: Any) -> None:
-        self._class = java_class
-
-    def __getattr__(self, name: str) -> Any:
-        member = getattr(self._class, name)
-        setattr(self, name, member)
-        return member
-
-
-def _ask_once(spark: SparkSession) -> None:
-    """PySpark asks Java at every call of a function which class has it, and whether it has it: two
-    calls more, some thousands of them in a night.
-    """
-    for name in ("org.apache.spark.sql.functions", "PythonUtils"):
-        if not isinstance(known := getattr(spark._jvm, name), _Members):
-            setattr(spark._jvm, name, _Members(known))
 
 
 def has_delta(spark: SparkSession) -> bool:

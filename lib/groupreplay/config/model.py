@@ -136,7 +136,7 @@ AnySource = Source | KafkaSource | KafkaTopicsSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """From when on something is called stuck (design section 9). Durations in ms; `*_count` times
+    """From when on something is called stuck (docs/measures.md). Durations in ms; `*_count` times
     inside `*_window_ms`.
     """
 

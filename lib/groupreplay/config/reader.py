@@ -40,7 +40,7 @@ from groupreplay.config.strict_yaml import parse_yaml, read_text
 from groupreplay.config.tree import WORDS, found, merged, nested, put
 from groupreplay.errors import ConfigError
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
-from groupreplay.wire.text.line_layout import Layout
+from groupreplay.wire.text.line_layout import LineLayout
 
 BASE = "conf/base.yaml"
 OVERRIDE = "--set"
@@ -100,13 +100,6 @@ def _owner_rules(path: str) -> tuple[Owner, ...]:
         )
     reader = _Reader({path: tree}, path)
     return tuple(reader.section(Owner, rule, str(place)) for place, rule in enumerate(tree))
-
-
-def load_base() -> dict[str, Any]:
-    """The tree of conf/base.yaml, for the test that compares it with the dataclasses."""
-    return _parse(
-        resources.files("groupreplay").joinpath("_base.yaml").read_text(encoding="utf-8"), BASE
-    )
 
 
 # ---------------------------------------------------------------- text -> tree
@@ -324,7 +317,7 @@ class _Reader:
 
     def check_layout(self, pattern: str, key: str) -> None:
         try:
-            Layout.of(pattern)
+            LineLayout.of(pattern)
         except ValueError as error:
             raise self.error(key, f"expected a log4j pattern that can be read: {error}") from error
 

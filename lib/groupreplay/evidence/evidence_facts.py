@@ -58,13 +58,10 @@ REBALANCE_TIMEOUT = "REBALANCE_TIMEOUT"
 JOIN_TIMEOUT = "JOIN_TIMEOUT"
 SYNC_TIMEOUT = "SYNC_TIMEOUT"
 
-LEFT_DETAILS = (LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL)
-FENCED_DETAILS = (SESSION_EXPIRED, REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT)
-
 
 @dataclass(slots=True, kw_only=True)
 class Refusal(EvidenceFact):
-    """A run of the same refusal, until the same request is granted or an hour passes. Key (api,
+    """A run of the same refusal, until who is refused is let in or an hour passes. Key (api,
     error_code, subject, first_at).
 
     subject: instance id, else member id, else client id: who knocks.

@@ -137,18 +137,47 @@ def _meaning(event: LogEvent, code: int) -> str:
 
 
 def _end_granted(evidence: Evidence, event: LogEvent, output: Output) -> None:
-    """The same was asked again, and granted; a member that was let in knocks no more, whatever it
-    was refused before.
+    """Who was refused asked the same again and was let in: it knocks no more, whatever it was
+    refused before.
     """
-    if not evidence.refusals:
-        return
-    subjects = {event.instance_id, event.member_id, event.other_member_id, event.client_id} - {None}
-    for key in [
-        key
-        for key in evidence.refusals
-        if key[0] == event.event and (key[2] in subjects or not key[2])
-    ]:
-        output.emit(evidence.refusals.pop(key))
+    for key, run in list(evidence.refusals.items()):
+        if key[0] == event.event and _is_let_in(evidence, run, event):
+            output.emit(evidence.refusals.pop(key))
+
+
+def _is_let_in(evidence: Evidence, run: Refusal, event: LogEvent) -> bool:
+    """Whether a granted request is of the one that the run refused, and not of another that shares
+    its instance id or client id. Without a subject anyone's is.
+
+    The same member id is the same asker. Under another it is one that joined after the last
+    attempt, from the same client id and host where both are known: a member that was in the group
+    before is the owner of the instance id, or a neighbour. (A connection would add nothing: who
+    asks again over the same one does so from the same client id and host.)
+    """
+    members = [each for each in (event.member_id, event.other_member_id) if each]
+    if not run.subject:
+        return True
+    if run.subject not in (*members, event.instance_id, event.client_id):
+        return False
+    if run.member_id in members:
+        return True
+    is_other_client = _differ(run.client_id, event.client_id)
+    if is_other_client or _differ(run.client_host, event.client_host):
+        return False
+    return not any(_was_in(evidence, member, event, run.last_at) for member in members)
+
+
+def _was_in(evidence: Evidence, member_id: str, event: LogEvent, at_ms: int) -> bool:
+    """Whether the member of a granted request was in the group by then. One that gives an epoch and
+    has no contact joined before the first line.
+    """
+    contact = evidence.contacts.get(member_id)
+    return (event.epoch or 0) > 0 if contact is None else contact.first_at <= at_ms
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Both are known, and not the same."""
+    return one is not None and other is not None and one != other
 
 
 def forget_refusals(evidence: Evidence, output: Output) -> None:

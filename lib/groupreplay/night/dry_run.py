@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
-from groupreplay.night.land_lines import RAW_LINES
-from groupreplay.night.plan import Inputs
+from groupreplay.night.landing.line_stream import RAW_LINES
+from groupreplay.night.plans.inputs import Inputs
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.tables.schemas import ALWAYS, INTERNAL
 from groupreplay.tables.storage import check_writable

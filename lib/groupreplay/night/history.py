@@ -1,10 +1,7 @@
-"""What the runs before this one left: how far each night got, and which nights there are. One look
-at the table `runs`.
-"""
+"""Which nights ran before, and how far each of them came: one query of the table `runs`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -14,8 +11,9 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import GroupsConfig
 from groupreplay.errors import ConfigError
-from groupreplay.night.lines_landed import LinesLanding
-from groupreplay.night.plan import NO_TIME_MS, Landing, groups_of, landing_of
+from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
+from groupreplay.night.plans.plan_json import from_json
+from groupreplay.sources.watermark import NO_TIME_MS
 from groupreplay.tables.runs import DONE
 
 
@@ -24,15 +22,17 @@ class PastNight:
     """A night that landed something.
 
     is_done: its newest run that landed was published.
-    digest_final: of its newest run that was.
+    landing: of that run.
+    digest_final: of its newest run that was published.
     lines: None where no log of a broker was landed, then or before.
-    hashed, groups: those of `Plan`.
+    hashed: as of `Plan`.
     versions: of the tables, as that run left them.
+    groups: as of `Results`.
     """
 
     logical_date: date
     is_done: bool
-    landing: Landing
+    landing: RecordsLanding
     digest_final: Mapping[str, str]
     lines: LinesLanding | None = None
     hashed: str = ""
@@ -42,12 +42,12 @@ class PastNight:
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
     """In order. runs: rows of the table `runs` of one cluster."""
-    told = [
+    fields = [
         sf.get_json_object("plan", f"$.{name}").alias(name)
         for name in ("landing", "lines", "hashed", "groups")
     ]
     rows = runs.select(
-        "logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *told
+        "logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *fields
     ).collect()
     # Not by an aggregate of Spark: rows are few, and planning one is half of this query, the first
     # one of a process.
@@ -62,12 +62,12 @@ def _past_night(landed: Row, done: Row | None) -> PastNight:
     return PastNight(
         landed["logical_date"],
         landed["state"] == DONE,
-        landing_of(json.loads(landed["landing"])),
+        from_json(RecordsLanding, landed["landing"]),
         (done["digest_final"] if done else None) or {},
-        LinesLanding.from_json(landed["lines"]) if landed["lines"] else None,
+        from_json(LinesLanding, landed["lines"]) if landed["lines"] else None,
         landed["hashed"] or "",
         (done["table_versions"] if done else None) or {},
-        groups_of(json.loads(landed["groups"] or "{}")),
+        from_json(GroupsConfig, landed["groups"] or "{}"),
     )
 
 
@@ -81,9 +81,12 @@ def of_date(nights: Sequence[PastNight], logical_date: date) -> PastNight | None
 
 
 def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
-    """The UTC date of as-of, though no date before the newest night's: time does not run back.
+    """The date of a night that nobody named: the UTC date of as-of, or the date of the newest night
+    where that is later.
 
-    newest_ms: newest time in the sources, -1 none.
+    newest_ms: newest time in the sources, NO_TIME_MS for none.
+
+    Raises ConfigError where neither the sources nor a night have a time.
     """
     as_of_ms = max([newest_ms, *[night.landing.as_of_ms for night in nights]])
     if as_of_ms == NO_TIME_MS:
@@ -97,8 +100,11 @@ def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
 
 
 def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]:
-    """The night asked for; before it those that landed and were never published, whose records it
-    builds on; after it those that build on it.
+    """The nights that a run of one night entails, in order: nights before it that landed and were
+    never published, because it builds on their states; the night itself; and every night after it,
+    because they build on its states.
+
+    Raises ConfigError as `check_newest`, for a night that never landed.
     """
     later = [night.logical_date for night in nights if night.logical_date > logical_date]
     if of_date(nights, logical_date) is None:
@@ -112,8 +118,8 @@ def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]
 
 
 def check_newest(nights: Sequence[PastNight], logical_date: date) -> None:
-    """What is new in the sources belongs to the newest night. Raises ConfigError for one before
-    it.
+    """Raises ConfigError for a night before the newest one: what is new in the sources belongs to
+    the newest night or to a later one.
     """
     newest = max([night.logical_date for night in nights], default=logical_date)
     if newest > logical_date:

@@ -24,9 +24,11 @@ from groupreplay.config.model import Config, RetentionConfig
 from groupreplay.errors import NotReady, RunHeld
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.history import PastNight, past_nights
-from groupreplay.night.land_lines import RAW_LINES
-from groupreplay.night.land_records import RAW_RECORDS
-from groupreplay.night.plan import Plan
+from groupreplay.night.landing.line_stream import RAW_LINES
+from groupreplay.night.landing.record_stream import RAW_RECORDS
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.plan_json import joined_json
+from groupreplay.night.plans.results import Results
 from groupreplay.night.query_compiler import fit_to
 from groupreplay.tables.runs import DONE, Ledger, Run
 from groupreplay.tables.schemas import TABLES
@@ -88,7 +90,10 @@ def maintain(spark: SparkSession, config: Config) -> Maintained:
     # Not yet with what the night landed: a row that says so counts as its newest run, and this one
     # may fail.
     run = ledger.acquire(
-        newest.logical_date, groupreplay.__version__, config.config_hash, Plan(()).to_json()
+        newest.logical_date,
+        groupreplay.__version__,
+        config.config_hash,
+        joined_json(Plan(()), Results()),
     )
     try:
         return _maintain(warehouse, ledger, run, done, nights, config.retention)
@@ -121,8 +126,8 @@ def _maintain(
     nights: Sequence[PastNight],
     retention: RetentionConfig,
 ) -> Maintained:
-    """Deletes, packs, tells readers, and only then vacuums: what they were told to read before
-    stays for vacuum_hours.
+    """Deletes, packs, names the new versions to readers, and only then vacuums: the versions that
+    were named before stay for vacuum_hours.
     """
     started = time.monotonic()
     metadata = {
@@ -152,14 +157,14 @@ def _maintain(
     write_sql(warehouse, run.logical_date, versions)
     files_after = {name: count_files(warehouse, name) for name in names}
     vacuum(warehouse, (*names, RUNS), retention.vacuum_hours)
-    told: dict[str, Any] = {
+    copied: dict[str, Any] = {
         name: getattr(done, name)
         for name in ("as_of_at", "plan", "counts", "digest", "digest_final")
     }
     ledger.advance(
         run,
         DONE,
-        **told,
+        **copied,
         table_versions=versions,
         timings={"maintain": int((time.monotonic() - started) * 1000)},
     )

@@ -8,71 +8,93 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import ConfigError, StatesOutdated
-from groupreplay.night.frames.evidence import EVIDENCE_TABLE, latest_evidence_states, proved
-from groupreplay.night.frames.replay import latest_states, replayed, slices_for
-from groupreplay.night.land_lines import RAW_LINES
+from groupreplay.night.extent import find_extent
+from groupreplay.night.frames.evidence import EVIDENCE_TABLE, proved
+from groupreplay.night.frames.night_rows import (
+    Extent,
+    landed_lines,
+    log_incarnations,
+    missed_lines,
+    replayed_holes,
+    replayed_records,
+)
+from groupreplay.night.frames.replay import replayed, slices_for
+from groupreplay.night.landing.line_stream import RAW_LINES
+from groupreplay.night.landing.record_stream import RAW_RECORDS
+from groupreplay.night.latest_states import latest_evidence_states, latest_states
 from groupreplay.night.night import Night
-from groupreplay.night.plan import Plan
+from groupreplay.night.night_run import NightRun
+from groupreplay.night.plans.results import Results
 from groupreplay.night.query_compiler import fit_to
 from groupreplay.report.tables.topics import GIVEN
+from groupreplay.tables.damage import is_state_error
 from groupreplay.tables.runs import REPLAYED
 
 
-def replay_landed(night: Night) -> None:
-    """LANDED -> REPLAYED."""
-    night.choose_groups()
-    spark, landing, left_out = night.warehouse.spark, night.landing, night.left_out
-    fit_to(spark, landing.rows)
-    with night.timed("replay") as progress:
-        _check_kept(night)
-        states = (
-            latest_states(
-                left_out.kept_states(night.rows("group_state")),
-                night.logical_date,
-                landing.states_from,
-            )
-            if _has_states(night)
-            else None
-        )
-        slices = night.config.replay.slices or slices_for(
-            landing.rows, spark.sparkContext.defaultParallelism
-        )
-        progress.expect(landing.rows, "rows", tasks=slices)
-        records = left_out.kept_records(night.records())
-        facts = replayed(
-            spark, records, states, night.holes(), _given_names(night), slices, night.ended_logs()
-        )
-        observation = Observation("replayed")
-        shaped = night.warehouse.shaped("replayed", facts.withColumns(night.labels()))
-        rows = shaped.observe(
-            observation,
-            sf.coalesce(sf.sum("rows"), sf.lit(0)).alias("rows"),
-            sf.collect_set("kind").alias("kinds"),
-        )
-        with _reading_states("group_state"):
-            version = night.warehouse.replace(
-                "replayed", rows, f"cluster = '{night.config.cluster}'", night.metadata("replay")
-            )
-        plan = _prove(night)
-    found = observation.get
-    staged = {
-        "staged_version": version,
-        "staged_rows": found["rows"],
-        "staged_kinds": tuple(sorted(found["kinds"])),
-    }
-    plan = replace(plan, **staged, left_out=left_out.records)
-    night.advance(REPLAYED, plan)
+def replay_landed(run: NightRun) -> Extent:
+    """LANDED -> REPLAYED. Gives what was replayed, for `publish_replayed`."""
+    run.keep(replace(run.results, groups=run.night.config.groups))
+    extent = find_extent(run.night, run.results)
+    fit_to(run.night.warehouse.spark, extent.landing.rows)
+    with run.timed("replay") as progress:
+        _check_kept(run, extent)
+        slices = _slices(run.night, extent.landing.rows)
+        progress.expect(extent.landing.rows, "rows", tasks=slices)
+        results = _stage(run, extent, slices)
+        results = _prove(run, extent, results)
+    run.advance(REPLAYED, results)
+    return extent
 
 
-def _has_states(night: Night) -> bool:
-    """Whether a night before this one can have left any that count."""
-    return night.earlier is not None and night.landing.states_from != str(night.logical_date)
+def _slices(night: Night, rows: int) -> int:
+    cores = night.warehouse.spark.sparkContext.defaultParallelism
+    return night.config.replay.slices or slices_for(rows, cores)
+
+
+def _stage(run: NightRun, extent: Extent, slices: int) -> Results:
+    """Facts and states of the groups, into `replayed`."""
+    night, left_out = run.night, extent.left_out
+    counted, staged = Observation("left_out"), Observation("replayed")
+    raw = replayed_records(night.rows(RAW_RECORDS), extent)
+    facts = replayed(
+        night.warehouse.spark,
+        left_out.kept_records(raw, counted),
+        _states(night, extent),
+        replayed_holes(extent),
+        _given_names(night),
+        slices,
+        log_incarnations(extent),
+    )
+    shaped = night.warehouse.shaped("replayed", facts.withColumns(night.labels()))
+    rows = shaped.observe(
+        staged,
+        sf.coalesce(sf.sum("rows"), sf.lit(0)).alias("rows"),
+        sf.collect_set("kind").alias("kinds"),
+    )
+    with _reading_states("group_state"):
+        version = night.warehouse.replace(
+            "replayed", rows, f"cluster = '{night.config.cluster}'", run.metadata("replay")
+        )
+    return replace(
+        run.results,
+        staged_version=version,
+        staged_rows=staged.get["rows"],
+        staged_kinds=tuple(sorted(staged.get["kinds"])),
+        left_out=int(counted.get["records"]) if left_out.groups else 0,
+    )
+
+
+def _states(night: Night, extent: Extent) -> DataFrame | None:
+    """Of the groups, None where no night before this one can have left any that count."""
+    states_from = extent.landing.states_from
+    if night.earlier is None or states_from == str(night.logical_date):
+        return None
+    kept = extent.left_out.kept_states(night.rows("group_state"))
+    return latest_states(kept, night.logical_date, states_from)
 
 
 @contextmanager
@@ -80,68 +102,81 @@ def _reading_states(table: str) -> Iterator[None]:
     """Raises StatesOutdated where a worker could not read the state of a group."""
     try:
         yield
-    except (PySparkException, Py4JJavaError) as error:
-        if "StateError" not in str(error):
+    except Exception as error:
+        if not is_state_error(error):
             raise
         raise StatesOutdated(table) from error
 
 
-def _check_kept(night: Night) -> None:
-    """A night that runs again needs its raw rows: without them it would be published empty. Raises
-    ConfigError where they were deleted.
+def _check_kept(run: NightRun, extent: Extent) -> None:
+    """Raises ConfigError where the night runs again and its raw rows were deleted: without them it
+    would be published empty.
     """
-    if not night.landing.rows or night.plan.units:
+    if not extent.landing.rows or run.plan.units:
         return
-    if night.records().where(sf.col("logical_date") == sf.lit(night.logical_date)).isEmpty():
+    logical_date = extent.logical_date
+    rows = replayed_records(run.night.rows(RAW_RECORDS), extent)
+    if rows.where(sf.col("logical_date") == sf.lit(logical_date)).isEmpty():
         raise ConfigError(
             "--logical-date",
             "",
-            f"{night.logical_date} cannot run again: its rows were deleted from raw_records",
+            f"{logical_date} cannot run again: its rows were deleted from {RAW_RECORDS}",
         )
 
 
-def _prove(night: Night) -> Plan:
-    """What lines of broker logs prove, into `evidence`; nothing where none was ever landed."""
-    warehouse, plan = night.warehouse, night.plan
-    if plan.lines is None:
-        return plan
+def _prove(run: NightRun, extent: Extent, results: Results) -> Results:
+    """What lines of broker logs prove, into `evidence`. Where none was ever landed there is no such
+    table.
+    """
+    night, warehouse = run.night, run.night.warehouse
+    if results.lines is None:
+        return results
     warehouse.create_all([EVIDENCE_TABLE])
-    states_from = night.landing.states_from
+    states_from = extent.landing.states_from
     is_first = warehouse.version(EVIDENCE_TABLE) == 0 or states_from == str(night.logical_date)
-    kept = night.left_out.kept_evidence(night.rows(EVIDENCE_TABLE))
+    kept = extent.left_out.kept_evidence(night.rows(EVIDENCE_TABLE))
     states = None if is_first else latest_evidence_states(kept, night.logical_date, states_from)
-    slices = night.config.replay.slices or slices_for(
-        plan.lines.rows, warehouse.spark.sparkContext.defaultParallelism
+    facts = proved(
+        _replayed_lines(night, extent, results),
+        states,
+        results.lines.newest_ms,
+        _slices(night, results.lines.rows),
     )
-    facts = proved(_replayed_lines(night), states, plan.lines.newest_ms, slices)
     if facts is None:
-        return plan
+        return results
     observation = Observation("evidence")
     shaped = warehouse.shaped(EVIDENCE_TABLE, facts.withColumns(night.labels()))
     rows = shaped.observe(observation, sf.collect_set("kind").alias("kinds"))
     where = f"cluster = '{night.config.cluster}' AND logical_date = DATE'{night.logical_date}'"
     with _reading_states(EVIDENCE_TABLE):
-        version = warehouse.replace(EVIDENCE_TABLE, rows, where, night.metadata("replay"))
+        version = warehouse.replace(EVIDENCE_TABLE, rows, where, run.metadata("replay"))
     return replace(
-        plan, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"]))
+        results, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"]))
     )
 
 
-def _replayed_lines(night: Night) -> DataFrame | None:
-    """Those of this night, and what it missed of groups that come back."""
-    own, left_out = night.lines(), night.left_out
+def _replayed_lines(night: Night, extent: Extent, results: Results) -> DataFrame | None:
+    """Lines of this night, and those that nights before left out of groups that come back; None
+    without any.
+    """
+    own, left_out = lines_of(night, results), extent.left_out
     if own is not None:
         own = left_out.kept_lines(own)
     if left_out.since is None:
         return own
-    missed = night.rows(RAW_LINES).where(
-        (sf.col("logical_date") < sf.lit(night.logical_date)) & left_out.is_missed()
-    )
+    missed = missed_lines(night.rows(RAW_LINES), extent)
     return missed if own is None else own.unionByName(missed)
 
 
+def lines_of(night: Night, results: Results) -> DataFrame | None:
+    """The rows of `raw_lines` that the night landed, None if there are none."""
+    if results.lines is None or results.lines.raw_version < 0:
+        return None
+    return landed_lines(night.rows(RAW_LINES), night.logical_date)
+
+
 def _given_names(night: Night) -> dict[str, str]:
-    """Topic id -> name as topics sources gave it, on this night or one before: a topic that was
+    """Topic id -> name as sources of topics gave it, on this night or one before: a topic that was
     deleted keeps its name.
     """
     names: dict[str, str] = {}

@@ -4,44 +4,41 @@ older run left to take over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 from pyspark.sql import SparkSession
 
 import groupreplay
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
-from groupreplay.night.clusters import with_clusters
 from groupreplay.night.dry_run import check_ready, chosen_lines, planned_lines
+from groupreplay.night.extent import find_extent
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
+from groupreplay.night.frames.late import has_late
 from groupreplay.night.history import (
     PastNight,
     check_newest,
-    default_date,
     nights_to_run,
     of_date,
-    past_nights,
 )
-from groupreplay.night.land import land_planned, nothing_new, planned
+from groupreplay.night.job import Job, opened
+from groupreplay.night.land import land_planned, landed_before
+from groupreplay.night.landing.raw_kept import check_kept
 from groupreplay.night.night import Night
-from groupreplay.night.plan import Inputs, Plan, find_inputs, find_topics
-from groupreplay.night.privacy_check import check_privacy
+from groupreplay.night.night_run import NightRun, acquire, timed
+from groupreplay.night.plans.inputs import find_inputs, find_topics
+from groupreplay.night.plans.plan import Plan, nothing_new, planned
+from groupreplay.night.plans.plan_json import from_json
+from groupreplay.night.plans.results import Results
 from groupreplay.night.publish import publish_replayed
 from groupreplay.night.publisher import PUBLISHED
-from groupreplay.night.query_compiler import fit_to
-from groupreplay.night.raw_kept import check_kept
 from groupreplay.night.replay import replay_landed
-from groupreplay.night.warm_up import started, table_logs, workers
-from groupreplay.report.joins.privacy import HashKeys, hash_keys
 from groupreplay.report.summary.model import NightSummary
-from groupreplay.sources.clock import newest_ms
-from groupreplay.sources.planning import plan_units
-from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
-from groupreplay.tables.sql_files import mend_sql
-from groupreplay.tables.warehouse import Warehouse
+from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Run
+from groupreplay.tables.warehouse import NO_VERSION
 
 _LANDED = ("raw_records",)
 _REPLAYED = ("raw_records", "group_state", "topics", "replayed")
@@ -81,14 +78,14 @@ def run_night(
     dry_run: only say what would be read and written, and check that it could.
     take_over: go on with runs whose processes died.
     """
-    with _opened(spark, config, find_inputs(config), take_over, _ALL, dry_run=dry_run) as job:
+    with opened(spark, config, find_inputs(config), take_over, _ALL, dry_run=dry_run) as job:
         job.ask_clusters(logical_date)
         logical_date = logical_date or job.default_date()
         dates = nights_to_run(job.nights, logical_date)
         if dry_run:
-            would_do = job.would_do(dates, lands=dates[-1] == logical_date)
+            would_do = _would_do(job, dates, lands=dates[-1] == logical_date)
             return NightResult(tuple(dates), None, dry_run_lines=would_do)
-        return job.run_all(dates, lands=dates[-1] == logical_date)
+        return _run_all(job, dates, lands=dates[-1] == logical_date)
 
 
 def land_logs(
@@ -100,19 +97,20 @@ def land_logs(
     take_over: bool = False,
 ) -> NightResult:
     """The first step alone; the run is left LANDED. Arguments as of `run_night`."""
-    with _opened(spark, config, find_inputs(config), take_over, _LANDED, dry_run=dry_run) as job:
+    with opened(spark, config, find_inputs(config), take_over, _LANDED, dry_run=dry_run) as job:
         job.ask_clusters(logical_date)
         logical_date = logical_date or job.default_date()
         check_newest(job.nights, logical_date)
         if dry_run:
-            would_do = job.would_do([logical_date], lands=True)
+            would_do = _would_do(job, [logical_date], lands=True)
             return NightResult((logical_date,), None, dry_run_lines=would_do)
-        with job.night(logical_date) as night:
-            with night.timed("plan"):
-                night.acquire(planned(night), PLANNED, whole=False)
-            with night.failing():
-                land_planned(night)
-            return NightResult((logical_date,), night.let_go())
+        night, timings = job.night(logical_date), dict[str, int]()
+        with timed(night, "plan", timings):
+            plan = planned(night)
+        run = acquire(night, plan, landed_before(night), PLANNED, whole=False, timings=timings)
+        with run.failing():
+            land_planned(run)
+        return NightResult((logical_date,), run.let_go())
 
 
 def replay_groups(
@@ -127,7 +125,7 @@ def replay_groups(
 
     logical_date: None: the newest night that has landed.
     """
-    with _opened(spark, config, find_topics(config), take_over, _REPLAYED) as job:
+    with opened(spark, config, find_topics(config), take_over, _REPLAYED) as job:
         own = job.landed(logical_date)
         waiting = [
             each.logical_date
@@ -135,16 +133,11 @@ def replay_groups(
             if each.logical_date < own.logical_date and not each.is_done
         ]
         if waiting:
-            job.run_all(waiting, lands=False)
-        with job.night(own.logical_date) as night:
-            night.acquire(
-                Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed),
-                LANDED,
-                whole=False,
-            )
-            with night.failing():
-                replay_landed(night)
-            return NightResult((*waiting, own.logical_date), night.let_go())
+            _run_all(job, waiting, lands=False)
+        run = _acquired_landed(job, own, whole=False)
+        with run.failing():
+            replay_landed(run)
+        return NightResult((*waiting, own.logical_date), run.let_go())
 
 
 def build_reports(
@@ -159,7 +152,7 @@ def build_reports(
 
     logical_date: None: the newest night that has landed.
     """
-    with _opened(spark, config, find_topics(config), take_over, _PUBLISHED, replays=False) as job:
+    with opened(spark, config, find_topics(config), take_over, _PUBLISHED, replays=False) as job:
         own = job.landed(logical_date)
         waiting = [
             each.logical_date
@@ -173,20 +166,18 @@ def build_reports(
                 _first(waiting[0]),
             )
         later = [each.logical_date for each in job.nights if each.logical_date > own.logical_date]
-        with job.night(own.logical_date) as night:
-            stands, summary = _report(night, tells=not later)
-            result = NightResult((own.logical_date,), night.run, summary)
+        stands, row, summary = _report(job.night(own.logical_date), summarized=not later)
+        result = NightResult((own.logical_date,), row, summary)
         if not later:
             return result
         if not stands:
             job.look_again()
-            after = job.run_all(later, lands=False)
+            after = _run_all(job, later, lands=False)
             return replace(after, logical_dates=(own.logical_date, *later))
         for each in later:
             job.look_again()
-            with job.night(each) as night:
-                summary = _report(night, tells=each == later[-1])[1]
-                result = NightResult((own.logical_date, *later), night.run, summary)
+            _, row, summary = _report(job.night(each), summarized=each == later[-1])
+            result = NightResult((own.logical_date, *later), row, summary)
         return result
 
 
@@ -197,12 +188,12 @@ def rebuild_nights(
     *,
     take_over: bool = False,
 ) -> NightResult:
-    """Replays and publishes all nights anew, in order, from the rows that they landed; states are
-    made anew too, and the old ones not read.
+    """Replays and publishes nights again, in order, from the rows that they landed. Every state is
+    made again, too: those that the nights left before are not read.
 
     logical_date: the first night to rebuild, as if the log began with it; None: the first there is.
     """
-    with _opened(spark, config, find_topics(config), take_over, _ALL) as job:
+    with opened(spark, config, find_topics(config), take_over, _ALL) as job:
         landed = job.landed(logical_date)
         nights = [
             each
@@ -214,184 +205,127 @@ def rebuild_nights(
         result = NightResult(dates, None)
         for own in nights:
             job.look_again()
-            with job.night(own.logical_date) as night:
-                night.acquire(
-                    Plan((), landing=own.landing, lines=own.lines, hashed=night.hashed),
-                    LANDED,
-                    whole=True,
-                )
-                with night.failing():
-                    if night.run.state == LANDED:
-                        night.begin_anew(dates[0], dates[-1])
-                        replay_landed(night)
-                    summary = publish_replayed(night, tells=own is nights[-1])
-                result = replace(result, run=night.run, summary=summary)
+            run = _acquired_landed(job, own, whole=True)
+            with run.failing():
+                if run.state == LANDED:
+                    run.keep(_from_the_start(run, dates))
+                summary = _replay_and_publish(run, summarized=own is nights[-1])
+            result = replace(result, run=run.row, summary=summary)
         return result
 
 
-def _report(night: Night, *, tells: bool) -> tuple[bool, NightSummary | None]:
-    """Publishes a night that was replayed. Gives False where nights after it must be replayed,
-    because its states may be others than they were; and its summary.
+def _acquired_landed(job: Job, own: PastNight, *, whole: bool) -> NightRun:
+    """A run of a night that has landed, which is to be replayed."""
+    night = job.night(own.logical_date)
+    results = Results(landing=own.landing, lines=own.lines)
+    return acquire(night, Plan((), hashed=night.hashed), results, LANDED, whole=whole)
+
+
+def _from_the_start(run: NightRun, dates: Sequence[date]) -> Results:
+    """What the replay of a rebuilt night begins with: without the states that nights before the
+    rebuild left, and with what came late up to its last night.
+
+    dates: of the nights that are rebuilt.
     """
-    newest = night.newest_landed()
-    if newest.state == FAILED and newest.plan.staged_version < 0:
+    newest = of_date(run.night.nights, dates[-1])
+    late = str(dates[-1]) if newest is not None and has_late(newest.landing) else ""
+    landing = replace(run.results.landed, states_from=str(dates[0]), late_until=late)
+    return replace(run.results, landing=landing)
+
+
+class _Left(NamedTuple):
+    """What a run left. state: how far it came."""
+
+    state: str
+    code_version: str
+    plan: Plan
+    results: Results
+
+
+def _newest_landed(night: Night) -> _Left:
+    """What the newest run of the night that landed left; the night has one."""
+    rows = sorted(
+        night.ledger.of_night(night.logical_date), key=lambda row: (row.started_at, row.run_id)
+    )
+    found = [
+        _Left(row.state, row.code_version, from_json(Plan, row.plan), from_json(Results, row.plan))
+        for row in rows
+        if row.plan
+    ]
+    return [left for left in found if left.results.landing is not None][-1]
+
+
+def _report(night: Night, *, summarized: bool) -> tuple[bool, Run, NightSummary | None]:
+    """Publishes a night that was replayed. Gives whether the nights after it stand, which must be
+    replayed where its states may be others than they were; the run; and its summary.
+    """
+    newest = _newest_landed(night)
+    if newest.state == FAILED and newest.results.staged_version < 0:
         raise NotReady(
             f"night {night.logical_date} of cluster {night.config.cluster} was not replayed yet",
             _first(night.logical_date, "replay_groups"),
         )
-    version = night.warehouse.version(EVIDENCE_TABLE) if newest.plan.evidence_version >= 0 else -1
-    night.acquire(
-        replace(newest.plan, units=(), text_units=(), evidence_version=version),
+    has_evidence = newest.results.evidence_version >= 0
+    version = night.warehouse.version(EVIDENCE_TABLE) if has_evidence else NO_VERSION
+    run = acquire(
+        night,
+        replace(newest.plan, units=(), text_units=()),
+        replace(newest.results, evidence_version=version),
         REPLAYED,
         whole=False,
     )
     stands = newest.state == DONE and newest.code_version == groupreplay.__version__
-    with night.failing():
-        if newest.state == DONE and not (stands and night.is_staged()):
-            replay_landed(night)
-        summary = publish_replayed(night, tells=tells)
-    return stands, summary
+    with run.failing():
+        is_staged = night.warehouse.is_whole("replayed", run.results.staged_version)
+        if newest.state == DONE and not (stands and is_staged):
+            extent = replay_landed(run)
+        else:
+            extent = find_extent(night, run.results)
+        summary = publish_replayed(run, extent, summarized=summarized)
+    return stands, run.row, summary
 
 
 def _first(logical_date: date, job: str = "build_reports") -> str:
     return f"run {job} --logical-date {logical_date} first"
 
 
-@contextmanager
-def _opened(
-    spark: SparkSession,
-    config: Config,
-    inputs: Inputs,
-    take_over: bool,
-    tables: Sequence[str],
-    *,
-    dry_run: bool = False,
-    replays: bool = True,
-) -> Iterator[_Job]:
-    """A job while it runs.
+def _run_all(job: Job, dates: Sequence[date], *, lands: bool) -> NightResult:
+    """All steps of these nights, in order.
 
-    tables: those that it asks.
-    dry_run: nothing is made or started.
-    replays: needs Python workers.
+    lands: whether what is new in the sources belongs to the last of them.
     """
-    job = _Job(spark, config, inputs, take_over)
-    works = [table_logs(job.warehouse, tables), *([workers(spark)] if replays else [])]
-    with started(*([] if dry_run else works)):
-        job.open(writes=not dry_run)
-        yield job
+    for each in dates[:-1]:
+        _run_whole(job.night(each), lands=False, summarized=False)
+        job.look_again()
+    run, summary = _run_whole(job.night(dates[-1]), lands=lands, summarized=True)
+    return NightResult(tuple(dates), run, summary)
 
 
-class _Job:
-    """What the jobs have in common: the warehouse and its nights."""
-
-    def __init__(
-        self, spark: SparkSession, config: Config, inputs: Inputs, take_over: bool
-    ) -> None:
-        self.config, self.inputs, self.take_over = config, inputs, take_over
-        fit_to(spark, 0)
-        self.warehouse = Warehouse(
-            spark, config.warehouse, config.cluster, config.private_warehouse
-        )
-        self.keys: HashKeys | None = hash_keys(config.privacy)
-        self.ledger = Ledger(self.warehouse, config.cluster, config=config.in_force or None)
-        self.nights: list[PastNight] = []
-
-    def open(self, *, writes: bool) -> None:
-        """writes: makes tables that are missing."""
-        # In a new warehouse there is nothing to look for, and a first query costs seconds.
-        if self.warehouse.version("runs") > 0:
-            self.warehouse.check_all(["runs"])
-            self.look_again()
-            check_privacy(self.warehouse, self.nights, self.keys)
-        if writes:
-            self.warehouse.create_all()
-            if (
-                newest := next((night for night in reversed(self.nights) if night.versions), None)
-            ) is not None:
-                mend_sql(self.warehouse, newest.logical_date, newest.versions)
-
-    def look_again(self) -> None:
-        """After a night was published."""
-        rows = self.warehouse.read("runs")
-        self.nights = past_nights(rows.where(rows["cluster"] == self.config.cluster))
-
-    def night(self, logical_date: date) -> Night:
-        return Night(
-            self.config,
-            self.warehouse,
-            self.ledger,
-            logical_date,
-            self.nights,
-            self.inputs,
-            self.keys,
-            self.take_over,
-        )
-
-    def ask_clusters(self, logical_date: date | None) -> None:
-        """Before anything is landed into a night, None: the one of as-of."""
-        was_landed = logical_date is not None and of_date(self.nights, logical_date) is not None
-        self.inputs = with_clusters(
-            self.warehouse.spark, self.config, self.inputs, was_landed=was_landed, lands=True
-        )
-
-    def default_date(self) -> date:
-        newest = newest_ms(plan_units(self.inputs.files, {}))
-        return default_date(
-            self.nights, max(newest, self.inputs.live.as_of_ms) if self.inputs.live else newest
-        )
-
-    def landed(self, logical_date: date | None) -> PastNight:
-        """A night that has landed, by default the newest."""
-        own = (
-            of_date(self.nights, logical_date)
-            if logical_date
-            else next(reversed(self.nights), None)
-        )
-        if own is None:
-            cluster = self.config.cluster
-            what = (
-                f"night {logical_date} of cluster {cluster} has not landed yet"
-                if logical_date
-                else f"no night of cluster {cluster} has landed yet"
-            )
-            raise NotReady(what, "run land_logs first")
-        self.inputs = with_clusters(
-            self.warehouse.spark, self.config, self.inputs, was_landed=True, lands=False
-        )
-        return own
-
-    def run_all(self, dates: Sequence[date], *, lands: bool) -> NightResult:
-        """All steps of these nights, in order.
-
-        lands: whether what is new in the sources belongs to the last of them.
-        """
-        for each in dates[:-1]:
-            with self.night(each) as night:
-                _run_whole(night, nothing_new(night))
-            self.look_again()
-        with self.night(dates[-1]) as night:
-            with night.timed("plan"):
-                plan = planned(night) if lands else nothing_new(night)
-            summary = _run_whole(night, plan, tells=True)
-            return NightResult(tuple(dates), night.run, summary)
-
-    def would_do(self, dates: Sequence[date], *, lands: bool) -> tuple[str, ...]:
-        """Lines on what the nights would read and write."""
-        plan = planned(self.night(dates[-1])) if lands else Plan(())
-        told = planned_lines(self.inputs, plan.units, plan.text_units, dates, *self.warehouse.roots)
-        return (
-            *check_ready(self.warehouse.spark, self.warehouse.roots),
-            *told,
-            *chosen_lines(self.config),
-        )
+def _would_do(job: Job, dates: Sequence[date], *, lands: bool) -> tuple[str, ...]:
+    """Lines on what the nights would read and write."""
+    plan = planned(job.night(dates[-1])) if lands else Plan(())
+    reads = planned_lines(job.inputs, plan.units, plan.text_units, dates, *job.warehouse.roots)
+    return (
+        *check_ready(job.warehouse.spark, job.warehouse.roots),
+        *reads,
+        *chosen_lines(job.config),
+    )
 
 
-def _run_whole(night: Night, plan: Plan, *, tells: bool = False) -> NightSummary | None:
-    """The steps that are left to do. Gives what `publish_replayed` gives."""
-    night.acquire(plan, PLANNED, whole=True)
-    with night.failing():
-        if night.run.state == PLANNED:
-            land_planned(night)
-        if night.run.state == LANDED:
-            replay_landed(night)
-        return publish_replayed(night, tells=tells)
+def _run_whole(night: Night, *, lands: bool, summarized: bool) -> tuple[Run, NightSummary | None]:
+    """The steps of a night that are left to do. Gives its run and its summary."""
+    timings: dict[str, int] = {}
+    with timed(night, "plan", timings):
+        plan = planned(night) if lands else nothing_new(night)
+    run = acquire(night, plan, landed_before(night), PLANNED, whole=True, timings=timings)
+    with run.failing():
+        if run.state == PLANNED:
+            land_planned(run)
+        summary = _replay_and_publish(run, summarized=summarized)
+    return run.row, summary
+
+
+def _replay_and_publish(run: NightRun, *, summarized: bool) -> NightSummary | None:
+    """The two steps of a run that has landed, or the second alone where it was replayed."""
+    extent = replay_landed(run) if run.state == LANDED else find_extent(run.night, run.results)
+    return publish_replayed(run, extent, summarized=summarized)

@@ -1,5 +1,6 @@
-"""What a job starts ahead, while its driver waits for something else: no step needs it, but one
-that finds it done is sooner through.
+"""Work that a job begins early, on threads of its own, while its driver waits for something else.
+
+No step needs it to have been done. A step that finds it done takes less time.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def started(*works: Work) -> Iterator[tuple[Thread, ...]]:
-    """Each of these has a thread of its own while the body runs. Where one fails nothing is raised:
-    the step that needs it says why.
+    """Runs each of these on a thread of its own while the body runs, and waits for all of them
+    before it returns, so that no session is stopped while they use it.
 
-    They are over when this is left, so that no session is stopped under them.
+    An error of one is logged and not raised: the step that needs the same work raises it again.
     """
     left = Event()
     threads = tuple(Thread(target=_try, args=(work, left), daemon=True) for work in works)
@@ -48,13 +49,13 @@ def started(*works: Work) -> Iterator[tuple[Thread, ...]]:
 def _try(work: Work, left: Event) -> None:
     try:
         work(left)
-    except Exception as error:  # noqa: BLE001  # told by the step that cannot go on
-        _log.debug("could not be done ahead: %s", error)
+    except Exception as error:  # noqa: BLE001  # the step that cannot go on raises it again
+        _log.debug("work begun early failed: %s", error)
 
 
 def workers(spark: SparkSession) -> Work:
-    """A Python worker in every slot imports what the steps run: a night of half a minute is a
-    second or two shorter by it.
+    """Starts a Python worker in every slot, which imports what the steps run. That saves a second
+    or two of a night of half a minute.
     """
 
     def start(_: Event) -> None:
@@ -67,11 +68,10 @@ def workers(spark: SparkSession) -> Work:
 
 
 def table_logs(warehouse: Warehouse, names: Sequence[str]) -> Work:
-    """The logs of tables, in this order, are read to the end: a few jobs of Spark for each, which
-    the first write of a process to it else waits for.
+    """Reads the Delta logs of these tables to the end, in this order. Without it the first write of
+    a process to a table waits for the few Spark jobs that this takes.
 
-    While a night lands and replays, the driver has nothing better to do; while it publishes, it has
-    no time left.
+    The driver has time for it while a night lands and replays, and none while it publishes.
     """
 
     def read(left: Event) -> None:

@@ -22,8 +22,6 @@ class OtherGroupRecord:
     value: dict[str, Any] | None
 
 
-SHARE_KEY_TYPES = frozenset(range(9, 16))
-STREAMS_KEY_TYPES = frozenset(range(17, 24))
 SHARE_MEMBER_METADATA = 10
 STREAMS_MEMBER_METADATA = 19
 STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22

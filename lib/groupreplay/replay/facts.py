@@ -2,8 +2,8 @@
 
 A field is a column of the same name in the table that its kind feeds. `*_at` is ms since the epoch,
 UTC (a TIMESTAMP in the table); `*_ms` is a duration; None is NULL. Key of every fact: cluster,
-group_id, incarnation and what its docstring names. Facts are plain slotted dataclasses: frozen ones
-cost eight times as much to make, and a replay makes millions.
+group_id, log_incarnation, incarnation and what its docstring names. Facts are plain slotted
+dataclasses: frozen ones cost eight times as much to make, and a replay makes millions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, TypedDict
 
-from groupreplay.state_codec import version_of
+from groupreplay.state_codec import DERIVED, version_of
 
 
 class Place(TypedDict):
@@ -41,6 +41,8 @@ class Fact:
     start_observed: False where the log began later than the row (its time is then that of the first
         record that shows it).
     is_final: no later record can change the row.
+    log_incarnation: how often the offsets topic had been created again when its log began, None
+        never. Machines do not know: who feeds them says it.
     """
 
     KIND: ClassVar[str] = ""
@@ -51,11 +53,12 @@ class Fact:
     to_offset: int | None = None
     start_observed: bool = True
     is_final: bool = False
+    log_incarnation: int | None = field(default=None, metadata=DERIVED)
 
 
 @dataclass(slots=True, kw_only=True)
 class Epoch(Fact):
-    """`group_epochs`, key (epoch, from_offset). Source of the rules: measures.md section 3."""
+    """`group_epochs`, key (epoch, from_offset). Source of the rules: docs/measures.md, Epochs."""
 
     KIND: ClassVar[str] = "epoch"
     epoch: int

@@ -22,7 +22,10 @@ from groupreplay.replay.facts import (
 )
 from groupreplay.state_codec import DERIVED, version_of
 
-TopicPartition = tuple[str, int]
+Unit = tuple[str, int]
+"""What members are assigned: a partition of a topic (its id or name), or of a subtopology."""
+
+TopicPartition = Unit
 
 CLASSIC = "classic"
 CONSUMER = "consumer"

@@ -1,7 +1,7 @@
 """A group as it stands: its phase on the way to the consumer protocol, and every row that is not
 final.
 
-Source of the rules: measures.md section 2.
+Source of the rules: docs/measures.md, Phase and progress.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Final
 
 from groupreplay.sources.files import FoundFile
@@ -34,17 +35,17 @@ def dumps(files: Iterable[FoundFile]) -> list[list[LogFile]]:
 def _dump(file: FoundFile) -> list[LogFile]:
     """Each file is a replica of its own: dumps of one partition may overlap."""
     match = _NAME.search(file.path.partition("?")[0].rpartition("/")[2])
-    partitions = {int(match[1])} if match else _partitions_told(file)
+    partitions = {int(match[1])} if match else _partitions_named(file)
     return [
         LogFile(DUMP_LOG, file.path, file.size, file.path, partition, -1)
         for partition in sorted(partitions)
     ]
 
 
-def _partitions_told(file: FoundFile) -> set[int]:
-    sections = scan_sections(ByteStream(file.path, file.size, open_file))
-    return {
-        section.partition
-        for section in sections
-        if section.partition is not None and section.partition >= 0
-    }
+def _partitions_named(file: FoundFile) -> set[int]:
+    with closing(ByteStream(file.path, file.size, open_file)) as stream:
+        return {
+            section.partition
+            for section in scan_sections(stream)
+            if section.partition is not None and section.partition >= 0
+        }

@@ -73,6 +73,7 @@ def live_topic(spark: SparkSession, source: KafkaSource) -> LiveTopic:
             as_of_ms,
             offsets,
             _compaction_lag_ms(jvm, admin, source.topic),
+            str(admin.describeCluster().clusterId().get() or ""),
         )
 
     return _asked(spark, source, ask)

@@ -1,15 +1,14 @@
-"""What a night reads of the live topic: offsets as an admin client told them, and where the nights
-before stopped -> units. Pure.
+"""What a night reads of the live topic: its offsets as an admin client gave them, and watermarks of
+the nights before -> units. Pure.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
-from groupreplay.sources.planning import Landed
+from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.wire.segments.read_live import UNKNOWN_MS
 from groupreplay.wire.segments.units import KAFKA, Unit
 
@@ -35,6 +34,7 @@ class LiveTopic:
         reads committed gets).
     compaction_lag_ms: the cleaner leaves records alone that are younger (`min.compaction.lag.ms`),
         0 if it does not, or may not be asked.
+    cluster_id: of its cluster, as that states it, "" where it states none.
     """
 
     topic: str
@@ -42,41 +42,23 @@ class LiveTopic:
     as_of_ms: int
     offsets: Mapping[int, tuple[int, int]]
     compaction_lag_ms: int = 0
-
-    def to_json(self) -> str:
-        return json.dumps(
-            {**asdict(self), "offsets": {str(key): each for key, each in self.offsets.items()}},
-            separators=(",", ":"),
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> LiveTopic:
-        """Inverse of `to_json`."""
-        content = json.loads(text)
-        return cls(
-            **{
-                **content,
-                "offsets": {
-                    int(key): (first, end) for key, (first, end) in content["offsets"].items()
-                },
-            }
-        )
+    cluster_id: str = ""
 
 
 def plan_live_units(
-    live: LiveTopic, landed: Mapping[int, Landed], others: Container[int] = ()
+    live: LiveTopic, watermarks: Mapping[int, PartitionWatermark], others: Container[int] = ()
 ) -> list[Unit]:
     """Units of one night, by partition and offset; none of a partition that has nothing new.
 
     others: partitions of `other_live_logs`, each read from where its new log begins. One that is
-        empty so far has a unit without offsets, so that the end of the old one is told and
+        empty so far has a unit without offsets, so that the end of the old one is reported and
         remembered: once the new log has grown as long, nothing would show it any more.
     """
     units = []
     for partition, (log_start, end) in sorted(live.offsets.items()):
         start = (
-            landed[partition].next_offset
-            if partition in landed and partition not in others
+            watermarks[partition].next_position
+            if partition in watermarks and partition not in others
             else log_start
         )
         size = max(UNIT_OFFSETS, -(-(end - start) // UNITS_MAX))
@@ -97,7 +79,9 @@ def plan_live_units(
     return units
 
 
-def other_live_logs(live: LiveTopic, landed: Mapping[int, Landed], topic_id: str) -> dict[int, str]:
+def other_live_logs(
+    live: LiveTopic, watermarks: Mapping[int, PartitionWatermark], topic_id: str
+) -> dict[int, str]:
     """Partition -> what shows, in words, that its log is another than the nights before read.
 
     topic_id: of theirs, "" where none of them asked.
@@ -106,12 +90,12 @@ def other_live_logs(live: LiveTopic, landed: Mapping[int, Landed], topic_id: str
         return {
             partition: f"the id of its topic is {live.topic_id}, and was {topic_id}"
             for partition in sorted(live.offsets)
-            if partition in landed
+            if partition in watermarks
         }
     ends = {
-        partition: (end, landed[partition].next_offset)
+        partition: (end, watermarks[partition].next_position)
         for partition, (_, end) in sorted(live.offsets.items())
-        if partition in landed
+        if partition in watermarks
     }
     return {
         partition: f"it ends at offset {end}, and was read up to {read}"
@@ -121,7 +105,10 @@ def other_live_logs(live: LiveTopic, landed: Mapping[int, Landed], topic_id: str
 
 
 def is_other_topic(live: LiveTopic, topic_id: str) -> bool:
-    """Whether it was created anew. topic_id: as of `other_live_logs`."""
+    """Whether the topic was created again.
+
+    topic_id: as of `other_live_logs`.
+    """
     return bool(topic_id) and live.topic_id != topic_id
 
 

@@ -53,7 +53,7 @@ def _records(
         "endingOffsets": _by_partition(
             live.topic, {unit.offsets_partition: unit.end_offset for unit in units}
         ),
-        # What retention takes between plan and read is a hole, and told as one.
+        # What retention takes between plan and read is a hole, and reported as one.
         "failOnDataLoss": "false",
     }
     if _API_TIMEOUT in source.options:

@@ -1,8 +1,8 @@
-"""Whether a partition's log is the one that earlier nights read, or that of a topic created anew:
-told by the first batch of one segment.
+"""Whether a partition's log is the one that earlier nights read, or that of a topic created again:
+the first batch of one segment shows it.
 
 One header, 61 bytes, is read for each replica of a partition with news. The same batch has the same
-CRC. Compaction, which writes segments anew, takes records out of batches: it changes neither base
+CRC. Compaction, which rewrites segments, takes records out of batches: it changes neither base
 offset nor leader epoch, and never makes a batch newer. So a batch at a known offset that is newer
 than it was, or of a lower leader epoch, is of another log; so is one below the watermark that is
 newer than everything that was read. An older copy of the log, or one that retention made shorter,
@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.sources.planning import Landed, key_of
+from groupreplay.sources.planning import key_of
+from groupreplay.sources.watermark import Mark, PartitionWatermark
 from groupreplay.wire.segments.record_batch import HEADER_BYTES, first_header
 from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
 from groupreplay.workers.files import read_start
@@ -25,16 +26,6 @@ CLOCKS_MS: Final = 60_000
 """How far the clocks of two leaders of one partition may be apart."""
 
 THREADS: Final = 16
-
-
-class Mark(NamedTuple):
-    """The first batch of a segment. segment: `key_of` its name, without its folder."""
-
-    segment: str
-    base_offset: int
-    crc: int
-    leader_epoch: int
-    max_ts_ms: int
 
 
 class OtherLog(NamedTuple):
@@ -66,12 +57,17 @@ def marks_of(units: Iterable[Unit]) -> dict[int, Mark]:
     return {partition: mark for partition, mark in found.items() if mark is not None}
 
 
-def other_logs(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> dict[int, OtherLog]:
-    """By partition. landed: of partitions that have news, alone."""
+def other_logs(
+    files: Iterable[LogFile], watermarks: Mapping[int, PartitionWatermark]
+) -> dict[int, OtherLog]:
+    """By partition.
+
+    watermarks: of the partitions that have news, and of no other.
+    """
     chosen = {
-        (partition, replica): _telling(segments, landed[partition])
+        (partition, replica): _telling(segments, watermarks[partition])
         for (partition, replica), segments in _by_replica(files).items()
-        if partition in landed
+        if partition in watermarks
     }
     with ThreadPoolExecutor(THREADS) as threads:
         marks = dict(
@@ -79,7 +75,7 @@ def other_logs(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> dict[i
         )
     found: dict[int, OtherLog] = {}
     for (partition, replica), mark in sorted(marks.items()):
-        why = _difference(mark, landed[partition]) if mark is not None else ""
+        why = _difference(mark, watermarks[partition]) if mark is not None else ""
         if why:
             known = found.get(partition)
             found[partition] = (
@@ -90,9 +86,9 @@ def other_logs(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> dict[i
     return found
 
 
-def _difference(mark: Mark, landed: Landed) -> str:
+def _difference(mark: Mark, watermark: PartitionWatermark) -> str:
     """What shows that a batch is of another log, "" where nothing does."""
-    known = Mark(*landed.mark) if landed.mark else None
+    known = watermark.mark
     at = f"the batch at offset {mark.base_offset}"
     if known is not None and mark.base_offset == known.base_offset:
         if mark.crc == known.crc:
@@ -101,21 +97,24 @@ def _difference(mark: Mark, landed: Landed) -> str:
             return f"{at} is of leader epoch {mark.leader_epoch}, and was of {known.leader_epoch}"
         if mark.max_ts_ms > known.max_ts_ms:
             return f"{at} is of time {mark.max_ts_ms} ms, and was of {known.max_ts_ms} ms"
-    if mark.base_offset < landed.next_offset and 0 <= landed.newest_ms < mark.max_ts_ms - CLOCKS_MS:
+    if (
+        mark.base_offset < watermark.next_position
+        and 0 <= watermark.newest_ms < mark.max_ts_ms - CLOCKS_MS
+    ):
         return (
             f"{at} is of time {mark.max_ts_ms} ms, and the log was read up to offset"
-            f" {landed.next_offset}, time {landed.newest_ms} ms"
+            f" {watermark.next_position}, time {watermark.newest_ms} ms"
         )
     return ""
 
 
-def _telling(segments: list[LogFile], landed: Landed) -> LogFile:
+def _telling(segments: list[LogFile], watermark: PartitionWatermark) -> LogFile:
     """The segment of the mark, else the one that reaches to the watermark or, where none does,
     comes nearest.
     """
-    known = landed.mark[0] if landed.mark else None
+    known = watermark.mark.segment if watermark.mark else None
     same = [file for file in segments if key_of(_name(file.path)) == known]
-    below = [file for file in segments if file.base_offset < landed.next_offset]
+    below = [file for file in segments if file.base_offset < watermark.next_position]
     return (same or below[-1:] or segments[:1])[0]
 
 
@@ -128,7 +127,7 @@ def _by_replica(files: Iterable[LogFile]) -> dict[tuple[int, str], list[LogFile]
 
 
 def _mark(path: str) -> Mark | None:
-    """None where the file begins with no batch: whoever reads it tells what is wrong."""
+    """None where the file begins with no batch: whoever reads it reports what is wrong."""
     try:
         header = first_header(read_start(path, HEADER_BYTES))
     except (OSError, ValueError):

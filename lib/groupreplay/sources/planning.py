@@ -11,16 +11,14 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final, TypeVar
 
 from groupreplay.sources.log_files import LogFile
-from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
-
-OPEN: Final = -1
-"""No bound: of a start, from wherever the log begins; of an end, as far as it goes."""
+from groupreplay.sources.watermark import PartitionWatermark
+from groupreplay.wire.segments.units import NO_BOUND, SEGMENTS, Unit, UnitFile
 
 TASK_BYTES: Final = 64 << 20
 """Small units share a task: a task and its output files cost more than reading this takes to
@@ -33,27 +31,9 @@ GZIP_WEIGHT: Final = 8
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """How far a partition was read.
-
-    next_offset: where to go on.
-    files: fingerprint of the files it came from, "" where they are to be read again.
-    holes: [first, end) of what was missed below.
-    seen: `key_of` of segments that were searched for that -> their size then.
-    newest_ms: greatest record time, -1 none.
-    mark: `log_identity.Mark` of its newest segment, () unknown.
-    """
-
-    next_offset: int
-    files: str = ""
-    holes: tuple[tuple[int, int], ...] = ()
-    seen: Mapping[str, int] = field(default_factory=dict)
-    newest_ms: int = -1
-    mark: tuple[str, int, int, int, int] | tuple[()] = ()
-
-
-def plan_units(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> list[Unit]:
+def plan_units(
+    files: Iterable[LogFile], watermarks: Mapping[int, PartitionWatermark]
+) -> list[Unit]:
     """Units of one night, by partition and offset. A partition whose files are those that were read
     to their end before has none.
     """
@@ -63,7 +43,7 @@ def plan_units(files: Iterable[LogFile], landed: Mapping[int, Landed]) -> list[U
     return [
         unit
         for partition in sorted(partitions)
-        for unit in _plan_partition(partition, partitions[partition], landed.get(partition))
+        for unit in _plan_partition(partition, partitions[partition], watermarks.get(partition))
     ]
 
 
@@ -98,9 +78,11 @@ def unit_weight(unit: Unit) -> int:
     )
 
 
-def _plan_partition(partition: int, files: list[LogFile], landed: Landed | None) -> list[Unit]:
+def _plan_partition(
+    partition: int, files: list[LogFile], watermark: PartitionWatermark | None
+) -> list[Unit]:
     source = "+".join(sorted({file.kind for file in files}))
-    start = landed.next_offset if landed else OPEN
+    start = watermark.next_position if watermark else NO_BOUND
     replicas = _replicas([file for file in files if file.kind == SEGMENTS])
     whole_logs = sorted(
         (file for file in files if file.kind != SEGMENTS), key=lambda file: file.path
@@ -113,12 +95,12 @@ def _plan_partition(partition: int, files: list[LogFile], landed: Landed | None)
             for file in [*overlapping, *whole_logs]
         )
         units.append(Unit(partition, first, end, chosen, source, f"__consumer_offsets-{partition}"))
-    if landed and len(units) == 1 and fingerprint(units[0]) == landed.files:
+    if watermark and len(units) == 1 and fingerprint(units[0]) == watermark.files:
         units = []
-    if landed and landed.holes:
+    if watermark and watermark.missing:
         units = [
             *_late_unit(
-                partition, replicas, landed, {file.path for unit in units for file in unit.files}
+                partition, replicas, watermark, {file.path for unit in units for file in unit.files}
             ),
             *units,
         ]
@@ -131,49 +113,58 @@ def key_of(path: str) -> str:
 
 
 def seen_after(
-    files: Iterable[LogFile], landed: Landed, read: Iterable[UnitFile]
+    files: Iterable[LogFile], watermark: PartitionWatermark, read: Iterable[UnitFile]
 ) -> dict[str, int]:
-    """`Landed.seen` after a night: of the segments that are there, may hold some of the holes, and
-    were read by then.
+    """`PartitionWatermark.seen` after a night: segments that are there, were read by then, and may
+    hold some of what is missing.
 
     files: of one partition.
-    landed: before it, with the holes after it.
+    watermark: after the night, but for `seen`.
     read: files of its units.
     """
-    if not landed.holes:
+    if not watermark.missing:
         return {}
     sizes = {
-        **landed.seen,
+        **watermark.seen,
         **{key_of(file.path): file.size for file in read if file.kind == SEGMENTS},
     }
     there = {
         key_of(file.path)
         for file in _holding(
-            _replicas([file for file in files if file.kind == SEGMENTS]), landed.holes
+            _replicas([file for file in files if file.kind == SEGMENTS]), watermark.missing
         )
     }
     return {key: size for key, size in sizes.items() if key in there}
 
 
 def _late_unit(
-    partition: int, replicas: list[list[LogFile]], landed: Landed, read_anyway: set[str]
+    partition: int,
+    replicas: list[list[LogFile]],
+    watermark: PartitionWatermark,
+    read_anyway: set[str],
 ) -> list[Unit]:
     """What holds offsets that were missed, and is new or has grown since it was searched for them.
     A segment that is written to grows above them.
     """
     chosen = [
         file
-        for file in _holding(replicas, landed.holes)
-        if (size := landed.seen.get(key_of(file.path))) is None
+        for file in _holding(replicas, watermark.missing)
+        if (size := watermark.seen.get(key_of(file.path))) is None
         or (file.size > size and file.path not in read_anyway)
     ]
     if not chosen:
         return []
     files = tuple(UnitFile(file.kind, file.path, file.size, file.replica) for file in chosen)
-    first, end = landed.holes[0][0], landed.holes[-1][1]
+    first, end = watermark.missing[0][0], watermark.missing[-1][1]
     return [
         Unit(
-            partition, first, end, files, SEGMENTS, f"__consumer_offsets-{partition}", landed.holes
+            partition,
+            first,
+            end,
+            files,
+            SEGMENTS,
+            f"__consumer_offsets-{partition}",
+            watermark.missing,
         )
     ]
 
@@ -206,10 +197,10 @@ def _stretches(replicas: list[list[LogFile]], start: int, *, split: bool) -> lis
     with the most of them begin.
     """
     if not split or not replicas:
-        return [(start, OPEN)]
+        return [(start, NO_BOUND)]
     busiest = max(replicas, key=lambda replica: (len(replica), sum(file.size for file in replica)))
     cuts = [file.base_offset for file in busiest[1:] if file.base_offset > start]
-    return [*pairwise([start, *cuts]), (cuts[-1] if cuts else start, OPEN)]
+    return [*pairwise([start, *cuts]), (cuts[-1] if cuts else start, NO_BOUND)]
 
 
 def _overlapping(replica: list[LogFile], first: int, end: int) -> list[LogFile]:
@@ -220,5 +211,5 @@ def _overlapping(replica: list[LogFile], first: int, end: int) -> list[LogFile]:
     return [
         file
         for file, next_base in zip(replica, [*bounds, None], strict=True)
-        if (end == OPEN or file.base_offset < end) and (next_base is None or next_base > first)
+        if (end == NO_BOUND or file.base_offset < end) and (next_base is None or next_base > first)
     ]

@@ -19,8 +19,9 @@ from groupreplay.config.model import RequestLogSource, ServerLogSource
 from groupreplay.records.log_events import REQUEST_LOG
 from groupreplay.sources.files import FoundFile
 from groupreplay.sources.planning import GZIP_WEIGHT
+from groupreplay.sources.watermark import TextWatermark
 from groupreplay.wire.byte_stream import CHUNK_BYTES, READ_ERRORS, ByteStream
-from groupreplay.wire.text.text_units import OPEN, TextUnit
+from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 from groupreplay.workers.files import open_file
 
 FIRST_LINE_BYTES: Final = 4 << 10
@@ -50,36 +51,23 @@ class TextFile:
     failure: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextLanded:
-    """How far a log was read.
-
-    next_position: where to go on.
-    size: bytes stored when it was read to its end, -1 where it is to be read again.
-    last_ms: time of its newest line, -1 none.
-    last_seen: logical date of the last night in which the file was there, ISO.
-    """
-
-    next_position: int
-    size: int
-    last_ms: int
-    last_seen: str
-
-
 def text_files(source: ServerLogSource, files: Sequence[FoundFile]) -> list[TextFile]:
     """Every file of a source, looked into: at a few KiB each."""
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(lambda file: _look(source, file), files))
 
 
-def plan_text_units(files: Iterable[TextFile], landed: Mapping[str, TextLanded]) -> list[TextUnit]:
+def plan_text_units(
+    files: Iterable[TextFile], watermarks: Mapping[str, TextWatermark]
+) -> list[TextUnit]:
     """Units of one night, in order of their paths.
 
-    landed: by identity. A file without news has none, nor has one whose first line is unfinished.
+    watermarks: by identity. A file without news has no unit, nor has one whose first line is
+        unfinished.
     """
-    units = [_unit(file, 0, OPEN, None) for file in files if file.failure]
+    units = [_unit(file, 0, END_OF_FILE, None) for file in files if file.failure]
     for file in distinct(files):
-        known = landed.get(file.identity)
+        known = watermarks.get(file.identity)
         if known is not None and _is_unchanged(file, known):
             continue
         units += [
@@ -103,7 +91,9 @@ def weight(unit: TextUnit) -> int:
     if unit.path.endswith(".gz"):
         return unit.size * GZIP_WEIGHT
     return max(
-        0, (unit.size if unit.end_position == OPEN else unit.end_position) - unit.start_position
+        0,
+        (unit.size if unit.end_position == END_OF_FILE else unit.end_position)
+        - unit.start_position,
     )
 
 
@@ -174,26 +164,26 @@ def _says_length(path: str, size: int, length: int) -> bool:
         return False
 
 
-def _is_unchanged(file: TextFile, landed: TextLanded) -> bool:
-    if file.size == landed.size:
+def _is_unchanged(file: TextFile, watermark: TextWatermark) -> bool:
+    if file.size == watermark.size:
         return True
-    if landed.size < 0:
+    if watermark.size < 0:
         return False
     return (
-        _says_length(file.path, file.size, landed.next_position)
+        _says_length(file.path, file.size, watermark.next_position)
         if file.is_packed
-        else file.size <= landed.next_position
+        else file.size <= watermark.next_position
     )
 
 
 def _stretches(file: TextFile, start: int) -> list[tuple[int, int]]:
     if file.source.kind != REQUEST_LOG or file.is_packed:
-        return [(start, OPEN)]
+        return [(start, END_OF_FILE)]
     cuts = range(start, max(file.size, start + 1), SPLIT_BYTES)
-    return [*pairwise(cuts), (cuts[-1], OPEN)]
+    return [*pairwise(cuts), (cuts[-1], END_OF_FILE)]
 
 
-def _unit(file: TextFile, start: int, end: int, landed: TextLanded | None) -> TextUnit:
+def _unit(file: TextFile, start: int, end: int, watermark: TextWatermark | None) -> TextUnit:
     source = file.source
     return TextUnit(
         kind=source.kind,
@@ -207,6 +197,6 @@ def _unit(file: TextFile, start: int, end: int, landed: TextLanded | None) -> Te
         identity=file.identity,
         start_position=start,
         end_position=end,
-        last_ms=landed.last_ms if landed else -1,
+        last_ms=watermark.newest_ms if watermark else -1,
         failure=file.failure,
     )

@@ -1,4 +1,5 @@
-"""Which errors of Spark and Delta mean that a table is damaged, and which table.
+"""What errors of Spark and Delta mean: that a table is damaged, and which one; that a disk is full;
+that a worker could not read a state.
 
 Damage surfaces wherever a table is read, often far from here, so an error is judged by its
 condition and text, and its table by the path in it.
@@ -15,6 +16,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from groupreplay.errors import GroupReplayError, NoSpace, WarehouseDamaged
+from groupreplay.state_codec import StateError
 from groupreplay.tables.schemas import TABLES
 
 _SIGNS: tuple[tuple[str, str], ...] = (
@@ -81,6 +83,14 @@ def lack_of_space(error: BaseException, name: str = "") -> NoSpace | None:
     ):
         return None
     return NoSpace(f"the table {name}" if name else "what the job writes")
+
+
+def is_state_error(error: BaseException) -> bool:
+    """Whether an error of Spark came from a Python worker that raised StateError. Spark passes on
+    no more than the worker's traceback, as text.
+    """
+    is_of_spark = isinstance(error, (PySparkException, Py4JJavaError))
+    return is_of_spark and StateError.__name__ in str(error)
 
 
 def damage_of(root: str, name: str, why: str) -> WarehouseDamaged:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -26,72 +24,16 @@ class DeltaLog:
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.spark, self.path = spark, path
         jvm: Any = spark._jvm
-        self._jvm = jvm
+        self.jvm = jvm
         # By its whole name: Java is asked for each part of one that is written with dots.
-        self._log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog").forTable(
+        self.java_log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog").forTable(
             spark._jsparkSession, path
         )
         self._nothing = getattr(jvm, "scala.Option").empty()
 
     def snapshot(self) -> Snapshot:
         """The newest snapshot; lists the log and reads no more than it must."""
-        return Snapshot(self._log.update(False, self._nothing, self._nothing), self.spark)
-
-    def create(
-        self,
-        struct: StructType,
-        partition_columns: Sequence[str],
-        comment: str,
-        properties: Mapping[str, str],
-        protocol: tuple[int, int],
-    ) -> None:
-        """Begins the log: version 0, with the table's protocol (reader, writer) and metadata. Does
-        nothing where another was quicker.
-
-        Written through Delta's own LogStore, which knows how each file system makes a file once;
-        CREATE TABLE leaves the same and takes half a second a table. Source: the Delta protocol,
-        "Change Metadata", "Protocol Evolution" and "Version Checksum File".
-        """
-        metadata = {
-            "id": str(uuid.uuid4()),
-            "description": comment,
-            "format": {"provider": "parquet", "options": {}},
-            "schemaString": struct.json(),
-            "partitionColumns": list(partition_columns),
-            "configuration": dict(properties),
-            "createdTime": int(time.time() * 1000),
-        }
-        versions = {"minReaderVersion": protocol[0], "minWriterVersion": protocol[1]}
-        actions: list[dict[str, Any]] = [
-            {
-                "commitInfo": {
-                    "timestamp": metadata["createdTime"],
-                    "operation": "CREATE TABLE",
-                    "operationParameters": {},
-                    "isBlindAppend": True,
-                }
-            },
-            {"protocol": versions},
-            {"metaData": metadata},
-        ]
-        self._log.createLogDirectoriesIfNotExists()
-        try:
-            self._write_new(f"{0:020d}.json", actions)
-            # With it nobody has to compute what an empty table holds, which is five jobs of Spark
-            # before the first write to it.
-            self._write_new(f"{0:020d}.crc", [_checksum(metadata, versions)])
-        except Py4JJavaError as error:
-            if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
-                raise
-
-    def _write_new(self, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Writes a file of the log, JSON by lines, that must not be there yet."""
-        texts = self._jvm.java.util.ArrayList()
-        for line in lines:
-            texts.add(json.dumps(line, separators=(",", ":")))
-        path = self._jvm.org.apache.hadoop.fs.Path(self._log.logPath(), name)
-        written = self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(texts.iterator())
-        self._log.store().write(path, written, False, self._log.newDeltaHadoopConf())
+        return Snapshot(self.java_log.update(False, self._nothing, self._nothing), self.spark)
 
     def replace_text(self, path: str, text: str) -> None:
         """Writes a file, wherever it is, in place of the one that is there: readers see the one or
@@ -101,27 +43,27 @@ class DeltaLog:
         files, which it deletes before it renames.
         """
         place, configuration = (
-            self._jvm.org.apache.hadoop.fs.Path(path),
-            self._log.newDeltaHadoopConf(),
+            self.jvm.org.apache.hadoop.fs.Path(path),
+            self.java_log.newDeltaHadoopConf(),
         )
         system = place.getFileSystem(configuration)
         system.mkdirs(place.getParent())
         if system.getScheme() == "file":
             _replace_local(place.toUri().getPath(), text)
             return
-        lines = self._jvm.java.util.ArrayList()
+        lines = self.jvm.java.util.ArrayList()
         for line in text.splitlines():
             lines.add(line)
-        self._log.store().write(
+        self.java_log.store().write(
             place,
-            self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()),
+            self.jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines.iterator()),
             True,
             configuration,
         )
 
     def read_text(self, path: str) -> str | None:
         """The text of a file, None where there is none."""
-        place = self._jvm.org.apache.hadoop.fs.Path(path)
+        place = self.jvm.org.apache.hadoop.fs.Path(path)
         system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
         if not system.exists(place):
             return None
@@ -135,7 +77,7 @@ class DeltaLog:
         """Names of what lies in the table's folder but for its log and hidden files: with no log,
         data that nobody can read any more.
         """
-        path = self._jvm.org.apache.hadoop.fs.Path(self.path)
+        path = self.jvm.org.apache.hadoop.fs.Path(self.path)
         system = path.getFileSystem(self.spark._jsc.hadoopConfiguration())
         names = (
             [each.getPath().getName() for each in system.listStatus(path)]
@@ -147,16 +89,14 @@ class DeltaLog:
     def are_there(self, files: Sequence[str]) -> bool:
         """Whether all these files, as URIs, exist."""
         configuration = self.spark._jsc.hadoopConfiguration()
-        paths = [
-            self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file)) for file in files
-        ]
+        paths = [self.jvm.org.apache.hadoop.fs.Path(self.jvm.java.net.URI(file)) for file in files]
         return all(path.getFileSystem(configuration).exists(path) for path in paths)
 
     def commit_metadata(self, version: int) -> dict[str, Any] | None:
         """The userMetadata that was given to the commit of this version, {} for none that is a JSON
         mapping; None where the log has been cleaned of it.
         """
-        text = self.read_text(f"{self._log.logPath().toString()}/{version:020d}.json")
+        text = self.read_text(f"{self.java_log.logPath().toString()}/{version:020d}.json")
         if text is None:
             return None
         for line in text.splitlines():
@@ -204,19 +144,6 @@ class Snapshot:
         """The last txnVersion of this txnAppId, -1 for none."""
         found = self._snapshot.transactions().get(app_id)
         return int(found.get()) if found.isDefined() else -1
-
-
-def _checksum(metadata: Mapping[str, Any], protocol: Mapping[str, int]) -> dict[str, Any]:
-    """The version checksum of a table without files."""
-    counts = {"tableSizeBytes": 0, "numFiles": 0, "numMetadata": 1, "numProtocol": 1}
-    nothing: dict[str, Any] = {"setTransactions": [], "domainMetadata": [], "allFiles": []}
-    return {
-        "txnId": str(uuid.uuid4()),
-        **counts,
-        **nothing,
-        "metadata": metadata,
-        "protocol": protocol,
-    }
 
 
 def _replace_local(path: str, text: str) -> None:

@@ -143,16 +143,19 @@ class Ledger:
         whole: bool = True,
         take_over: bool = False,
     ) -> Run:
-        """A run of the night that this process now holds, in this state: one that a step let go of,
-        or a new one.
+        """A run of the night that this process holds from now on: one that a step let go of, one
+        whose process died, or a new one.
 
-        plan: of a new run; one that was let go keeps its own, unless it begins again at PLANNED.
-        whole: this process does all steps from here on. A run whose process died is taken over only
-            with take_over: with its own plan and the steps it finished where its code and
-            configuration are the same and what is left is this process's to do; else it is marked
-            FAILED and a new run is begun. Raises RunHeld where it lives, was not to be taken over,
-            or where another process was quicker, NotReady where a step before this one is left to
-            do.
+        plan: of a new run. A run that was let go keeps its own, unless it begins again at PLANNED.
+        state: of the run, before the step that this process does first.
+        whole: this process does all steps from there on.
+        take_over: goes on with a run whose process died. It keeps its plan and the steps that it
+            finished, if its code and configuration are the same and this process does all that is
+            left. Else it is marked FAILED, and a new run begins.
+
+        Raises RunHeld where a process is at work on the night, where one died and is not to be
+        taken over, and where another process was quicker; NotReady where a step before `state` has
+        not been done.
         """
         snapshot = self.warehouse.log(_TABLE).snapshot()
         # Nothing was ever written at version 0, and the first query of a process is a dear one.
@@ -164,7 +167,7 @@ class Ledger:
         # newest run of a night is what counts.
         now, me = max([_now(), *[each.started_at + 1 for each in of_night]]), this_process()
         mine: dict[str, Any] = {"holder": me, "renewed_at": now}
-        anew: dict[str, Any] = {
+        begins: dict[str, Any] = {
             "state": state,
             "code_version": code_version,
             "config_hash": config_hash,
@@ -177,7 +180,7 @@ class Ledger:
             _check_order(other, state)
             of_night.remove(other)
             if run is None and other.holder is None:
-                run = replace(other, plan=plan if state == PLANNED else other.plan, **anew)
+                run = replace(other, plan=plan if state == PLANNED else other.plan, **begins)
             elif (
                 run is None
                 and (other.code_version, other.config_hash) == (code_version, config_hash)
@@ -196,7 +199,7 @@ class Ledger:
             run_id=f"{logical_date}-{uuid.uuid4().hex[:12]}",
             started_at=now,
             plan=plan,
-            **anew,
+            **begins,
         )
         run = replace(run, config=self.config)
         held = _Held(run, of_night, number)

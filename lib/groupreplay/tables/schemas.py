@@ -49,7 +49,7 @@ PUBLIC: tuple[str, ...] = tuple(name for name in TABLES if name not in INTERNAL)
 """Tables that analysts read."""
 
 READER_VERSION, WRITER_VERSION = 1, 2
-"""The Delta protocol of every table, so that many readers can read them (design section 8)."""
+"""The Delta protocol of every table, so that many readers can read them (docs/tables.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,10 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField, StructType
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
+from groupreplay.shortcuts import FIRST_VERSION, is_on
 from groupreplay.tables.damage import damage_of, guarded
 from groupreplay.tables.delta_log import DeltaLog, Snapshot
+from groupreplay.tables.first_version import write_first_version
 from groupreplay.tables.schemas import (
     ALWAYS,
     INTERNAL,
@@ -263,27 +265,17 @@ class Warehouse:
     def _bring_up(self, schema: TableSchema, found: _Found) -> None:
         """Makes the table what its file says."""
         with guarded(self.root_of(schema.name), schema.name):
-            if not found.exists:
-                protocol = (READER_VERSION, WRITER_VERSION)
-                self.log(schema.name).create(
-                    schema.struct,
-                    schema.partition_columns,
-                    schema.comment,
-                    schema.properties,
-                    protocol,
-                )
-                return
             path = f"delta.`{self.path(schema.name).replace('`', '``')}`"
-            if found.is_outdated:
-                self.spark.sql(
-                    ddl_text(schema.name).replace(
-                        f"CREATE TABLE IF NOT EXISTS {schema.name} ", f"REPLACE TABLE {path} "
-                    )
-                )
+            create, ddl = f"CREATE TABLE IF NOT EXISTS {schema.name} ", ddl_text(schema.name)
+            if not found.exists and is_on(FIRST_VERSION):
+                write_first_version(self.log(schema.name), schema)
+            elif not found.exists:
+                self.spark.sql(ddl.replace(create, f"CREATE TABLE IF NOT EXISTS {path} "))
+            elif found.is_outdated:
+                self.spark.sql(ddl.replace(create, f"REPLACE TABLE {path} "))
             elif found.added:
-                self.spark.sql(
-                    f"ALTER TABLE {path} ADD COLUMNS ({', '.join(map(_as_ddl, found.added))})"
-                )
+                added = ", ".join(map(_as_ddl, found.added))
+                self.spark.sql(f"ALTER TABLE {path} ADD COLUMNS ({added})")
 
 
 def _as_ddl(field: StructField) -> str:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib import import_module
-from typing import Final
 
 import pyarrow as pa
 
-from groupreplay.workers.task import forget_zips
-
-MODULES: Final = ("groupreplay.workers.read_units", "groupreplay.workers.slices")
+from groupreplay.workers.zip_importers import forget_zips
 
 
 def load(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Imports MODULES into the worker that runs this, and gives the batches back."""
-    for module in MODULES:
-        import_module(module)
+    """Imports what landing and replay run into the worker that runs this, and gives the batches
+    back.
+    """
+    import groupreplay.workers.read_units
+    import groupreplay.workers.slices  # noqa: F401
+
     yield from batches
     forget_zips()

@@ -12,13 +12,13 @@ STATE_ENCODING, the state as value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from groupreplay.records.entries import Entry
-from groupreplay.replay.facts import Anomaly
+from groupreplay.replay.facts import Anomaly, Fact
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.rules.rule_table import OTHER_RULES
 from groupreplay.wire.records.consumer_offsets import decode
@@ -62,12 +62,28 @@ _tuple: Final = tuple.__new__
 """Makes an Entry for a third of the price of calling it; there is one a row."""
 
 
+class LogIncarnations(NamedTuple):
+    """How often the offsets topic had been created again when a log began, by partition.
+
+    now: of the logs that the night's records are of, 0 may be missing.
+    ended: of the logs that the states are of, where these are others.
+    """
+
+    now: Mapping[int, int] = {}
+    ended: Mapping[int, int] = {}
+
+
+FIRST_LOGS: Final = LogIncarnations()
+"""Of a topic that was never created again."""
+
+
 class SliceReplay:
     """Rows in, facts out (`facts`). names: topic id -> name as a topics source gave it."""
 
-    def __init__(self, names: Mapping[str, str]) -> None:
+    def __init__(self, names: Mapping[str, str], logs: LogIncarnations = FIRST_LOGS) -> None:
         self.facts = PackedFacts(REPLAYED)
         self._names = names
+        self._logs = logs
         self._group_id: str | None = None
         self._partition = -1
         self._offset = STATE_OFFSET - 1
@@ -87,7 +103,7 @@ class SliceReplay:
                 zip(*(column[start : start + ROWS_AT_ONCE] for column in columns), strict=True)
             )
             if self._machine is not None:
-                self.facts.add(self._machine.take_facts())
+                self._add(self._machine.take_facts(), self._logs.now)
             if self.facts.rows >= FRAME_ROWS:
                 yield self.facts.take()
 
@@ -146,7 +162,16 @@ class SliceReplay:
         self._machine = GroupReplay.restore(group_id, partition, self._names, state)
         if self._has_ended:
             self._machine.end_log()
+            self._add(self._machine.take_facts(), self._logs.ended)
         return self._machine
+
+    def _add(self, facts: Sequence[Fact], logs: Mapping[int, int]) -> None:
+        """Facts of the group and partition at hand. logs: of `LogIncarnations`."""
+        log_incarnation = logs.get(self._partition)
+        if log_incarnation:
+            for fact in facts:
+                fact.log_incarnation = log_incarnation
+        self.facts.add(facts)
 
     def _first_entry(self, entry: Entry) -> GroupReplay:
         """The machine that is to take the first record of the night."""
@@ -178,8 +203,8 @@ class SliceReplay:
         if machine is None or self._group_id is None:
             return
         machine.flush()
-        self.facts.add(machine.take_facts())
-        self.facts.add(machine.open_facts())
+        self._add(machine.take_facts(), self._logs.now)
+        self._add(machine.open_facts(), self._logs.now)
         if self._first is not None or self._has_ended:
             state = machine.state()
             if state != self._restored:
@@ -216,6 +241,7 @@ class SliceReplay:
         return Anomaly(
             group_id=self._group_id or "",
             incarnation=offset,
+            log_incarnation=self._logs.now.get(partition) or None,
             offsets_partition=partition,
             from_offset=offset,
             to_offset=offset,
@@ -250,7 +276,7 @@ class SliceReplay:
 
 
 def slice_replay(
-    names: Mapping[str, str],
+    names: Mapping[str, str], logs: LogIncarnations = FIRST_LOGS
 ) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
     """The function of the grouped map. Spark takes its iterator form by the type hints, and from a
     plain function only.
@@ -258,7 +284,7 @@ def slice_replay(
 
     def replay_slice(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         with worker_task():
-            replay = SliceReplay(names)
+            replay = SliceReplay(names, logs)
             for frame in frames:
                 yield from replay.feed(frame)
             yield from replay.finish()

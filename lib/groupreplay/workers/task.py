@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from zipimport import zipimporter
+
+from groupreplay.workers.zip_importers import forget_zips
 
 
 @contextmanager
@@ -23,16 +23,3 @@ def worker_task() -> Iterator[None]:
         if was_on:
             gc.enable()
         forget_zips()
-
-
-def forget_zips() -> None:
-    """Drops the importers of zip files; an import makes its own anew, from the listing that
-    `zipimport` keeps.
-
-    Before each task PySpark has every importer forget what it knows (`setup_spark_files`). One of a
-    zip file then reads the whole listing again, and there is one for every package inside of
-    pyspark.zip: a sixth of a second of CPU time a task.
-    """
-    for path, importer in list(sys.path_importer_cache.items()):
-        if isinstance(importer, zipimporter):
-            del sys.path_importer_cache[path]

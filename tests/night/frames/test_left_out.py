@@ -5,14 +5,17 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Observation, SparkSession
 
 from groupreplay.config.model import GroupsConfig
-from groupreplay.night.frames.left_out import LeftOut, Nights, deleted_nights, nights_without
+from groupreplay.night.extent import deleted_nights
+from groupreplay.night.frames.left_out import LeftOut, Nights, nights_without
 from groupreplay.night.frames.replay import night_records
 from groupreplay.night.history import PastNight
-from groupreplay.night.plan import Landing, PartitionLanded, Plan
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.plans.plan_json import from_json, to_json
+from groupreplay.night.plans.results import Results
+from groupreplay.sources.watermark import PartitionWatermark
 
 ONE, TWO, THREE, FOUR, FIVE, SIX = (date(2026, 11, day) for day in range(1, 7))
 TESTS, BACK, BACK_AND_TESTS = (
@@ -21,7 +24,7 @@ TESTS, BACK, BACK_AND_TESTS = (
 
 
 def past(night: date, groups: GroupsConfig, next_offset: int = 20, rows: int = 5) -> PastNight:
-    landing = Landing(partitions={3: PartitionLanded(next_offset, -1, "")}, rows=rows, markers=1)
+    landing = RecordsLanding(watermarks={3: PartitionWatermark(next_offset)}, rows=rows, markers=1)
     return PastNight(night, True, landing, {}, groups=groups)
 
 
@@ -43,13 +46,12 @@ def test_nights_without_groups_are_those_right_before_by_what_they_left_out() ->
     assert nights_without(nights, ONE, BACK) == []
 
 
-def test_choice_of_groups_is_part_of_a_plan() -> None:
-    plan = Plan((), groups=GroupsConfig(include=("a*",), exclude=("ab", "ac")), left_out=7)
-    assert Plan.from_json(plan.to_json()) == plan
-    assert (
-        Plan.from_json(plan.to_json().replace("groups", "other").replace("left_out", "more")).groups
-        == GroupsConfig()
-    )
+def test_choice_of_groups_is_kept_with_a_run() -> None:
+    results = Results(groups=GroupsConfig(include=("a*",), exclude=("ab", "ac")), left_out=7)
+    text = to_json(results)
+    assert from_json(Results, text) == results
+    older = text.replace("groups", "other").replace("left_out", "more")
+    assert from_json(Results, older) == Results()
 
 
 RECORDS = (
@@ -58,7 +60,6 @@ RECORDS = (
 )
 
 
-@pytest.mark.spark
 def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(
     spark: SparkSession,
 ) -> None:
@@ -80,7 +81,8 @@ def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(
     ]
     rows += [("unit", None, 3, 1, THREE, -1), ("unit", None, 3, 2, FIVE, -1)]
     raw = spark.createDataFrame(rows, RECORDS)
-    records = left_out.kept_records(night_records(raw, FIVE, Landing(), left_out))
+    counted = Observation("left_out")
+    records = left_out.kept_records(night_records(raw, FIVE, RecordsLanding(), left_out), counted)
     found = sorted((row.group_id or "", row.logical_date.day) for row in records.collect())
     assert found == [
         ("", 5),
@@ -91,13 +93,12 @@ def test_groups_that_come_back_are_replayed_from_where_they_were_left_out(
         ("test-a", 4),
         ("test-a", 5),
     ]
-    assert left_out.records == 1
+    assert counted.get["records"] == 1
     states = [("test-a", TWO), ("test-b", TWO), ("back", THREE), ("other", FOUR)]
     kept = left_out.kept_states(spark.createDataFrame(states, "group_id STRING, logical_date DATE"))
     assert sorted(row.group_id for row in kept.collect()) == ["back", "other", "test-a"]
 
 
-@pytest.mark.spark
 def test_where_their_rows_were_deleted_there_is_a_hole_and_no_old_state(
     spark: SparkSession,
 ) -> None:
@@ -118,7 +119,8 @@ def test_where_their_rows_were_deleted_there_is_a_hole_and_no_old_state(
     assert gone == {TWO}, "the third night landed nothing"
     left_out = LeftOut(GroupsConfig(), without, gone)
     assert left_out.since == THREE
-    kept = left_out.kept_records(night_records(raw, FIVE, Landing(), left_out)).select(
+    night = night_records(raw, FIVE, RecordsLanding(), left_out)
+    kept = left_out.kept_records(night, Observation("left_out")).select(
         "group_id", "offset", "last_hole"
     )
     assert sorted(map(tuple, kept.collect())) == [

@@ -10,11 +10,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.night.frames import replay
-from groupreplay.night.frames.replay import Hole, known_holes, latest_states, slices_for
-from groupreplay.night.plan import Landing, PartitionLanded
+from groupreplay.night.frames.replay import Hole, known_holes, slices_for
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.latest_states import latest_states
 from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.report.night_rows import unpacked
 from groupreplay.report.table_spec import StagedFacts
+from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.workers.fact_frames import Counts, GroupState
 
 
@@ -27,15 +29,17 @@ def test_slices_follow_the_rows_within_bounds(rows: int, cores: int, slices: int
 
 
 def test_holes_are_known_to_all_rows_above_them() -> None:
-    before = Landing(partitions={1: PartitionLanded(50, 10, ""), 2: PartitionLanded(50, -1, "")})
-    landing = Landing(holes=((1, 70), (2, 60), (1, 55)))
+    before = RecordsLanding(
+        watermarks={1: PartitionWatermark(50, last_hole=10), 2: PartitionWatermark(50)}
+    )
+    landing = RecordsLanding(holes=((1, 70), (2, 60), (1, 55)))
     assert known_holes(before, landing) == [
         Hole(1, 11, 56, 10),
         Hole(1, 56, 71, 55),
         Hole(1, 71, None, 70),
         Hole(2, 61, None, 60),
     ]
-    assert known_holes(Landing(), Landing()) == []
+    assert known_holes(RecordsLanding(), RecordsLanding()) == []
 
 
 RECORDS_DDL = (
@@ -93,7 +97,6 @@ def explained(frame: DataFrame) -> str:
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("slices", [1, 7])
 def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
     spark: SparkSession, slices: int
@@ -120,7 +123,6 @@ def test_rows_of_many_files_reach_the_machines_in_order_and_slices_show_nowhere(
     ], "one exchange, one sort, and none of Spark's own"
 
 
-@pytest.mark.spark
 def test_state_of_the_night_before_comes_before_the_records(spark: SparkSession) -> None:
     first = replay.replayed(spark, records(spark, [("a", 1, 10), ("b", 1, 11)]), None, [], {}, 2)
     states = (
@@ -136,7 +138,6 @@ def test_state_of_the_night_before_comes_before_the_records(spark: SparkSession)
     )
 
 
-@pytest.mark.spark
 def test_rows_know_the_holes_that_earlier_units_saw(spark: SparkSession) -> None:
     rows = records(spark, [("a", 1, 5), ("a", 1, 60), ("a", 1, 80), ("b", 2, 90)])
     told = replay._with_earlier_holes(spark, rows, [Hole(1, 11, 71, 10), Hole(1, 71, None, 70)])
@@ -148,7 +149,6 @@ def test_rows_know_the_holes_that_earlier_units_saw(spark: SparkSession) -> None
     ]
 
 
-@pytest.mark.spark
 def test_latest_state_of_each_group_alive_counts(spark: SparkSession) -> None:
     nights = [date(2026, 11, day) for day in (18, 19, 20)]
     values = [
@@ -169,7 +169,6 @@ def test_latest_state_of_each_group_alive_counts(spark: SparkSession) -> None:
     assert latest == [("a", b"new"), ("b", b"b")]
 
 
-@pytest.mark.spark
 def test_states_of_nights_that_were_superseded_are_not_read(
     spark: SparkSession, tmp_path: Path
 ) -> None:

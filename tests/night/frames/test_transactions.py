@@ -10,13 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 from groupreplay.config.model import GroupsConfig
 from groupreplay.night.frames.left_out import LeftOut
 from groupreplay.night.frames.replay import night_records
-from groupreplay.night.plan import Landing
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.workers.read_units import DDL
 
 NIGHTS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
 Row = dict[str, Any]
-
-pytestmark = pytest.mark.spark
 
 
 def commit(night: int, offset: int, *, producer: int = 7, key: bytes = b"k") -> Row:
@@ -115,7 +113,7 @@ def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(
         ],
     )
     records = night_records(
-        raw, NIGHTS[night], Landing(open_commits=1, markers=1), LeftOut(GroupsConfig())
+        raw, NIGHTS[night], RecordsLanding(open_commits=1, markers=1), LeftOut(GroupsConfig())
     )
     found = records.where("kind = 'record'").orderBy("own_offset").collect()
     for partition, (what, _, settled) in enumerate(CASES):
@@ -133,7 +131,7 @@ def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(
 
 def test_night_without_markers_looks_at_no_other_night(spark: SparkSession) -> None:
     raw = raw_records(spark, [commit(0, 5), marker(1, 20)])
-    for landing in (Landing(open_commits=1), Landing(markers=1)):
+    for landing in (RecordsLanding(open_commits=1), RecordsLanding(markers=1)):
         assert [
             row["kind"]
             for row in night_records(raw, NIGHTS[1], landing, LeftOut(GroupsConfig())).collect()

@@ -41,14 +41,12 @@ def test_digests_add_up_modulo_2_to_the_64() -> None:
     assert add_digests("ffffffffffffffff", "0000000000000003") == "0000000000000002"
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("table", [spec.name for spec in SPECS.values() if spec.digest])
 def test_digested_columns_are_columns_of_the_table(spark: SparkSession, table: str) -> None:
     frame = spark.createDataFrame([], table_schema(spark, table).struct)
     assert digest(frame, table) == EMPTY
 
 
-@pytest.mark.spark
 def test_a_digest_is_free_of_order_and_adds_up(stage: Stage, context: ReportContext) -> None:
     facts = [fact(Epoch, epoch=epoch, is_final=epoch % 2 == 0) for epoch in range(50)]
     whole = digest(group_epochs(inputs_of(stage(*facts), context)).repartition(3), "group_epochs")
@@ -63,7 +61,6 @@ def test_a_digest_is_free_of_order_and_adds_up(stage: Stage, context: ReportCont
     assert len(whole) == 16
 
 
-@pytest.mark.spark
 def test_a_digest_sees_values_and_which_column_is_null(
     stage: Stage, context: ReportContext
 ) -> None:
@@ -82,7 +79,6 @@ def test_a_digest_sees_values_and_which_column_is_null(
     assert len(found) == len(variants)
 
 
-@pytest.mark.spark
 def test_a_digest_leaves_out_the_night_finality_order_in_arrays_and_learnt_names(
     spark: SparkSession, stage: Stage, context: ReportContext
 ) -> None:
@@ -100,7 +96,6 @@ def test_a_digest_leaves_out_the_night_finality_order_in_arrays_and_learnt_names
     assert found[0] == found[1] != found[2]
 
 
-@pytest.mark.spark
 def test_an_observed_frame_is_the_same_and_tells_its_digests(
     stage: Stage, context: ReportContext
 ) -> None:

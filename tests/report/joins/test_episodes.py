@@ -7,8 +7,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
-
 from groupreplay.config.model import GroupThresholds, Thresholds
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.replay.facts import Chain, GroupSnapshot, Stall
@@ -47,7 +45,6 @@ def test_thresholds_cannot_ask_for_what_the_machines_do_not_tell() -> None:
     assert MAX_CHAIN_GAP_MS <= MAX_CHAIN_GAP_MS
 
 
-@pytest.mark.spark
 def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportContext) -> None:
     facts = [
         fact(Stall, member_id="below", until_at=AT + 9_999, is_final=True),
@@ -127,7 +124,6 @@ CHAINS: dict[str, tuple[list[int], list[tuple[int, int, int]]]] = {
 }
 
 
-@pytest.mark.spark
 def test_chains_become_episodes(stage: Stage, context: ReportContext) -> None:
     facts = []
     for name, (minutes, _) in CHAINS.items():
@@ -154,7 +150,6 @@ def test_chains_become_episodes(stage: Stage, context: ReportContext) -> None:
     assert found == {name: episodes for name, (_, episodes) in CHAINS.items()}
 
 
-@pytest.mark.spark
 def test_a_chain_is_open_while_its_last_repetition_is_within_the_window(
     stage: Stage, context: ReportContext
 ) -> None:
@@ -189,7 +184,6 @@ def test_a_chain_is_open_while_its_last_repetition_is_within_the_window(
     }
 
 
-@pytest.mark.spark
 def test_epoch_storms_belong_to_the_group(stage: Stage, context: ReportContext) -> None:
     times = [AT + second * 1000 for second in range(12)]
     storm = fact(
@@ -202,7 +196,6 @@ def test_epoch_storms_belong_to_the_group(stage: Stage, context: ReportContext) 
     ] == [("EPOCH_STORM", 12, 11_000)]
 
 
-@pytest.mark.spark
 def test_thresholds_of_a_group_are_those_of_the_first_pattern_that_has_them(
     stage: Stage, context: ReportContext
 ) -> None:

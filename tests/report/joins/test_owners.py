@@ -35,7 +35,6 @@ def test_first_pattern_that_matches_wins(group_id: str, team: str | None) -> Non
     assert first_match(())(group_id) is None
 
 
-@pytest.mark.spark
 def test_every_row_gets_the_team_of_its_group(spark: SparkSession) -> None:
     frame = spark.createDataFrame(
         [("orders.us", 1), ("orders.us", 2), ("else", 3), (None, 4)], "group_id STRING, row INT"

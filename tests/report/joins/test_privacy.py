@@ -32,8 +32,6 @@ from groupreplay.report.joins.sentences import PARAMETERS, SENTENCES, Kind, para
 from groupreplay.tables.schemas import PUBLIC, table_schema
 from tests.support.log_lines import recorded_lines
 
-pytestmark = pytest.mark.spark
-
 SALT = "a salt of this test"
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
 RANDOM = "+oSCpi8lQLeQT5Sz8wJzgg"

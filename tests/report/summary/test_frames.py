@@ -72,7 +72,6 @@ def _found(tables: dict[str, DataFrame], top: int) -> Found:
     }
 
 
-@pytest.mark.spark
 def test_a_night_is_found_as_it_was(fill: Fill) -> None:
     found = _found(fill(**small_night()), top=5)
     assert {name: _sorted(rows) for name, rows in found.items()} == {
@@ -85,7 +84,6 @@ def _sorted(rows: Any) -> list[Any]:
     return sorted(rows, key=lambda row: repr(sorted(row.items())))
 
 
-@pytest.mark.spark
 def test_only_top_rows_are_collected(fill: Fill) -> None:
     many = [
         group_row(f"g{each:03}", "MIGRATING", 2, 1, mixed_since_at=AS_OF - timedelta(minutes=each))
@@ -115,13 +113,11 @@ def test_only_top_rows_are_collected(fill: Fill) -> None:
     assert {row["group_id"] for row in found["stuck"]} == {"g0", "g1", "g2", "g99"}
 
 
-@pytest.mark.spark
 def test_a_night_without_rows_says_no_more_than_one_that_is_not_asked(fill: Fill) -> None:
     asked = night_summary(_found(fill(), top=5), cluster="c", logical_date=NIGHT, as_of_ms=None)
     assert asked == night_summary({}, cluster="c", logical_date=NIGHT, as_of_ms=None)
 
 
-@pytest.mark.spark
 def test_what_asks_empty_tables_alone_is_left_out(fill: Fill) -> None:
     tables = fill()
     assert not summary_frames(tables, NIGHT, 5, empty=SUMMARY_TABLES)

@@ -46,8 +46,6 @@ from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import frame_of, packed_of
 from tests.support.table_inputs import inputs_of, no_topics
 
-pytestmark = pytest.mark.spark
-
 Prove = Callable[..., ReportContext]
 
 

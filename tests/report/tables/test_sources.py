@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
@@ -23,8 +22,6 @@ from groupreplay.workers.fact_frames import Counts, Undecoded
 from tests.report.conftest import Stage
 from tests.report.facts_by_hand import AT, fact
 from tests.support.table_inputs import TOPICS_DDL, inputs_of, topics_of
-
-pytestmark = pytest.mark.spark
 
 
 def unit(partition: int, source: str = "segments", **counts: int) -> dict[str, Any]:

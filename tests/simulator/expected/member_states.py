@@ -1,4 +1,4 @@
-"""`member_states`: spans of a member in one epoch and state (measures.md section 4)."""
+"""`member_states`: spans of a member in one epoch and state (docs/measures.md, Who holds what)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.stuck_rows import runs
 FENCE_LOOP, EPOCH_STORM = "FENCE_LOOP", "EPOCH_STORM"
 COUNT: Final = {FENCE_LOOP: 3, EPOCH_STORM: 10}
 WINDOW_MS: Final = 600_000
-"""design.md section 9: so often within 10 min."""
+"""conf/base.yaml: so often within 10 min."""
 LONGEST_GAP_MS: Final = 3_600_000
 """What follows after more than an hour is another chain."""
 LONGEST: Final = 256

@@ -1,7 +1,7 @@
 """Stretches of time in which a member or a group is stuck, of one life (measures.md, stuck).
 
 Each watcher is shown every operation of a life and tells what began and ended in it. Thresholds are
-those of design.md section 9.
+those of conf/base.yaml.
 """
 
 from __future__ import annotations

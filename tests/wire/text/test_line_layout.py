@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupreplay.wire.text.broker_clock import BrokerClock
-from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, Layout, LogLine
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, LineLayout, LogLine
 
 LOGGER = "org.apache.kafka.coordinator.group.GroupMetadataManager"
 LOCAL_S = int(datetime(2026, 11, 21, 5, 42, 15, tzinfo=UTC).timestamp())
@@ -66,7 +66,7 @@ def line(
     ],
 )
 def test_a_line_is_split(pattern: str, text: str, expected: LogLine) -> None:
-    assert Layout.of(pattern).split(text) == expected
+    assert LineLayout.of(pattern).split(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -93,19 +93,19 @@ def test_a_pattern_that_cannot_be_read_back_is_refused_with_one_sentence(
     pattern: str, says: str
 ) -> None:
     with pytest.raises(ValueError) as told:
-        Layout.of(pattern)
+        LineLayout.of(pattern)
     assert says in str(told.value)
     assert "\n" not in str(told.value)
 
 
 def test_a_pattern_can_name_the_zone_of_its_dates() -> None:
-    layout = Layout.of("%d{yyyy-MM-dd HH:mm:ss,SSS}{UTC} %p %m (%c)%n")
+    layout = LineLayout.of("%d{yyyy-MM-dd HH:mm:ss,SSS}{UTC} %p %m (%c)%n")
     assert layout.timezone == "UTC"
-    assert Layout.of(DEFAULT_PATTERN).timezone is None
+    assert LineLayout.of(DEFAULT_PATTERN).timezone is None
 
 
 def test_the_last_thing_that_looks_like_a_logger_is_the_logger() -> None:
-    entry = Layout.of(DEFAULT_PATTERN).split(
+    entry = LineLayout.of(DEFAULT_PATTERN).split(
         f"[2026-11-21 05:42:15,536] INFO x (kafka.Other) (y) [z] ({LOGGER})"
     )
     assert entry is not None
@@ -122,11 +122,11 @@ def test_the_last_thing_that_looks_like_a_logger_is_the_logger() -> None:
     ],
 )
 def test_what_begins_no_event(text: str) -> None:
-    assert Layout.of(DEFAULT_PATTERN).split(text) is None
+    assert LineLayout.of(DEFAULT_PATTERN).split(text) is None
 
 
 def test_a_message_of_several_lines_begins_an_event_without_a_logger() -> None:
-    layout = Layout.of(DEFAULT_PATTERN)
+    layout = LineLayout.of(DEFAULT_PATTERN)
     entry = layout.split("[2026-11-21 05:42:15,764] INFO KafkaConfig values: ")
     assert entry is not None
     assert (entry.whole, entry.logger, entry.message) == (False, "", "KafkaConfig values: ")
@@ -136,14 +136,14 @@ def test_a_message_of_several_lines_begins_an_event_without_a_logger() -> None:
 
 @given(st.text())
 def test_any_text_is_split_or_not(text: str) -> None:
-    Layout.of(DEFAULT_PATTERN).split(text)
-    Layout.of(DEFAULT_PATTERN).split(f"[2026-11-21 05:42:15,764] INFO {text}")
+    LineLayout.of(DEFAULT_PATTERN).split(text)
+    LineLayout.of(DEFAULT_PATTERN).split(f"[2026-11-21 05:42:15,764] INFO {text}")
 
 
 @given(st.text(alphabet="%dmcpn{}'yMHs-: ,ST[]()5", max_size=20))
 def test_any_pattern_is_taken_or_refused(pattern: str) -> None:
     try:
-        layout = Layout.of(f"%d %m {pattern}")
+        layout = LineLayout.of(f"%d %m {pattern}")
     except ValueError:
         return
     layout.split("2026-11-21 05:42:15,764 a b c")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from groupreplay.records.log_events import Damaged, LogEvent, Unmatched
 from groupreplay.wire.text import server_templates
 from groupreplay.wire.text.broker_clock import BrokerClock
-from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, Layout
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, LineLayout
 from groupreplay.wire.text.line_template import Template, template
 from groupreplay.wire.text.server_log import MESSAGE_MAX, ServerLogParser
 from groupreplay.wire.text.server_templates import BY_CLASS, IGNORED
@@ -33,7 +33,7 @@ UUID = "-6b6ee1d0-1f0b-4bd5-b2a7-1f1b9c0a7a10"
 
 
 def parser(pattern: str = DEFAULT_PATTERN, timezone: str = "UTC") -> ServerLogParser:
-    return ServerLogParser(Layout.of(pattern), BrokerClock(timezone))
+    return ServerLogParser(LineLayout.of(pattern), BrokerClock(timezone))
 
 
 def parse(message: str, logger: str = GMM) -> Any:
@@ -68,7 +68,7 @@ def test_a_worked_line(case: dict[str, Any]) -> None:
 
 
 def test_every_template_has_a_worked_line() -> None:
-    entries = [Layout.of(DEFAULT_PATTERN).split(one["line"]) for one in SCENARIO["cases"]]
+    entries = [LineLayout.of(DEFAULT_PATTERN).split(one["line"]) for one in SCENARIO["cases"]]
     messages = [entry.message for entry in entries if entry is not None]
     for one in dict.fromkeys(one for templates in BY_CLASS.values() for one in templates):
         assert any(

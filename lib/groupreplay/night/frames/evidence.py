@@ -4,20 +4,17 @@ before -> what they prove, into table `evidence`.
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.night.frames.replay import left_before, newest_of
 from groupreplay.workers.evidence_slices import (
     EVENT_FIELDS,
     EVIDENCE,
     GROUP,
     INPUT,
     PARTITION,
-    EvidenceState,
     evidence_slice_replay,
 )
 
@@ -51,20 +48,6 @@ def proved(
         .groupBy("slice")
         .applyInPandas(evidence_slice_replay(newest_ms), EVIDENCE.ddl)
     )
-
-
-def latest_evidence_states(
-    evidence: DataFrame, logical_date: date, states_from: str = ""
-) -> DataFrame:
-    """Of each subject the state that the nights before left, where one is kept.
-
-    evidence: the table's rows of one cluster.
-    states_from: of `Landing`.
-    """
-    states = evidence.where(
-        (sf.col("kind") == EvidenceState.KIND) & left_before(logical_date, states_from)
-    )
-    return newest_of(states, "subject")
 
 
 def _line_rows(lines: DataFrame) -> DataFrame:

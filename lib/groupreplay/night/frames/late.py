@@ -17,7 +17,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.night.plan import NO_HOLE, Landing
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.sources.watermark import NO_HOLE
 from groupreplay.wire.segments.raw_rows import LATE_KINDS
 
 _LONG_AGO: Final = date(1970, 1, 1)
@@ -29,31 +30,33 @@ _WINDOW: Final = {
 }
 
 
-def has_late(landing: Landing) -> bool:
+def has_late(landing: RecordsLanding) -> bool:
     """Whether anything came late, up to that night."""
-    return any(each.filled for each in landing.partitions.values())
+    return any(each.filled for each in landing.watermarks.values())
 
 
 def with_late(
-    raw: DataFrame, logical_date: date, before: Landing | None, landing: Landing
+    raw: DataFrame, logical_date: date, before: RecordsLanding | None, landing: RecordsLanding
 ) -> DataFrame:
-    """`raw_records` of one cluster as it were had nothing come late, for this night and those
-    before it: late rows of this night are this night's.
+    """The rows of `raw_records` up to this night, as they would be if no record had come late: a
+    late row belongs to this night if it lies in the stretch that this night read, and else to a
+    night long ago.
 
+    raw: of one cluster.
     before: what the night before had landed, None for the first.
-    landing: what this one had.
+    landing: what this night had landed.
     """
     bounds = (
         {
-            (partition, each.log_incarnation): each.next_offset
-            for partition, each in before.partitions.items()
+            (partition, each.log_incarnation): each.next_position
+            for partition, each in before.watermarks.items()
         }
         if before
         else {}
     )
     logs = [
-        (partition, each.log_incarnation, each.next_offset)
-        for partition, each in landing.partitions.items()
+        (partition, each.log_incarnation, each.next_position)
+        for partition, each in landing.watermarks.items()
     ]
     windows = [
         (partition, log, bounds.get((partition, log), 0), end) for partition, log, end in logs
@@ -80,8 +83,8 @@ def with_late(
     return raw.where(~sf.col("kind").isin(*usual)).unionByName(late)
 
 
-def with_holes_filled(records: DataFrame, newest: Landing) -> DataFrame:
-    """Rows whose `last_hole` was filled since know the hole below that instead.
+def with_holes_filled(records: DataFrame, newest: RecordsLanding) -> DataFrame:
+    """A row whose `last_hole` was filled since has the next hole below that instead.
 
     newest: of the newest night.
     """
@@ -106,28 +109,32 @@ def with_holes_filled(records: DataFrame, newest: Landing) -> DataFrame:
     )
 
 
-def landing_with_holes_filled(landing: Landing, newest: Landing) -> Landing:
-    """The same for the holes that units ended with."""
+def landing_with_holes_filled(landing: RecordsLanding, newest: RecordsLanding) -> RecordsLanding:
+    """The landing without the holes that were filled since: the next hole below takes the place of
+    each.
+
+    newest: as of `with_holes_filled`.
+    """
     changed: Mapping[tuple[int, int], int] = {
         (partition, hole): below for partition, hole, below in _filled_holes(newest)
     }
-    partitions = {
+    watermarks = {
         partition: replace(each, last_hole=changed.get((partition, each.last_hole), each.last_hole))
-        for partition, each in landing.partitions.items()
+        for partition, each in landing.watermarks.items()
     }
     holes = ((partition, changed.get((partition, hole), hole)) for partition, hole in landing.holes)
     return replace(
         landing,
-        partitions=partitions,
+        watermarks=watermarks,
         holes=tuple((partition, hole) for partition, hole in holes if hole != NO_HOLE),
     )
 
 
-def _filled_holes(newest: Landing) -> Iterable[tuple[int, int, int]]:
+def _filled_holes(newest: RecordsLanding) -> Iterable[tuple[int, int, int]]:
     """(partition, last offset of a hole that was filled to its end, greatest offset below it that
     is missing still).
     """
-    for partition, landed in newest.partitions.items():
+    for partition, landed in newest.watermarks.items():
         for _, end in landed.filled:
             # What lies below the log's beginning is no hole.
             below = [

@@ -17,7 +17,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import GroupsConfig
 from groupreplay.night.history import PastNight
-from groupreplay.night.plan import Landing
+from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.report.joins.group_choice import is_left_out
 from groupreplay.workers.evidence_slices import GROUP
 
@@ -33,9 +33,10 @@ class Nights:
 def nights_without(
     nights: Sequence[PastNight], logical_date: date, groups: GroupsConfig
 ) -> list[Nights]:
-    """The nights right before that date that left any groups out, those of one choice of groups
-    together, the newest first; none where the last of them chose as tonight does, since then no
-    group comes back.
+    """The unbroken run of nights before that date that left groups out, the newest first. Nights in
+    a row with the same choice of groups are one item.
+
+    Empty where the newest of them has tonight's choice: then no group comes back.
 
     nights: in order.
     groups: of tonight.
@@ -51,30 +52,16 @@ def nights_without(
     return found if found and found[0].groups != groups else []
 
 
-def deleted_nights(raw: DataFrame, without: Sequence[Nights]) -> frozenset[date]:
-    """Those that landed records which are no more.
-
-    raw: `raw_records` of one cluster; its partitions alone are looked at.
-    """
-    landed = {night.logical_date for each in without for night in each.nights if night.landing.rows}
-    rows = (
-        raw.where(sf.col("logical_date").isin(*landed)).select("logical_date").distinct().collect()
-        if landed
-        else []
-    )
-    return frozenset(landed - {row["logical_date"] for row in rows})
-
-
 def nights_of_other_logs(
-    without: Sequence[Nights], landing: Landing, *, all_of_them: bool
+    without: Sequence[Nights], landing: RecordsLanding, *, all_of_them: bool
 ) -> frozenset[date]:
-    """Those that read a log of some partition that was created anew since.
+    """Nights that read a log whose topic was created again since.
 
-    all_of_them: tonight takes rows in that came late, which would have to be told apart by all
-        these nights too.
     landing: of tonight.
+    all_of_them: gives all nights. Needed where tonight replays rows that came late, because it is
+        not known which of them these nights had missed.
     """
-    logs = {partition: each.log_incarnation for partition, each in landing.partitions.items()}
+    logs = {partition: each.log_incarnation for partition, each in landing.watermarks.items()}
     nights = [night for each in without for night in each.nights]
     return frozenset(
         night.logical_date
@@ -82,16 +69,18 @@ def nights_of_other_logs(
         if all_of_them
         or any(
             each.log_incarnation != logs.get(partition, 0)
-            for partition, each in night.landing.partitions.items()
+            for partition, each in night.landing.watermarks.items()
         )
     )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class LeftOut:
-    """groups: of tonight.
+    """Which groups a night leaves out, and what nights before left out of groups that come back.
+
+    groups: the choice of tonight.
     before: of `nights_without`.
-    gone: dates of these whose raw rows were deleted, or tell of logs that are no more.
+    gone: those nights among them whose raw rows were deleted, or are of logs that are no more.
     logs: offsets partition -> the incarnation of its log tonight.
     """
 
@@ -99,24 +88,18 @@ class LeftOut:
     before: Sequence[Nights] = ()
     gone: Collection[date] = ()
     logs: Mapping[int, int] = field(default_factory=dict)
-    _observation: Observation | None = field(default=None, init=False)
-
-    @property
-    def records(self) -> int:
-        """Records left out, once what `kept_records` gave was written."""
-        return int(self._observation.get["records"]) if self._observation is not None else 0
 
     @property
     def since(self) -> date | None:
-        """The first night that rows are missed of; None: of none."""
+        """The first night of which rows are taken up again, None where there is none."""
         return min(
             (night.logical_date for night in self._nights() if night.logical_date not in self.gone),
             default=None,
         )
 
     @property
-    def landings(self) -> list[Landing]:
-        """Of the nights that rows are missed of."""
+    def landings(self) -> list[RecordsLanding]:
+        """Of the nights of which rows are taken up again."""
         return [night.landing for night in self._nights() if night.logical_date not in self.gone]
 
     def is_missed(self) -> Column:
@@ -128,15 +111,18 @@ class LeftOut:
             ) & was_left_out(sf.col("group_id"))
         return missed & ~is_left_out(sf.col("group_id"), self.groups)
 
-    def kept_records(self, records: DataFrame) -> DataFrame:
-        """records: of `replay.night_records`."""
+    def kept_records(self, records: DataFrame, counted: Observation) -> DataFrame:
+        """Rows of groups that are replayed.
+
+        records: of `replay.night_records`.
+        counted: gets `records`, the number of records that are left out, where groups are.
+        """
         kept = records
         if self.groups:
-            self._observation = Observation("left_out")
             left_out = sf.count_if(
                 (sf.col("kind") == "record") & is_left_out(sf.col("group_id"), self.groups)
             ).alias("records")
-            kept = kept.observe(self._observation, left_out).where(self._is_kept())
+            kept = kept.observe(counted, left_out).where(self._is_kept())
         for night, was_left_out in self._gone():
             kept = kept.withColumn(
                 "last_hole", _with_hole(night, self.logs, was_left_out(sf.col("group_id")))
@@ -199,10 +185,10 @@ class LeftOut:
 
 
 def _with_hole(night: PastNight, logs: Mapping[int, int], was_left_out: Column) -> Column:
-    """A log that was created anew since has no such hole: it begins above."""
+    """A log that took the place of the one that night read has no such hole: it begins above."""
     partitions = {
         partition: each
-        for partition, each in night.landing.partitions.items()
+        for partition, each in night.landing.watermarks.items()
         if logs.get(partition, 0) == each.log_incarnation
     }
     if not partitions:
@@ -211,7 +197,7 @@ def _with_hole(night: PastNight, logs: Mapping[int, int], was_left_out: Column) 
         *[
             sf.lit(each)
             for partition, landed in partitions.items()
-            for each in (partition, landed.next_offset - 1)
+            for each in (partition, landed.next_position - 1)
         ]
     )
     below = sf.try_element_at(holes, sf.col("offsets_partition")).cast("bigint")

@@ -14,13 +14,16 @@ from pyspark.sql import functions as sf
 
 from groupreplay.night.frames.left_out import LeftOut
 from groupreplay.night.frames.transactions import OWN_OFFSET, settled_commits
-from groupreplay.night.plan import NO_HOLE, Landing
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.sources.watermark import NO_HOLE
 from groupreplay.workers.packed import DDL
 from groupreplay.workers.slices import (
     ENDED_ENCODING,
+    FIRST_LOGS,
     INPUT,
     STATE_ENCODING,
     STATE_OFFSET,
+    LogIncarnations,
     slice_replay,
 )
 
@@ -45,13 +48,14 @@ def slices_for(rows: int, cores: int) -> int:
 
 
 def night_records(
-    raw: DataFrame, logical_date: date, landing: Landing, left_out: LeftOut
+    raw: DataFrame, logical_date: date, landing: RecordsLanding, left_out: LeftOut
 ) -> DataFrame:
-    """The raw rows that a night replays: those it landed, as kind `record` the commits that its
-    markers settled, and what it missed of groups that come back; with OWN_OFFSET. Groups that it
-    leaves out are among them.
+    """The raw rows that a night replays, with OWN_OFFSET: the rows that it landed; commits that its
+    markers settled, as kind `record`; and records of nights before, of groups that were left out
+    then and come back. Rows of groups that it leaves out are among them.
 
     raw: `raw_records` of one cluster.
+    landing: what the night landed.
     """
     night = sf.col("logical_date")
     is_own = night == sf.lit(logical_date)
@@ -80,19 +84,19 @@ def replayed(
     holes: Sequence[Hole],
     names: Mapping[str, str],
     slices: int,
-    ended: Collection[int] = (),
+    logs: LogIncarnations = FIRST_LOGS,
 ) -> DataFrame:
     """Rows of `replayed` without night and cluster.
 
     records: of `night_records`.
     states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
-    ended: partitions whose log is another than the states are of.
+    logs: of the records, and where they are others, of the states.
     """
     rows = _with_earlier_holes(spark, records.where(sf.col("kind") == "record"), holes).select(
         *INPUT, OWN_OFFSET
     )
     if states is not None:
-        rows = rows.unionByName(_state_rows(states, ended))
+        rows = rows.unionByName(_state_rows(states, logs.ended))
     slice_number = sf.pmod(sf.xxhash64("group_id"), sf.lit(slices)).cast("int")
     # Sorted last, right before the grouped map, by the slice first: so it adds no exchange and no
     # sort of its own, and the order holds. The key decides where two commits of one transaction
@@ -102,59 +106,20 @@ def replayed(
         .repartitionById(slices, sf.col("slice"))
         .sortWithinPartitions("slice", "group_id", "offsets_partition", "offset", OWN_OFFSET, "key")
     )
-    return in_order.select("slice", *INPUT).groupBy("slice").applyInPandas(slice_replay(names), DDL)
+    by_slice = in_order.select("slice", *INPUT).groupBy("slice")
+    return by_slice.applyInPandas(slice_replay(names, logs), DDL)
 
 
-def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
-    """Of each group the state that the nights before this one left, if it is alive.
+def known_holes(before: RecordsLanding, *landings: RecordsLanding) -> list[Hole]:
+    """The holes below the rows of a replay, as stretches of rows with the same hole below them. A
+    row itself has the last hole of its own unit alone.
 
-    group_state: the table's rows of one cluster.
-    states_from: of `Landing`.
-    """
-    return newest_of(
-        group_state.where(left_before(logical_date, states_from)), "group_id", "offsets_partition"
-    )
-
-
-def newest_of(states: DataFrame, *key: str) -> DataFrame:
-    """Of each key the state that the newest night left, if it is one: the key and state_bytes.
-
-    states: with logical_date, one row a key and night.
-
-    Which nights these are is asked first, and of the keys alone: states are bytes by the hundred,
-    and those of most nights have been superseded.
-    """
-
-    def nights_of(rows: DataFrame) -> DataFrame:
-        return rows.groupBy(*key).agg(sf.max("logical_date").alias("logical_date"))
-
-    nights = [
-        row["logical_date"] for row in nights_of(states).select("logical_date").distinct().collect()
-    ]
-    rows = states.where(sf.col("logical_date").isin(nights))
-    if len(nights) > 1:
-        rows = rows.join(nights_of(rows), [*key, "logical_date"], "left_semi")
-    return rows.where(sf.col("state_bytes").isNotNull()).select(*key, "state_bytes")
-
-
-def left_before(logical_date: date, states_from: str) -> Column:
-    """Whether a row was left by a night before this one, and not before a rebuild began."""
-    is_before = sf.col("logical_date") < sf.lit(logical_date)
-    return (
-        is_before & (sf.col("logical_date") >= sf.lit(date.fromisoformat(states_from)))
-        if states_from
-        else is_before
-    )
-
-
-def known_holes(before: Landing, *landings: Landing) -> list[Hole]:
-    """What units' last holes mean for the rows above them: a row knows those of its own unit alone.
-
-    before: the landing before that of the first of the nights whose rows are replayed.
+    before: what had been landed before the first night whose rows are replayed.
+    landings: of the nights whose rows are replayed.
     """
     offsets: dict[int, set[int]] = {
         partition: {each.last_hole}
-        for partition, each in before.partitions.items()
+        for partition, each in before.watermarks.items()
         if each.last_hole != NO_HOLE
     }
     for partition, last_hole in (hole for landing in landings for hole in landing.holes):

@@ -1,5 +1,5 @@
 """Rows of `group_epochs`: one a K3, one a K2 that raises the generation or ends a downgrade. Source
-of the rules: measures.md section 3.
+of the rules: docs/measures.md, Epochs.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ class Epochs:
     def watch_assigning(
         self, at: int, offset: int, last_hole: int, last_change_offset: int
     ) -> None:
-        """ASSIGNING: the group epoch is past the target's while members live (6.1 of the reference;
-        an empty group may stay so from 4.4 on).
+        """ASSIGNING: the group epoch is past the target's while members live (an empty group may
+        stay so from 4.4 on).
 
         last_change_offset: of the operation before. A target may lie in a hole, so what was so
             before one is not known to have lasted.

@@ -16,8 +16,9 @@ from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignmentValue,
 )
 from groupreplay.replay.assignment.epochs import Epochs
+from groupreplay.replay.assignment.fence_loops import FenceLoops
 from groupreplay.replay.assignment.members import Members
-from groupreplay.replay.assignment.owners import Owners
+from groupreplay.replay.assignment.partition_owners import PartitionOwners
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
 from groupreplay.replay.change import Before, Change, Ending, Moment
@@ -40,8 +41,9 @@ class Membership:
         self.names = Names(given_names, life)
         self.members = Members(life)
         self.judge = Judge(life, output)
-        self.owners = Owners(life, self.names, output, self.judge)
+        self.owners = PartitionOwners(life, self.names, output, self.judge)
         self.epochs = Epochs(life, output)
+        self.loops = FenceLoops(life, output)
         self.stalls = Stalls(life, self.names, output, self.judge)
         self.targets = Targets(life, self.names, self.stalls)
 
@@ -211,7 +213,7 @@ class Membership:
             and before.epoch != STATIC_LEAVE_EPOCH
             and not change.group_ends
         ):
-            self.stalls.departed(member, change.at)
+            self.loops.departed(member, change.at)
 
     def _end_life(self, change: Change, member: Member, ending: Ending, moment: Moment) -> None:
         row = self.life_row(member)
@@ -271,7 +273,7 @@ class Membership:
                 waiting_on=[],
             )
         if not before.existed and member.member_id not in change.replaced.values() and observed:
-            self.stalls.joined(member, change.at, moment.offset)
+            self.loops.joined(member, change.at, moment.offset)
 
     def _is_new(self, change: Change, tp: TopicPartition) -> bool:
         """Whether a partition that a conversion shows for the first time was truly new: without its

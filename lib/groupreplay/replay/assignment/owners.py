@@ -1,20 +1,20 @@
-"""Who holds which partition, and what a change of hands cost: rows of `member_assignments` and
-`revocation_latencies`.
+"""Who holds which unit of work, and what a change of hands cost.
 
-A partition is held while it is in a member's assigned or pending set. A row that ended waits in a
+A unit is a partition of a topic, or of a subtopology (a Streams task). Nothing here looks into it.
+
+A unit is held while it is in a member's assigned or pending set. A row that ended waits in a
 `Trail`, for the next owner and then for the first commit; it is final at that commit, or once there
 can be none: the new owner lost it, no target has it at a later K6, or the life ended. Source of the
-rules: measures.md sections 4 and 5; CurrentAssignmentBuilder for what a K8 means.
+rules: docs/measures.md, Who holds what, Hand-overs; CurrentAssignmentBuilder for what a K8 means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
 
-from groupreplay.records.consumer import ConsumerGroupCurrentMemberAssignmentValue
 from groupreplay.replay.change import Ending, Moment
 from groupreplay.replay.facts import HandOver, HeldPartition
-from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member, Span, TopicPartition, Trail
+from groupreplay.replay.life import Life, Member, Span, Trail, Unit
 from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
 from groupreplay.replay.rules.finding import Finding
@@ -26,8 +26,10 @@ much sooner than its timeout.
 """
 
 
-class Owners:
-    """Spans, requests and trails of one life."""
+class Owners(ABC):
+    """Spans, requests and trails of one life. What a unit is, and what its rows are, a subclass
+    says.
+    """
 
     def __init__(self, life: Life, names: Names, output: Output, judge: Judge) -> None:
         self._life = life
@@ -39,52 +41,33 @@ class Owners:
     # ------------------------------------------------------------ requests
 
     def request(
-        self, member: Member, wanted: frozenset[TopicPartition], moment: Moment, observed: bool
+        self, member: Member, wanted: frozenset[Unit], moment: Moment, observed: bool
     ) -> int:
         """Opens a hand-over for every partition newly asked back from a member (first K8 that has
         it pending). Returns how many there are.
         """
         fresh = sorted(wanted - member.requests.keys())
-        for tp in fresh:
-            target_at, target_epoch = member.taken.get(tp, (None, None))
-            row = HandOver(
-                **self._life.place,
-                from_offset=moment.offset,
-                start_observed=observed,
-                epoch=target_epoch,
-                **member.client,
-                topic=None,
-                topic_id=tp[0],
-                partition=tp[1],
-                target_at=target_at,
-                requested_at=moment.at,
-                notify_ms=self._duration(moment.at, target_at, moment, "notify_ms")
-                if observed
-                else None,
-                timeout_ms=member.rebalance_timeout_ms
-                if member.protocol == CONSUMER and observed
-                else None,
-            )
-            member.requests[tp] = row
+        for unit in fresh:
+            member.requests[unit] = self._asked_row(member, unit, moment, observed)
         return len(fresh)
 
     def end_requests(self, member: Member, ending: Ending, moment: Moment) -> None:
         """Ends the open requests of a member that are no longer pending: acknowledged, given back,
         or as `ending` says.
         """
-        for tp in [tp for tp in member.requests if tp not in member.pending]:
-            row = member.requests.pop(tp)
+        for unit in [unit for unit in member.requests if unit not in member.pending]:
+            row = member.requests.pop(unit)
             if ending.hidden:
                 outcome = "UNOBSERVED"
-            elif tp in ending.returned:
+            elif unit in ending.returned:
                 outcome = "CANCELLED"
-                if (span := member.spans.get(tp)) is not None:
+                if (span := member.spans.get(unit)) is not None:
                     span.given_back = True
             else:
                 outcome = ending.outcome or "ACKED"
-            self._end_request(row, tp, outcome, moment)
+            self._end_request(row, unit, outcome, moment)
 
-    def _end_request(self, row: HandOver, tp: TopicPartition, outcome: str, moment: Moment) -> None:
+    def _end_request(self, row: HandOver, unit: Unit, outcome: str, moment: Moment) -> None:
         row.outcome = outcome
         row.is_censored = False
         row.to_offset = moment.offset
@@ -102,10 +85,10 @@ class Owners:
         if outcome == "CANCELLED":
             self._output.emit(row)
             return
-        trail = self._trail(tp)
+        trail = self._trail(unit)
         trail.handed.append(row)
         trail.released_offset = moment.offset
-        self._life.unowned.add(tp)
+        self._life.unowned.add(unit)
 
     def note_new_leader(self) -> None:
         """Another leader armed every rebalance timer anew, at a time no record shows: what was open
@@ -131,73 +114,36 @@ class Owners:
 
     # ------------------------------------------------------------ spans
 
-    def release(
-        self, member: Member, gone: set[TopicPartition], ending: Ending, moment: Moment
-    ) -> None:
+    def release(self, member: Member, gone: set[Unit], ending: Ending, moment: Moment) -> None:
         """Ends the spans of partitions that left a member."""
-        for tp in sorted(gone):
-            span = member.spans.pop(tp)
-            holders = self._life.holders.get(tp, [])
+        for unit in sorted(gone):
+            span = member.spans.pop(unit)
+            holders = self._life.holders.get(unit, [])
             if member.member_id in holders:
                 holders.remove(member.member_id)
                 if not holders:
-                    self._life.holders.pop(tp, None)
-            row = self.span_row(member, tp, span)
+                    self._life.holders.pop(unit, None)
+            row = self.span_row(member, unit, span)
             row.released_at = moment.at
             row.released_epoch = moment.epoch
             row.to_offset = moment.offset
             row.end_reason = (
-                "UNOBSERVED" if ending.hidden else self._reason(tp, member, ending, moment)
+                "UNOBSERVED" if ending.hidden else self._end_reason(unit, member, ending, moment)
             )
-            member.taken.pop(tp, None)
-            trail = self._trail(tp)
+            member.taken.pop(unit, None)
+            trail = self._trail(unit)
             self._no_first_commit(trail)
             trail.released.append(row)
             trail.released_offset = moment.offset
             trail.released_at_k2 = moment.by_k2
-            self._life.unowned.add(tp)
+            self._life.unowned.add(unit)
             trail.last_commit_at = (
-                None if ending.hidden else self._last_commit_at(tp, moment.last_hole)
+                None if ending.hidden else self._last_commit_at(unit, moment.last_hole)
             )
         if not member.spans:
             member.owns_since_at, member.owns_since_offset = -1, -1
 
-    def _reason(self, tp: TopicPartition, member: Member, ending: Ending, moment: Moment) -> str:
-        is_lost = (
-            ending.reason == "REVOKED" and tp[0] in self._life.deleted_topics and not moment.by_k2
-        )
-        return "TOPIC_REMOVED" if is_lost and self.subscribes(member, tp[0]) else ending.reason
-
-    def subscribes(self, member: Member, topic_id: str) -> bool:
-        """Whether a member subscribes to a topic, by name or by its regular expression; True where
-        the topic's name is not known.
-        """
-        name = self._names.name(topic_id)
-        return (
-            name is None
-            or name in member.subscription
-            or name in self._life.resolved_topics.get(member.regex, ())
-        )
-
-    def span_row(self, member: Member, tp: TopicPartition, span: Span) -> HeldPartition:
-        """The row of a span as it stands: open."""
-        is_name = self._life.protocol == CLASSIC
-        return HeldPartition(
-            **self._life.place,
-            from_offset=span.from_offset,
-            start_observed=span.start_observed,
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            topic=tp[0] if is_name else span.other_name,
-            topic_id=span.other_name if is_name else tp[0],
-            partition=tp[1],
-            assigned_at=span.assigned_at,
-            assigned_epoch=span.assigned_epoch,
-        )
-
-    def hold(
-        self, member: Member, fresh: frozenset[TopicPartition], moment: Moment, observed: bool
-    ) -> None:
+    def hold(self, member: Member, fresh: frozenset[Unit], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them
         go before.
         """
@@ -205,21 +151,21 @@ class Owners:
             member.owns_since_at, member.owns_since_offset = (
                 (moment.at, moment.offset) if observed else (-1, -1)
             )
-        for tp in sorted(fresh):
-            member.spans[tp] = Span(
+        for unit in sorted(fresh):
+            member.spans[unit] = Span(
                 moment.at,
                 moment.offset,
                 moment.epoch,
                 observed,
                 stamped=self._life.stamps_assignments and not moment.by_k2,
             )
-            self._life.holders.setdefault(tp, []).append(member.member_id)
-            if tp in self._life.trails:
-                self._grant(tp, member, moment, observed)
+            self._life.holders.setdefault(unit, []).append(member.member_id)
+            if unit in self._life.trails:
+                self._grant(unit, member, moment, observed)
 
-    def _grant(self, tp: TopicPartition, member: Member, moment: Moment, observed: bool) -> None:
-        trail = self._life.trails[tp]
-        self._life.unowned.discard(tp)
+    def _grant(self, unit: Unit, member: Member, moment: Moment, observed: bool) -> None:
+        trail = self._life.trails[unit]
+        self._life.unowned.discard(unit)
         for span in trail.released:
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
@@ -243,35 +189,23 @@ class Owners:
         trail.released = []
         trail.handed = []
 
-    def note_stamps(
-        self,
-        member: Member,
-        offset: int,
-        value: ConsumerGroupCurrentMemberAssignmentValue,
-        known: bool,
-    ) -> None:
-        """Marks the spans whose assignment epoch is not known to stay.
+    # ------------------------------------------------------------ what a unit is
 
-        A static member that returns keeps the epochs of what it had. Behind a hole what is kept may
-        have been given back.
+    @abstractmethod
+    def span_row(self, member: Member, unit: Unit, span: Span) -> HeldPartition:
+        """The row of a span as it stands: open."""
 
-        offset: of the member's K8, whose value this is.
-        known: no hole lies between it and the member's K8 before.
-        """
-        if not known:
-            for held in member.spans.values():
-                held.stamped = held.stamped and held.from_offset == offset
-        for topic in value.assigned_partitions:
-            epochs = zip(topic.partitions, topic.assignment_epochs or (), strict=False)
-            for partition, epoch in epochs:
-                span = member.spans.get((topic.topic_id, partition))
-                if (
-                    span is not None
-                    and 0 <= epoch <= value.member_epoch
-                    and span.from_offset == offset
-                    and span.assigned_epoch != epoch
-                ):
-                    span.stamped = False
+    @abstractmethod
+    def _asked_row(self, member: Member, unit: Unit, moment: Moment, observed: bool) -> HandOver:
+        """The row of a request that opens."""
+
+    @abstractmethod
+    def _end_reason(self, unit: Unit, member: Member, ending: Ending, moment: Moment) -> str:
+        """Why a unit left a member: `ending` says it, unless the unit itself is gone."""
+
+    @abstractmethod
+    def _last_commit_at(self, unit: Unit, last_hole: int) -> int | None:
+        """When somebody last read from a unit; None where that is not known."""
 
     # ------------------------------------------------------------ what ends the waiting
 
@@ -284,11 +218,11 @@ class Owners:
         """
         return row.start_observed and since_offset is not None and last_hole <= since_offset
 
-    def first_commit(self, tp: TopicPartition, at: int, offset: int, last_hole: int) -> None:
+    def first_commit(self, unit: Unit, at: int, offset: int, last_hole: int) -> None:
         """A commit of a partition: the first one after a grant makes the rows before it final.
         Behind a hole it may not be the first one.
         """
-        trail = self._life.trails.get(tp)
+        trail = self._life.trails.get(unit)
         if trail is None or not (trail.granted or trail.granted_spans):
             return
         moment = Moment(at, offset, None, self._life.leader_epoch)
@@ -308,7 +242,7 @@ class Owners:
             self._output.emit(span)
         trail.granted = []
         trail.granted_spans = []
-        self._drop_if_done(tp, trail)
+        self._drop_if_done(unit, trail)
 
     def _no_first_commit(self, trail: Trail) -> None:
         """The new owner lost the partition before it committed."""
@@ -326,15 +260,15 @@ class Owners:
         targeted = self._life.target_owner
         # Not a difference of sets: that would walk over every partition of the target, at every
         # target.
-        for tp in sorted([tp for tp in self._life.unowned if tp not in targeted]):
-            trail = self._life.trails[tp]
+        for unit in sorted([unit for unit in self._life.unowned if unit not in targeted]):
+            trail = self._life.trails[unit]
             if trail.released_offset < offset:
-                self._finish(tp, trail)
+                self._finish(unit, trail)
 
     def finish_all(self) -> None:
         """The life ends: nothing that waits can come any more."""
-        for tp, trail in list(self._life.trails.items()):
-            self._finish(tp, trail)
+        for unit, trail in list(self._life.trails.items()):
+            self._finish(unit, trail)
 
     def finish(self, trail: Trail) -> None:
         """Tells the rows of a trail as they are: nothing can be added to them."""
@@ -344,59 +278,23 @@ class Owners:
         for row in trail.handed:
             self._output.emit(row)
 
-    def _finish(self, tp: TopicPartition, trail: Trail) -> None:
+    def _finish(self, unit: Unit, trail: Trail) -> None:
         self.finish(trail)
-        self._life.trails.pop(tp, None)
-        self._life.unowned.discard(tp)
+        self._life.trails.pop(unit, None)
+        self._life.unowned.discard(unit)
 
-    def _drop_if_done(self, tp: TopicPartition, trail: Trail) -> None:
+    def _drop_if_done(self, unit: Unit, trail: Trail) -> None:
         if not (trail.released or trail.handed or trail.granted or trail.granted_spans):
-            self._life.trails.pop(tp, None)
-
-    # ------------------------------------------------------------ other names
-
-    def rename(self, new_topic: Mapping[TopicPartition, str | None], moment: Moment) -> None:
-        """At an online conversion: renames every open span, request and trail; one without a new
-        name ends UNOBSERVED.
-        """
-        life = self._life
-        for member in life.members.values():
-            unnamed = {tp for tp in member.spans if new_topic.get(tp) is None}
-            self.release(member, unnamed, Ending("UNOBSERVED", hidden=True), moment)
-            _rename_member(member, new_topic)
-        life.holders = {}
-        for member in life.members.values():
-            for tp in member.spans:
-                life.holders.setdefault(tp, []).append(member.member_id)
-        trails: dict[TopicPartition, Trail] = {}
-        for tp, trail in life.trails.items():
-            if (topic := new_topic.get(tp)) is not None:
-                trails[topic, tp[1]] = trail
-            else:
-                self.finish(trail)
-        life.trails = trails
-        life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
-
-    def forget_stamps(self, member: Member) -> None:
-        """The member's K8 has no assignment epochs: its writer is older than 4.3."""
-        for span in member.spans.values():
-            span.stamped = False
+            self._life.trails.pop(unit, None)
 
     # ------------------------------------------------------------ small parts
 
-    def _trail(self, tp: TopicPartition) -> Trail:
+    def _trail(self, unit: Unit) -> Trail:
         """The partition's trail, made if need be."""
-        trail = self._life.trails.get(tp)
+        trail = self._life.trails.get(unit)
         if trail is None:
-            trail = self._life.trails[tp] = Trail()
+            trail = self._life.trails[unit] = Trail()
         return trail
-
-    def _last_commit_at(self, tp: TopicPartition, last_hole: int) -> int | None:
-        name = tp[0] if self._life.protocol == CLASSIC else self._names.name(tp[0])
-        at, offset = (
-            self._life.commits.get((name, tp[1]), (None, -1)) if name is not None else (None, -1)
-        )
-        return at if last_hole <= offset else None
 
     def _duration(
         self, end: int | None, start: int | None, moment: Moment, what: str
@@ -420,15 +318,3 @@ class Owners:
         params = {"what": what, "ms": str(ms)}
         place = moment.at, moment.offset
         self._judge.note([Finding("NEGATIVE_DURATION", *place, "NEGATIVE", params)])
-
-
-def _rename_member(member: Member, new_topic: Mapping[TopicPartition, str | None]) -> None:
-    spans, requests = member.spans, member.requests
-    member.spans, member.requests = {}, {}
-    for tp, span in spans.items():
-        if (topic := new_topic[tp]) is not None:
-            span.other_name = tp[0]
-            member.spans[topic, tp[1]] = span
-    for tp, row in requests.items():
-        topic = new_topic.get(tp)
-        member.requests[topic if topic is not None else tp[0], tp[1]] = row

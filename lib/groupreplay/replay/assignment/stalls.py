@@ -2,7 +2,7 @@
 `stuck_members` is made of.
 
 The machine tells every stretch past a floor; the report decides which are long enough. Source:
-measures.md section 6, section 6.3 of the reference.
+docs/measures.md, Stuck.
 """
 
 from __future__ import annotations
@@ -11,23 +11,20 @@ from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_QUIET_MS, MIN_STALL_MS
+from groupreplay.limits import MIN_QUIET_MS, MIN_STALL_MS
 from groupreplay.records.consumer import (
     STATIC_LEAVE_EPOCH,
     UNRELEASED_PARTITIONS,
     UNREVOKED_PARTITIONS,
 )
-from groupreplay.replay.assignment.epochs import MAX_CHAIN_LENGTH
 from groupreplay.replay.change import Before, Moment
-from groupreplay.replay.facts import Chain, Stall
+from groupreplay.replay.facts import Stall
 from groupreplay.replay.life import (
     CLASSIC,
     CONSUMER,
     Life,
     Member,
-    RemovedMember,
     TopicPartition,
-    client_key,
 )
 from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
@@ -432,82 +429,3 @@ class Stalls:
 
     def others_committed_after(self, member_id: str, since: int) -> bool:
         return any(m != member_id and at >= since for m, at in self._life.committers)
-
-    # ------------------------------------------------------------ removed and back
-
-    def departed(self, member: Member, at: int) -> None:
-        """A member was removed, not replaced and not out of limbo: it may be back under its id, or
-        as the same client on the same host.
-        """
-        departures = self._life.departures
-        departures.pop(member.member_id, None)
-        departures[member.member_id] = RemovedMember(
-            at, member.member_id, member.client_id, member.client_host
-        )
-        if len(departures) > 64 + 2 * len(self._life.members):
-            for member_id in list(departures)[: len(departures) // 2]:
-                del departures[member_id]
-        self._life.departed_clients = None
-
-    def joined(self, member: Member, at: int, offset: int) -> None:
-        """A member joined: where it had been removed before, one more turn of a loop."""
-        departures = self._life.departures
-        if not departures:
-            return
-        departure = departures.get(member.member_id) or self._same_client(member)
-        if departure is None or at - departure.removed_at > MAX_CHAIN_GAP_MS:
-            return
-        del departures[departure.member_id]
-        self._life.departed_clients = None
-        self._add_turn(member, departure, at, offset)
-
-    def _same_client(self, member: Member) -> RemovedMember | None:
-        """The one departed member of the joiner's client id and host, if no live member and no
-        other departed one shares them.
-        """
-        gone = self._departed_like(member)
-        return (
-            self._life.departures[gone[0]]
-            if len(gone) == 1 and self._is_one_client(member)
-            else None
-        )
-
-    def _is_one_client(self, member: Member) -> bool:
-        """Whether no other live member has its client id and host."""
-        return member.client_id is not None and self._life.clients.get(member.client_key, 0) == 1
-
-    def _departed_like(self, member: Member) -> list[str]:
-        """Departed members of the same client id and host."""
-        if self._life.departed_clients is None:
-            index: dict[str, list[str]] = {}
-            for d in self._life.departures.values():
-                index.setdefault(client_key(d.client_id, d.client_host), []).append(d.member_id)
-            self._life.departed_clients = index
-        return self._life.departed_clients.get(member.client_key, [])
-
-    def _add_turn(self, member: Member, departure: RemovedMember, at: int, offset: int) -> None:
-        key = (
-            member.client_key
-            if self._is_one_client(member) and not self._departed_like(member)
-            else member.member_id
-        )
-        chain = self._life.loops.get(key)
-        if chain is not None and (
-            departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS
-            or len(chain.times_at) >= MAX_CHAIN_LENGTH
-        ):
-            self._output.emit_chain(chain)
-            chain = None
-        if chain is None:
-            life = self._life
-            chain = Chain(
-                **life.place,
-                from_offset=offset,
-                reason="FENCE_LOOP",
-                **member.client,
-                times_at=[],
-                ends_at=[],
-            )
-            life.loops[key] = chain
-        chain.times_at.append(departure.removed_at)
-        chain.ends_at.append(at)

@@ -18,9 +18,6 @@ from groupreplay.replay.rules.of_groups import generation
 
 Cause = tuple[str, str | None, str]
 
-CONSUMER_PROTOCOL_TYPE = "consumer"
-STREAMS_PROTOCOL = "stream"
-
 
 def assignment_of(member: GroupMember) -> frozenset[TopicPartition]:
     """The set of (topic, partition) that K2 gives a member; empty where its bytes are not of the

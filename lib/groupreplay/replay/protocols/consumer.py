@@ -1,7 +1,7 @@
 """A consumer group's operation (KIP-848): K3 to K8 and K16 applied to the members, epochs and
 targets told as they come.
 
-Source: GroupMetadataManager.replay for what a record does; measures.md section 3 for why an epoch
+Source: GroupMetadataManager.replay for what a record does; docs/measures.md (Epochs) for why one
 began.
 """
 

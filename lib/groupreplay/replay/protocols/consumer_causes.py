@@ -1,4 +1,4 @@
-"""Why an epoch of a consumer group began: the first cause that applies (measures.md section 3)."""
+"""Why an epoch of a consumer group began: the first cause that applies (docs/measures.md)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Cause = tuple[str, str | None, str]
 
 
 def find_cause(membership: Membership, operation: Operation) -> Cause:
-    """The first cause that applies, of measures.md section 3; judged against the group before the
+    """The first cause that applies, of docs/measures.md; judged against the group before the
     operation.
     """
     life = membership.life

@@ -105,8 +105,8 @@ def _is_seen_whole(operation: Operation) -> bool:
 
 
 def upgrade_online(membership: Membership, change: Change, operation: Operation) -> None:
-    """K2's tombstone, the classic members as K5 to K8 at the generation, then the joiner (sequence
-    12 of the reference).
+    """K2's tombstone, the classic members as K5 to K8 at the generation, then the
+    joiner.
     """
     life = membership.life
     epoch_before = known_epoch(life, operation)
@@ -141,8 +141,8 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
 
 
 def downgrade_online(membership: Membership, change: Change, operation: Operation) -> None:
-    """Every K3 to K8 goes and a K2 of the remaining members comes, with their target assignment
-    (sequence 13 of the reference).
+    """Every K3 to K8 goes and a K2 of the remaining members comes, with their target
+    assignment.
     """
     life = membership.life
     epoch_before = known_epoch(life, operation)

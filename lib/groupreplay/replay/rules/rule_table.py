@@ -1,5 +1,5 @@
-"""The rules of a coordinator's log as a table: the invariants of the reference's section 7, as
-corrected by recordings of 3.9 to 4.3.
+"""The rules of a coordinator's log as a table: the invariants of docs/rules.md, as corrected
+by recordings of 3.9 to 4.3.
 
 The checks of `replay.rules` judge by them. I3 is a measure and I23 a liveness property: neither is
 checked.

@@ -67,5 +67,6 @@ def fact_columns(context: ReportContext) -> list[Column]:
         sf.col("from_offset"),
         sf.col("to_offset"),
         sf.col("start_observed"),
+        integer("log_incarnation"),
     ]
     return [*night(context), *place]

@@ -1,4 +1,4 @@
-"""Order-free digests of tables, to say that two runs gave the same rows (measures.md section 7).
+"""Order-free digests of tables, to say that two runs gave the same rows (docs/measures.md).
 
 A row is hashed over its key and contract columns, and the hashes are summed mod 2^64: the sum of
 two disjoint parts is that of the whole, so a night adds its final rows to those of the nights
@@ -16,8 +16,14 @@ from pyspark.sql import functions as sf
 
 from groupreplay.report.table_spec import TableSpec
 
+LOG: Final = "log_incarnation"
+"""Hashed where it is not NULL: rows of a topic that was never created again have the digest that
+they had before there was this column.
+"""
+
 GROUP: Final = (
     "group_id",
+    LOG,
     "incarnation",
     "offsets_partition",
     "from_offset",
@@ -53,9 +59,10 @@ def row_hash(spec: TableSpec) -> Column:
 
 def hash_sql(digest: Sequence[str]) -> str:
     """The SQL of `row_hash`. digest: of a spec."""
-    values = [f"`{each}`" if each.isidentifier() else each for each in digest]
+    values = [f"`{each}`" if each.isidentifier() else each for each in digest if each != LOG]
+    hashed = [f"{value}, {value} IS NULL" for value in values] + [LOG] * (LOG in digest)
     # As one text: built of columns, a night's digests are thousands of calls of Java.
-    return f"xxhash64({', '.join(f'{value}, {value} IS NULL' for value in values)})"
+    return f"xxhash64({', '.join(hashed)})"
 
 
 def digest_of(hashes: str) -> Column:

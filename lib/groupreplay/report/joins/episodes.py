@@ -4,7 +4,7 @@
 A stall is one stretch and gives one episode or none. A chain is a list of repetitions; an episode
 is a run of them in which every one lies in some window of `*_window_ms` with at least `*_count` of
 them, and no two that follow each other are further apart than the window. Where the log began
-inside a stretch nothing is measured from it and nobody is charged (measures.md section 1), so such
+inside a stretch nothing is measured from it and nobody is charged (docs/measures.md), so such
 a stall gives no row.
 """
 
@@ -110,6 +110,7 @@ _FACT_NAMES: Final = (
     "from_offset",
     "to_offset",
     "start_observed",
+    "log_incarnation",
 )
 
 

@@ -82,6 +82,7 @@ def evidence_stalls(staged: DataFrame, context: ReportContext) -> DataFrame | No
         "*",
         sf.coalesce("_life.incarnation", sf.lit(-1)).alias("incarnation"),
         sf.coalesce("_life.offsets_partition", sf.lit(-1)).alias("offsets_partition"),
+        sf.nullif("_life.log", sf.lit(0)).alias("log_incarnation"),
         sf.col("position").alias("from_offset"),
         sf.lit(None).cast("bigint").alias("to_offset"),
         sf.lit(True).alias("start_observed"),
@@ -89,8 +90,9 @@ def evidence_stalls(staged: DataFrame, context: ReportContext) -> DataFrame | No
 
 
 def _lives(staged: DataFrame) -> DataFrame:
-    """group_id, _life: the newest incarnation that tonight's facts tell of."""
-    life = sf.max(sf.struct("incarnation", "offsets_partition")).alias("_life")
+    """group_id, _life: the newest incarnation, of the newest log, that tonight's facts are of."""
+    log = sf.coalesce("log_incarnation", sf.lit(0)).alias("log")
+    life = sf.max(sf.struct(log, "incarnation", "offsets_partition")).alias("_life")
     return (
         staged.where(sf.col("incarnation").isNotNull() & sf.col("group_id").isNotNull())
         .groupBy("group_id")

@@ -157,7 +157,10 @@ _OF_BATCHES: Final = (
     "damaged",
     "checksum does not match",
     "record format v{number} (magic {number}) is not read",
+    "batch length {number}",
     "batch length {number} runs past the end of the file",
+    "magic {number}",
+    "no record batch",
     "offset {number} in a batch of {number} to {number}",
     "offset {number} in a batch of {number} to {number}, after {number}",
     "{number} records in a batch that says {number}",
@@ -262,14 +265,14 @@ def _filled(
     left_out: str,
 ) -> Column:
     pieces = _PART.split(template)
-    told = []
+    shown = []
     for place, piece in enumerate(pieces):
         captured = sf.regexp_extract(value, regex, (place + 1) // 2)
         if place % 2 == 0:
-            told.append(sf.lit(piece))
+            shown.append(sf.lit(piece))
         elif piece == "member":
             # As an element of an array it is named once, however often its hash names it.
-            told.append(sf.get(sf.transform(sf.array(captured), member), sf.lit(0)))
+            shown.append(sf.get(sf.transform(sf.array(captured), member), sf.lit(0)))
         else:
-            told.append(captured if piece in _SHOWN else sf.lit(left_out))
-    return sf.concat(*told, sf.regexp_extract(value, regex, len(pieces) // 2 + 1))
+            shown.append(captured if piece in _SHOWN else sf.lit(left_out))
+    return sf.concat(*shown, sf.regexp_extract(value, regex, len(pieces) // 2 + 1))

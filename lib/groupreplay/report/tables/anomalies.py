@@ -101,13 +101,13 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         "offsets_partition",
         "offset",
         "ts_ms",
+        "log_incarnation",
         sf.get_json_object("detail", "$.path").alias("path"),
     )
+    place = ("offsets_partition", "offset", "log_incarnation")
     once = (
         rows.select("found.*", "*")
-        .groupBy(
-            "rule", "detail_code", "detail_names", "detail_values", "offsets_partition", "offset"
-        )
+        .groupBy("rule", "detail_code", "detail_names", "detail_values", *place)
         .agg(sf.max("ts_ms").alias("ts_ms"), sf.min("path").alias("path"))
     )
     return once.select(
@@ -118,6 +118,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         sf.col("offset").alias("from_offset"),
         sf.lit(None).cast("bigint").alias("to_offset"),
         sf.lit(True).alias("start_observed"),
+        "log_incarnation",
         "rule",
         sf.when(sf.col("rule") == TOPIC_RECREATED, "ERROR").otherwise("WARN").alias("severity"),
         # A log that is empty so far has no time of its own.

@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.report.joins.columns import instant, instants, integer, night, sane_ms
 from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.joins.digest import LOG
 from groupreplay.report.joins.thresholds import threshold
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
@@ -79,6 +80,7 @@ def migration_progress(inputs: TableInputs) -> DataFrame:
         _blockers(),
         _is_stalled(context),
         integer("group_epoch"),
+        integer("log_incarnation"),
     )
 
 
@@ -89,6 +91,7 @@ SPEC: Final = TableSpec(
     is_owned=True,
     digest=(
         "group_id",
+        LOG,
         "incarnation",
         "offsets_partition",
         "protocol",

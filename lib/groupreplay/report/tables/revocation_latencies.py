@@ -26,7 +26,7 @@ from groupreplay.report.tables.topics import with_topic_names
 
 
 def _revoke_ms(context: ReportContext) -> Column:
-    """While OPEN, as long as it has lasted at as-of (measures.md section 5); no duration from a
+    """While OPEN, as long as it has lasted at as-of (docs/measures.md); no duration from a
     start that was not seen, and none below 0.
     """
     lasted = sf.lit(context.as_of_ms) - sane_ms(sf.col("requested_at"))

@@ -1,5 +1,5 @@
-"""Bytes of one `__consumer_offsets` record to a record of `records.py`: total, pure, driven by the
-tables of `layouts`.
+"""Bytes of one `__consumer_offsets` record to a record of `groupreplay.records`: total, pure,
+driven by the tables of `layouts`.
 
 A key is int16 type + message, never flexible. A value is int16 version + message; None is a
 tombstone. Source:

@@ -32,7 +32,8 @@ OpenFile = Callable[[str], BinaryIO]
 
 
 def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[str, list[Any]]]:
-    """The rows of one unit, as column lists (`rows.COLUMNS`) of bounded size, the `unit` row last.
+    """The rows of one unit, as column lists (`raw_rows.COLUMNS`) of bounded size, the `unit` row
+    last.
 
     open_file: opens a path of the unit for reading bytes. Never raises for what the files hold or
         lack: that is `damage` rows.

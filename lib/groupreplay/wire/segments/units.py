@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 SEGMENTS = "segments"
 DUMP_LOG = "dump_log"
 KAFKA = "kafka"
+
+NO_BOUND: Final = -1
+"""No bound: as a start, from wherever the log begins; as an end, as far as the log goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,9 @@ class UnitFile:
 class Unit:
     """One stretch of one partition of the offsets topic.
 
-    start_offset: land nothing below it; -1: from wherever the log begins.
-    end_offset: exclusive; batches whose base offset is at or above it belong to another unit; -1:
-        open.
+    start_offset: land nothing below it, or NO_BOUND.
+    end_offset: exclusive, or NO_BOUND; a batch whose base offset is at or above it belongs to
+        another unit.
     source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
     holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and
         what it finds came late; none: it reads what is new.

@@ -164,7 +164,7 @@ class DateFormat:
         return read
 
 
-class Layout:
+class LineLayout:
     """A compiled pattern.
 
     timezone: the zone that the pattern itself writes its dates in (`%d{..}{UTC}`), None: the
@@ -187,7 +187,7 @@ class Layout:
         self._has_level, self.has_logger = "(?P<level>" in regex, "(?P<logger>" in regex
 
     @classmethod
-    def of(cls, pattern: str) -> Layout:
+    def of(cls, pattern: str) -> LineLayout:
         """Raises ValueError with one sentence for a pattern whose lines cannot be told apart,
         placed in time or read.
         """

@@ -11,12 +11,12 @@ from groupreplay.records.log_events import SERVER_LOG, Damaged, LogEvent, Unmatc
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.text.broker_clock import BrokerClock
 from groupreplay.wire.text.contact_runs import ContactReducer, ContactRun
-from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, Layout
+from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, LineLayout
 from groupreplay.wire.text.request_log import LineScanner, RequestLogParser
 from groupreplay.wire.text.server_log import ServerLogParser
 from groupreplay.wire.text.server_templates import HOUSEKEEPING
 from groupreplay.wire.text.text_lines import LINE_BYTES_MAX, Lines, TooLong, WholeLines
-from groupreplay.wire.text.text_rows import Counts, TextRows
+from groupreplay.wire.text.text_rows import LineCounts, TextRows
 from groupreplay.wire.text.text_units import TextUnit
 
 SERVER_LINE_BYTES_MAX: Final = 1 << 20
@@ -31,7 +31,7 @@ OpenFile = Callable[[str], BinaryIO]
 
 
 class _Reader(Protocol):
-    counts: Counts
+    counts: LineCounts
 
     def feed(self, lines: Lines) -> None:
         """Takes the next whole lines."""
@@ -50,7 +50,7 @@ def read_text_unit(unit: TextUnit, open_file: OpenFile) -> Iterator[dict[str, li
     rows = TextRows(unit)
     if unit.failure:
         rows.add_failure(unit.start_position, unit.failure)
-        rows.add_file(Counts(), None, unit.failure)
+        rows.add_file(LineCounts(), None, unit.failure)
         yield rows.take()
         return
     reader: _Reader = (
@@ -78,7 +78,9 @@ def read_text_unit(unit: TextUnit, open_file: OpenFile) -> Iterator[dict[str, li
     yield rows.take()
 
 
-def _add_too_long(counts: Counts, rows: TextRows, position: int, start: bytes, size: int) -> None:
+def _add_too_long(
+    counts: LineCounts, rows: TextRows, position: int, start: bytes, size: int
+) -> None:
     counts.lines += 1
     counts.too_long += 1
     rows.end_damage()
@@ -98,9 +100,9 @@ class _ServerLines:
     """
 
     def __init__(self, unit: TextUnit, rows: TextRows) -> None:
-        self.counts = Counts()
+        self.counts = LineCounts()
         self._rows = rows
-        layout = Layout.of(unit.layout)
+        layout = LineLayout.of(unit.layout)
         self._parser = ServerLogParser(layout, _clock(unit, layout))
         self._left = CONTINUATION_MAX if unit.start_position > 0 else 0
 
@@ -151,7 +153,7 @@ class _RequestParser:
     """
 
     def __init__(self, unit: TextUnit) -> None:
-        self._layout = Layout.of(unit.layout)
+        self._layout = LineLayout.of(unit.layout)
         self._clock = _clock(unit, self._layout)
         self._parser = RequestLogParser(self._to_ms, unit.message_field, unit.time_field)
         self.parse = (
@@ -175,7 +177,7 @@ class _RequestParser:
         return None if read is None else self._clock.to_ms(*read)
 
 
-def _clock(unit: TextUnit, layout: Layout) -> BrokerClock:
+def _clock(unit: TextUnit, layout: LineLayout) -> BrokerClock:
     clock = BrokerClock(layout.timezone or unit.timezone)
     clock.resume(unit.last_ms)
     return clock
@@ -187,7 +189,7 @@ class _RequestLines:
     """
 
     def __init__(self, unit: TextUnit, rows: TextRows) -> None:
-        self.counts = Counts()
+        self.counts = LineCounts()
         self._rows = rows
         self._parse = _RequestParser(unit).parse
         self._reducer = ContactReducer()

@@ -9,7 +9,7 @@ from typing import Any
 
 from groupreplay.records.log_events import Damaged, LogEvent, Unmatched
 from groupreplay.wire.text.broker_clock import BrokerClock
-from groupreplay.wire.text.line_layout import Layout
+from groupreplay.wire.text.line_layout import LineLayout
 from groupreplay.wire.text.line_template import NUMBERS, Fields, Template, match
 from groupreplay.wire.text.rebalance_reasons import member_ids_of, split_reason
 from groupreplay.wire.text.server_templates import (
@@ -44,7 +44,7 @@ class ServerLogParser:
     imitates a line gives the event of its own group, or `Unmatched`.
     """
 
-    def __init__(self, layout: Layout, clock: BrokerClock) -> None:
+    def __init__(self, layout: LineLayout, clock: BrokerClock) -> None:
         self._layout = layout
         self._clock = clock if layout.timezone is None else BrokerClock(layout.timezone)
         self._has_logger = layout.has_logger

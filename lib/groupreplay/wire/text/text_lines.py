@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from groupreplay.wire.byte_stream import CHUNK_BYTES, ByteStream
-from groupreplay.wire.text.text_units import OPEN
+from groupreplay.wire.text.text_units import END_OF_FILE
 
 LINE_BYTES_MAX = 16 << 20
 """A longer line is passed over and told, never held. The longest that Kafka writes, a join of a
@@ -63,7 +63,7 @@ class WholeLines:
             if not self._skip_line():
                 return  # No line began here, or none that has ended: the stretch before knows.
         held = b""
-        while self._end == OPEN or self._position < self._end:
+        while self._end == END_OF_FILE or self._position < self._end:
             chunk = self._read()
             if not chunk:
                 break
@@ -108,7 +108,7 @@ class WholeLines:
         """How many bytes of what is held are whole lines that begin before the end of the
         stretch.
         """
-        if self._end != OPEN and self._position + len(held) > self._end:
+        if self._end != END_OF_FILE and self._position + len(held) > self._end:
             newline = held.find(b"\n", self._end - 1 - self._position)
             if newline >= 0:
                 return newline + 1

@@ -41,7 +41,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(slots=True)
-class Counts:
+class LineCounts:
     """What became of the lines of one stretch: lines = matched + unmatched + continuation + passed
     + damaged + too_long.
 
@@ -197,12 +197,12 @@ class TextRows:
         self.add_damage(position, reason, b"", 0)
         self.end_damage()
 
-    def add_file(self, counts: Counts, next_position: int | None, failure: str | None) -> None:
+    def add_file(self, counts: LineCounts, next_position: int | None, failure: str | None) -> None:
         """What the stretch came to."""
         unit = self._unit
         told = {
             each.name: getattr(counts, each.name)
-            for each in fields(Counts)
+            for each in fields(LineCounts)
             if each.name != "loggers"
         }
         about = {

@@ -7,8 +7,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-OPEN = -1
-"""No bound: as far as the file goes."""
+END_OF_FILE = -1
+"""As an end: as far as the file goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class TextUnit:
     broker, timezone, layout, message_field, time_field: of its source.
     identity: of `sources.text_logs`, "" for a file with a failure.
     start_position, end_position: of the text, unpacked; a line belongs to the stretch in which it
-        begins, end exclusive or OPEN.
+        begins, end exclusive or END_OF_FILE.
     last_ms: time of the newest line landed of this file before, -1 none.
     failure: why it could not be read when it was planned, "" if it could.
     """
@@ -35,7 +35,7 @@ class TextUnit:
     time_field: str | None
     identity: str
     start_position: int = 0
-    end_position: int = OPEN
+    end_position: int = END_OF_FILE
     last_ms: int = -1
     failure: str = ""
 

@@ -93,6 +93,7 @@ def test_a_life_comes_back_as_it_was(recorded: RecordedGroup) -> None:
     assert state.to_bytes(back) == data
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(entries=logs())
 def test_any_life_comes_back_as_it_was(entries: list[Entry]) -> None:
@@ -105,12 +106,13 @@ def test_any_life_comes_back_as_it_was(entries: list[Entry]) -> None:
         assert state.to_bytes(state.from_bytes(data)) == data
 
 
+@pytest.mark.long
 def test_equal_lives_are_equal_bytes_whatever_the_order_of_sets() -> None:
     """Python orders sets of strings anew in every process: two tasks that replay one group must
     write one state.
     """
     code = (
-        "import hashlib; from tests.replay.test_state import state_of; from"
+        "import hashlib; from tests.replay.test_saved_life import state_of; from"
         " tests.support.recordings import"
         " group;print([hashlib.sha256(state_of(group(*name))).hexdigest() for name in"
         " [('churn-4.3', 'churn-mixed-b'), ('migration-4.3', 'rollback'), ('brokers-killed-4.2',"
@@ -170,6 +172,7 @@ def held(value: Any, cls: type[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("kind", "module"), [(LIFE, state), (EVIDENCE, evidence_state)])
+@pytest.mark.long
 def test_a_state_without_a_field_that_has_a_default_is_read_with_it(kind: str, module: Any) -> None:
     """So may every state be that was written before the field came."""
     kept_codec: Codec[Any] = module._CODEC

@@ -9,7 +9,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.errors import NotReady
 from groupreplay.night.history import PastNight
-from groupreplay.night.land_lines import RAW_LINES
+from groupreplay.night.landing.line_stream import RAW_LINES
+from groupreplay.night.landing.record_stream import RAW_RECORDS
 from groupreplay.tables.warehouse import Warehouse
 
 
@@ -19,14 +20,14 @@ def check_kept(warehouse: Warehouse, nights: Sequence[PastNight]) -> None:
     nights: those that are to be replayed, in order, with all that come after.
     """
     kept = {
-        "raw_records": _nights_in(warehouse, "raw_records"),
+        RAW_RECORDS: _nights_in(warehouse, RAW_RECORDS),
         RAW_LINES: _nights_in(warehouse, RAW_LINES),
     }
     gone = [
         (place, table)
         for place, night in enumerate(nights)
         for table, landed in (
-            ("raw_records", night.landing.raw_version),
+            (RAW_RECORDS, night.landing.raw_version),
             (RAW_LINES, night.lines.raw_version if night.lines else -1),
         )
         if landed >= 0 and night.logical_date not in kept[table]
@@ -54,7 +55,7 @@ def _nights_in(warehouse: Warehouse, table: str) -> set[date]:
     """Every night that landed something has a row that says what was read."""
     if not warehouse.exists(table):
         return set()
-    told = warehouse.read(table).where(
+    summaries = warehouse.read(table).where(
         (sf.col("cluster") == warehouse.cluster) & sf.col("kind").isin("unit", "file")
     )
-    return {row["logical_date"] for row in told.select("logical_date").distinct().collect()}
+    return {row["logical_date"] for row in summaries.select("logical_date").distinct().collect()}

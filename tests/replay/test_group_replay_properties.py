@@ -34,6 +34,8 @@ from tests.support.random_logs import NAMES, logs
 from tests.support.recordings import RecordedGroup, all_groups
 from tests.support.replaying import boundaries, carried, difference, fact_keys, reduced, replayed
 
+pytestmark = pytest.mark.long
+
 _RECORDED = [group for group in all_groups() if len(boundaries(group.entries)) > 3]
 
 
@@ -86,7 +88,7 @@ KEYS: dict[type[Fact], tuple[str, ...]] = {
     TopicSeen: ("topic_id",),
     GroupSnapshot: (),
 }
-"""Keys of the tables (design.md, section 5), within one incarnation of one group."""
+"""Keys of the tables (docs/tables.md), within one incarnation of one group."""
 
 
 def key_of(fact: Fact) -> tuple[Any, ...]:

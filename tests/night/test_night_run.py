@@ -10,7 +10,10 @@ import pytest
 
 from groupreplay.config.model import Config
 from groupreplay.night.night import Night
-from groupreplay.night.plan import Inputs, Plan
+from groupreplay.night.night_run import acquire
+from groupreplay.night.plans.inputs import Inputs
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.results import Results
 from groupreplay.tables.runs import DONE, FAILED, PLANNED, REPLAYED, Ledger, Run
 from groupreplay.tables.warehouse import Warehouse
 
@@ -54,11 +57,11 @@ def test_only_a_run_that_is_not_done_is_marked_failed(
     night = Night(
         config, cast(Warehouse, None), cast(Ledger, ledger), DAY, [], Inputs((), (), 0, ())
     )
-    night.acquire(Plan(()), PLANNED, whole=True)
+    run = acquire(night, Plan(()), Results(), PLANNED, whole=True)
 
     def go_on_and_fail() -> None:
-        with night.failing():
-            night.advance(reached, night.plan)
+        with run.failing():
+            run.advance(reached, run.results)
             raise ValueError("a table was lost")
 
     with pytest.raises(ValueError, match="a table was lost"):

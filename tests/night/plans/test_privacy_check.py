@@ -11,8 +11,10 @@ import pytest
 from groupreplay.config.model import PrivacyConfig
 from groupreplay.errors import ConfigError
 from groupreplay.night.history import PastNight
-from groupreplay.night.plan import Landing, Plan
-from groupreplay.night.privacy_check import check_privacy
+from groupreplay.night.landing.landed import RecordsLanding
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.plan_json import from_json, to_json
+from groupreplay.night.plans.privacy_check import check_privacy
 from groupreplay.report.joins.privacy import HashKeys, hash_keys
 
 
@@ -25,7 +27,11 @@ def check(
 ) -> None:
     nights = [
         PastNight(
-            date(2026, 1, day), True, Landing(), {}, hashed=before.fingerprint if before else ""
+            date(2026, 1, day),
+            True,
+            RecordsLanding(),
+            {},
+            hashed=before.fingerprint if before else "",
         )
         for day in (1, 2)
     ]
@@ -89,5 +95,5 @@ def test_raw_rows_and_states_must_be_where_they_were() -> None:
 
 def test_plan_remembers_what_was_hashed_and_old_ones_hashed_nothing() -> None:
     plan = Plan((), hashed="client_id/0123")
-    assert Plan.from_json(plan.to_json()) == plan
-    assert Plan.from_json(plan.to_json().replace(',"hashed":"client_id/0123"', "")).hashed == ""
+    assert from_json(Plan, to_json(plan)) == plan
+    assert from_json(Plan, to_json(plan).replace(',"hashed":"client_id/0123"', "")).hashed == ""

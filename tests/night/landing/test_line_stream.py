@@ -1,6 +1,4 @@
-"""Logs of brokers over nights: each line is landed once, whatever became of its file; and what
-nights carry on.
-"""
+"""Logs of brokers over nights: each line is landed once, whatever became of its file."""
 
 from __future__ import annotations
 
@@ -10,15 +8,18 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
 from groupreplay.night.dry_run import planned_lines
-from groupreplay.night.land_lines import RAW_LINES, land_lines
-from groupreplay.night.lines_landed import LinesLanding
-from groupreplay.night.plan import Inputs, Landing, Plan, find_inputs
-from groupreplay.sources.text_logs import TextLanded, plan_text_units
+from groupreplay.night.landing.land_units import land
+from groupreplay.night.landing.landed import LinesLanding
+from groupreplay.night.landing.landed_lines import after_look
+from groupreplay.night.landing.line_stream import RAW_LINES, LineStream
+from groupreplay.night.plans.inputs import Inputs, find_inputs
+from groupreplay.night.plans.plan import Plan
+from groupreplay.night.plans.plan_json import from_json, to_json
+from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.tables.warehouse import Warehouse
 from tests.workers.test_read_text_units import event_line, request_line, server_line
 
@@ -32,7 +33,6 @@ def inputs_of(folder: Path) -> Inputs:
     return find_inputs(Config(cluster="c", warehouse="/none", sources=(server, request)))
 
 
-@pytest.mark.spark
 def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -43,9 +43,11 @@ def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(
 
     def night(day: int, before: LinesLanding) -> LinesLanding:
         inputs, at = inputs_of(logs), NIGHT + timedelta(days=day)
-        seen = before.seen((file.identity for file in inputs.texts), at)
+        seen = after_look(before, (file.identity for file in inputs.texts), at)
         units = plan_text_units(inputs.texts, before.watermarks)
-        return land_lines(warehouse, at, units, seen, {"run_id": "r"}) if units else seen
+        if not units:
+            return seen
+        return land(warehouse, at, LineStream(tuple(units)), seen, {"run_id": "r"})
 
     def landed(version: int | None = None) -> Counter[tuple[Any, ...]]:
         rows = (
@@ -88,7 +90,7 @@ def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(
     assert landed() == expected
 
     server.write_bytes(server.read_bytes() + event_line(3600 + 5))
-    again = night(1, LinesLanding.from_json(second.to_json()))
+    again = night(1, from_json(LinesLanding, to_json(second)))
     expected += Counter({("server_log", "m-3605", 1, 21): 1})
     assert landed() == expected
     assert (second.rows, again.rows, again.kinds) == (4, 5, ("damage", "file", "line"))
@@ -96,68 +98,12 @@ def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(
     assert landed(again.raw_version) == expected
 
 
-def marks(**last_seen: str) -> dict[str, TextLanded]:
-    return {name: TextLanded(1, 2, 3, seen) for name, seen in last_seen.items()}
-
-
-def test_logs_not_seen_for_thirty_nights_are_forgotten() -> None:
-    before = LinesLanding(
-        watermarks=marks(there="2026-10-01", gone="2026-10-20", lost="2026-10-21")
-    )
-    after = before.seen(["there"], NIGHT)
-    assert after.watermarks == marks(there="2026-11-20", lost="2026-10-21")
-
-
-def stretch(
-    identity: str = "a", next_position: int | None = 10, failure: str | None = None
-) -> dict[str, Any]:
-    return {
-        "identity": identity,
-        "next_position": next_position,
-        "size": 20,
-        "last_ms": 5,
-        "failure": failure,
-    }
-
-
-def test_watermarks_are_the_furthest_of_all_stretches() -> None:
-    seen = NIGHT.isoformat()
-    landing = LinesLanding().landed(
-        [stretch(), stretch(next_position=30), stretch(next_position=None), stretch(identity="")],
-        NIGHT,
-    )
-    assert landing.watermarks == {"a": TextLanded(30, 20, 5, seen)}
-    for order in ((1, 0), (0, 1)):
-        both = [stretch(), stretch(next_position=30, failure="cannot be read on: no")]
-        assert LinesLanding().landed([both[place] for place in order], NIGHT).watermarks == {
-            "a": TextLanded(30, -1, 5, seen)
-        }
-    ended = LinesLanding(watermarks={"a": TextLanded(3, -1, 1, seen)}).landed(
-        [stretch(failure="gzip ends early")], NIGHT
-    )
-    assert ended.watermarks == {"a": TextLanded(10, 20, 5, seen)}
-
-
-def test_plan_goes_to_json_and_back_and_reads_that_of_a_version_without_logs(
-    tmp_path: Path,
-) -> None:
+def test_units_of_logs_are_part_of_a_plan(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_bytes(server_line(0))
     (tmp_path / "request.log").write_bytes(request_line(0))
-    inputs = inputs_of(tmp_path)
-    units = plan_text_units(inputs.texts, {})
-    lines = LinesLanding(
-        watermarks=marks(a="2026-11-20"),
-        sources=("server_log",),
-        rows=3,
-        kinds=("file", "line"),
-        raw_version=4,
-    )
-    plan = Plan((), landing=Landing(), text_units=tuple(units), lines=lines)
-    assert Plan.from_json(plan.to_json()) == plan
-    assert len(units) == 2
-    old = Plan((), landing=Landing()).to_json().replace(',"text_units":[],"lines":null', "")
-    assert "lines" not in old
-    assert Plan.from_json(old) == Plan((), landing=Landing())
+    plan = Plan((), text_units=tuple(plan_text_units(inputs_of(tmp_path).texts, {})))
+    assert len(plan.text_units) == 2
+    assert from_json(Plan, to_json(plan)) == plan
 
 
 def test_a_dry_run_tells_of_logs_and_of_files_that_wait(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
-"""Units to JSON and back; results."""
+"""Units to JSON and back."""
 
 from __future__ import annotations
 
-from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.segments.units import DUMP_LOG, SEGMENTS, Unit, UnitFile
 
 
@@ -11,8 +10,3 @@ def test_a_unit_survives_the_journey() -> None:
     unit = Unit(7, -1, 99, files, "segments", "__consumer_offsets-7")
     assert Unit.from_json(unit.to_json()) == unit
     assert Unit.from_json(Unit(0, 0, -1, (), "", "").to_json()).files == ()
-
-
-def test_results_are_values() -> None:
-    assert UnknownType(24) == UnknownType(24)
-    assert Undecodable("x") != Undecodable("y")

@@ -1,0 +1,97 @@
+"""Members that are removed and come back, again and again: FENCE_LOOP of `stuck_members`.
+
+Source: docs/measures.md, Stuck.
+"""
+
+from __future__ import annotations
+
+from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.replay.assignment.epochs import MAX_CHAIN_LENGTH
+from groupreplay.replay.facts import Chain
+from groupreplay.replay.life import Life, Member, RemovedMember, client_key
+from groupreplay.replay.output import Output
+
+
+class FenceLoops:
+    """The chains of one life, and who was removed and may come back."""
+
+    def __init__(self, life: Life, output: Output) -> None:
+        self._life = life
+        self._output = output
+
+    def departed(self, member: Member, at: int) -> None:
+        """A member was removed, not replaced and not out of limbo: it may be back under its id, or
+        as the same client on the same host.
+        """
+        departures = self._life.departures
+        departures.pop(member.member_id, None)
+        departures[member.member_id] = RemovedMember(
+            at, member.member_id, member.client_id, member.client_host
+        )
+        if len(departures) > 64 + 2 * len(self._life.members):
+            for member_id in list(departures)[: len(departures) // 2]:
+                del departures[member_id]
+        self._life.departed_clients = None
+
+    def joined(self, member: Member, at: int, offset: int) -> None:
+        """A member joined: where it had been removed before, one more turn of a loop."""
+        departures = self._life.departures
+        if not departures:
+            return
+        departure = departures.get(member.member_id) or self._same_client(member)
+        if departure is None or at - departure.removed_at > MAX_CHAIN_GAP_MS:
+            return
+        del departures[departure.member_id]
+        self._life.departed_clients = None
+        self._add_turn(member, departure, at, offset)
+
+    def _same_client(self, member: Member) -> RemovedMember | None:
+        """The one departed member of the joiner's client id and host, if no live member and no
+        other departed one shares them.
+        """
+        gone = self._departed_like(member)
+        return (
+            self._life.departures[gone[0]]
+            if len(gone) == 1 and self._is_one_client(member)
+            else None
+        )
+
+    def _is_one_client(self, member: Member) -> bool:
+        """Whether no other live member has its client id and host."""
+        return member.client_id is not None and self._life.clients.get(member.client_key, 0) == 1
+
+    def _departed_like(self, member: Member) -> list[str]:
+        """Departed members of the same client id and host."""
+        if self._life.departed_clients is None:
+            index: dict[str, list[str]] = {}
+            for d in self._life.departures.values():
+                index.setdefault(client_key(d.client_id, d.client_host), []).append(d.member_id)
+            self._life.departed_clients = index
+        return self._life.departed_clients.get(member.client_key, [])
+
+    def _add_turn(self, member: Member, departure: RemovedMember, at: int, offset: int) -> None:
+        key = (
+            member.client_key
+            if self._is_one_client(member) and not self._departed_like(member)
+            else member.member_id
+        )
+        chain = self._life.loops.get(key)
+        if chain is not None and (
+            departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS
+            or len(chain.times_at) >= MAX_CHAIN_LENGTH
+        ):
+            self._output.emit_chain(chain)
+            chain = None
+        if chain is None:
+            life = self._life
+            chain = Chain(
+                **life.place,
+                from_offset=offset,
+                reason="FENCE_LOOP",
+                **member.client,
+                times_at=[],
+                ends_at=[],
+            )
+            life.loops[key] = chain
+        chain.times_at.append(departure.removed_at)
+        chain.ends_at.append(at)
