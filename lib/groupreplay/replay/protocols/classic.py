@@ -1,6 +1,14 @@
 """A classic group's operation: one K2, the whole group after a rebalance (KIP-62, KIP-345).
 
-Join phases leave no record: they show as gaps in generations.
+| K2 | against the K2 before | what it is |
+|---|---|---|
+| with members | a higher generation | a rebalance that ended |
+| with members | the same generation, the same number of members | a static member came back |
+| without members | a higher generation, or 0 | the group is empty |
+| tombstone | | the group is gone: `consumer_groups` |
+
+A generation never falls (I19). Members have what the leader gave them: target and assignment are
+one. Join phases leave no record: they show as gaps in generations.
 """
 
 from __future__ import annotations

@@ -1,8 +1,17 @@
-"""A consumer group's operation (KIP-848): K3 to K8 and K16 applied to the members, epochs and
-targets told as they come.
+"""A consumer group's operation (KIP-848): what each record does to the life.
 
-Source: GroupMetadataManager.replay for what a record does; docs/measures.md (Epochs) for why one
-began.
+| record | its value | its tombstone |
+|---|---|---|
+| K3 | begins an epoch, the one before plus 1 | the group is gone: `consumer_groups` |
+| K4 | names topic ids (up to 4.0) | nothing |
+| K5 | a member joins, or changes what it wants | the member is gone, with its target |
+| K6 | the targets before it are whole: at the epoch, never past it | nothing |
+| K7 | a member's target | the member has none |
+| K8 | a member's epoch, state and partitions (`rules.of_members.LEGAL`) | it has none |
+| K16 | the topics that a regular expression stands for (4.1+) | it is not resolved |
+
+Tombstones of a member come as K8, K7, K5. Source: GroupMetadataManager.replay for what a record
+does; docs/measures.md (Epochs) for why an epoch began.
 """
 
 from __future__ import annotations
