@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from groupreplay.evidence.evidence_facts import AssignorFailure
-from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.evidence.memory import Evidence, Line, Proofs, place
 from groupreplay.evidence.refusal_runs import RUN_GAP_MS
 
 
-def replay_assignor(evidence: Evidence, line: Line, output: Output) -> None:
+def replay_assignor(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes a line about a target that was, or was not, computed: begins, lengthens or ends a
     run.
     """
@@ -27,7 +27,7 @@ def replay_assignor(evidence: Evidence, line: Line, output: Output) -> None:
         _end(evidence, output)
 
 
-def _fail(evidence: Evidence, line: Line, output: Output) -> None:
+def _fail(evidence: Evidence, line: Line, output: Proofs) -> None:
     event, failure = line.event, evidence.failure
     if failure is not None and (
         failure.reason != event.detail or event.at_ms - failure.last_at > RUN_GAP_MS
@@ -50,13 +50,13 @@ def _fail(evidence: Evidence, line: Line, output: Output) -> None:
     failure.attempts += line.requests
 
 
-def _end(evidence: Evidence, output: Output) -> None:
+def _end(evidence: Evidence, output: Proofs) -> None:
     if evidence.failure is not None:
         output.emit(evidence.failure)
         evidence.failure = None
 
 
-def forget_failure(evidence: Evidence, output: Output) -> None:
+def forget_failure(evidence: Evidence, output: Proofs) -> None:
     """Ends a run that no later line can lengthen."""
     if evidence.failure is not None and evidence.last_at - evidence.failure.last_at > RUN_GAP_MS:
         _end(evidence, output)

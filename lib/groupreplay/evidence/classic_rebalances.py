@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Rebalance
-from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.evidence.memory import Evidence, Line, Proofs, place
 from groupreplay.records.log_events import LogEvent
 
 COMPLETED: Final = "COMPLETED"
@@ -58,7 +58,7 @@ found so when a coordinator has loaded it.
 """
 
 
-def replay_rebalance(evidence: Evidence, line: Line, output: Output) -> None:
+def replay_rebalance(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes a line of a classic group's rebalance."""
     event, current = line.event, evidence.rebalances.get(line.broker)
     if event.event in ("JOIN_PHASE_STARTED", "GROUP_LOADED"):
@@ -103,7 +103,7 @@ def _interrupt_others(evidence: Evidence, line: Line) -> None:
             rebalance.outcome, rebalance.ended_at = INTERRUPTED, line.event.at_ms
 
 
-def forget_rebalances(evidence: Evidence, output: Output) -> None:
+def forget_rebalances(evidence: Evidence, output: Proofs) -> None:
     """Tells of those that another coordinator interrupted, once no clock is so far ahead that they
     could go on, and of those that a conversion ended, once it cannot have failed.
     """
@@ -131,7 +131,7 @@ def _begin(evidence: Evidence, line: Line) -> Rebalance:
     )
 
 
-def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output: Output) -> None:
+def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output: Proofs) -> None:
     ended = evidence.rebalances.pop(broker, None)
     if ended is not None:
         if ended.outcome == OPEN:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Contact, Departure, Outage, Silence
-from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Output, place
+from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
 from groupreplay.evidence.refusal_runs import COORDINATOR_ERRORS
 from groupreplay.evidence.removals import FENCED
 from groupreplay.limits import MIN_SILENCE_MS
@@ -43,7 +43,7 @@ HEARTBEAT: Final = "HEARTBEAT"
 LATE: Final = "LATE"
 
 
-def replay_request(evidence: Evidence, line: Line, output: Output) -> None:
+def replay_request(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes an answered request, or a run of them."""
     event = line.event
     is_unavailable = event.error_code in COORDINATOR_ERRORS
@@ -68,7 +68,7 @@ def replay_request(evidence: Evidence, line: Line, output: Output) -> None:
         contact.heartbeats += line.requests
 
 
-def _see(evidence: Evidence, contact: Contact, line: Line, output: Output) -> None:
+def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> None:
     """Any answer shows that the member was there; a silence before it over the same connection was
     its own.
     """
@@ -85,7 +85,7 @@ def _is_leave(event: LogEvent) -> bool:
     return event.event == "CONSUMER_GROUP_HEARTBEAT" and event.epoch is not None and event.epoch < 0
 
 
-def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Output) -> Contact | None:
+def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Contact | None:
     """The member's contact. A granted request begins one, and another once it ended; an error
     begins none: who was never let in is no member.
     """
@@ -123,7 +123,7 @@ def _came(event: LogEvent) -> int:
     return event.started_ms if event.started_ms is not None else event.at_ms
 
 
-def _alive(evidence: Evidence, contact: Contact, line: Line, output: Output) -> None:
+def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> None:
     """An accepted heartbeat, or a run of them without a gap."""
     event, last = line.event, contact.last_heartbeat_at
     _heard_again(evidence, contact.member_id, output)
@@ -188,18 +188,18 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
     )
 
 
-def _heard_again(evidence: Evidence, member_id: str, output: Output) -> None:
+def _heard_again(evidence: Evidence, member_id: str, output: Proofs) -> None:
     if member_id in evidence.silences:
         output.emit(evidence.silences.pop(member_id))
 
 
-def hear_refused(evidence: Evidence, line: Line, output: Output) -> None:
+def hear_refused(evidence: Evidence, line: Line, output: Proofs) -> None:
     """A request of a member that was fenced, whatever its answer: the process lives."""
     for member_id in {line.event.member_id, line.event.other_member_id} - {None}:
         _heard_again(evidence, member_id or "", output)
 
 
-def forget_contacts(evidence: Evidence, output: Output) -> None:
+def forget_contacts(evidence: Evidence, output: Proofs) -> None:
     """Ends what no later line can change."""
     for member_id, silence in list(evidence.silences.items()):
         if evidence.last_at - (silence.until_at or 0) > LATE_MS:
@@ -223,7 +223,7 @@ def _no_coordinator(evidence: Evidence, line: Line) -> None:
     evidence.outage.attempts += line.requests
 
 
-def _coordinator_there(evidence: Evidence, event: LogEvent, output: Output) -> None:
+def _coordinator_there(evidence: Evidence, event: LogEvent, output: Proofs) -> None:
     if evidence.outage is not None:
         evidence.outage.until_at = max(event.at_ms, evidence.outage.last_at)
         output.emit(evidence.outage)

@@ -16,7 +16,7 @@ from groupreplay.evidence.contacts import (
     see_departure,
 )
 from groupreplay.evidence.evidence_facts import EvidenceFact
-from groupreplay.evidence.memory import Evidence, Line, Output
+from groupreplay.evidence.memory import Evidence, Line, Proofs
 from groupreplay.evidence.refusal_runs import forget_refusals, replay_refusal
 from groupreplay.evidence.removals import learn_instance, replay_departure, settle_departures
 from groupreplay.evidence.shards import replay_shard
@@ -33,7 +33,7 @@ class EvidenceReplay:
 
     def __init__(self, group_id: str) -> None:
         self._evidence = Evidence(group_id)
-        self._output = Output()
+        self._output = Proofs()
 
     @classmethod
     def restore(cls, group_id: str, data: bytes) -> EvidenceReplay:

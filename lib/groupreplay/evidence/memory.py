@@ -67,8 +67,8 @@ class Evidence:
 
 
 @dataclass(slots=True)
-class Output:
-    """Where facts go once they are final."""
+class Proofs:
+    """Where facts of evidence go once they are final."""
 
     facts: list[EvidenceFact] = field(default_factory=list)
 

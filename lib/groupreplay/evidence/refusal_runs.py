@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import MAX_TIMES, Refusal
-from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.evidence.memory import Evidence, Line, Proofs, place
 from groupreplay.records.log_events import REQUEST_LOG, LogEvent
 
 ERRORS: Final = {
@@ -70,7 +70,7 @@ def error_name(code: int) -> str:
     return ERRORS.get(code, f"ERROR_{code}")
 
 
-def replay_refusal(evidence: Evidence, line: Line, output: Output) -> None:
+def replay_refusal(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes a request or a line: begins, lengthens or ends runs."""
     event = line.event
     if event.event in _OF_LINES:
@@ -84,7 +84,7 @@ def replay_refusal(evidence: Evidence, line: Line, output: Output) -> None:
         _end_granted(evidence, event, output)
 
 
-def _refuse(evidence: Evidence, line: Line, api: str, code: int, output: Output) -> None:
+def _refuse(evidence: Evidence, line: Line, api: str, code: int, output: Proofs) -> None:
     event = line.event
     refusal = _meaning(event, code)
     subject = event.instance_id or event.member_id or event.client_id or ""
@@ -136,7 +136,7 @@ def _meaning(event: LogEvent, code: int) -> str:
     return error_name(code)
 
 
-def _end_granted(evidence: Evidence, event: LogEvent, output: Output) -> None:
+def _end_granted(evidence: Evidence, event: LogEvent, output: Proofs) -> None:
     """Who was refused asked the same again and was let in: it knocks no more, whatever it was
     refused before.
     """
@@ -180,7 +180,7 @@ def _differ(one: str | None, other: str | None) -> bool:
     return one is not None and other is not None and one != other
 
 
-def forget_refusals(evidence: Evidence, output: Output) -> None:
+def forget_refusals(evidence: Evidence, output: Proofs) -> None:
     """Ends the runs that no later attempt can lengthen."""
     for key, run in list(evidence.refusals.items()):
         if evidence.last_at - run.last_at > RUN_GAP_MS:

@@ -18,7 +18,7 @@ from groupreplay.evidence.evidence_facts import (
     SYNC_TIMEOUT,
     Departure,
 )
-from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.evidence.memory import Evidence, Line, Proofs, place
 
 BUMP_AFTER_MS: Final = 1_000
 """The line with the epoch follows in the same operation; later ones belong to others."""
@@ -30,7 +30,7 @@ _ADMIN_REASON: Final = "member was removed by an admin"
 _LEAVE_EPOCH: Final = -1
 
 
-def replay_departure(evidence: Evidence, line: Line, output: Output) -> list[Departure]:
+def replay_departure(evidence: Evidence, line: Line, output: Proofs) -> list[Departure]:
     """The departures that the line tells; they wait in `evidence.removals` for their epoch."""
     event = line.event
     settle_departures(evidence, event.at_ms, output)
@@ -53,13 +53,13 @@ def replay_departure(evidence: Evidence, line: Line, output: Output) -> list[Dep
     return told
 
 
-def settle_departures(evidence: Evidence, at_ms: int, output: Output) -> None:
+def settle_departures(evidence: Evidence, at_ms: int, output: Proofs) -> None:
     """Lets those go that no line will give an epoch."""
     if evidence.departures and at_ms - evidence.departures[-1].ended_at > BUMP_AFTER_MS:
         _emit_all(evidence, output)
 
 
-def _emit_all(evidence: Evidence, output: Output) -> None:
+def _emit_all(evidence: Evidence, output: Proofs) -> None:
     for departure in evidence.departures:
         output.emit(departure)
     evidence.departures = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import ShardEvent
-from groupreplay.evidence.memory import Evidence, Line, Output, place
+from groupreplay.evidence.memory import Evidence, Line, Proofs, place
 
 _EVENTS: Final = {
     "SHARD_LOADED": "LOADED",
@@ -19,7 +19,7 @@ _SHUTTING_DOWN: Final = "Coordinator loader is closed"
 """Brokers of 4.2 say so of every partition when they stop: no failure of the log."""
 
 
-def replay_shard(evidence: Evidence, line: Line, output: Output) -> None:
+def replay_shard(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes a line of the runtime about its partition."""
     event = line.event
     name = _EVENTS.get(event.event)
