@@ -1,0 +1,1 @@
+"""Kafka Streams in groups of both protocols: tasks, roles, hand-overs, processes."""

@@ -1,0 +1,107 @@
+"""The part of `NightSummary` about Kafka Streams applications. Names and units as there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsApps:
+    """The applications of one protocol that have members.
+
+    members: stream threads.
+    tasks_misplaced: stateful tasks that are not where they should be, apps_misplaced: applications
+        with such tasks, as far as either is known.
+    """
+
+    protocol: str
+    apps: int
+    processes: int
+    members: int
+    tasks: int
+    tasks_misplaced: int
+    apps_misplaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class MisplacedApp:
+    """An application with tasks that are not where they should be.
+
+    next_kind, next_at_ms: the rebalance that is due, and when; None where nobody says it.
+    """
+
+    group_id: str
+    team: str | None
+    tasks: int
+    tasks_misplaced: int
+    next_kind: str | None
+    next_at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """A member that keeps a replica of a task in order to run it.
+
+    probes: probing rebalances that found it not ready; None where that is not known.
+    """
+
+    group_id: str
+    team: str | None
+    task_id: str
+    client_id: str | None
+    client_host: str | None
+    since_at_ms: int
+    probes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMoves:
+    """How many tasks left a process in one way, and ended so. kind: None until one has the task."""
+
+    kind: str | None
+    outcome: str
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class IdleTask:
+    """A hand-over, and how long nobody committed for the task."""
+
+    group_id: str
+    team: str | None
+    task_id: str
+    kind: str | None
+    outcome: str
+    idle_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsLoop:
+    """An application that rebalances again and again and gets nowhere."""
+
+    group_id: str
+    team: str | None
+    reason: str
+    since_at_ms: int
+    repetitions: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Kafka Streams applications.
+
+    apps: by protocol.
+    misplaced: the most tasks first.
+    learners: those that learn the longest, those first; learners_total: how many there are.
+    moves: by kind and outcome.
+    idlest: hand-overs, the longest idle first.
+    loops: that are open, the longest first.
+    """
+
+    apps: tuple[StreamsApps, ...] = ()
+    misplaced: tuple[MisplacedApp, ...] = ()
+    learners: tuple[Learner, ...] = ()
+    learners_total: int = 0
+    moves: tuple[TaskMoves, ...] = ()
+    idlest: tuple[IdleTask, ...] = ()
+    loops: tuple[StreamsLoop, ...] = ()
