@@ -19,6 +19,11 @@ from groupreplay.evidence.evidence_facts import Departure
 SLACK_MS: Final = 5_000
 """A write that timed out is answered with an error after 5 s and may still be committed."""
 
+BEFORE_MS: Final = 60_000
+"""Of epochs that a removal began: a classic member's removal shows in the next K2, which its
+group's join phase can delay; that of any other member in the same operation.
+"""
+
 LEFT_OR_FENCED: Final = "LEFT_OR_FENCED"
 FENCED: Final = "FENCED"
 """Of a hand-over, by the topic alone: the member was removed when its rebalance timeout ran out. It
@@ -33,8 +38,12 @@ EVIDENCE_TYPE: Final = "struct<source: string, input: string, position: bigint>"
 
 DEPARTURE_TYPE: Final = (
     "struct<outcome: string, end_detail: string, client_reason: string, confidence: string,"
-    f" ended_at: bigint, evidence: {EVIDENCE_TYPE}>"
+    f" ended_at: bigint, first_at: bigint, evidence: {EVIDENCE_TYPE}>"
 )
+"""ended_at: of the line that fits best. first_at: of the first one that tells of the same end."""
+
+SAME_END_MS: Final = 1_000
+"""A coordinator logs a removal before it answers the request, and both logs tell of it."""
 
 
 def evidence_column() -> Column:
@@ -117,12 +126,20 @@ def _nearest(told: Column, ended: Column, epoch: Column | None) -> Column:
     agree = sf.size(sf.array_distinct(sf.transform(told, lambda each: each["outcome"]))) == 1
     confidence = sf.when(~best["no_epoch"] | agree, EXACT).otherwise(INFERRED)
     found = best["told"]
+    same = sf.filter(
+        told,
+        lambda each: (
+            (each["outcome"] == found["outcome"])
+            & each["ended_at"].between(found["ended_at"] - SAME_END_MS, found["ended_at"])
+        ),
+    )
     departure = sf.struct(
         found["outcome"].alias("outcome"),
         found["end_detail"].alias("end_detail"),
         found["client_reason"].alias("client_reason"),
         confidence.alias("confidence"),
         found["ended_at"].alias("ended_at"),
+        sf.array_min(sf.transform(same, lambda each: each["ended_at"])).alias("first_at"),
         found["evidence"].alias("evidence"),
     )
     return sf.when(best.isNotNull(), departure)

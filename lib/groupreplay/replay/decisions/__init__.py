@@ -1,0 +1,1 @@
+"""What a platform team decides by: machines beside those of members and partitions."""

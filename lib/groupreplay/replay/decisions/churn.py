@@ -1,0 +1,345 @@
+"""Who came and went: the membership events of a group, in one chain as long as they are less than
+an hour apart.
+
+What a hole hides is no event: members that are not seen to join behind it, and those that it hides
+the end of. Of groups that are replayed by tasks (KIP-1071), and of those that are only counted,
+there is no chain. Source of the rules: docs/decisions.md, departure_waves.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
+from groupreplay.replay.assignment.owners import Owners
+from groupreplay.replay.change import Before, Change, is_hidden
+from groupreplay.replay.decision_facts import Churn
+from groupreplay.replay.decisions.identities import identity_of, identity_of_gone
+from groupreplay.replay.decisions.modes import rebalance_mode
+from groupreplay.replay.decisions.transition import GAP, REMOVED, STOP, Transition
+from groupreplay.replay.decisions.transitions import Listener, Transitions
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
+from groupreplay.replay.output import Output
+
+GONE, REPLACED, JOINED, AWAY = "G", "R", "J", "A"
+"""Kinds of events, in the order in which they stand within an operation."""
+
+MAX_EVENTS = 4_096
+"""Of one chain; the next one goes on."""
+
+_EVENTS = 8_192
+
+
+class _Event(NamedTuple):
+    """held: partitions before the operation. end: what the records tell of it, of GONE."""
+
+    kind: str
+    offset: int
+    member: Member
+    identity: str
+    held: int
+    other_id: str | None = None
+    end: str | None = None
+
+
+class ChurnChain(Listener):
+    """The chain of one life, and what transitions cost that are charged to its events.
+
+    _epoch: of the group before the operation.
+    """
+
+    def __init__(self, life: Life, output: Output, transitions: Transitions) -> None:
+        self._life = life
+        self._transitions = transitions
+        self._output = output
+        self._epoch = life.epoch
+
+    # ------------------------------------------------------------ an operation
+
+    def settle(self, change: Change, joined: Iterable[Member]) -> None:
+        """At operation end, before anything of its members is forgotten.
+
+        joined: who joined in it, and was seen to.
+        """
+        chain = self._life.churn
+        if chain is not None and change.at - chain.times_at[-1] > MAX_CHAIN_GAP_MS:
+            self.finish()
+        if self._life.protocol in (CLASSIC, CONSUMER) and not change.group_ends:
+            events = list(self._away(change))
+            if change.removed:
+                events += (*self._gone(change), *self._replaced(change))
+            events += [self._joined(change, member) for member in joined]
+            if len(events) > 1:
+                events.sort(key=lambda each: ("GRJA".index(each.kind), each.offset))
+            owed = _owed(self._life) if events else 0
+            for event in events:
+                self._add(change, event, owed)
+        self._epoch = self._life.epoch
+
+    def note_converged(self) -> None:
+        """After the epochs of an operation were judged: whether that of the last event settled."""
+        chain, row = self._life.churn, self._life.epoch_row
+        if chain is None or row is None or chain.settled[-1] is not None:
+            return
+        if row.epoch != chain.group_epochs[-1] or row.converged_at is None:
+            return
+        if 0 <= row.converged_at - chain.times_at[-1] <= MAX_CHAIN_GAP_MS:
+            chain.settled[-1] = row.converged_at
+
+    def finish(self) -> None:
+        """Ends the chain, if there is one."""
+        if self._life.churn is not None:
+            self._output.emit(with_waiting(self._life.churn, self._transitions))
+            self._life.churn = None
+
+    def take(self) -> Churn | None:
+        """The chain, for the life that goes on with it."""
+        chain, self._life.churn = self._life.churn, None
+        return chain
+
+    def go_on_with(self, chain: Churn | None) -> None:
+        """The chain that was taken, for the heir of this life."""
+        self._life.churn = chain
+
+    # ------------------------------------------------------------ costs
+
+    def released(self, transition: Transition) -> None:
+        chain, row = self._life.churn, self._life.epoch_row
+        if chain is None or (row is not None and row.epoch != chain.group_epochs[-1]):
+            return  # what began another epoch since is charged with it
+        last = len(chain.offsets) - 1
+        own = transition.kind == REMOVED and transition.released_offset >= chain.offsets[0]
+        index = _gone_at(chain, transition.from_member_id) if own else None
+        transition.charged_to = _charge(chain, last if index is None else index)
+
+    def granted(self, transition: Transition) -> None:
+        chain = self._life.churn
+        index = _charged(chain, transition)
+        if chain is not None and index is not None and not transition.is_hidden:
+            _count(chain, index, transition)
+
+    def closed(self, transition: Transition) -> None:
+        chain = self._life.churn
+        index = _charged(chain, transition)
+        if chain is not None and index is not None and transition.is_costed:
+            _tell_high(chain, index, transition)
+
+    # ------------------------------------------------------------ events
+
+    def _gone(self, change: Change) -> Iterator[_Event]:
+        for member_id, member in change.removed.items():
+            before = change.before[member_id]
+            if not before.existed or member_id in change.replaced or is_hidden(change, before):
+                continue
+            identity = identity_of_gone(self._life, change, member)
+            offset = change.offsets[member_id]
+            end = _end_by_records(member, before, change.at)
+            yield _Event(GONE, offset, member, identity, before.held, end=end)
+
+    def _replaced(self, change: Change) -> Iterator[_Event]:
+        for member_id, new_id in change.replaced.items():
+            before, member = change.before[member_id], change.removed[member_id]
+            if before.existed and not is_hidden(change, before):
+                identity = identity_of(self._life, self._life.members[new_id])
+                offset = change.offsets[member_id]
+                yield _Event(REPLACED, offset, member, identity, before.held, other_id=new_id)
+
+    def _joined(self, change: Change, member: Member) -> _Event:
+        offset = change.offsets.get(member.member_id, change.last_offset)
+        return _Event(JOINED, offset, member, identity_of(self._life, member), 0)
+
+    def _away(self, change: Change) -> Iterator[_Event]:
+        """Who left for a while, and who is back from there under its own id."""
+        members = self._life.members
+        for member_id, before in change.before.items():
+            member = members.get(member_id)
+            if member is None:
+                continue
+            is_away = member.epoch == STATIC_LEAVE_EPOCH
+            if is_away == (before.epoch == STATIC_LEAVE_EPOCH) or member.epoch is None:
+                continue
+            if not before.existed or is_hidden(change, before):
+                continue
+            offset = change.offsets.get(member_id, change.last_offset)
+            identity = identity_of(self._life, member)
+            if is_away:
+                yield _Event(AWAY, offset, member, identity, before.held)
+            else:
+                yield _Event(REPLACED, offset, member, identity, before.held, other_id=member_id)
+
+    # ------------------------------------------------------------ the chain
+
+    def _add(self, change: Change, event: _Event, owed: int) -> None:
+        life, member, chain = self._life, event.member, self._chain(change, event)
+        at = max([change.at, *chain.times_at[-1:]])
+        last_offset = chain.offsets[-1] if chain.offsets else life.last_change_offset
+        silence = None
+        if event.kind != JOINED and member.last_commit_offset >= max(0, change.last_hole):
+            silence = max(0, change.at - member.last_commit_at)
+        chain.event_kinds.append(event.kind)
+        chain.times_at.append(at)
+        chain.offsets.append(event.offset)
+        chain.member_ids.append(member.member_id)
+        chain.other_ids.append(event.other_id)
+        chain.identities.append(event.identity)
+        chain.client_ids.append(member.client_id)
+        chain.client_hosts.append(member.client_host)
+        chain.instance_ids.append(member.instance_id)
+        chain.member_protocols.append(member.protocol)
+        chain.incarnations.append(life.incarnation)
+        chain.group_epochs_before.append(self._epoch)
+        chain.group_epochs.append(life.epoch)
+        chain.group_modes.append(rebalance_mode(life))
+        chain.members_after.append(len(life.members))
+        chain.target_partitions.append(len(life.target_owner))
+        chain.owed_partitions.append(owed)
+        chain.host_members.append(life.hosts.get(member.client_host or "", 0))
+        chain.held_counts.append(event.held)
+        chain.silences_ms.append(silence)
+        chain.own_sessions_ms.append(member.own_session_ms)
+        chain.own_rebalances_ms.append(_known(member.rebalance_timeout_ms))
+        chain.record_ends.append(event.end)
+        chain.unbroken_ms.append(_unbroken_ms(life, change))
+        chain.hidden_before.append(int(change.last_hole > last_offset))
+        chain.settled.append(None)
+        for sums in _sums(chain):
+            sums.append(0)
+
+    def _chain(self, change: Change, event: _Event) -> Churn:
+        chain, life = self._life.churn, self._life
+        if chain is not None and len(chain.offsets) >= MAX_EVENTS:
+            chain.is_cut = True
+            self.finish()
+            chain = None
+        if chain is None:
+            chain = life.churn = Churn(
+                **life.place,
+                from_offset=event.offset,
+                members_before=_members_before(life, change),
+                is_opaque=not life.follows_partitions,
+            )
+        return chain
+
+
+def _owed(life: Life) -> int:
+    """Partitions that somebody read before the operation that is being settled, or should have."""
+    return len(life.holders) + sum(unit not in life.holders for unit in life.unowned)
+
+
+def _unbroken_ms(life: Life, change: Change) -> int | None:
+    """Since nothing of the group is lost; None where nothing ever was."""
+    if change.last_hole > max(life.last_hole, life.incarnation):
+        return 0
+    if life.birth_seen and not life.hole_seen:
+        return None
+    return max(0, change.at - life.unbroken_since_at) if life.unbroken_since_at >= 0 else 0
+
+
+def _members_before(life: Life, change: Change) -> int:
+    """Live members before an operation."""
+    came = sum(not before.existed for i, before in change.before.items() if i not in change.removed)
+    gone = sum(change.before[i].existed for i in change.removed)
+    return len(life.members) - came + gone
+
+
+def _end_by_records(member: Member, before: Before, at: int) -> str | None:
+    """A removal for a timeout that the records show to have run out."""
+    if Owners.removal_outcome(member, at) == "FENCED":
+        return "REBALANCE_TIMEOUT"
+    return "EXPIRED" if before.epoch == STATIC_LEAVE_EPOCH else None
+
+
+def _known(timeout_ms: int) -> int | None:
+    return timeout_ms if timeout_ms >= 0 else None
+
+
+# ---------------------------------------------------------------- what is charged to an event
+
+
+def _sums(chain: Churn) -> tuple[list[int], ...]:
+    return (
+        *(chain.moved_counts, chain.returned_counts, chain.asked_ms, chain.removed_counts),
+        *(chain.removed_ms, chain.gap_ms, chain.stop_counts, chain.lows_ms, chain.highs_ms),
+        *(chain.high_unknowns, chain.idles_ms),
+    )
+
+
+def _charge(chain: Churn, index: int) -> int:
+    """An event in one number: a K2 shows several at one offset."""
+    return chain.offsets[index] * _EVENTS + index
+
+
+def _charged(chain: Churn | None, transition: Transition) -> int | None:
+    """The event that a transition is charged to; None where the chain has it not."""
+    if chain is None or transition.charged_to is None:
+        return None
+    offset, index = divmod(transition.charged_to, _EVENTS)
+    return index if chain.offsets[index : index + 1] == [offset] else None
+
+
+def event_of(chain: Churn | None, transition: Transition) -> tuple[str, int] | None:
+    """Member id and offset of the event that a transition is charged to; of R those of the old
+    member.
+    """
+    index = _charged(chain, transition)
+    if chain is None or index is None:
+        return None
+    return chain.member_ids[index], chain.offsets[index]
+
+
+def _gone_at(chain: Churn, member_id: str) -> int | None:
+    """The event of a member's removal in the operation that came last."""
+    for index in range(len(chain.offsets) - 1, -1, -1):
+        if chain.group_epochs[index] != chain.group_epochs[-1]:
+            return None
+        if chain.event_kinds[index] == GONE and chain.member_ids[index] == member_id:
+            return index
+    return None
+
+
+def _count(chain: Churn, index: int, transition: Transition) -> None:
+    """A transition whose next holder is known."""
+    chain.moved_counts[index] += transition.is_move
+    chain.returned_counts[index] += transition.is_return
+    if not transition.is_costed:
+        return
+    chain.lows_ms[index] += transition.low_ms or 0
+    if transition.kind == STOP:
+        chain.stop_counts[index] += 1
+    elif transition.kind == REMOVED:
+        chain.removed_counts[index] += 1
+        since = (transition.granted_at or 0) - transition.released_at
+        chain.removed_ms[index] += max(0, since)
+    else:
+        sums = chain.gap_ms if transition.kind == GAP else chain.asked_ms
+        sums[index] += transition.est_ms or 0
+
+
+def _tell_high(chain: Churn, index: int, transition: Transition) -> None:
+    """The upper bound, of a first commit within the hour after the chain: none later counts, so
+    that the row does not depend on when it is told.
+    """
+    is_known = transition.is_high_known and (
+        (transition.first_commit_at or 0) - chain.times_at[-1] <= MAX_CHAIN_GAP_MS
+    )
+    told = [transition.low_ms or 0, transition.est_ms or 0]
+    if is_known:
+        told.append(transition.idle_ms or 0)
+        chain.idles_ms[index] = max(chain.idles_ms[index], transition.idle_ms or 0)
+    chain.highs_ms[index] += max(told)
+    chain.high_unknowns[index] += not is_known
+
+
+def with_waiting(chain: Churn, transitions: Transitions) -> Churn:
+    """A copy of the chain, with what is known of transitions that wait for their first commit."""
+    told = copy.copy(chain)
+    told.highs_ms, told.high_unknowns = [*chain.highs_ms], [*chain.high_unknowns]
+    told.idles_ms = [*chain.idles_ms]
+    for transition in transitions.waiting():
+        index = _charged(chain, transition)
+        if index is not None:
+            _tell_high(told, index, transition)
+    return told

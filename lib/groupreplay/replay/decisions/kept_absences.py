@@ -1,0 +1,23 @@
+"""What is kept of absences from one operation to the next: data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groupreplay.replay.decision_facts import Absence
+
+
+@dataclass(slots=True)
+class KeptAbsences:
+    """The absences of one life that can still change, and the newest that cannot.
+
+    away: member id -> its absence, of static members at epoch -2.
+    removed: identity -> its absence, of who was removed and may come back, oldest first.
+    returned: who came back; what it moved is still counted, oldest first.
+    ended: (when, least and greatest gap, outcome) of static members, as snapshots list them.
+    """
+
+    away: dict[str, Absence] = field(default_factory=dict)
+    removed: dict[str, Absence] = field(default_factory=dict)
+    returned: list[Absence] = field(default_factory=list)
+    ended: list[tuple[int, int | None, int | None, str]] = field(default_factory=list)

@@ -1,0 +1,346 @@
+"""Transitions of one life: each partition from one holder to the next, with low <= true <= high.
+
+`Owners` says when a partition is let go, given and committed; here that becomes a `Transition`, by
+the topic alone. Source of the rules: docs/measures.md, What a change of hands costs.
+
+**How to listen.** Subclass `Listener`, override what you need, and hand it over once, in
+`Membership.__init__`: `self.transitions.listen(self.churn)`. Of every transition it is told
+
+    released(transition)   let go, by the operation that is being settled; set `charged_to` here,
+                           it is kept with the transition and carried over nights
+    then one of
+    dropped(transition)    nobody got it: the target has no owner, or the life ended
+    granted(transition)    a holder got it; low_ms is known, or is_hidden / is_through_empty
+    and after `granted` always
+    closed(transition)     by the first commit, or because there will be none: everything is known
+
+A STOP is told by all three at once but `closed`. `closed` comes at the latest when somebody calls
+`expire(at)`, with the time of the group's newest record: a grant waits SETTLE_MS for its commit and
+no longer. Call it before you emit a fact that transitions are charged to. `waiting()` are those
+between `granted` and `closed`, so that an open fact can tell of them what is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.replay.change import Ending, Generation, Moment
+from groupreplay.replay.decisions.identities import identity_of
+from groupreplay.replay.decisions.transition import (
+    ASKED,
+    AWAY,
+    GAP,
+    REMOVED,
+    REPLACED,
+    STOP,
+    UNASKED,
+    Transition,
+)
+from groupreplay.replay.life import Life, Member, Span, Trail, Unit
+
+SETTLE_MS = MAX_CHAIN_GAP_MS
+"""How long a grant waits for its first commit, and how old the last commit before a release may be
+to say anything of it.
+"""
+
+
+class Listener:
+    """Who is told of transitions: see above."""
+
+    def released(self, transition: Transition) -> None:
+        """It was let go."""
+
+    def dropped(self, transition: Transition) -> None:
+        """Nobody will get it."""
+
+    def granted(self, transition: Transition) -> None:
+        """It has a new holder."""
+
+    def closed(self, transition: Transition) -> None:
+        """It can change no more."""
+
+
+@dataclass(slots=True)
+class Leaver:
+    """Who lets go of partitions in one operation, and how.
+
+    stopped_at: last commit of any partition that it held, of one that went.
+    """
+
+    member_id: str
+    identity: str
+    kind: str
+    away_at: int | None
+    stopped_at: int | None
+
+
+class Transitions:
+    """The transitions of one life: the only writer of them."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self._listeners: list[Listener] = []
+        self._stopped = 0
+
+    def listen(self, listener: Listener) -> None:
+        """Tells a listener of every transition from now on."""
+        self._listeners.append(listener)
+
+    # ------------------------------------------------------------ let go
+
+    def leaver(
+        self, member: Member, ending: Ending, moment: Moment, last_commits: Collection[int | None]
+    ) -> Leaver:
+        """Who lets go of partitions. last_commits: of each of these partitions."""
+        kind = _kind_of(ending, moment)
+        known = [at for at in last_commits if at is not None] if kind in (REMOVED, REPLACED) else []
+        return Leaver(
+            member.member_id,
+            identity_of(self._life, member),
+            kind,
+            ending.away_at,
+            max(known, default=None),
+        )
+
+    def released(
+        self, trail: Trail, span: Span, leaver: Leaver, ending: Ending, moment: Moment
+    ) -> None:
+        """A partition was let go."""
+        asked = trail.handed[-1] if trail.handed else None
+        requested_at, kind = None, leaver.kind
+        if asked is not None and (asked.member_id, asked.to_offset) == (
+            leaver.member_id,
+            moment.offset,
+        ):
+            kind = ASKED
+            requested_at = asked.requested_at if asked.start_observed else None
+        is_recent = moment.at - span.assigned_at <= SETTLE_MS
+        transition = Transition(
+            kind,
+            leaver.member_id,
+            leaver.identity,
+            moment.at,
+            moment.offset,
+            by_k2=moment.by_k2,
+            came_from=span.came_from if is_recent else None,
+            requested_at=requested_at,
+            away_at=leaver.away_at if kind == AWAY else None,
+            stopped_at=leaver.stopped_at,
+            last_commit_at=trail.last_commit_at,
+            is_hidden=ending.hidden,
+        )
+        trail.leaving.append(transition)
+        for listener in self._listeners:
+            listener.released(transition)
+
+    def note_empty(self) -> None:
+        """The group has no members: nobody misses what was let go."""
+        for unit in self._life.unowned:
+            for transition in self._life.trails[unit].leaving:
+                transition.is_through_empty = True
+
+    # ------------------------------------------------------------ given
+
+    def granted(self, trail: Trail, span: Span, member: Member, moment: Moment, seen: bool) -> None:
+        """A partition that was let go reached a member.
+
+        seen: no hole hides when.
+        """
+        if not trail.leaving:
+            return
+        identity = identity_of(self._life, member)
+        for transition in trail.leaving:
+            transition.to_member_id, transition.to_identity = member.member_id, identity
+            transition.granted_at, transition.grant_offset = moment.at, moment.offset
+            if not seen or moment.last_hole > transition.released_offset:
+                transition.is_hidden = True
+            if transition.is_hidden:
+                span.came_from = None
+            elif transition.is_move:
+                span.came_from = transition.from_identity
+            else:
+                span.came_from = transition.came_from
+            if transition.is_costed:
+                _tell_low(transition, moment)
+            self._grant(trail.arriving, transition)
+        trail.leaving = []
+
+    def _grant(self, waiting: list[Transition], transition: Transition) -> None:
+        self._stopped += transition.kind == STOP and transition.is_costed
+        for listener in self._listeners:
+            listener.granted(transition)
+        if transition.is_costed:
+            waiting.append(transition)
+        else:
+            self._close(transition)
+
+    def stop(self, member: Member, last_commits: dict[Unit, int | None], moment: Moment) -> None:
+        """A member of an eager group keeps partitions in a new generation: it did not read them
+        from when it heard of the rebalance until it had its assignment.
+        """
+        identity, waiting = identity_of(self._life, member), self._life.stops
+        for unit, last_commit_at in last_commits.items():
+            transition = Transition(
+                STOP,
+                member.member_id,
+                identity,
+                moment.at,
+                moment.offset,
+                by_k2=True,
+                last_commit_at=last_commit_at,
+                to_member_id=member.member_id,
+                to_identity=identity,
+                granted_at=moment.at,
+                grant_offset=moment.offset,
+            )
+            _tell_low(transition, moment)
+            waiting[unit] = transition
+            for listener in self._listeners:
+                listener.released(transition)
+                listener.granted(transition)
+        self._stopped += len(last_commits)
+
+    def take_stopped(self) -> int:
+        """How many STOPs there were since this was asked."""
+        stopped, self._stopped = self._stopped, 0
+        return stopped
+
+    # ------------------------------------------------------------ read again, or never
+
+    def committed(self, trail: Trail, at: int, last_hole: int) -> None:
+        """The first commit since a partition was given."""
+        for transition in trail.arriving:
+            self._read_again(transition, at, last_hole)
+        trail.arriving = []
+
+    def stop_ended(self, unit: Unit, at: int, last_hole: int) -> None:
+        """The first commit of a partition since the generation in which it stopped."""
+        self._read_again(self._life.stops.pop(unit), at, last_hole)
+
+    def end_stop(self, unit: Unit) -> None:
+        """A partition that stopped changes hands before anybody committed it."""
+        self._close(self._life.stops.pop(unit))
+
+    def end_stops(self) -> None:
+        """There will be no commit that belongs to what stopped."""
+        for unit in list(self._life.stops):
+            self.end_stop(unit)
+
+    def not_read(self, trail: Trail) -> None:
+        """The new holder lost the partition before it committed."""
+        for transition in trail.arriving:
+            self._close(transition)
+        trail.arriving = []
+
+    def dropped(self, trail: Trail) -> None:
+        """Nobody will get the partition any more."""
+        for transition in trail.leaving:
+            for listener in self._listeners:
+                listener.dropped(transition)
+        trail.leaving = []
+
+    def expire(self, at: int) -> None:
+        """Closes what was granted SETTLE_MS ago or earlier. Costs a look at everything that waits.
+
+        at: time of the group's newest record.
+        """
+        for trail in self._life.trails.values():
+            if any(_is_over(transition, at) for transition in trail.arriving):
+                over = [each for each in trail.arriving if _is_over(each, at)]
+                trail.arriving = [each for each in trail.arriving if not _is_over(each, at)]
+                for transition in over:
+                    self._close(transition)
+        for unit in [u for u, each in self._life.stops.items() if _is_over(each, at)]:
+            self.end_stop(unit)
+
+    def waiting(self) -> Iterator[Transition]:
+        """Those that were granted and not closed."""
+        for trail in self._life.trails.values():
+            yield from trail.arriving
+        yield from self._life.stops.values()
+
+    def _read_again(self, transition: Transition, at: int, last_hole: int) -> None:
+        transition.first_commit_at = at
+        tell_idle(transition, at, last_hole)
+        self._close(transition)
+
+    def _close(self, transition: Transition) -> None:
+        tell_high(transition)
+        for listener in self._listeners:
+            listener.closed(transition)
+
+
+def _kind_of(ending: Ending, moment: Moment) -> str:
+    """Of what was not asked back."""
+    if ending.away_at is not None:
+        return AWAY
+    generation = moment.generation
+    if ending.reason == "REPLACED" and generation is None:
+        return REPLACED
+    if ending.reason in ("LEFT_OR_FENCED", "REPLACED"):
+        return REMOVED
+    if generation is not None and moment.by_k2:
+        return STOP if generation.is_eager else GAP
+    return UNASKED
+
+
+def _tell_low(transition: Transition, moment: Moment) -> None:
+    """low_ms and est_ms, at the grant.
+
+    A K2 shows a release later than it was: then only the sync phase is sure, of an eager group, and
+    of what was taken in one generation and given in a later one.
+    """
+    granted_at, generation = moment.at, moment.generation
+    transition.sync_ms = generation.sync_phase_ms if generation is not None else None
+    if transition.by_k2 or moment.by_k2:
+        is_sure = generation is not None and _holds_for(generation, transition)
+        low = transition.sync_ms or 0 if is_sure else 0
+    else:
+        since = transition.away_at if transition.away_at is not None else transition.released_at
+        low = max(0, granted_at - since)
+    transition.low_ms = low
+    match transition.kind:
+        case "ASKED":
+            since_at = transition.requested_at
+        case "REMOVED" | "REPLACED":
+            since_at = transition.stopped_at
+        case "GAP":
+            since_at = transition.released_at
+        case _:
+            since_at = None
+    if transition.kind != STOP:
+        transition.est_ms = max(low, granted_at - since_at) if since_at is not None else low
+
+
+def _holds_for(generation: Generation, transition: Transition) -> bool:
+    if transition.kind == REPLACED:
+        return False
+    return generation.is_eager or transition.grant_offset > transition.released_offset
+
+
+def tell_idle(transition: Transition, first_commit_at: int, last_hole: int) -> None:
+    """How long the partition was not committed, where both commits say something of it."""
+    last_at, granted_at = transition.last_commit_at, transition.granted_at
+    if last_at is None or granted_at is None or last_hole > transition.released_offset:
+        return
+    if (
+        first_commit_at >= last_at
+        and first_commit_at - granted_at <= SETTLE_MS
+        and transition.released_at - last_at <= SETTLE_MS
+    ):
+        transition.idle_ms = first_commit_at - last_at
+
+
+def tell_high(transition: Transition) -> None:
+    """The upper bound: known if somebody committed before and after."""
+    if not transition.is_costed:
+        return
+    told = (transition.low_ms, transition.est_ms, transition.idle_ms)
+    transition.high_ms = max(each for each in told if each is not None)
+    transition.is_high_known = transition.idle_ms is not None
+
+
+def _is_over(transition: Transition, at: int) -> bool:
+    return transition.granted_at is not None and at - transition.granted_at > SETTLE_MS

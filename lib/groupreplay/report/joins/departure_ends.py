@@ -1,0 +1,123 @@
+"""Named step: what each departure of a wave was: by the line of a broker, else by what the records
+prove, else by how long the member had been silent against its own timeouts.
+
+A member that leaves says so at once, so its last commit is no older than its commit interval; one
+whose session expired was silent for the session; one that did not poll in time for its rebalance
+timeout (`max.poll.interval.ms` of the Java client). This needs commits that come more often than
+the timeouts: where a group commits seldom it is what silence looks like, and INFERRED.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.report.joins.broker_defaults import heartbeat_ms, session_timeout_ms
+from groupreplay.report.joins.contacts import with_contact
+from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.joins.departures import EXACT, with_departure
+from groupreplay.report.joins.rejoins import with_told
+
+POLL_TIMEOUT: Final = "POLL_TIMEOUT"
+EXPIRED: Final = "EXPIRED"
+LEFT: Final = "LEFT"
+UNKNOWN: Final = "UNKNOWN"
+
+POLL_TIMEOUT_REASON: Final = "consumer poll timeout has expired."
+"""What the Java client gives as its reason to leave, AbstractCoordinator.maybeLeaveGroup."""
+
+SESSION_SLACK_MS: Final = 1_000
+"""A coordinator looks after sessions now and then, and clients commit each second or seldomer."""
+
+_END_TYPE: Final = (
+    "struct<place: int, end: string, is_exact: boolean, removed: bigint, silent_ms: bigint,"
+    " unheard_ms: bigint>"
+)
+WAVE_KEY: Final = ("group_id", "log_incarnation", "offsets_partition", "incarnation", "from_offset")
+
+
+def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
+    """waves with `ends_told`, one element a departure, in any order: its place in the lists gone_*,
+    what it was (`end`), whether that is known for sure, how many of its partitions got another
+    holder (`removed`), for how long nobody had read them when it was removed (`silent_ms`), and the
+    time since its last heartbeat by then (`unheard_ms`); NULL where these are not known.
+    """
+    gone = sf.arrays_zip(*[name for name in waves.columns if name.startswith("gone_")])
+    each = waves.select(
+        *WAVE_KEY,
+        sf.struct(*[n for n in waves.columns if not n.startswith("gone_")]).alias("_wave"),
+        sf.posexplode_outer(gone).alias("_place", "_gone"),
+    ).withColumn("member_id", sf.col("_gone.gone_member_ids"))
+    ended = sf.col("_gone.gone_times_at")
+    since = ended - sf.coalesce("_gone.gone_silences_ms", sf.lit(MAX_CHAIN_GAP_MS))
+    is_gone = sf.col("member_id").isNotNull()
+    told = with_departure(each, context.evidence, is_gone, since, ended, None)
+    heard = with_contact(told, context, ended - MAX_CHAIN_GAP_MS, ended)
+    asked = with_told(heard, context, ended)
+    end = sf.when(is_gone, _end(context)).cast(_END_TYPE)
+    return (
+        asked.withColumn("_end", end)
+        .groupBy(*WAVE_KEY)
+        .agg(sf.first("_wave").alias("_wave"), sf.collect_list("_end").alias("ends_told"))
+        .select("_wave.*", "ends_told")
+    )
+
+
+def _end(context: ReportContext) -> Column:
+    detail = sf.col("departure.end_detail")
+    by_line = sf.when(_gave_up_polling(detail), POLL_TIMEOUT).otherwise(detail)
+    is_guess = (detail == "LEAVE_HEARTBEAT") & sf.col("_gone.gone_rejoins")
+    by_record = sf.col("_gone.gone_ends")
+    end = sf.coalesce(by_line, by_record, _by_silence(context))
+    is_exact = sf.when(
+        detail.isNotNull(), (sf.col("departure.confidence") == EXACT) & ~is_guess
+    ).otherwise(sf.coalesce(by_record == "REBALANCE_TIMEOUT", sf.lit(False)))
+    unheard = sf.col("_gone.gone_times_at") - sf.col("contact.last_heartbeat_at")
+    return sf.struct(
+        sf.col("_place").alias("place"),
+        end.alias("end"),
+        is_exact.alias("is_exact"),
+        sf.col("_gone.gone_removed").alias("removed"),
+        _silent_ms().alias("silent_ms"),
+        sf.when(unheard >= 0, unheard).alias("unheard_ms"),
+    )
+
+
+def _gave_up_polling(detail: Column) -> Column:
+    """`unsubscribe()` of a member that subscribes again looks like the second."""
+    says_so = sf.col("departure.client_reason") == POLL_TIMEOUT_REASON
+    comes_back = (detail == "LEAVE_HEARTBEAT") & sf.col("_gone.gone_rejoins")
+    return ((detail == "LEAVE_GROUP") & says_so) | comes_back
+
+
+def _by_silence(context: ReportContext) -> Column:
+    silence = sf.col("_gone.gone_silences_ms")
+    own = sf.col("_gone.gone_sessions_ms") - context.brokers.classic_heartbeat_ms
+    usual = session_timeout_ms(context) - heartbeat_ms(context) - SESSION_SLACK_MS
+    session = sf.when(
+        sf.col("_gone.gone_protocols") == "classic", sf.coalesce(own, sf.lit(usual))
+    ).otherwise(usual)
+    return (
+        sf.when(silence.isNull(), UNKNOWN)
+        .when(silence >= sf.col("_gone.gone_rebalances_ms"), POLL_TIMEOUT)
+        .when(silence >= session, EXPIRED)
+        .otherwise(LEFT)
+    )
+
+
+def _silent_ms() -> Column:
+    """From when it stopped reading to its removal. A member that was told to join again stopped
+    then, whatever it did later.
+    """
+    removed_at = sf.col("_gone.gone_times_at")
+    is_expired = sf.col("departure.end_detail") == "SESSION_EXPIRED"
+    by_line = sf.when(sf.col("departure.outcome") == LEFT, sf.col("departure.first_at")).when(
+        is_expired, sf.col("contact.last_heartbeat_at")
+    )
+    by_commit = removed_at - sf.col("_gone.gone_silences_ms")
+    # least() and greatest() pass over NULLs.
+    stopped_at = sf.least(sf.coalesce(by_line, by_commit), sf.col("told_at"))
+    return sf.when(stopped_at.isNotNull(), sf.greatest(removed_at - stopped_at, sf.lit(0)))

@@ -1,0 +1,84 @@
+"""Named step: how far each partition of the offsets topic was read, and which rows that closes.
+
+A stretch of a group that ended at `e` is final when its partition was read SETTLE_MS past `e`, for
+no record that is still to come can change it: a silent group would stay open for ever otherwise.
+Not as-of of the cluster closes it, for the files of one partition may come later than those of
+others. The row is written by the first night that read so far, and by none after it.
+
+A table that is closed so names coverage in its spec, `tables=COVERAGE, earlier=COVERAGE`, and its
+function says
+
+    rows = with_horizon(facts, horizons(inputs))
+    rows = closed(rows, sf.col("ended_at"))
+
+where `facts` has the columns offsets_partition and is_final as facts have them, and the ended_at of
+one that is open is NULL. `now_ms`, which the first adds, is what open stretches are measured to:
+behind it nothing of the partition was read.
+
+Source: docs/measures.md, Days of groups.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.report.joins.inputs import OFFSETS_TOPIC
+from groupreplay.report.table_inputs import TableInputs
+
+SETTLE_MS: Final = MAX_CHAIN_GAP_MS
+"""What waits for a first commit, or for another event of a chain, waits no longer."""
+
+COVERAGE: Final = ("coverage",)
+"""What a table that is closed by horizon is made of besides."""
+
+NEVER_MS: Final = -1
+"""Of a partition that was not read."""
+
+
+def horizons(inputs: TableInputs) -> DataFrame:
+    """offsets_partition, before_ms, now_ms: the newest record time that the nights before this one,
+    and this one too, had read of a partition; NEVER_MS where there was none. A row a partition.
+
+    A night that read nothing of a partition leaves it as it was.
+    """
+    coverage, tonight = inputs.stored.so_far("coverage"), sf.lit(inputs.stored.logical_date)
+    partition = sf.regexp_extract("input", rf"^{OFFSETS_TOPIC}-(\d+)$", 1)
+    last_ms = sf.unix_millis("last_at")
+    of_logs = coverage.where((partition != "") & sf.col("last_at").isNotNull()).select(
+        partition.cast("bigint").alias("_partition"),
+        last_ms.alias("now_ms"),
+        sf.when(sf.col("logical_date") < tonight, last_ms).alias("before_ms"),
+    )
+    never = sf.lit(NEVER_MS).cast("bigint")
+    return of_logs.groupBy("_partition").agg(
+        sf.coalesce(sf.max("before_ms"), never).alias("before_ms"),
+        sf.coalesce(sf.max("now_ms"), never).alias("now_ms"),
+    )
+
+
+def with_horizon(rows: DataFrame, known: DataFrame) -> DataFrame:
+    """The rows, and before_ms and now_ms of their partition.
+
+    known: of `horizons`.
+    """
+    never = sf.lit(NEVER_MS).cast("bigint")
+    joined = rows.join(
+        sf.broadcast(known), sf.col("offsets_partition") == sf.col("_partition"), "left"
+    ).drop("_partition")
+    return joined.withColumns({name: sf.coalesce(name, never) for name in ("before_ms", "now_ms")})
+
+
+def closed(rows: DataFrame, ended_ms: Column) -> DataFrame:
+    """Of rows with their horizon, those that no earlier night wrote for good; is_final also where
+    the partition was read far enough.
+
+    ended_ms: when the stretch of a row ended, ms since the epoch; NULL while it has not.
+    """
+    settled_ms = ended_ms + sf.lit(SETTLE_MS)
+    is_new = ended_ms.isNull() | (settled_ms > sf.col("before_ms"))
+    is_settled = sf.coalesce(settled_ms <= sf.col("now_ms"), sf.lit(False))
+    return rows.where(is_new).withColumn("is_final", sf.col("is_final") | is_settled)

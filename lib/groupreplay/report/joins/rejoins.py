@@ -1,0 +1,118 @@
+"""Named steps: when members of the classic protocol were told to join again, and how long they
+took, by the request log.
+
+From when it is told, a member of an eager group reads nothing until it has its new assignment.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.evidence.evidence_facts import Rejoin
+from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.report.joins.columns import duration_ms
+from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.joins.departures import SLACK_MS
+from groupreplay.report.joins.rebalance_lines import REBALANCE_MS
+
+PLACE: Final = ("source", "input", "position")
+
+
+def rejoin_ms() -> Column:
+    """Of a row of `Rejoin`: from when it was told to when its JoinGroup came: its last batch, its
+    callback, its way. NULL where it was not told, or did not join.
+    """
+    return duration_ms("told_at", "joined_at")
+
+
+def rejoin_times(evidence: DataFrame | None) -> DataFrame | None:
+    """group_id, member_id, rejoin_ms and PLACE of the line, a row each time that a member was told
+    to join again and did. None without broker logs.
+
+    evidence: rows of the table: `ReportContext.evidence_tonight` for times of one night.
+    """
+    if evidence is None:
+        return None
+    are_known = sf.col("told_at").isNotNull() & sf.col("joined_at").isNotNull()
+    return evidence.where((sf.col("kind") == Rejoin.KIND) & are_known).select(
+        "group_id", "member_id", rejoin_ms().alias("rejoin_ms"), *PLACE
+    )
+
+
+def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> DataFrame:
+    """facts with `told_at`, ms: when a member that was removed had been told to join and never did:
+    it stopped reading then, and only later gave up. NULL where no line tells.
+
+    facts: with group_id and member_id. removed_at: ms.
+    """
+    if context.evidence is None:
+        return facts.withColumn("told_at", sf.lit(None).cast("bigint"))
+    told = (
+        context.evidence.where((sf.col("kind") == Rejoin.KIND) & sf.col("joined_at").isNull())
+        .groupBy(sf.col("group_id").alias("_group_id"), sf.col("member_id").alias("_member_id"))
+        .agg(sf.collect_list("told_at").alias("_told"))
+    )
+    joined = facts.join(
+        told,
+        (sf.col("group_id") == sf.col("_group_id")) & (sf.col("member_id") == sf.col("_member_id")),
+        "left",
+    )
+    before = sf.filter("_told", lambda at: at.between(removed_at - MAX_CHAIN_GAP_MS, removed_at))
+    return joined.withColumn("told_at", sf.array_max(before)).drop(
+        "_group_id", "_member_id", "_told"
+    )
+
+
+def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext) -> DataFrame:
+    """waves with `told_stopped_ms`, partition-ms: for how long partitions of eager generations were
+    not read by members that kept them, from when these were told, in the mean, to the K2. 0 where
+    there are none; NULL where of a generation no line tells.
+    """
+    if context.evidence is None:
+        none_stopped = sf.when(sf.col("stopped") == 0, sf.lit(0).cast("bigint"))
+        return waves.withColumn("told_stopped_ms", none_stopped)
+    is_told = sf.col("told_at").isNotNull() & sf.col("new_generation").isNotNull()
+    told = (
+        context.evidence.where((sf.col("kind") == Rejoin.KIND) & is_told)
+        .groupBy(
+            sf.col("group_id").alias("_group_id"), sf.col("new_generation").alias("_generation")
+        )
+        .agg(sf.collect_list("told_at").alias("_told"))
+    )
+    stops = sf.arrays_zip("stop_times_at", "stop_generations", "stop_counts")
+    each = waves.select(
+        *key,
+        sf.struct(*[n for n in waves.columns if not n.startswith("stop_")]).alias("_wave"),
+        sf.explode_outer(stops).alias("_stop"),
+    )
+    same = (sf.col("group_id") == sf.col("_group_id")) & (
+        sf.col("_stop.stop_generations") == sf.col("_generation")
+    )
+    is_stop = sf.col("_stop").isNotNull()
+    summed = (
+        each.join(told, same, "left")
+        .withColumn("_ms", sf.when(is_stop, _stop_ms()).otherwise(0))
+        .groupBy(*key)
+        .agg(
+            sf.first("_wave").alias("_wave"),
+            sf.sum("_ms").alias("_sum"),
+            sf.bool_and(sf.col("_ms").isNotNull()).alias("_are_told"),
+        )
+    )
+    known = sf.when(sf.col("_are_told"), sf.col("_sum"))
+    return summed.select("_wave.*", known.alias("told_stopped_ms"))
+
+
+def _stop_ms() -> Column:
+    """Of one generation."""
+    written_at = sf.col("_stop.stop_times_at")
+    near = sf.filter(
+        "_told", lambda at: at.between(written_at - REBALANCE_MS, written_at + SLACK_MS)
+    )
+    waited = sf.transform(near, lambda at: sf.greatest(sf.lit(0), written_at - at))
+    total = sf.aggregate(waited, sf.lit(0).cast("bigint"), lambda total, each: total + each)
+    mean = sf.when(sf.size(near) > 0, total / sf.size(near))
+    return sf.round(sf.col("_stop.stop_counts") * mean).cast("bigint")

@@ -1,0 +1,1 @@
+"""The rules of table `readiness`: pure functions of what is known of one group."""

@@ -1,0 +1,165 @@
+"""Table `what_if`: what the waves of `departure_waves` would have cost under another protocol.
+
+The prices are pure functions of one wave (`report.what_if`); this gives them the wave, event by
+event, and the times that it is priced by.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.evidence.evidence_facts import Rebalance
+from groupreplay.replay.decision_facts import Churn
+from groupreplay.replay.facts import Epoch, HandOver
+from groupreplay.report.joins.broker_settings import broker_settings
+from groupreplay.report.joins.columns import fact_columns, instants, integer
+from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
+from groupreplay.report.joins.digest import GROUP
+from groupreplay.report.joins.rejoins import rejoin_times
+from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.what_if.rows import PRICED_DDL, Pricing, price_batches
+from groupreplay.report.what_if.times import JOIN, REJOIN, REVOKE, SYNC
+from groupreplay.workers.wave_frames import CHAIN_COLUMNS, EVENTS_DDL, cutting_events
+
+WITHOUT_ROWS: Final = ("START", "STOP")
+"""Classes of waves in which partitions come from nobody, or go to nobody."""
+
+
+OF_WAVES: Final = (
+    *WAVE_KEY,
+    *("class", "started_at", "to_offset", "start_observed", "is_cut", "is_final"),
+    *("est_ms", "est_is_partial"),
+)
+"""What it takes of `departure_waves`: nothing that is hidden there, for it is hidden as a whole."""
+
+
+def what_if(inputs: TableInputs) -> DataFrame:
+    context = inputs.context
+    waves = _with_times(with_ends(_waves(inputs), context), inputs)
+    if context.evidence is not None:
+        waves = waves.crossJoin(sf.broadcast(broker_settings(context.evidence)))
+    own = Pricing(brokers=context.brokers, what_if=context.what_if)
+    return waves.mapInArrow(price_batches(own), PRICED_DDL).select(
+        *fact_columns(context),
+        *instants("started_at"),
+        "scenario",
+        "is_actual",
+        *map(integer, ("events", "rebalances", "moved_min", "stopped_partitions")),
+        *("low_ms", "mid_ms", "high_ms", "actual_ms", "delta_pct", "model_error_pct"),
+        *("r_ms", "y_ms", "session_ms", "heartbeat_ms", "basis", "refused"),
+        "is_final",
+    )
+
+
+# ---------------------------------------------------------------- the waves
+
+
+def _waves(inputs: TableInputs) -> DataFrame:
+    """The waves that `departure_waves` has of this night, event by event, with what is told there:
+    so a row here is final with its wave, and no night writes it twice.
+    """
+    chains = inputs.staged.where(sf.col("kind") == Churn.KIND).select(*CHAIN_COLUMNS)
+    events = chains.mapInArrow(cutting_events(inputs.context.waves.gap_ms), EVENTS_DDL)
+    told = inputs.stored.tonight("departure_waves").select(*OF_WAVES)
+    told = told.where(~sf.col("class").isin(*WITHOUT_ROWS)).withColumns(
+        {"started_at": sf.unix_millis("started_at"), **{f"_{key}": sf.col(key) for key in WAVE_KEY}}
+    )
+    told = told.drop("class", *WAVE_KEY)
+    is_same = [sf.col(name).eqNullSafe(sf.col(f"_{name}")) for name in WAVE_KEY]
+    return events.join(told, is_same).drop(*[f"_{name}" for name in WAVE_KEY])
+
+
+# ---------------------------------------------------------------- the times
+
+
+def _with_times(waves: DataFrame, inputs: TableInputs) -> DataFrame:
+    """With own_times of the group and fleet_times of all groups: of each measure (`what_if.times`)
+    how many there are, their percentiles, and the longest.
+    """
+    samples = _samples(inputs)
+    own = (
+        _percentiles(samples, "_id", "measure")
+        .groupBy("_id")
+        .agg(sf.collect_list("times").alias("own_times"))
+    )
+    fleet = _percentiles(samples, "measure").agg(sf.collect_list("times").alias("fleet_times"))
+    joined = waves.join(own, sf.col("group_id") == sf.col("_id"), "left").drop("_id")
+    return joined.crossJoin(sf.broadcast(fleet))
+
+
+def _samples(inputs: TableInputs) -> DataFrame:
+    """_id (of the group), measure, ms: all times of the night. Another measure comes in here."""
+    lines = inputs.context.evidence_tonight
+    measured = [_of_records(inputs.staged), _join_phases(lines), _rejoins(lines)]
+    return reduce(DataFrame.unionByName, [each for each in measured if each is not None])
+
+
+def _of_records(staged: DataFrame) -> DataFrame:
+    kind = sf.col("kind")
+    is_acked = (kind == HandOver.KIND) & (sf.col("outcome") == "ACKED")
+    is_revoke = is_acked & (sf.col("member_protocol") == "consumer")
+    is_sync = kind == Epoch.KIND
+    ms = sf.when(is_revoke, sf.col("revoke_ms")).when(is_sync, sf.col("sync_ms"))
+    return staged.where((is_revoke | is_sync) & (ms >= 0)).select(
+        sf.col("group_id").alias("_id"),
+        sf.when(is_revoke, REVOKE).otherwise(SYNC).alias("measure"),
+        ms.alias("ms"),
+    )
+
+
+def _join_phases(lines: DataFrame | None) -> DataFrame | None:
+    """That of a group that had nobody lasts as long as the broker waits for more
+    (group.initial.rebalance.delay.ms), and tells nothing of its members.
+    """
+    if lines is None:
+        return None
+    lasted = sf.col("joined_at") - sf.col("started_at")
+    is_first = sf.col("generation") <= 0
+    phases = lines.where((sf.col("kind") == Rebalance.KIND) & ~is_first & (lasted >= 0))
+    return _measured(phases, JOIN, lasted)
+
+
+def _rejoins(lines: DataFrame | None) -> DataFrame | None:
+    times = rejoin_times(lines)
+    return None if times is None else _measured(times, REJOIN, sf.col("rejoin_ms"))
+
+
+def _measured(rows: DataFrame, measure: str, ms: Column) -> DataFrame:
+    return rows.select(
+        sf.col("group_id").alias("_id"), sf.lit(measure).alias("measure"), ms.alias("ms")
+    )
+
+
+def _percentiles(samples: DataFrame, *by: str) -> DataFrame:
+    """by, and times: a struct with the fields of `Sample` and the measure."""
+    found = samples.groupBy(*by).agg(
+        sf.count("ms").alias("count"),
+        sf.expr("percentile(ms, array(0.1D, 0.5D, 0.9D))").alias("at"),
+        sf.max("ms").alias("most"),
+    )
+    percentiles = [_rounded(sf.col("at")[i]).alias(name) for i, name in enumerate(_PERCENTILES)]
+    return found.select(*by, sf.struct("measure", "count", *percentiles, "most").alias("times"))
+
+
+_PERCENTILES: Final = ("p10", "p50", "p90")
+
+
+def _rounded(ms: Column) -> Column:
+    return sf.floor(ms + 0.5).cast("bigint")
+
+
+SPEC: Final = TableSpec(
+    name="what_if",
+    build=what_if,
+    facts=(Churn,),
+    beside=(HandOver, Epoch),
+    tables=("departure_waves",),
+    is_owned=True,
+    clear=frozenset({"scenario", "basis", "refused"}),
+    digest=(*GROUP, "scenario", "started_at", "is_actual", "events"),
+)

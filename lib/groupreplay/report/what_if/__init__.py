@@ -1,0 +1,1 @@
+"""What membership events of a group would have cost under another protocol."""

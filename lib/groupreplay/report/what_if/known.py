@@ -1,0 +1,154 @@
+"""What is known of one wave when it is priced, and of the night: data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groupreplay.replay.decisions.churn import AWAY, GONE, REPLACED
+from groupreplay.report.what_if.times import Bracket
+
+EXPIRED_ENDS = frozenset({"EXPIRED", "SESSION_EXPIRED"})
+"""Ends of members that said nothing: their partitions stood still for a session."""
+
+POLL_TIMEOUT = "POLL_TIMEOUT"
+WAITED_FOR_ENDS = frozenset({"REBALANCE_TIMEOUT", "JOIN_TIMEOUT", "SYNC_TIMEOUT"})
+"""Ends of members that were too slow. What their partitions stood still before is the same in every
+protocol, so they are priced as if they had left. For those of the second kind others waited too.
+"""
+
+UNKNOWN_END = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """How a member went that departed (G) or whose instance was taken over (R).
+
+    end: as in `departure_waves.ends`.
+    removed: its partitions that got another holder. silent_ms: for how long nobody had read them
+        when it was removed, None where nothing shows it.
+    unheard_ms: since its last heartbeat, by a request log. uncommitted_ms: since its last commit.
+    away_ms: since its record at epoch -2, None where it wrote none.
+    back_ms: from its removal to the return of its process, None of one that did not return.
+    """
+
+    end: str = UNKNOWN_END
+    removed: int = 0
+    silent_ms: int | None = None
+    unheard_ms: int | None = None
+    uncommitted_ms: int | None = None
+    away_ms: int | None = None
+    back_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event of a wave, as of `Churn`.
+
+    held: partitions just before. session_ms: its own session timeout, None where not known.
+    members_after: of the group. partitions: that it had to read.
+    gone: how it went, of G and R; of J how the process went that it is, None of a new one.
+    """
+
+    kind: str
+    at: int
+    held: int = 0
+    session_ms: int | None = None
+    members_after: int = 1
+    partitions: int = 0
+    gone: Gone | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wave:
+    """One wave of one group.
+
+    mode: of `replay.decisions.modes`: how the group rebalanced throughout; MIXED where it changed.
+    members_before: of the group, before its first event.
+    is_hidden: a hole lies in it or may hide its beginning, or it goes on behind this row.
+    est_ms: as of `departure_waves`, None where that is not known or only in part.
+    """
+
+    mode: str
+    events: list[Event] = field(default_factory=list)
+    members_before: int = 0
+    is_hidden: bool = False
+    est_ms: int | None = None
+
+    @property
+    def unknown_held(self) -> int:
+        """Partitions of members of which nothing shows how, or how long, they went."""
+        return sum(each.held for each in self.events if _is_unknown(each))
+
+    @property
+    def left_held(self) -> int:
+        """Partitions of all that departed or were taken over."""
+        return sum(each.held for each in self.events if each.kind in (GONE, REPLACED))
+
+    @property
+    def actual_ms(self) -> int | None:
+        """What of est_ms a protocol can change: without what members had stood still before that
+        did not poll in time. None too where others waited for a member: nothing tells how much of
+        est_ms that is.
+        """
+        gone = [each.gone for each in self.events if each.kind == GONE and each.gone is not None]
+        if self.est_ms is None or any(each.end in WAITED_FOR_ENDS for each in gone):
+            return None
+        waited = sum(
+            each.removed * (each.silent_ms or 0) for each in gone if each.end == POLL_TIMEOUT
+        )
+        return max(0, self.est_ms - waited)
+
+
+def _is_unknown(event: Event) -> bool:
+    if event.kind == GONE:
+        return event.gone is None or event.gone.end == UNKNOWN_END
+    return event.kind == REPLACED and gap_of(event) is None
+
+
+def gap_of(event: Event, classic_heartbeat_ms: int = 0) -> Bracket | None:
+    """How long the process of an event G, R or J was gone: at least, as it seems, at most. None:
+    it is not back, or nothing shows when it went.
+    """
+    gone = event.gone
+    if gone is None or event.kind == AWAY:
+        return None
+    if event.kind == REPLACED:
+        return _gap_of_replaced(gone, event.session_ms, classic_heartbeat_ms)
+    if gone.back_ms is None:
+        return None
+    if gone.away_ms is not None:
+        exact = gone.away_ms + gone.back_ms
+        return Bracket(exact, exact, exact)
+    if gone.silent_ms is None:
+        return None
+    longest = gone.back_ms + gone.silent_ms
+    return Bracket(gone.back_ms, longest, longest)
+
+
+def _gap_of_replaced(gone: Gone, session_ms: int | None, heartbeat_ms: int) -> Bracket | None:
+    """Its session had not ended, so it was not gone for longer."""
+    if gone.away_ms is not None:
+        return Bracket(gone.away_ms, gone.away_ms, gone.away_ms)
+    unheard, uncommitted = gone.unheard_ms, gone.uncommitted_ms
+    if unheard is not None:
+        return Bracket(max(0, unheard - heartbeat_ms), unheard, max(unheard, uncommitted or 0))
+    if uncommitted is None:
+        return None
+    longest = uncommitted if session_ms is None else min(uncommitted, session_ms)
+    return Bracket(0, longest, longest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """What brokers and clients are set to, ms.
+
+    session: of the consumer protocol. static: of members that would be static.
+    heartbeat, classic_heartbeat: intervals. assignment: least time between two assignments of a
+        group.
+    """
+
+    session: int
+    static: int
+    heartbeat: int
+    classic_heartbeat: int
+    assignment: int

@@ -1,0 +1,142 @@
+"""How long the steps of a rebalance take: by the group's own times, else by those of others.
+
+Source of the rules: docs/measures.md, What if.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+OWN: Final = "OWN"
+BROKER_LOG: Final = "BROKER_LOG"
+FLEET: Final = "FLEET"
+TRANSFERRED: Final = "TRANSFERRED"
+ASSUMED: Final = "ASSUMED"
+
+BASES: Final = (OWN, BROKER_LOG, FLEET, TRANSFERRED, ASSUMED)
+"""Where times come from, from the strongest on."""
+
+REVOKE: Final = "REVOKE"
+REJOIN: Final = "REJOIN"
+JOIN: Final = "JOIN"
+SYNC: Final = "SYNC"
+"""What is measured: a consumer member from being asked for partitions to its answer; a classic one
+from being told of a rebalance to its JoinGroup; the join phase and the sync phase of a rebalance.
+"""
+
+TRANSFERRED_HIGH_MS: Final = 250
+"""The Java client of the consumer protocol needs 100 to 200 ms to answer where the classic one
+rejoins in 1 to 20, so times of one say little of the other's slowest.
+"""
+
+
+class Bracket(NamedTuple):
+    """low <= mid <= high, ms."""
+
+    low: int
+    mid: int
+    high: int
+
+
+ASSUMED_SYNC: Final = Bracket(0, 10, 100)
+"""Of a cluster that shows no sync phase: real ones take 3 to 10 ms, at worst 630."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Times of one kind: how many, their percentiles (interpolated) and the longest, ms."""
+
+    count: int
+    p10: int
+    p50: int
+    p90: int
+    most: int
+
+
+Samples = Mapping[str, Sample]
+"""What is measured -> the times of it."""
+
+
+class Known(NamedTuple):
+    """What is known of the times of one group.
+
+    own: of the group. fleet: of all groups of the cluster.
+    least_own, least_fleet: fewer do not count.
+    classic_heartbeat_ms: of classic clients.
+    """
+
+    own: Samples
+    fleet: Samples
+    least_own: int
+    least_fleet: int
+    classic_heartbeat_ms: int
+
+    def own_of(self, what: str) -> Sample | None:
+        return _enough(self.own, what, self.least_own)
+
+    def fleet_of(self, what: str) -> Sample | None:
+        return _enough(self.fleet, what, self.least_fleet)
+
+
+def _enough(samples: Samples, what: str, least: int) -> Sample | None:
+    found = samples.get(what)
+    return found if found is not None and found.count >= least else None
+
+
+Chosen = tuple[Bracket, str]
+"""Times, and where they come from."""
+
+
+def release_of_consumer(known: Known) -> Chosen | None:
+    """R of the consumer protocol: from being told to letting go. None: from nothing."""
+    if (own := known.own_of(REVOKE)) is not None:
+        return _measured(own), OWN
+    if (fleet := known.fleet_of(REVOKE)) is not None:
+        return _measured(fleet), FLEET
+    if (rejoins := known.own_of(REJOIN)) is not None:
+        return _transferred(rejoins), TRANSFERRED
+    return None
+
+
+def release_of_classic(known: Known) -> Chosen | None:
+    """R of the classic protocol. A join phase lasts until the slowest has heard of it and has come,
+    so it tells R but for half a heartbeat. None: from nothing.
+    """
+    if (own := known.own_of(REJOIN)) is not None:
+        return _measured(own), OWN
+    if (phases := known.own_of(JOIN)) is not None:
+        return _of_phases(phases, phases.most, known), BROKER_LOG
+    if (fleet := known.fleet_of(REJOIN)) is not None:
+        return _measured(fleet), FLEET
+    if (phases := known.fleet_of(JOIN)) is not None:
+        return _of_phases(phases, phases.p90, known), FLEET
+    revokes = known.own_of(REVOKE) or known.fleet_of(REVOKE)
+    return None if revokes is None else (_transferred(revokes), TRANSFERRED)
+
+
+def sync_phase(known: Known) -> Chosen:
+    """Y, of classic groups: from the end of the join phase to the K2."""
+    if (own := known.own_of(SYNC)) is not None:
+        return _measured(own), OWN
+    if (fleet := known.fleet_of(SYNC)) is not None:
+        return _measured(fleet), FLEET
+    return ASSUMED_SYNC, ASSUMED
+
+
+def weakest(bases: list[str]) -> str | None:
+    """None of none."""
+    return max(bases, key=BASES.index, default=None)
+
+
+def _measured(sample: Sample) -> Bracket:
+    return Bracket(sample.p10, sample.p50, sample.p90)
+
+
+def _transferred(sample: Sample) -> Bracket:
+    return Bracket(0, sample.p50, max(sample.p90, TRANSFERRED_HIGH_MS))
+
+
+def _of_phases(phases: Sample, longest_ms: int, known: Known) -> Bracket:
+    return Bracket(0, max(0, phases.p50 - known.classic_heartbeat_ms // 2), longest_ms)

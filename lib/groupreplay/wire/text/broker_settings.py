@@ -1,0 +1,55 @@
+"""What a broker prints of itself when it starts: its version, and those of its settings that groups
+depend on.
+
+`KafkaConfig values: ` is followed by a line `\\tname = value` for each setting; no other one is
+read. Source: AbstractConfig.logAll, AppInfoParser.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from groupreplay.records.log_events import BROKER_SETTING, LogEvent
+
+SETTINGS: Final = frozenset(
+    {
+        *(
+            f"group.consumer.{name}"
+            for name in (
+                *("session.timeout.ms", "min.session.timeout.ms", "max.session.timeout.ms"),
+                *("heartbeat.interval.ms", "min.heartbeat.interval.ms"),
+                *("max.heartbeat.interval.ms", "assignment.interval.ms"),
+                *("max.size", "migration.policy", "assignors"),
+            )
+        ),
+        *("group.min.session.timeout.ms", "group.max.session.timeout.ms", "group.max.size"),
+        "group.coordinator.rebalance.protocols",
+    }
+)
+BEGIN: Final = "KafkaConfig values:"
+"""Settings of other things of the same process are printed too, under other names."""
+
+_LINE: Final = re.compile(r"\t(group\.[a-z.]{1,60}) = (.{0,1000})")
+_VERSION: Final = re.compile(r"Kafka version: ([0-9][0-9A-Za-z.-]{0,40})")
+_VERSION_LOGGER: Final = "AppInfoParser"
+
+
+def setting_of(line: str, at_ms: int) -> LogEvent | None:
+    """Of a line below BEGIN, which was written at at_ms; None for a setting that nobody asks."""
+    found = _LINE.fullmatch(line)
+    if found is None or found[1] not in SETTINGS:
+        return None
+    return LogEvent(event=BROKER_SETTING, at_ms=at_ms, detail=f"{found[1]} = {found[2]}")
+
+
+def version_of(message: str, logger: str, at_ms: int) -> LogEvent | None:
+    """Of a whole line. logger: "" where the layout does not tell."""
+    if not message.startswith("Kafka version: ") or not logger.endswith(_VERSION_LOGGER):
+        return None
+    found = _VERSION.fullmatch(message.strip())
+    return (
+        LogEvent(event=BROKER_SETTING, at_ms=at_ms, detail=f"version = {found[1]}")
+        if found
+        else None
+    )

@@ -1,0 +1,183 @@
+"""Chains of membership events -> waves, event by event, for what they would have cost otherwise.
+
+Cut as `workers.waves` cuts them, so that rows of both begin with the same event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
+from groupreplay.replay.decisions.modes import CONSUMER_ALONE, MIXED, STREAMS_CLASSIC
+from groupreplay.workers.waves import Chain, first_events, rejoins
+
+
+@dataclass(slots=True, kw_only=True)
+class WaveEvents:
+    """One wave. Lists that begin alike go together.
+
+    mode: how the group rebalanced throughout: of `replay.decisions.modes`, MIXED where it changed.
+    members_before: before the first event.
+    is_hidden: a hole, or the beginning of the log, lies in it or less than a wave's gap before: it
+        may hide events of the wave.
+    event_*: of its events. event_partitions: that the group had to read, before or after it.
+        event_gone: which element of gone_* tells how the member went: of G and
+        R itself, of J the process that it is; -1 of a new process, and of A.
+    gone_*: members that departed or were taken over in the wave, and departures of earlier waves
+        that joined again in this one; as `joins.departure_ends` reads them.
+    absent_*: of the same: time since its record at epoch -2, and from its removal to the return of
+        its process; None where there was none.
+    """
+
+    group_id: str
+    incarnation: int
+    offsets_partition: int
+    log_incarnation: int | None
+    from_offset: int
+    mode: str
+    members_before: int
+    is_hidden: bool
+    event_kinds: list[str]
+    event_times_at: list[int]
+    event_held: list[int]
+    event_sessions_ms: list[int | None]
+    event_members_after: list[int]
+    event_partitions: list[int]
+    event_gone: list[int]
+    gone_member_ids: list[str]
+    gone_times_at: list[int]
+    gone_protocols: list[str]
+    gone_silences_ms: list[int | None]
+    gone_sessions_ms: list[int | None]
+    gone_rebalances_ms: list[int | None]
+    gone_ends: list[str | None]
+    gone_rejoins: list[bool]
+    gone_removed: list[int]
+    absent_silences_ms: list[int | None]
+    absent_away_ms: list[int | None]
+    absent_back_ms: list[int | None]
+
+
+def events_of(chain: Chain, gap_ms: int) -> list[WaveEvents]:
+    """The waves of a chain; none of a group whose assignments are opaque, or of Kafka Streams."""
+    if chain["is_opaque"] or STREAMS_CLASSIC in chain["group_modes"]:
+        return []
+    begins = first_events(chain, gap_ms)
+    absences = _absences(chain)
+    return [
+        _wave(chain, range(*ends), absences, gap_ms)
+        for ends in pairwise([*begins, len(chain["offsets"])])
+    ]
+
+
+def _wave(chain: Chain, span: range, absences: _Absences, gap_ms: int) -> WaveEvents:
+    kinds, targets, first = chain["event_kinds"], chain["target_partitions"], span[0]
+    went = [index for index in span if kinds[index] in (GONE, REPLACED)]
+    earlier = {absences.left_by[index] for index in span if index in absences.left_by}
+    gone = sorted({*went, *earlier})
+    places = {index: place for place, index in enumerate(gone)}
+    told: dict[str, Any] = {
+        **{f"event_{name}": [chain[of][i] for i in span] for name, of in _OF_EVENT.items()},
+        "event_partitions": [max(chain["owed_partitions"][i], targets[i]) for i in span],
+        **{f"gone_{name}": [chain[of][i] for i in gone] for name, of in _OF_GONE.items()},
+        **{name: chain[name] for name in _PLACE},
+    }
+    return WaveEvents(
+        **told,
+        from_offset=chain["offsets"][first],
+        mode=_mode(chain, span),
+        members_before=chain["members_after"][first - 1] if first else chain["members_before"],
+        is_hidden=_is_hidden(chain, span, gap_ms),
+        event_gone=[places.get(absences.left_by.get(i, i), -1) for i in span],
+        gone_rejoins=[rejoins(chain, i) for i in gone],
+        absent_silences_ms=[chain["silences_ms"][i] for i in gone],
+        absent_away_ms=[absences.away_ms.get(i) for i in gone],
+        absent_back_ms=[absences.back_ms.get(i) for i in gone],
+    )
+
+
+_PLACE: Final = ("group_id", "incarnation", "offsets_partition", "log_incarnation")
+_OF_EVENT: Final = {
+    "kinds": "event_kinds",
+    "times_at": "times_at",
+    "held": "held_counts",
+    "sessions_ms": "own_sessions_ms",
+    "members_after": "members_after",
+}
+_OF_GONE: Final = {
+    "member_ids": "member_ids",
+    "times_at": "times_at",
+    "protocols": "member_protocols",
+    "silences_ms": "silences_ms",
+    "sessions_ms": "own_sessions_ms",
+    "rebalances_ms": "own_rebalances_ms",
+    "ends": "record_ends",
+    "removed": "removed_counts",
+}
+
+
+def _is_hidden(chain: Chain, span: range, gap_ms: int) -> bool:
+    unbroken_ms, times = chain["unbroken_ms"][span[-1]], chain["times_at"]
+    if unbroken_ms is None:
+        return False
+    return bool(times[span[-1]] - unbroken_ms > times[span[0]] - gap_ms)
+
+
+def _mode(chain: Chain, span: range) -> str:
+    """MIXED too where a member of the other protocol came or went: the group was mixed before."""
+    modes = {chain["group_modes"][index] for index in span}
+    if span[0]:
+        modes.add(chain["group_modes"][span[0] - 1])
+    protocols = {chain["member_protocols"][index] == "consumer" for index in span}
+    if len(modes) > 1 or len(protocols) > 1:
+        return MIXED
+    (mode,) = modes
+    return str(mode) if protocols == {mode == CONSUMER_ALONE} else MIXED
+
+
+# ---------------------------------------------------------------- who came back
+
+
+@dataclass(slots=True)
+class _Absences:
+    """By the place of an event in the chain.
+
+    left_by: of a join the departure of the same process. back_ms: of that departure. away_ms: of a
+    departure or a takeover, since its record at epoch -2.
+    """
+
+    left_by: dict[int, int] = field(default_factory=dict)
+    back_ms: dict[int, int] = field(default_factory=dict)
+    away_ms: dict[int, int] = field(default_factory=dict)
+
+
+def _absences(chain: Chain) -> _Absences:
+    """A hole between two events hides what became of who was gone."""
+    found, times = _Absences(), chain["times_at"]
+    away: dict[str, int] = {}
+    gone: dict[str, int] = {}
+    for index, kind, identity in _named(chain):
+        if chain["hidden_before"][index]:
+            away.clear()
+            gone.clear()
+        if kind == AWAY:
+            away[identity] = index
+        elif kind in (GONE, REPLACED):
+            if identity in away:
+                found.away_ms[index] = times[index] - times[away.pop(identity)]
+            if kind == GONE:
+                gone[identity] = index
+        elif kind == JOINED and identity in gone:
+            left = gone.pop(identity)
+            found.left_by[index] = left
+            found.back_ms[left] = times[index] - times[left]
+    return found
+
+
+def _named(chain: Chain) -> Iterator[tuple[int, str, str]]:
+    names = zip(chain["event_kinds"], chain["identities"], strict=True)
+    for index, (kind, identity) in enumerate(names):
+        yield index, kind, identity

@@ -1,0 +1,188 @@
+"""Members that join again: cases of scenarios/rejoins.yaml, and those of recordings against what
+the clients saw.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from groupreplay.evidence.evidence_facts import Rejoin
+from groupreplay.evidence.memory import FORGET_MS, Line
+from groupreplay.evidence.rejoins import HEARTBEAT, JOIN_GROUP, SYNC_GROUP
+from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG, LogEvent
+from tests.support.log_lines import proved, recorded_evidence
+from tests.support.recordings import recordings
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios" / "rejoins.yaml"
+CASES = {
+    case["name"]: case for case in yaml.safe_load(SCENARIOS.read_text(encoding="utf-8"))["cases"]
+}
+
+
+def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
+    event = LogEvent(
+        event=api,
+        at_ms=at,
+        started_ms=said.get("came", at),
+        group_id="g",
+        member_id=member or None,
+        other_member_id=said.get("answered"),
+        protocol="classic" if api in (HEARTBEAT, JOIN_GROUP, SYNC_GROUP, "LEAVE_GROUP") else None,
+        epoch=said.get("epoch"),
+        response_epoch=said.get("to"),
+        error_code=said.get("error", 0),
+    )
+    return Line(event, 1, REQUEST_LOG, "requests", at, at)
+
+
+def says(at: int, event: str, member: str) -> Line:
+    told = LogEvent(event=event, at_ms=at, group_id="g", member_ids=(member,))
+    return Line(told, 1, SERVER_LOG, "server", at, at)
+
+
+def lines_of(case: dict[str, Any]) -> list[Line]:
+    lines = [request(*each) for each in case["requests"]]
+    lines += [says(*each) for each in case.get("says", ())]
+    return sorted(lines, key=lambda line: line.event.at_ms)
+
+
+def rejoins(lines: list[Line], newest: int, cuts: tuple[int, ...] = ()) -> list[Rejoin]:
+    found = [each for each in proved("g", lines, newest, cuts) if isinstance(each, Rejoin)]
+    return sorted(found, key=lambda each: (each.position, each.member_id))
+
+
+def told(found: list[Rejoin]) -> list[list[Any]]:
+    return [
+        [
+            each.member_id,
+            *(each.generation, each.told_at, each.joined_at, each.answered_at),
+            *(each.synced_at, each.new_generation),
+        ]
+        for each in found
+    ]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases(name: str) -> None:
+    lines = lines_of(CASES[name])
+    assert told(rejoins(lines, lines[-1].last_ms)) == CASES[name]["rejoins"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nights_cut_wherever_they_like(name: str) -> None:
+    """The state goes to bytes and back at any two places."""
+    lines = lines_of(CASES[name])
+    for cuts in combinations(range(1, len(lines)), min(2, len(lines) - 1)):
+        assert told(rejoins(lines, lines[-1].last_ms, cuts)) == CASES[name]["rejoins"], cuts
+
+
+def test_a_row_is_final_when_no_line_can_add_to_it() -> None:
+    """By the sync, by the departure, or after a day of silence."""
+    synced = lines_of(CASES["told-and-joined"])[:-1]
+    assert [each.is_final for each in rejoins(synced, 3_000)] == [True]
+    assert [each.is_final for each in rejoins(synced[:-1], 3_000)] == [False]
+    left = lines_of(CASES["told-and-left"])[:2]
+    assert [each.is_final for each in rejoins(left, 12_000)] == [True]
+    assert [each.is_final for each in rejoins(left[:1], FORGET_MS)] == [False]
+    assert [each.is_final for each in rejoins(left[:1], 2_001 + FORGET_MS)] == [True]
+
+
+def of_group(recording: str, group_id: str) -> list[Rejoin]:
+    return [
+        each
+        for each in recorded_evidence(recording)
+        if isinstance(each, Rejoin) and each.group_id == group_id
+    ]
+
+
+def times(recording: str, group_id: str) -> list[int]:
+    """How long members took that were told, ascending."""
+    return sorted(
+        max(0, each.joined_at - each.told_at)
+        for each in of_group(recording, group_id)
+        if each.told_at is not None and each.joined_at is not None
+    )
+
+
+def test_the_slow_member_of_a_recording_is_the_slow_one() -> None:
+    """Story classic_slow_join: a callback of 9 s, once of a member that is dropped for it."""
+    assert times("classic-3.9", "classic-eager") == [0, 1, 1, 1, 3, 13]
+    found = of_group("classic-3.9", "classic-slow-join")
+    slow = [each for each in found if (each.client_id or "").endswith("slow") and each.told_at]
+    assert [(each.joined_at or 0) - (each.told_at or 0) for each in slow] == [
+        9000,
+        9005,
+        9002,
+        9001,
+    ]
+    (dropped,) = [each for each in found if each.joined_at is None]
+    assert (dropped.client_id, dropped.generation) == ("classic-slow-join-dropped", 3)
+    waits = [
+        (each.answered_at or 0) - (each.joined_at or 0)
+        for each in found
+        if (each.client_id or "").endswith("other") and each.generation == 2
+    ]
+    assert waits == [9019]
+
+
+def test_a_classic_member_of_a_mixed_group_is_charged_with_its_callback() -> None:
+    """Story upgrade_slow: it takes 6 s to give partitions up, between two joins."""
+    assert times("migration-4.3", "upgrade-slow") == [19, 6019]
+
+
+@pytest.mark.parametrize("recording", sorted(recordings()))
+def test_rejoins_of_recordings_go_one_way(recording: str) -> None:
+    found = [each for each in recorded_evidence(recording) if isinstance(each, Rejoin)]
+    for each in found:
+        assert each.told_at is not None or each.joined_at is not None
+        assert (each.joined_at is None) == (each.answered_at is None)
+        order = [at for at in (each.joined_at, each.answered_at, each.synced_at) if at is not None]
+        assert order == sorted(order), each
+        if each.told_at is not None and each.joined_at is not None:
+            assert each.joined_at - each.told_at >= -2, each  # the line is written a little later
+            assert (each.new_generation or 0) >= (each.generation or 0), each
+
+
+@pytest.mark.parametrize("recording", ["classic-3.9", "scala-3.9"])
+def test_a_slow_join_has_its_callback_in_it(recording: str) -> None:
+    """What clients saw: of each join that took long, a revocation callback of that member lay in
+    it, and filled it.
+    """
+    seen = _callbacks(recording)
+    slow = [
+        (each.client_id or "", each.told_at, each.joined_at)
+        for each in recorded_evidence(recording)
+        if isinstance(each, Rejoin)
+        and each.told_at is not None
+        and each.joined_at is not None
+        and each.joined_at - each.told_at > 1_000
+    ]
+    assert len(slow) >= 3
+    for client, told_at, joined_at in slow:
+        assert any(
+            told_at - 100 <= begin <= end <= joined_at + 100
+            and (joined_at - told_at) - (end - begin) < 500
+            for begin, end in seen.get(client, [])
+        ), (client, told_at, joined_at)
+
+
+def _callbacks(recording: str) -> dict[str, list[tuple[int, int]]]:
+    """Client id -> begin and end of each of its revocation callbacks."""
+    path = recordings()[recording] / "truth" / "members.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        events = [json.loads(line) for line in lines]
+    found: dict[str, list[tuple[int, int]]] = {}
+    begun: dict[str, int] = {}
+    for event in events:
+        if event["event"] == "revoke_begin":
+            begun[event["member"]] = event["at"]
+        elif event["event"] == "revoke_end" and event["member"] in begun:
+            found.setdefault(event["member"], []).append((begun.pop(event["member"]), event["at"]))
+    return found

@@ -1,0 +1,212 @@
+"""Transitions: of each kind what it costs, by recordings and in logs that are written by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from groupreplay.records.entries import Entry
+from groupreplay.replay.decisions.transition import Transition
+from groupreplay.replay.decisions.transitions import SETTLE_MS, Listener
+from groupreplay.replay.group_replay import GroupReplay
+from tests.support.building import NAMES, Log
+from tests.support.recordings import group
+
+
+class Heard(Listener):
+    """Keeps what it is told, and charges each transition to its release."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, Transition]] = []
+
+    def released(self, transition: Transition) -> None:
+        transition.charged_to = transition.released_offset
+        self.told.append(("released", transition))
+
+    def dropped(self, transition: Transition) -> None:
+        self.told.append(("dropped", transition))
+
+    def granted(self, transition: Transition) -> None:
+        self.told.append(("granted", transition))
+
+    def closed(self, transition: Transition) -> None:
+        self.told.append(("closed", transition))
+
+    def of(self, what: str) -> list[Transition]:
+        return [transition for told, transition in self.told if told == what]
+
+
+def heard(
+    entries: Sequence[Entry],
+    names: dict[str, str] = NAMES,
+    cut: int = -1,
+    group_id: str = "g",
+    partition: int = 0,
+) -> Heard:
+    """What a listener hears of a log of one life. cut: after so many entries the state goes to
+    bytes and back.
+    """
+    listener, machine = Heard(), GroupReplay(group_id, partition, names)
+    is_heard = False
+    for index, entry in enumerate(entries):
+        if index == cut:
+            machine.flush()
+            machine = GroupReplay.restore(group_id, partition, names, machine.state() or b"")
+            is_heard = False
+        if not is_heard and machine._machine is not None:
+            machine._machine.membership.transitions.listen(listener)
+            is_heard = True
+        machine.replay(entry)
+    machine.flush()
+    return listener
+
+
+def of_recording(recording: str, group_id: str, cut: int = -1) -> Heard:
+    found = group(recording, group_id)
+    return heard(found.entries, found.names, cut, group_id, found.offsets_partition)
+
+
+@pytest.mark.parametrize(
+    ("recording", "group_id", "wanted"),
+    [
+        ("consumer-4.3", "scale-up", {"ASKED": (5, 1546, 6729), "REMOVED": (2, 3324, 5582)}),
+        ("consumer-4.3", "crash", {"REMOVED": (2, 996, 26190)}),
+        ("consumer-4.3", "slow-revoker", {"ASKED": (2, 3182, 17370)}),
+        ("consumer-4.3", "static-bounce", {"AWAY": (4, 32432, 34805)}),
+        ("classic-3.9", "classic-eager", {"REMOVED": (4, 28, 34647), "STOP": (14, 62, 23636)}),
+        ("classic-3.9", "classic-coop", {"GAP": (4, 43, 24377), "REMOVED": (1, 0, 2805)}),
+        (
+            "classic-3.9",
+            "classic-static",
+            {"REPLACED": (6, 0, 21452), "STOP": (4, 4, 3715), "REMOVED": (2, 2, 27830)},
+        ),
+        (
+            "migration-4.3",
+            "upgrade-old-client",
+            {
+                "STOP": (4, 32, 4152),
+                "REMOVED": (6, 3433, 11451),
+                "UNASKED": (3, 4473, 7533),
+                "ASKED": (3, 366, 3065),
+            },
+        ),
+    ],
+)
+def test_kinds_and_their_costs(
+    recording: str, group_id: str, wanted: dict[str, tuple[int, int, int]]
+) -> None:
+    closed = of_recording(recording, group_id).of("closed")
+    assert Counter(each.kind for each in closed) == {k: n for k, (n, _, _) in wanted.items()}
+    for kind, (_, low, high) in wanted.items():
+        of_kind = [each for each in closed if each.kind == kind]
+        assert sum(each.low_ms or 0 for each in of_kind) == low, kind
+        assert sum(each.high_ms or 0 for each in of_kind) == high, kind
+        assert all((each.est_ms is None) == (kind == "STOP") for each in of_kind)
+        assert all((each.low_ms or 0) <= (each.est_ms or 0) for each in of_kind if kind != "STOP")
+
+
+@pytest.mark.parametrize("group_id", ["scale-up", "fence-loop", "wave", "static-bounce"])
+def test_every_release_is_followed_to_its_end(group_id: str) -> None:
+    """Each is granted or dropped, and closed if it was granted; a night in between changes nothing
+    of it, nor of what it was charged to.
+    """
+    whole = of_recording("consumer-4.3", group_id)
+    assert len(whole.of("released")) == len(whole.of("granted")) + len(whole.of("dropped"))
+    assert whole.of("granted")
+    assert sorted(map(repr, whole.of("granted"))) == sorted(map(repr, whole.of("closed")))
+    entries = group("consumer-4.3", group_id).entries
+    for cut in range(1, len(entries), 9):
+        if entries[cut].offset != entries[cut].batch_base_offset:
+            continue
+        again = of_recording("consumer-4.3", group_id, cut)
+        assert list(map(repr, again.of("closed"))) == list(map(repr, whole.of("closed"))), cut
+
+
+def log_of(*records: object) -> Log:
+    log = Log()
+    for each in records:
+        if isinstance(each, int):
+            log.at(each)
+        else:
+            log.write(*(each if isinstance(each, list) else [each]))
+    return log
+
+
+START = [
+    {"k5": "A"},
+    {"k3": 1},
+    {"k7": "A", "target": {"foo": [0]}},
+    {"k6": 1},
+    {"k8": "A", "prev": 0, "assigned": {"foo": [0]}},
+]
+JOINED = [
+    {"k5": "B"},
+    {"k3": 2},
+    {"k7": "A"},
+    {"k7": "B", "target": {"foo": [0]}},
+    {"k6": 2},
+    {"k8": "B", "epoch": 2, "prev": 0, "state": "UNRELEASED_PARTITIONS"},
+]
+ASKED = {"k8": "A", "epoch": 1, "prev": 1, "state": "UNREVOKED_PARTITIONS", "pending": {"foo": [0]}}
+ACKED = {"k8": "A", "epoch": 2, "prev": 1}
+GIVEN = {"k8": "B", "epoch": 2, "prev": 2, "assigned": {"foo": [0]}}
+
+
+def test_a_hand_over_by_hand() -> None:
+    log = log_of(START, 5000, {"k1": "foo-0"}, JOINED, 7000, ASKED, 9000, ACKED, 9500, GIVEN, 9800)
+    log.write({"k1": "foo-0"})
+    (each,) = heard(log.entries).of("closed")
+    assert (each.kind, each.low_ms, each.est_ms, each.idle_ms, each.high_ms) == (
+        "ASKED",
+        500,
+        2500,
+        4800,
+        4800,
+    )
+    assert (each.is_move, each.is_return, each.is_high_known) == (True, False, True)
+
+
+def test_a_commit_after_an_hour_says_nothing() -> None:
+    log = log_of(START, 5000, {"k1": "foo-0"}, JOINED, 7000, ASKED, 9000, ACKED, 9500, GIVEN)
+    late = log_of(
+        START, 5000, {"k1": "foo-0"}, JOINED, 7000, ASKED, 9000, ACKED, 9500, GIVEN,
+        9501 + SETTLE_MS, {"k1": "foo-0"},
+    )  # fmt: skip
+    assert not heard(log.entries).of("closed")
+    (each,) = heard(late.entries).of("closed")
+    assert (each.idle_ms, each.high_ms, each.is_high_known) == (None, 2500, False)
+
+
+def test_a_release_behind_a_hole_costs_nothing() -> None:
+    log = log_of(START, JOINED, ASKED, ACKED)
+    log.skip(2)
+    log.write(GIVEN)
+    log.write({"k1": "foo-0"})
+    (each,) = heard(log.entries).of("closed")
+    assert each.is_hidden
+    assert (each.low_ms, each.est_ms, each.high_ms) == (None, None, None)
+
+
+def test_nobody_misses_the_partitions_of_an_empty_group() -> None:
+    left = [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k3": 2}]
+    back = [
+        {"k5": "B"},
+        {"k3": 3},
+        {"k7": "B", "target": {"foo": [0]}},
+        {"k6": 3},
+        {"k8": "B", "epoch": 3, "prev": 0, "assigned": {"foo": [0]}},
+    ]
+    log = log_of(START, left, 900_000, back, {"k1": "foo-0"})
+    (each,) = heard(log.entries).of("closed")
+    assert (each.kind, each.is_through_empty, each.low_ms) == ("REMOVED", True, None)
+    assert each.is_move
+
+
+def test_what_nobody_gets_is_dropped() -> None:
+    """B asked for it, and leaves before A has let go: it stays with A's next target, or nobody's."""
+    gone = [{"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k3": 3}]
+    log = log_of(START, JOINED, ASKED, ACKED, gone, [{"k6": 3}, {"k8": "A", "epoch": 3, "prev": 2}])
+    told = heard(log.entries)
+    assert [what for what, _ in told.told] == ["released", "dropped"]

@@ -1,0 +1,184 @@
+"""`coordinator_failovers`: the first record of a group under another leader, what the group was
+before it, and what came within a minute (measures.md, coordinator_failovers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.expected.group_epochs import epochs_of
+from tests.simulator.expected.history import Check, History
+from tests.simulator.lives import Life
+from tests.simulator.tables import Row
+from tests.simulator.truth import (
+    CLASSIC,
+    CONSUMER,
+    STABLE,
+    UNRELEASED,
+    UNREVOKED,
+    Operation,
+    Truth,
+)
+from tests.simulator.truth_log import Written
+
+AFTER_MS: Final = 60_000
+
+
+class _Record(NamedTuple):
+    """One or several records of a group that follow one another. operation: None of a commit."""
+
+    written: Written
+    first_offset: int
+    last_offset: int
+    operation: Operation | None
+
+    @property
+    def key(self) -> int:
+        """As `History.opened_by`."""
+        return -1 - self.first_offset if self.operation is None else self.first_offset
+
+    @property
+    def last(self) -> Any:
+        """Offset of the last one; an operation may have ended with another group's."""
+        is_exact = self.operation is None or self.operation.records
+        return self.last_offset if is_exact else Between(self.first_offset, self.last_offset)
+
+
+def _records(truth: Truth, life: Life) -> list[_Record]:
+    """All of the group's while the life lasts, from its first operation on."""
+    log, first, end = truth.logs[life.offsets_partition], life.operations[0], life.end
+    operations = [
+        _Record(log.written(each.first_offset), each.first_offset, each.last_offset, each)
+        for each in life.operations
+    ]
+    ends = log.next_offset if end is None else end.first_offset
+    offsets = set(truth.commit_offsets.get(life.group_id, ()))
+    for key, tombstones in truth.tombstones.items():
+        if key.group_id == life.group_id:
+            offsets.update(tombstones)
+    for each in life.operations:
+        offsets.difference_update(range(each.first_offset, each.last_offset + 1))
+    commits = [
+        _Record(log.written(offset), offset, offset, None)
+        for offset in offsets
+        if first.last_offset < offset < ends
+    ]
+    return sorted([*operations, *commits], key=lambda each: each.first_offset)
+
+
+def _of_life(history: History, life: Life) -> Iterator[tuple[Key, Wanted]]:
+    records = _records(history.truth, life)
+    opened = [each.opened.first_offset for each in epochs_of(history, life)]
+    last: Operation | None = None
+    for place, (before, record) in enumerate(pairwise(records), 1):
+        last = before.operation or last
+        old, new = before.written.leader_epoch, record.written.leader_epoch
+        if old == new or last is None:
+            continue
+        values = {
+            "incarnation": history.incarnation(life),
+            "offsets_partition": life.offsets_partition,
+            "from_offset": Between(record.first_offset, record.last_offset),
+            "start_observed": True,
+            "leader_epoch_before": old,
+            "leader_epoch": new,
+            "last_offset": before.last,
+            "last_at": before.written.at,
+            "first_at": record.written.at,
+            "protocol": last.protocol,
+            **_described(last),
+            **_after(life, last, records[place:], opened),
+        }
+        offsets = (last.first_offset, record.first_offset)
+        yield (life.group_id, new, record.key), Wanted(values, offsets)
+
+
+def _described(operation: Operation) -> dict[str, Any]:
+    members = operation.members.values()
+    held = {partition for member in members for partition in member.held}
+    target = {
+        partition
+        for member in members
+        for partition in (member.assigned if operation.protocol == CLASSIC else member.target)
+    }
+    return {
+        "phase": _phase(operation),
+        "epoch": operation.epoch,
+        "target_epoch": operation.target_epoch
+        if operation.protocol == CONSUMER
+        else operation.epoch,
+        "members": len(members),
+        "at_epoch": sum(member.epoch == operation.epoch for member in members),
+        "revoking": sum(member.state == UNREVOKED for member in members),
+        "waiting": sum(member.state == UNRELEASED for member in members),
+        "away": sum(member.is_away for member in members),
+        "partitions_pending": sum(len(member.pending) for member in members),
+        "partitions_unowned": len(target - held),
+    }
+
+
+def _phase(operation: Operation) -> str:
+    members = [member for member in operation.members.values() if not member.is_away]
+    if not operation.members:
+        return "EMPTY"
+    if operation.protocol == CLASSIC:
+        return "UNKNOWN"
+    if operation.epoch > (operation.target_epoch or 0):
+        return "ASSIGNING"
+    if any(member.state == UNREVOKED for member in members):
+        return "REVOKING"
+    there = [member for member in members if member.epoch == operation.epoch]
+    if len(there) == len(members) and all(member.state == STABLE for member in members):
+        return "STEADY"
+    return "PARTLY_THERE" if there else "TARGET_UNTOLD"
+
+
+def _after(
+    life: Life, before: Operation, records: Sequence[_Record], opened: Sequence[int]
+) -> dict[str, int]:
+    """What came until a minute was over, or another leader there. records: from the first of the
+    new leader on. opened: first offsets of the operations that began epochs."""
+    first = records[0]
+    counts = dict.fromkeys(("epochs_after", "joined_after", "removed_after", "lost_after"), 0)
+    there = set(before.members)
+    for record in records:
+        is_late = record.written.at > first.written.at + AFTER_MS
+        if is_late or record.written.leader_epoch != first.written.leader_epoch:
+            break
+        operation = record.operation
+        if operation is None or operation.protocol is None:
+            continue
+        came = operation.members.keys() - before.members.keys()
+        gone = before.members.keys() - operation.members.keys()
+        taken = {operation.members[each].instance_id for each in came} - {None}
+        removed = {each for each in gone if before.members[each].instance_id not in taken}
+        left = {before.members[each].instance_id for each in gone} - {None}
+        joined = {each for each in came if operation.members[each].instance_id not in left}
+        counts["epochs_after"] += opened.count(operation.first_offset)
+        counts["joined_after"] += len(joined)
+        counts["removed_after"] += len(removed)
+        counts["lost_after"] += len(removed & there)
+        there -= gone
+        before = operation
+    return counts
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    return dict(each for life in history.lives for each in _of_life(history, life))
+
+
+def _key_of(history: History, row: Row) -> Key:
+    return row["group_id"], row["leader_epoch"], history.opened_by(row)
+
+
+def _excuse(history: History, row: Row) -> str:
+    """Commits of a group without operations are in no truth of groups."""
+    operations = history.truth.operations.get(row["group_id"], ())
+    before = [each for each in operations if each.first_offset <= row["last_offset"]]
+    is_alone = not before or before[-1].protocol is None
+    return "groups that only commit" if is_alone else ""
+
+
+CHECK: Final = Check("coordinator_failovers", _wanted, _key_of, _excuse)

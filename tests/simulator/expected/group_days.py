@@ -1,0 +1,203 @@
+"""`group_days`: times and partition-times of each day, added up from the coordinator's memory after
+each operation (measures.md, Days of groups)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.simulator.compare import Bound, Key, OneOf, Untold, Wanted
+from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, comings_of
+from tests.simulator.expected.group_epochs import epochs_of
+from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.stops import IN_FLIGHT_MS, Stops
+from tests.simulator.lives import Life, is_conversion
+from tests.simulator.tables import Row
+from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
+
+DAY_MS: Final = 86_400_000
+
+_EVENTS: Final = {JOINED: "joins", GONE: "departures", REPLACED: "replaced", AWAY: "away"}
+_TIMES: Final = ("members_ms", "empty_ms", "mixed_ms", "consumer_ms", "classic_ms")
+_OF_PARTITIONS: Final = ("partitions_ms", "unowned_ms", "away_ms")
+_COUNTS: Final = ("members_max", "epochs", *_EVENTS.values())
+
+OVER_CONVERSIONS: Final = Untold("ids and names of partitions over a conversion")
+
+
+@dataclass(slots=True)
+class _Day:
+    from_at: int
+    to_at: int
+    sums: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys((*_TIMES, *_OF_PARTITIONS, *_COUNTS), 0)
+    )
+
+
+class _Unowned:
+    """Partitions that were let go, and that the target, or the next one, has."""
+
+    def __init__(self) -> None:
+        self._free: set[Partition] = set()
+
+    def step(self, before: Operation | None, operation: Operation) -> None:
+        """A target that leaves a partition out ends that it is missed, if an earlier operation let
+        it go: within one operation the order is not told."""
+        held = _held(operation)
+        if operation.target_epochs:
+            self._free &= _target(operation)
+        if before is not None and operation.protocol == CONSUMER:
+            self._free |= _held(before) - held
+        self._free -= held
+
+    def at(self, operation: Operation) -> int:
+        if operation.protocol != CONSUMER or not operation.members:
+            return 0
+        lags = operation.epoch > (operation.target_epoch or 0)
+        return len(self._free if lags else self._free & _target(operation))
+
+
+def _held(operation: Operation) -> set[Partition]:
+    if operation.protocol_type == "connect":
+        return set()
+    return {partition for member in operation.members.values() for partition in member.held}
+
+
+def _target(operation: Operation) -> set[Partition]:
+    return {partition for member in operation.members.values() for partition in member.target}
+
+
+def _rates(operation: Operation, unowned: int) -> dict[str, int]:
+    members = operation.members.values()
+    is_mixed = any(member.is_classic for member in members)
+    is_consumer = operation.protocol == CONSUMER
+    return {
+        "members_ms": len(members),
+        "empty_ms": int(not members),
+        "mixed_ms": int(is_consumer and is_mixed),
+        "consumer_ms": int(bool(members) and is_consumer and not is_mixed),
+        "classic_ms": int(bool(members) and operation.protocol == CLASSIC),
+        "partitions_ms": len(_held(operation)) + unowned,
+        "unowned_ms": unowned,
+        "away_ms": sum(len(member.held) for member in members if member.is_away),
+    }
+
+
+class _Days:
+    """Adds up one life."""
+
+    def __init__(self, history: History, life: Life) -> None:
+        self.days: dict[int, _Day] = {}
+        self._clock = life.operations[0].at
+        self._add_times(history, life)
+        self._clock = life.operations[0].at
+        clocks: dict[int, int] = {}
+        for operation in life.operations:
+            self._clock = max(self._clock, operation.at)
+            clocks[operation.first_offset] = self._clock
+            if operation.protocol is not None:
+                sums = self._day(self._clock).sums
+                sums["members_max"] = max(sums["members_max"], len(operation.members))
+        for epoch in epochs_of(history, life):
+            if life.is_seen_to_begin(epoch.opened):
+                self._day(clocks[epoch.opened.first_offset]).sums["epochs"] += 1
+        for comings in comings_of(life):
+            sums = self._day(clocks[comings[0].operation.first_offset]).sums
+            for coming in comings:
+                if coming.kind != REPLACED or coming.heir != coming.member_id:
+                    sums[_EVENTS[coming.kind]] += 1
+
+    def _add_times(self, history: History, life: Life) -> None:
+        unowned, before = _Unowned(), None
+        for operation in life.operations:
+            if before is not None:
+                self._pass(operation.at, _rates(before, unowned.at(before)))
+            unowned.step(before, operation)
+            before = operation
+        if before is None or before.protocol is None:
+            return
+        end = life.converted_by
+        until = history.truth.logs[life.offsets_partition].last_at if end is None else end.at
+        self._pass(until, _rates(before, unowned.at(before)))
+
+    def _day(self, at: int) -> _Day:
+        number = at // DAY_MS
+        begin = max(number * DAY_MS, self._clock) if not self.days else number * DAY_MS
+        return self.days.setdefault(number, _Day(begin, begin))
+
+    def _pass(self, until: int, rates: dict[str, int]) -> None:
+        while self._clock < until:
+            day = self._day(self._clock)
+            passed = min(until, (self._clock // DAY_MS + 1) * DAY_MS) - self._clock
+            for name, rate in rates.items():
+                day.sums[name] += rate * passed
+            day.sums["members_max"] = max(day.sums["members_max"], rates["members_ms"])
+            self._clock += passed
+            day.to_at = self._clock
+
+
+def _stopped(history: History, life: Life, stops: Stops) -> list[int]:
+    """Of partitions that another member got from one that something was done to: for how long at
+    least nobody read them, ms. True times."""
+    found, operations, holdings = [], life.operations, history.holdings(life)
+    for span in holdings.spans:
+        heir = holdings.next_after(span)
+        if heir is None or span.closed is None:
+            continue
+        released, granted = operations[span.closed], operations[heir.opened]
+        since = operations[span.opened].true_at
+        stopped = stops.last(life.group_id, span.member_id, since, released.true_at)
+        between = operations[span.closed : heir.opened]
+        is_missed = all(each.members for each in between)
+        if stopped is not None and is_missed and not history.has_other_leader(released, granted):
+            found.append(granted.true_at - stopped)
+    return found
+
+
+def _least(history: History, life: Life, stops: Stops, days: Mapping[int, _Day]) -> Any:
+    """availability_least_pct: not above what is sure of the times without a reader."""
+    if len(days) != 1:
+        return Untold("how a stop is shared out among days")
+    if life.group_id in history.truth.transactional:
+        return Untold("a transaction may end, and its commits count, when its process is gone")
+    (day,) = days.values()
+    partitions_ms, found = day.sums["partitions_ms"], _stopped(history, life, stops)
+    if not partitions_ms:
+        return None
+    slack = 100 * IN_FLIGHT_MS * len(found) / partitions_ms
+    return Bound(max(0, 100 * (1 - sum(found) / partitions_ms)), is_lower=True, slack=slack)
+
+
+def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, Wanted]]:
+    is_converted = any(is_conversion(*step) for step in life.steps())
+    days = _Days(history, life).days
+    least = OVER_CONVERSIONS if is_converted else _least(history, life, stops, days)
+    for number, day in days.items():
+        values: dict[str, Any] = {
+            "incarnation": history.incarnation(life),
+            "offsets_partition": life.offsets_partition,
+            "start_observed": OneOf((True, life.is_seen_to_begin(life.operations[0]))),
+            "day": number,
+            "from_at": day.from_at,
+            "to_at": day.to_at,
+            "unobserved_ms": 0,
+            **day.sums,
+        }
+        values["availability_least_pct"] = least
+        if is_converted:
+            values |= dict.fromkeys(("partitions_ms", "unowned_ms"), OVER_CONVERSIONS)
+        offsets = (life.operations[0].first_offset, life.operations[-1].first_offset)
+        yield (life.group_id, day.from_at), Wanted(values, offsets)
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    stops = Stops(history.truth)
+    return dict(each for life in history.lives for each in _of_life(history, life, stops))
+
+
+def _key_of(history: History, row: Row) -> Key:
+    return row["group_id"], row["from_at"]
+
+
+CHECK: Final = Check("group_days", _wanted, _key_of)

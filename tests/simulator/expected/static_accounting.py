@@ -1,0 +1,183 @@
+"""`static_accounting`: processes that were gone and came back or did not, and for how long by what
+was done to them (decisions.md, static_accounting)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import Between, Bound, Key, OneOf, Untold, Wanted
+from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, Coming, comings_of
+from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.stops import IN_FLIGHT_MS, Stops
+from tests.simulator.lives import Life
+from tests.simulator.tables import Row
+from tests.simulator.truth import Operation
+
+SETTLE_MS: Final = 3_600_000
+"""Who is back later is not told to be the same."""
+
+HOST_IS_UNTOLD: Final = "processes that only their client id and host tell"
+
+
+@dataclass(slots=True)
+class _Absence:
+    """last: the operation that changed it last. there_since: true time at which it had come."""
+
+    went: Coming
+    outcome: str
+    last: Operation
+    epochs: int = 0
+    left_at: int | None = None
+    removed: Operation | None = None
+    returned: Operation | None = None
+    returned_as: str | None = None
+    there_since: int = 0
+
+    @property
+    def is_static(self) -> bool:
+        return self.went.member.instance_id is not None
+
+    @property
+    def partitions(self) -> int:
+        """That it held when it went, but for those that its away record gives up: it was asked for
+        these, and they are not kept for it."""
+        went = self.went
+        as_it_went = went.operation.members[went.member_id] if went.kind == AWAY else went.member
+        return len(as_it_went.held)
+
+
+class _Absences:
+    """Follows one life."""
+
+    def __init__(self, life: Life) -> None:
+        self.found: list[_Absence] = []
+        self._away: dict[str, _Absence] = {}
+        self._removed: dict[str, _Absence] = {}
+        self._there_since: dict[str, int] = {}
+        for comings in comings_of(life):
+            for coming in comings:
+                self._step(coming)
+        if life.end is not None:
+            for absence in self._away.values():
+                absence.outcome = "UNOBSERVED"
+                absence.last = life.operations[-1]
+
+    def _step(self, coming: Coming) -> None:
+        if coming.kind == AWAY:
+            absence = self._away[coming.member_id] = self._begin(coming, "AWAY")
+            absence.left_at = coming.operation.at
+        elif coming.kind == REPLACED:
+            absence = self._since(coming, "ABSORBED")
+            self._return(absence, coming, "ABSORBED", coming.heir)
+        elif coming.kind == GONE:
+            absence = self._since(coming, "EXPIRED")
+            absence.outcome, absence.removed = "EXPIRED", coming.operation
+            absence.last = coming.operation
+            absence.epochs += coming.opens_epoch
+            self._removed[_identity(coming)] = absence
+        elif coming.kind == JOINED:
+            self._there_since[coming.member_id] = coming.operation.true_at
+            back = self._removed.pop(_identity(coming), None)
+            if back is not None and coming.operation.at - back.last.at <= SETTLE_MS:
+                outcome = "EXPIRED_RETURNED" if back.is_static else "RETURNED"
+                self._return(back, coming, outcome, coming.member_id)
+
+    def _since(self, coming: Coming, outcome: str) -> _Absence:
+        """The absence that a member is in; one that begins where it wrote none."""
+        away = self._away.pop(coming.member_id, None)
+        return self._begin(coming, outcome) if away is None else away
+
+    def _begin(self, coming: Coming, outcome: str) -> _Absence:
+        since = self._there_since.get(coming.member_id, 0)
+        self.found.append(_Absence(coming, outcome, coming.operation, there_since=since))
+        return self.found[-1]
+
+    def _return(
+        self, absence: _Absence, coming: Coming, outcome: str, returned_as: str | None
+    ) -> None:
+        self._there_since[returned_as or ""] = coming.operation.true_at
+        absence.outcome, absence.returned_as = outcome, returned_as
+        absence.returned = absence.last = coming.operation
+        absence.epochs += coming.opens_epoch
+
+
+def _identity(coming: Coming) -> str:
+    """A dynamic member that comes back under its own id is the same process for sure."""
+    return coming.member.instance_id or f"member {coming.member_id}"
+
+
+def _gap_ms(history: History, stops: Stops, absence: _Absence) -> int | None:
+    """How long the process was gone, None where nothing that was done to it began this."""
+    went, back = absence.went.operation, absence.returned
+    if back is None or history.has_other_leader(went, back):
+        return None
+    member_id = absence.went.member_id
+    stopped = stops.last(went.group_id, member_id, absence.there_since, went.true_at)
+    return None if stopped is None else back.true_at - stopped
+
+
+def _row(history: History, life: Life, absence: _Absence, stops: Stops) -> Wanted:
+    went, last, back = absence.went.operation, absence.last, absence.returned
+    member = absence.went.member
+    values: dict[str, Any] = {
+        "incarnation": history.incarnation(life),
+        "offsets_partition": life.offsets_partition,
+        "from_offset": Between(went.first_offset, went.last_offset),
+        "to_offset": None
+        if absence.outcome == "AWAY"
+        else Between(last.first_offset, history.truth.logs[life.offsets_partition].next_offset)
+        if absence.outcome == "UNOBSERVED"
+        else Between(last.first_offset, last.last_offset),
+        "start_observed": OneOf((True, False)) if not life.is_seen_to_begin(went) else True,
+        "instance_id": member.instance_id,
+        "member_protocol": member.protocol,
+        "membership": "STATIC" if absence.is_static else "DYNAMIC",
+        "outcome": absence.outcome,
+        "returned_as": absence.returned_as,
+        "removed_at": absence.removed.at if absence.removed else None,
+        "returned_at": back.at if back else None,
+        "partitions": absence.partitions,
+        "avoided_moves": 2 * absence.partitions if absence.outcome == "ABSORBED" else 0,
+        "epochs": absence.epochs,
+        **_gaps(history, absence, stops),
+    }
+    return Wanted(values, (went.first_offset, last.first_offset))
+
+
+def _gaps(history: History, absence: _Absence, stops: Stops) -> dict[str, Any]:
+    if absence.returned is None:
+        return {"gap_low_ms": None, "gap_high_ms": None}
+    true = _gap_ms(history, stops, absence)
+    if true is None:
+        return dict.fromkeys(("gap_low_ms", "gap_high_ms"), Untold("nothing was done to it"))
+    high: Any = Bound(true, is_lower=False, slack=IN_FLIGHT_MS)
+    is_by_commit = absence.left_at is None
+    if is_by_commit and absence.went.operation.group_id in history.truth.transactional:
+        high = Untold("a transaction may end, and its commits count, when its process is gone")
+    low = Bound(true, is_lower=True, slack=IN_FLIGHT_MS)
+    return {"gap_low_ms": low, "gap_high_ms": high}
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    wanted: dict[Key, Wanted] = {}
+    stops = Stops(history.truth)
+    for life in history.lives:
+        for absence in _Absences(life).found:
+            if absence.is_static or absence.outcome == "RETURNED":
+                went = absence.went
+                key = (life.group_id, went.member_id, went.operation.first_offset)
+                wanted[key] = _row(history, life, absence, stops)
+    return wanted
+
+
+def _key_of(history: History, row: Row) -> Key:
+    return row["group_id"], row["member_id"], history.opened_by(row)
+
+
+def _excuse(history: History, row: Row) -> str:
+    is_client = row["membership"] == "DYNAMIC" and row["returned_as"] != row["member_id"]
+    return HOST_IS_UNTOLD if is_client else ""
+
+
+CHECK: Final = Check("static_accounting", _wanted, _key_of, _excuse)
