@@ -1,0 +1,263 @@
+"""The pages of a night that is published: what its tables say, drawn, and written beside them.
+
+A page is a view of tables that are there already. Where it cannot be made the night is done all the
+same, and a warning says why.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as sf
+
+import groupreplay
+from groupreplay.config.model import PageConfig
+from groupreplay.night.night import Night
+from groupreplay.page.document import slug
+from groupreplay.page.fleet import Fleet
+from groupreplay.page.group_page import group_page
+from groupreplay.page.life import GroupLife
+from groupreplay.page.overview import overview
+from groupreplay.page.read import groups_in_trouble, read_fleet, read_group
+from groupreplay.report.pages.asked import PageNights
+from groupreplay.report.pages.fleet_frames import FLEET_TABLES, fleet_frame
+from groupreplay.report.pages.group_frames import GROUP_TABLES, QUERIES, group_frame
+from groupreplay.tables import page_files as files
+
+_log = logging.getLogger(__name__)
+
+ROWS_AT_MOST: Final = 60_000
+"""Of one table on the driver, for the pages of all groups together."""
+
+ONE_TASK_ROWS: Final = 50_000
+"""A table of so few rows is read by one task, and then nothing is shuffled: a small night's page
+costs the driver a second or two instead of ten.
+"""
+
+LEAST_ROWS: Final = 500
+"""Of one table for each group, however many groups have a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Drawn and not yet written. groups: slug -> page of a group."""
+
+    newest: str
+    index: str
+    groups: Mapping[str, str]
+
+
+def asked_tables(config: PageConfig) -> tuple[str, ...]:
+    """Tables that pages ask; none where there are no pages."""
+    return tuple(dict.fromkeys((*FLEET_TABLES, *GROUP_TABLES))) if config.enabled else ()
+
+
+def drawn_pages(
+    night: Night, as_of_ms: int, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
+) -> Pages | None:
+    """None where pages are off, where nothing was ever read, and, with a warning, where they could
+    not be made.
+
+    kept: frames that are held in memory. counts: rows of each table in this night.
+    """
+    if not night.config.page.enabled or as_of_ms < 0:
+        return None
+    started = time.monotonic()
+    try:
+        pages = _drawn(night, as_of_ms, kept, counts)
+    except Exception as error:  # noqa: BLE001  # the tables are there, whatever became of a view
+        _warn(night, error)
+        return None
+    _log.info(
+        "night=%s page of %d groups drawn in %d ms",
+        night.logical_date,
+        len(pages.groups),
+        (time.monotonic() - started) * 1000,
+    )
+    return pages
+
+
+def write_pages(night: Night, pages: Pages | None) -> str | None:
+    """Writes pages of groups first, then the night's, then the newest, which is what makes it
+    count: object stores cannot rename. Gives the address, None where there is none.
+    """
+    if pages is None:
+        return None
+    cluster, warehouse = night.config.cluster, night.warehouse
+    try:
+        for name, page in pages.groups.items():
+            warehouse.replace_text(files.group_page(cluster, night.logical_date, name), page)
+        files.delete_other_groups(warehouse, cluster, night.logical_date, pages.groups)
+        folder = files.night_folder(cluster, night.logical_date)
+        warehouse.replace_text(f"{folder}/{files.INDEX}", pages.index)
+        own = f"{folder}/{files.INDEX}"
+        if all(each.logical_date <= night.logical_date for each in night.nights):
+            own = f"{files.cluster_folder(cluster)}/{files.INDEX}"
+            warehouse.replace_text(own, pages.newest)
+    except Exception as error:  # noqa: BLE001  # as above
+        _warn(night, error)
+        return None
+    return files.address(warehouse, own)
+
+
+def _warn(night: Night, error: Exception) -> None:
+    # What Spark quotes of rows may be what the tables hide.
+    text = " ".join(str(error).split())[:300] if night.keys is None else ""
+    _log.warning(
+        "night=%s its page could not be written, the tables are whole: %s %s",
+        night.logical_date,
+        type(error).__name__,
+        text,
+    )
+
+
+# ---------------------------------------------------------------- the fleet
+
+
+def page_nights(night: Night, as_of_ms: int, most: int) -> PageNights:
+    """The newest nights up to this one.
+
+    as_of_ms: of this one. most: how many.
+    """
+    times = {
+        each.logical_date: each.landing.as_of_ms
+        for each in night.nights
+        if each.is_done and each.logical_date < night.logical_date and each.landing.as_of_ms >= 0
+    }
+    known = sorted({**times, night.logical_date: as_of_ms}.items())
+    before = known[-most - 1][1] if len(known) > most else None
+    return PageNights(dict(known[-most:]), before)
+
+
+def _drawn(
+    night: Night, as_of_ms: int, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
+) -> Pages:
+    tonight = {
+        name: _tonight(night, name, kept, counts) for name in asked_tables(night.config.page)
+    }
+    # These are asked several times, and each scan of a Delta table costs a job to find its files.
+    held = [
+        tonight[name].persist()
+        for name in FLEET_TABLES
+        if name not in kept and _is_small(name, counts)
+    ]
+    try:
+        return _of_tables(night, as_of_ms, tonight, counts)
+    finally:
+        for frame in held:
+            frame.unpersist()
+
+
+def _of_tables(
+    night: Night, as_of_ms: int, tonight: Mapping[str, DataFrame], counts: Mapping[str, int]
+) -> Pages:
+    config = night.config.page
+    of = page_nights(night, as_of_ms, config.nights)
+    is_first = of.since_ms is None
+    nights = tonight if is_first else {name: _of_nights(night, name, of) for name in FLEET_TABLES}
+    empty = {
+        name
+        for name in FLEET_TABLES
+        if counts.get(name) == 0 and (is_first or night.warehouse.version(name) <= 0)
+    }
+    rows = _by_kind(_few_tasks(fleet_frame(tonight, nights, of, empty, config.groups), counts))
+    fleet = read_fleet(
+        rows[""],
+        cluster=night.config.cluster,
+        logical_date=night.logical_date,
+        as_of_ms=as_of_ms,
+        since_at_ms=of.since_ms,
+        version=groupreplay.__version__,
+    )
+    chosen = groups_in_trouble(fleet, config.group_pages)
+    lives = lives_of(night.config.cluster, of, tonight, chosen, counts) if chosen else {}
+    fleet = _linked(fleet, lives)
+    return Pages(
+        newest=overview(replace(fleet, prefix=f"{night.logical_date}/")),
+        index=overview(fleet),
+        groups={slug(life.cluster, name): group_page(life) for name, life in lives.items()},
+    )
+
+
+def _tonight(
+    night: Night, name: str, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
+) -> DataFrame:
+    frame = kept[name] if name in kept else night.rows(name)
+    rows = frame.where(sf.col("logical_date") == sf.lit(night.logical_date))
+    return rows.coalesce(1) if _is_small(name, counts) else rows
+
+
+def _is_small(name: str, counts: Mapping[str, int]) -> bool:
+    return counts.get(name, ONE_TASK_ROWS + 1) <= ONE_TASK_ROWS
+
+
+def _of_nights(night: Night, name: str, of: PageNights) -> DataFrame:
+    return night.rows(name).where(sf.col("logical_date").between(sf.lit(of.first), sf.lit(of.last)))
+
+
+def _few_tasks(frame: DataFrame, counts: Mapping[str, int]) -> list[Row]:
+    is_small = bool(counts) and max(counts.values()) <= ONE_TASK_ROWS
+    return (frame.coalesce(1) if is_small else frame).collect()
+
+
+def _linked(fleet: Fleet, lives: Mapping[str, GroupLife]) -> Fleet:
+    members = {
+        (name, member.member_id): member.client_id
+        for name, life in lives.items()
+        for member in life.members
+    }
+    return replace(fleet, has_pages=frozenset(lives), members=members)
+
+
+def _by_kind(rows: Iterable[Row]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Group, or "" for the fleet -> kind -> rows."""
+    found: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        group = row["group_id"] if len(row) == 3 else ""
+        found[group][row["kind"]].append(json.loads(row["row"]))
+    return found
+
+
+# ---------------------------------------------------------------- single groups
+
+
+def lives_of(
+    cluster: str,
+    of: PageNights,
+    tables: Mapping[str, DataFrame],
+    group_ids: Sequence[str],
+    counts: Mapping[str, int],
+    *,
+    all_nights: bool = False,
+) -> dict[str, GroupLife]:
+    """What the tables say of these groups.
+
+    tables: rows of the nights that are shown. counts: rows of each.
+    all_nights: shows all nights of `of`, not the last alone.
+    """
+    since_ms = of.before_ms if all_nights else of.since_ms
+    share = max(LEAST_ROWS, ROWS_AT_MOST // len(group_ids))
+    frame = group_frame(tables, of, group_ids, since_ms, counts, share)
+    found = _by_kind(_few_tasks(frame, counts))
+    most = {query.kind: min(query.most, share) for query in QUERIES}
+    return {
+        group_id: read_group(
+            found[group_id],
+            cluster=cluster,
+            logical_date=of.last,
+            first_night=of.first if all_nights and of.first != of.last else None,
+            group_id=group_id,
+            from_at_ms=since_ms,
+            as_of_ms=of.as_of_ms[of.last],
+            version=groupreplay.__version__,
+            most=most,
+        )
+        for group_id in group_ids
+    }

@@ -1,0 +1,73 @@
+"""The page of one group that a person asks for, of the newest night that is done."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+from groupreplay.config.model import Config
+from groupreplay.errors import ConfigError, NotReady
+from groupreplay.night.history import past_nights
+from groupreplay.night.pages import lives_of
+from groupreplay.night.query_compiler import fit_to
+from groupreplay.page.document import slug
+from groupreplay.page.group_page import group_page
+from groupreplay.page.life import GroupLife
+from groupreplay.report.pages.asked import PageNights
+from groupreplay.report.pages.group_frames import GROUP_TABLES
+from groupreplay.tables import page_files as files
+from groupreplay.tables.warehouse import Warehouse
+
+
+def show_group(spark: SparkSession, config: Config, group_id: str, nights: int = 1) -> str:
+    """Writes the page of a group beside those of the newest night, and gives its address. Raises
+    NotReady where no night is done, ConfigError where the tables have nothing of the group.
+
+    nights: that it shows, back from the newest.
+    """
+    fit_to(spark, 0)
+    warehouse = Warehouse(spark, config.warehouse, config.cluster)
+    warehouse.check_all(["runs"])
+    of = _newest_nights(warehouse, nights)
+    is_one = nights == 1
+    tables = {
+        name: warehouse.read(name).where(
+            (sf.col("cluster") == config.cluster)
+            & sf.col("logical_date").between(sf.lit(of.first), sf.lit(of.last))
+        )
+        for name in GROUP_TABLES
+    }
+    counts = {name: 0 for name in GROUP_TABLES if warehouse.version(name) <= 0}
+    found = lives_of(config.cluster, of, tables, [group_id], counts, all_nights=not is_one)
+    life = found[group_id]
+    if not _is_known(life):
+        which = "night" if is_one else f"{len(of.as_of_ms)} nights up to"
+        raise ConfigError(
+            "--group",
+            "",
+            f"the tables of cluster {config.cluster} have nothing of a group {group_id!r} in"
+            f" {which} {of.last}",
+        )
+    name = files.group_page(config.cluster, of.last, slug(config.cluster, group_id))
+    warehouse.replace_text(name, group_page(life))
+    return files.address(warehouse, name)
+
+
+def _newest_nights(warehouse: Warehouse, nights: int) -> PageNights:
+    runs = warehouse.read("runs")
+    done = {
+        each.logical_date: each.landing.as_of_ms
+        for each in past_nights(runs.where(runs["cluster"] == warehouse.cluster))
+        if each.is_done and each.landing.as_of_ms >= 0
+    }
+    if not done:
+        raise NotReady(
+            f"no night of cluster {warehouse.cluster} is done yet", "run run_nightly first"
+        )
+    known = sorted(done.items())
+    before = known[-nights - 1][1] if len(known) > nights else None
+    return PageNights(dict(known[-nights:]), before)
+
+
+def _is_known(life: GroupLife) -> bool:
+    return bool(life.state or life.members or life.epochs or life.refusals or life.tasks)

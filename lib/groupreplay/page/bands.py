@@ -1,0 +1,101 @@
+"""Bands between epochs and lanes: waves of joins and departures, requests that were refused, and
+what days cost. Each is there where it has something to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groupreplay.page import words as w
+from groupreplay.page.axis import WIDTHS, Axis
+from groupreplay.page.life import GroupDay, GroupLife, GroupWave, Refusal
+from groupreplay.page.markup import Safe, el, percent, plain_name
+from groupreplay.page.places import BAND, mark
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """label: inside it, where it has room; "" for none."""
+
+    from_ms: int
+    to_ms: int
+    say: str
+    cls: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    name: str
+    axis: Axis
+    bars: Sequence[Bar]
+
+    def marks(self, y: float) -> list[Safe]:
+        """y: where the band begins, in px."""
+        drawn = []
+        for bar in self.bars:
+            x, end = self.axis(bar.from_ms), self.axis(bar.to_ms)
+            width = max(end - x, 0.15)
+            box = el(
+                "rect", x=percent(x), width=percent(width), y=y + 4, height=BAND - 8, cls=bar.cls
+            )
+            need = 8 + 6.1 * len(bar.label)
+            level = next((k for k, wide in enumerate(WIDTHS) if width * wide / 100 > need), None)
+            text = (
+                el("text", bar.label, x=percent(x), dx=4, y=y + 15, cls=f"blab v{max(level, 1)}")
+                if level is not None and bar.label
+                else None
+            )
+            drawn.append(mark(bar.say, box, text))
+        return drawn
+
+
+def bands_of(life: GroupLife, axis: Axis) -> list[Band]:
+    found = (
+        ("waves", [_wave(each) for each in life.waves]),
+        ("refused", [_refusal(each) for each in life.refusals]),
+        ("not read", [_day(each) for each in life.days if each.low_ms]),
+    )
+    bands = []
+    for name, bars in found:
+        seen = [bar for bar in bars if bar.to_ms >= axis.from_ms and bar.from_ms <= axis.to_ms]
+        if seen:
+            bands.append(Band(name, axis, seen))
+    return bands
+
+
+def _wave(each: GroupWave) -> Bar:
+    wave = w.word(w.WAVE, each.wave)
+    end = max(each.settled_at_ms or 0, each.ended_at_ms)
+    moved = "" if each.moved is None else f", {w.some(each.moved, 'partition')} moved"
+    least = "" if each.is_estimate else "at least "
+    stopped = (
+        "" if each.stopped_ms is None else f", stopped {least}{w.lasted(each.stopped_ms)} together"
+    )
+    say = (
+        f"{wave} ({each.wave}) from {w.when(each.started_at_ms)} to {w.at(each.ended_at_ms)}:"
+        f" {w.n(each.departed)} out, {w.n(each.joined)} in{moved}{stopped}"
+    )
+    bad = each.wave in ("CRASH", "FLAPPING", "POLL_TIMEOUT")
+    return Bar(each.started_at_ms, end, say, "wave bad" if bad else "wave", wave)
+
+
+def _refusal(each: Refusal) -> Bar:
+    who = plain_name(each.client_id or each.subject or "everybody")
+    say = (
+        f"{who} was refused {w.some(each.attempts, 'time')}: {each.refusal} ({each.api}), from"
+        f" {w.when(each.first_at_ms)} to {w.at(each.last_at_ms)}"
+    )
+    return Bar(each.first_at_ms, each.last_at_ms, say, "refused")
+
+
+def _day(each: GroupDay) -> Bar:
+    read = w.availability(each.availability_most_pct)
+    say = (
+        f"{each.day}: partitions were not read for at least {w.lasted(each.low_ms)} together, read"
+        f" {read} of the time at most, {w.some(each.epochs, 'rebalance')}"
+    )
+    return Bar(
+        each.from_at_ms, each.to_at_ms, say, "day", f"at least {w.lasted(each.low_ms)}, read {read}"
+    )

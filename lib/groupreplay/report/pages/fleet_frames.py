@@ -1,0 +1,420 @@
+"""The tables of a night, and of the nights before -> what the overview asks of them. Every list has
+its limit in it; only the groups of the finder are many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.config.model import TEXT_KINDS
+from groupreplay.page import fleet
+from groupreplay.report.pages.asked import WAITS_FOR, PageNights, as_one, rows_as
+from groupreplay.report.tables.coverage import NO_SOURCE
+
+ROWS: Final = 25
+"""Rows of a list, where nothing else is said."""
+
+STUCK_ROWS: Final = 200
+SLOW_ROWS: Final = 20
+_SLOWEST_PARTITIONS: Final = 2_000
+"""Only requests of the slowest partitions are looked at, as in the summary."""
+
+_ON_CONSUMER: Final = ("MIGRATED", "NATIVE", "CONSUMER")
+_ON_CLASSIC: Final = ("CLASSIC", "ROLLED_BACK")
+
+Tables = Mapping[str, DataFrame]
+
+
+class Query(NamedTuple):
+    """One question.
+
+    kind: what its rows are (`fleet_read`).
+    tables: that it asks; where all are empty it has no rows.
+    frame: tables of this night, the same of all nights of the page, and these nights -> rows.
+    """
+
+    kind: str
+    tables: tuple[str, ...]
+    frame: Callable[[Tables, Tables, PageNights], DataFrame]
+
+
+def fleet_frame(
+    tonight: Tables, nights: Tables, of: PageNights, empty: Collection[str], groups: int
+) -> DataFrame:
+    """kind, row: of all queries.
+
+    tonight: rows of the last night. nights: those of all nights of the page.
+    empty: tables without rows; what asks such tables alone is left out.
+    groups: in the finder, at most.
+    """
+    frames = [
+        (query.kind, query.frame(tonight, nights, of))
+        for query in QUERIES
+        if not set(query.tables) <= set(empty)
+    ]
+    frames.append(("groups", _groups(tonight, of, empty).limit(groups)))
+    return as_one(frames)
+
+
+def _nights(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
+    phase = sf.col("phase")
+    is_consumer, is_classic = phase.isin(*_ON_CONSUMER), phase.isin(*_ON_CLASSIC)
+    takes_part = is_consumer | is_classic | (phase == "MIGRATING")
+
+    def members(name: str) -> Column:
+        return sf.coalesce(sf.sum(sf.when(takes_part, sf.col(name))), sf.lit(0))
+
+    counted = nights["migration_progress"].groupBy("logical_date")
+    return counted.agg(
+        sf.count_if(is_classic).alias("classic"),
+        sf.count_if(phase == "MIGRATING").alias("mixed"),
+        sf.count_if(is_consumer).alias("consumer"),
+        sf.count_if(~takes_part).alias("left_out"),
+        members("members_consumer").alias("members_consumer"),
+        members("members_total").alias("members_total"),
+    ).transform(rows_as, fleet.NightTotals, night="CAST(logical_date AS STRING)")
+
+
+def _phases(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    return tonight["migration_progress"].groupBy("phase").agg(sf.count(sf.lit(1)).alias("groups"))
+
+
+def _causes(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
+    began = nights["group_epochs"].where("start_observed")
+    counted = began.select(
+        of.night_of("started_at").alias("night"), "cause", "converge_ms", "outcome"
+    )
+    return (
+        counted.where("night IS NOT NULL")
+        .groupBy("night", "cause")
+        .agg(
+            sf.count(sf.lit(1)).alias("epochs"),
+            sf.percentile_approx("converge_ms", 0.5, 1000).alias("converge_half_ms"),
+            sf.count_if(sf.col("outcome") == "SUPERSEDED").alias("superseded"),
+        )
+        .transform(rows_as, fleet.CauseNight)
+    )
+
+
+def _latency(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
+    acked_ms = sf.when(sf.col("outcome") == "ACKED", sf.col("revoke_ms"))
+    asked = nights["revocation_latencies"].select(
+        of.night_of("requested_at").alias("night"), "outcome", acked_ms.alias("ms")
+    )
+    return (
+        asked.where("night IS NOT NULL")
+        .groupBy("night")
+        .agg(
+            sf.count(sf.lit(1)).alias("asked"),
+            sf.count_if(sf.col("outcome") == "FENCED").alias("fenced"),
+            sf.percentile_approx("ms", 0.5, 1000).alias("half_ms"),
+            sf.percentile_approx("ms", 0.99, 1000).alias("most_ms"),
+        )
+        .transform(rows_as, fleet.LatencyNight)
+    )
+
+
+def _half_way(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    return (
+        tonight["migration_progress"]
+        .where(sf.col("phase") == "MIGRATING")
+        .orderBy(sf.asc_nulls_last("mixed_since_at"), "group_id")
+        .limit(ROWS)
+        .transform(rows_as, fleet.HalfWay, waits_for=WAITS_FOR, blockers="size(blockers)")
+    )
+
+
+def _clients(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    """Client ids of blockers, with the software that most of their members are."""
+    blockers = tonight["migration_progress"].select(
+        "group_id", "team", sf.explode("blockers").alias("each")
+    )
+    members = (
+        tonight["members"]
+        .where("NOT is_final")
+        .select(
+            "group_id",
+            "member_id",
+            sf.concat_ws(" ", "software_name", "software_version").alias("software"),
+        )
+    )
+    named = blockers.select(
+        "group_id", "team", sf.col("each.member_id").alias("member_id"), "each.client_id"
+    ).join(members, ["group_id", "member_id"], "left")
+    return (
+        named.groupBy("client_id")
+        .agg(
+            sf.max(sf.nullif("software", sf.lit(""))).alias("software"),
+            sf.count_distinct("group_id").alias("groups"),
+            sf.count(sf.lit(1)).alias("members"),
+            sf.min("team").alias("team"),
+        )
+        .orderBy(sf.desc("groups"), "client_id")
+        .limit(ROWS)
+        .transform(rows_as, fleet.ClassicClient)
+    )
+
+
+_OF_MEMBERS: Final = ("member_id", "client_id", "client_host", "deadline_at", "blocked_by")
+"""Columns of an episode that a group's has not."""
+
+
+def _episodes(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    return (
+        _stuck(tonight)
+        .where("is_open")
+        .orderBy(
+            sf.col("reason") == "MIGRATION_STALLED",
+            sf.desc("stuck_ms"),
+            "group_id",
+            "member_id",
+            "reason",
+        )
+        .limit(STUCK_ROWS)
+        .transform(rows_as, fleet.Episode)
+    )
+
+
+def _reasons(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+    return (
+        _stuck(tonight)
+        .groupBy("reason")
+        .agg(
+            sf.count_if("is_open").alias("open"),
+            sf.count_if(~sf.col("is_open") & of.is_of_last("until_at")).alias("ended"),
+        )
+        .transform(rows_as, fleet.ReasonCount)
+    )
+
+
+def _stuck(tonight: Tables) -> DataFrame:
+    """Episodes of members and of groups alike."""
+    members, groups = tonight["stuck_members"], tonight["stuck_groups"]
+    shared = ["group_id", "team", "reason", "since_at", "until_at", "stuck_ms", "is_open"]
+    shared += ["repetitions", "detail"]
+    return members.select(*shared, *_OF_MEMBERS).unionByName(
+        groups.select(*shared), allowMissingColumns=True
+    )
+
+
+def _slow(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+    """One row a request, as in the summary; of this night alone."""
+    request = ["group_id", "member_id", "requested_at", "outcome"]
+    timed = tonight["revocation_latencies"].where(
+        sf.col("revoke_ms").isNotNull() & of.is_of_last("requested_at")
+    )
+    slowest = timed.orderBy(sf.desc("revoke_ms"), *request).limit(_SLOWEST_PARTITIONS)
+    longest = [
+        sf.max(name).alias(name) for name in ("notify_ms", "revoke_ms", "unowned_ms", "resume_ms")
+    ]
+    return (
+        slowest.groupBy(*request)
+        .agg(
+            sf.count(sf.lit(1)).alias("partitions"),
+            sf.min("topic").alias("topic"),
+            *[sf.max(name).alias(name) for name in ("client_id", "client_host", "team")],
+            *longest,
+        )
+        .orderBy(sf.desc("revoke_ms"), *request)
+        .limit(SLOW_ROWS)
+        .transform(rows_as, fleet.SlowRequest)
+    )
+
+
+def _groups(tonight: Tables, of: PageNights, empty: Collection[str]) -> DataFrame:
+    """All groups, those in trouble first."""
+    found = tonight["migration_progress"].withColumn(
+        "went_back",
+        sf.coalesce(of.is_of_last("downgraded_at"), sf.lit(False))
+        & sf.col("downgraded_at").isNotNull(),
+    )
+    began = tonight["group_epochs"].where(sf.col("start_observed") & of.is_of_last("started_at"))
+    counts = [
+        began.groupBy("group_id").agg(
+            sf.count(sf.lit(1)).alias("epochs"),
+            sf.count_if(sf.col("outcome") == "SUPERSEDED").alias("superseded"),
+        )
+    ]
+    if not {"stuck_members", "stuck_groups"} <= set(empty):
+        counts.append(
+            _stuck(tonight)
+            .where("is_open")
+            .groupBy("group_id")
+            .agg(sf.count(sf.lit(1)).alias("stuck"))
+        )
+    if "anomalies" not in empty:
+        errors = tonight["anomalies"].where(
+            (sf.col("severity") == "ERROR") & of.is_of_last("detected_at")
+        )
+        counts.append(errors.groupBy("group_id").agg(sf.count(sf.lit(1)).alias("errors")))
+    for counted in counts:
+        found = found.join(counted, "group_id", "left")
+    missing = {
+        name: sf.lit(None).cast("bigint")
+        for name in ("stuck", "errors")
+        if name not in found.columns
+    }
+    rank = sf.when(sf.col("phase") == "MIGRATING", 0).when(sf.col("phase") == "ROLLED_BACK", 1)
+    return (
+        found.withColumns(missing)
+        .orderBy(sf.desc_nulls_last("stuck"), sf.coalesce(rank, sf.lit(2)), "group_id")
+        .transform(rows_as, fleet.GroupLine)
+    )
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def _verdicts(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    counted = tonight["readiness"].groupBy("verdict", "flip_tier")
+    return counted.agg(sf.count(sf.lit(1)).alias("groups")).transform(rows_as, fleet.VerdictCount)
+
+
+def _flips(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    to_check = "filter(rules, each -> each.severity = 'CHECK')"
+    return (
+        tonight["readiness"]
+        .where(sf.col("flip_tier").isin(1, 2))
+        .orderBy("flip_tier", sf.asc_nulls_last("partitions"), "group_id")
+        .limit(ROWS)
+        .transform(rows_as, fleet.Flip, look_at=f"transform({to_check}, each -> each.rule)")
+    )
+
+
+def _rules(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    fired = tonight["readiness"].select("group_id", sf.explode("rules").alias("each"))
+    stands = fired.where(sf.col("each.severity").isin("BLOCK", "BLOCK_ONLINE", "FIX", "CHECK"))
+    return (
+        stands.groupBy(sf.col("each.rule").alias("rule"), sf.col("each.severity").alias("severity"))
+        .agg(sf.count_distinct("group_id").alias("groups"), sf.min("each.detail").alias("detail"))
+        .orderBy(sf.desc("groups"), "rule", "severity")
+        .limit(ROWS)
+        .transform(rows_as, fleet.RuleCount)
+    )
+
+
+STOPPED: Final[Mapping[str, str]] = {
+    "wave": "class",
+    "stopped_ms": "coalesce(est_ms, low_ms)",
+    "is_estimate": "est_ms IS NOT NULL AND NOT coalesce(est_is_partial, false)",
+}
+"""Columns of a wave that are worked out, as SQL."""
+
+
+def _waves(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+    return (
+        tonight["departure_waves"]
+        .where(of.is_of_last("ended_at"))
+        .orderBy(
+            sf.desc_nulls_last(sf.expr(STOPPED["stopped_ms"])),
+            "started_at",
+            "group_id",
+            "from_offset",
+        )
+        .limit(ROWS)
+        .transform(rows_as, fleet.Wave, **STOPPED)
+    )
+
+
+def _wave_counts(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+    counted = tonight["departure_waves"].where(of.is_of_last("ended_at")).groupBy("class")
+    return counted.agg(
+        sf.count(sf.lit(1)).alias("waves"), sf.coalesce(sf.sum("moved"), sf.lit(0)).alias("moved")
+    ).transform(rows_as, fleet.WaveCount, wave="class")
+
+
+_COSTS: Final = ("partitions_ms", "low_ms", "high_ms", "high_unknown", "moved", "returned")
+
+
+def _cost_days(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
+    """The newest days, as many as a page has nights at least."""
+    days = nights["group_days"].groupBy("day").agg(*[sf.sum(name).alias(name) for name in _COSTS])
+    most = max(len(of.as_of_ms), 30)
+    return (
+        days.orderBy(sf.desc("day"))
+        .limit(most)
+        .transform(rows_as, fleet.CostDay, day="CAST(day AS STRING)")
+    )
+
+
+def _cost_groups(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+    days = tonight["group_days"].where(of.is_of_last("to_at"))
+    return (
+        days.groupBy("group_id")
+        .agg(
+            sf.max("team").alias("team"),
+            *[sf.sum(name).alias(name) for name in _COSTS],
+            sf.max("handover_max_ms").alias("handover_max_ms"),
+        )
+        .where("low_ms > 0")
+        .orderBy(sf.desc("low_ms"), "group_id")
+        .limit(ROWS)
+        .transform(rows_as, fleet.CostGroup)
+    )
+
+
+# ---------------------------------------------------------------- seen
+
+
+def _seen(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    is_text, is_none = sf.col("source").isin(*TEXT_KINDS), sf.col("source") == NO_SOURCE
+    unseen = sf.sort_array(sf.collect_set(sf.when(is_none, sf.col("input"))))
+    sums = ("landed", "undecoded", "holes", "late", "left_out")
+    counted = tonight["coverage"].agg(
+        sf.count_if(~is_text & ~is_none).alias("inputs"),
+        sf.count_if(is_text).alias("texts"),
+        *[sf.coalesce(sf.sum(name), sf.lit(0)).alias(name) for name in sums],
+        unseen.alias("unseen"),
+    )
+    return counted.transform(rows_as, fleet.Seen)
+
+
+def _broken_rules(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+    counted = tonight["anomalies"].where(of.is_of_last("detected_at")).groupBy("severity", "rule")
+    return (
+        counted.agg(
+            sf.count(sf.lit(1)).alias("times"), sf.count_distinct("group_id").alias("groups")
+        )
+        .orderBy("severity", sf.desc("times"), "rule")
+        .limit(ROWS)
+        .transform(rows_as, fleet.BrokenRule)
+    )
+
+
+def _undecoded(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    counted = tonight["undecoded"].groupBy("reason").agg(sf.count(sf.lit(1)).alias("rows"))
+    return (
+        counted.orderBy(sf.desc("rows"), "reason")
+        .limit(5)
+        .transform(rows_as, fleet.UndecodedReason)
+    )
+
+
+QUERIES: Final = (
+    Query("nights", ("migration_progress",), _nights),
+    Query("phases", ("migration_progress",), _phases),
+    Query("causes", ("group_epochs",), _causes),
+    Query("latency", ("revocation_latencies",), _latency),
+    Query("half_way", ("migration_progress",), _half_way),
+    Query("clients", ("migration_progress", "members"), _clients),
+    Query("stuck", ("stuck_members", "stuck_groups"), _episodes),
+    Query("reasons", ("stuck_members", "stuck_groups"), _reasons),
+    Query("slow", ("revocation_latencies",), _slow),
+    Query("verdicts", ("readiness",), _verdicts),
+    Query("flips", ("readiness",), _flips),
+    Query("rules", ("readiness",), _rules),
+    Query("waves", ("departure_waves",), _waves),
+    Query("wave_counts", ("departure_waves",), _wave_counts),
+    Query("cost_days", ("group_days",), _cost_days),
+    Query("cost_groups", ("group_days",), _cost_groups),
+    Query("seen", ("coverage",), _seen),
+    Query("broken_rules", ("anomalies",), _broken_rules),
+    Query("undecoded", ("undecoded",), _undecoded),
+)
+
+FLEET_TABLES: Final = tuple(dict.fromkeys(name for query in QUERIES for name in query.tables))
+"""All that the overview asks."""

@@ -1,0 +1,202 @@
+"""The tables of a night -> what the pages of single groups ask of them: rows of the chosen groups
+that reach into the time that is shown, the newest where there are too many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as sf
+
+from groupreplay.page import life as model
+from groupreplay.report.pages.asked import LIFE, WAITS_FOR, PageNights, as_one, rows_as
+from groupreplay.report.pages.fleet_frames import STOPPED
+
+
+class Query(NamedTuple):
+    """One list of a group.
+
+    kind: a field of `GroupLife`.
+    table: that it asks.
+    cls: what its rows are.
+    begin, end: when a row begins and ends, as SQL; one without an end lasts. None: rows have no
+        time.
+    most: rows of a group at most.
+    made: columns that are not the table's own, as SQL.
+    """
+
+    kind: str
+    table: str
+    cls: type[Any]
+    begin: str | None
+    end: str | None
+    most: int
+    made: Mapping[str, str] = {}  # nobody writes to it
+
+
+_OF_LIFE: Final = {"life": LIFE}
+_MEMBER: Final = {
+    **_OF_LIFE,
+    "software": "nullif(concat_ws(' ', software_name, software_version), '')",
+}
+_RULES: Final = "transform(rules, each -> array(each.rule, each.severity, each.detail))"
+_OF_GROUP: Final = {
+    **_OF_LIFE,
+    "member_id": "CAST(NULL AS STRING)",
+    "blocked_by": "CAST(NULL AS ARRAY<STRING>)",
+}
+_BEGAN: Final = "coalesce(join_ended_at, decided_at, scheduled_at)"
+
+QUERIES: Final = (
+    Query("state", "migration_progress", model.State, None, None, 1, {"waits_for": WAITS_FOR}),
+    Query("members", "members", model.Member, "joined_at", "ended_at", 500, _MEMBER),
+    Query("spans", "member_states", model.Span, "from_at", "to_at", 3_000, _OF_LIFE),
+    Query("held", "member_assignments", model.Held, "assigned_at", "released_at", 3_000, _OF_LIFE),
+    Query("epochs", "group_epochs", model.Epoch, "started_at", "superseded_at", 500, _OF_LIFE),
+    Query(
+        "hand_overs",
+        "revocation_latencies",
+        model.HandOver,
+        "requested_at",
+        "coalesce(granted_at, ended_at)",
+        1_000,
+        _OF_LIFE,
+    ),
+    Query("stuck", "stuck_members", model.Stuck, "since_at", "until_at", 200, _OF_LIFE),
+    Query("stuck", "stuck_groups", model.Stuck, "since_at", "until_at", 200, _OF_GROUP),
+    Query(
+        "conversions",
+        "group_conversions",
+        model.Conversion,
+        "converted_at",
+        "converted_at",
+        100,
+        _OF_LIFE,
+    ),
+    Query(
+        "rebalances",
+        "rebalances",
+        model.Rebalance,
+        "started_at",
+        "coalesce(synced_at, joined_at)",
+        300,
+        {"missing": "size(members_missing)"},
+    ),
+    Query("refusals", "refusals", model.Refusal, "first_at", "last_at", 200),
+    Query(
+        "waves",
+        "departure_waves",
+        model.GroupWave,
+        "started_at",
+        "coalesce(settled_at, ended_at)",
+        200,
+        STOPPED,
+    ),
+    Query(
+        "days",
+        "group_days",
+        model.GroupDay,
+        "from_at",
+        "to_at",
+        90,
+        {**_OF_LIFE, "day": "CAST(day AS STRING)"},
+    ),
+    Query("verdict", "readiness", model.Verdict, None, None, 1, {"rules": _RULES}),
+    Query("processes", "streams_processes", model.Process, "joined_at", "left_at", 200, _OF_LIFE),
+    Query(
+        "streams_epochs",
+        "streams_rebalances",
+        model.StreamsEpoch,
+        _BEGAN,
+        _BEGAN,
+        500,
+        {**_OF_LIFE, "began_at_ms": f"unix_millis({_BEGAN})"},
+    ),
+    Query(
+        "tasks", "task_assignments", model.TaskSpan, "assigned_at", "released_at", 3_000, _OF_LIFE
+    ),
+    Query(
+        "task_moves",
+        "task_handovers",
+        model.TaskMove,
+        "coalesce(requested_at, released_at, granted_at)",
+        "granted_at",
+        1_000,
+        _OF_LIFE,
+    ),
+)
+
+GROUP_TABLES: Final = tuple(dict.fromkeys(query.table for query in QUERIES))
+"""All that the page of a group asks."""
+
+
+def group_frame(
+    tables: Mapping[str, DataFrame],
+    of: PageNights,
+    group_ids: Sequence[str],
+    since_ms: int | None,
+    rows: Mapping[str, int],
+    share: int,
+) -> DataFrame:
+    """kind, group_id, row: of the chosen groups.
+
+    tables: rows of the nights that are shown.
+    since_ms: rows that ended before are left out, None: none.
+    rows: of each table in the night; without any it is not asked.
+    share: rows of a group and table at most, beside the limits of the lists.
+    """
+    is_chosen = sf.col("group_id").isin(*group_ids)
+    frames = [
+        (query.kind, _frame(query, tables[query.table], of, is_chosen, since_ms, rows, share))
+        for query in QUERIES
+        if rows.get(query.table, 1)
+    ]
+    return as_one(frames, "group_id")
+
+
+def _frame(
+    query: Query,
+    table: DataFrame,
+    of: PageNights,
+    is_chosen: Column,
+    since_ms: int | None,
+    rows: Mapping[str, int],
+    share: int,
+) -> DataFrame:
+    if query.begin is None or query.end is None:
+        chosen = table.where(is_chosen & (sf.col("logical_date") == sf.lit(of.last)))
+    else:
+        chosen = table.where(is_chosen & _lasts_after(query, since_ms))
+        most = min(query.most, share)
+        if rows.get(query.table, most + 1) > most:
+            newest = Window.partitionBy("group_id").orderBy(
+                sf.desc_nulls_first(sf.expr(query.begin)),
+                sf.hash(*_ORDER.get(query.table, ("group_id",))),
+            )
+            chosen = (
+                chosen.withColumn("_place", sf.row_number().over(newest))
+                .where(sf.col("_place") <= most)
+                .drop("_place")
+            )
+    return rows_as(chosen, query.cls, "group_id", **query.made)
+
+
+_ORDER: Final[Mapping[str, tuple[str, ...]]] = {
+    "member_states": ("member_id", "from_offset"),
+    "member_assignments": ("member_id", "topic", "partition", "from_offset"),
+    "revocation_latencies": ("member_id", "topic", "partition", "from_offset"),
+    "task_assignments": ("member_id", "task_id", "role", "from_offset"),
+    "task_handovers": ("task_id", "from_offset"),
+    "members": ("member_id", "from_offset"),
+    "group_epochs": ("epoch", "from_offset"),
+}
+"""Among rows that begin together, so that the same ones are left out each time."""
+
+
+def _lasts_after(query: Query, since_ms: int | None) -> Column:
+    if since_ms is None:
+        return sf.lit(True)
+    end = sf.expr(f"unix_millis({query.end})")
+    return sf.coalesce(end > sf.lit(since_ms), sf.lit(True))

@@ -1,0 +1,114 @@
+"""Pages of two real nights: their numbers are those of the tables, a rerun changes no byte, and
+any group can be shown.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from groupreplay.config.model import Config, PageConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.errors import ConfigError
+from groupreplay.night.run import NightResult, build_reports, run_night
+from groupreplay.night.show_group import show_group
+from groupreplay.page.document import slug
+from tests.end_to_end.logs import RECORDINGS, copy_log, half
+from tests.page.parsed import Parsed
+
+RECORDING = "migration-4.3"
+NIGHT, NEXT = date(2026, 11, 21), date(2026, 11, 22)
+Nights = tuple[Config, NightResult]
+
+
+@pytest.fixture(scope="module")
+def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nights:
+    folder = tmp_path_factory.mktemp("pages")
+    recording, logs = RECORDINGS / RECORDING, copy_log(RECORDING, folder / "logs", half)
+    config = Config(
+        cluster="c",
+        warehouse=str(folder / "w"),
+        page=PageConfig(nights=20),
+        sources=(
+            Source(kind="segments", path=str(logs)),
+            Source(kind="topics", path=str(recording / "topics.json")),
+            ServerLogSource(
+                kind="server_log",
+                path=str(recording / "broker-1.server.log.gz"),
+                broker=1,
+                timezone="UTC",
+            ),
+            RequestLogSource(
+                kind="request_log",
+                path=str(recording / "broker-1.request.log.gz"),
+                broker=1,
+                timezone="UTC",
+            ),
+        ),
+    )
+    run_night(spark, config, NIGHT)
+    copy_log(RECORDING, logs)
+    return config, run_night(spark, config, NEXT)
+
+
+def pages(config: Config) -> dict[str, str]:
+    root = Path(config.warehouse) / "_report" / "c"
+    return {
+        str(path.relative_to(root)): path.read_text(encoding="utf-8")
+        for path in sorted(root.rglob("*.html"))
+    }
+
+
+def test_numbers_are_those_of_the_tables(spark: SparkSession, nights: Nights) -> None:
+    config, result = nights
+    found = pages(config)
+    assert {"index.html", f"{NIGHT}/index.html", f"{NEXT}/index.html"} <= set(found)
+    assert result.summary is not None
+    assert result.summary.page == f"file://{config.warehouse}/_report/c/index.html"
+    text = " ".join(Parsed(found["index.html"]).text.split())
+    progress = spark.read.format("delta").load(f"{config.warehouse}/migration_progress")
+    phases = {
+        row["phase"]: row["count"]
+        for row in progress.where(f"logical_date = '{NEXT}'").groupBy("phase").count().collect()
+    }
+    consumer = sum(phases.get(name, 0) for name in ("MIGRATED", "NATIVE", "CONSUMER"))
+    classic = sum(phases.get(name, 0) for name in ("CLASSIC", "ROLLED_BACK"))
+    mixed = phases.get("MIGRATING", 0)
+    assert min(consumer, classic, mixed) > 0
+    assert f"{consumer} of {consumer + classic + mixed} groups" in text
+    assert f"{classic} are still classic, {mixed} are half-way." in text
+    stuck = spark.read.format("delta").load(f"{config.warehouse}/stuck_members")
+    episodes = stuck.where(f"is_open AND logical_date = '{NEXT}'").count()
+    groups = spark.read.format("delta").load(f"{config.warehouse}/stuck_groups")
+    whole = "is_open AND reason != 'MIGRATION_STALLED'"
+    episodes += groups.where(f"{whole} AND logical_date = '{NEXT}'").count()
+    assert f"{episodes} stuck now" in text if episodes else "Nobody is stuck" in text
+    assert {"21 Nov", "22 Nov"} <= set(re.findall(r"\d+ Nov", text)), "the night before is there"
+
+
+def test_every_link_to_a_group_leads_to_its_page(nights: Nights) -> None:
+    found = pages(nights[0])
+    linked = set(re.findall(rf'href="({NEXT}/g/[0-9a-f]+\.html)"', found["index.html"]))
+    assert linked == {name for name in found if name.startswith(f"{NEXT}/g/")} != set()
+    slow = Parsed(found[f"{NEXT}/g/{slug('c', 'upgrade-slow')}.html"])
+    assert "Half-way" in slow.text
+    assert slow.count("marker") == 3
+
+
+def test_a_rerun_changes_no_byte(spark: SparkSession, nights: Nights) -> None:
+    before = pages(nights[0])
+    build_reports(spark, nights[0], NEXT)
+    assert pages(nights[0]) == before
+
+
+def test_any_group_is_shown_over_several_nights(spark: SparkSession, nights: Nights) -> None:
+    config = nights[0]
+    address = show_group(spark, config, "classic-forever", 5)
+    shown = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
+    assert "classic-forever" in Parsed(shown).text
+    assert "The nights" in Parsed(shown).text
+    with pytest.raises(ConfigError, match="nothing of a group 'nobody'"):
+        show_group(spark, config, "nobody")

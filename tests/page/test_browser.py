@@ -1,0 +1,285 @@
+"""Pages as a real browser shows them: it asks for nothing but the file, says nothing, runs nothing
+of what ids try, and can be read by everybody. Debian's chromium by playwright; `make browser`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from groupreplay.page.document import slug
+from groupreplay.page.group_page import group_page
+from groupreplay.page.markup import seen
+from groupreplay.page.overview import overview
+from tests.support.page_rows import AS_OF_MS, HOSTILE, made_fleet, made_life
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("GROUPREPLAY_CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+AXE = Path(os.environ.get("GROUPREPLAY_AXE", ROOT / ".cache/axe/axe.min.js"))
+OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+FINDABLE = [each for each in HOSTILE if each.encode("utf-8", "replace").decode() == each]
+"""A lone surrogate can be no part of a link."""
+
+
+@dataclass
+class Opened:
+    """A page, what it asked for, and what it said."""
+
+    page: Any
+    requests: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def ready(self, url: str) -> Any:
+        # The same file with another hash would not be loaded anew.
+        self.page.goto("about:blank")
+        self.requests.clear()
+        self.page.goto(url)
+        self.page.wait_for_selector("html.ready")
+        return self.page
+
+
+Open = Callable[..., Opened]
+
+
+def wait_until(page: Any, expression: str) -> None:
+    """Playwright's own way evaluates text, which the policy of the page forbids."""
+    for _ in range(200):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never true: {expression}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Open]:
+    contexts = []
+
+    def opened(**options: Any) -> Opened:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        found = Opened(context.new_page())
+        found.page.on("request", lambda request: found.requests.append(request.url))
+        found.page.on("console", lambda line: found.said.append(line.text))
+        found.page.on("pageerror", lambda error: found.said.append(str(error)))
+        return found
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fleet of 500 with pages of eight hostile groups and of one that is plain."""
+    folder = tmp_path_factory.mktemp("pages")
+    fleet = made_fleet(500, pages=8)
+    (folder / "g").mkdir()
+    (folder / "index.html").write_text(overview(fleet), encoding="utf-8")
+    for name in (*fleet.has_pages, "payments.settlement"):
+        path = folder / "g" / f"{slug('prod-eu', name)}.html"
+        path.write_text(group_page(made_life(name)), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def index(folder: Path) -> str:
+    return (folder / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def group(folder: Path) -> str:
+    return (folder / "g" / f"{slug('prod-eu', 'payments.settlement')}.html").as_uri()
+
+
+def test_it_asks_for_the_file_alone_and_says_nothing(
+    open_page: Open, index: str, group: str
+) -> None:
+    for url in (index, group):
+        opened = open_page()
+        page = opened.ready(url)
+        assert opened.requests == [url]
+        assert opened.said == []
+        assert page.evaluate("window.__pwned") is None
+
+
+@pytest.mark.parametrize("hostile", FINDABLE, ids=range(len(FINDABLE)))
+def test_a_link_finds_each_hostile_group(open_page: Open, index: str, hostile: str) -> None:
+    opened = open_page()
+    opened.page.goto(f"{index}#group={quote(hostile, safe='')}")
+    opened.page.wait_for_selector("html.ready")
+    page = opened.page
+    wait_until(page, "document.querySelector('h1.gid') || location.hash.length > 1")
+    if "/g/" in page.url:
+        shown = page.inner_text("h1.gid")
+    else:
+        assert page.locator("#all tbody tr").count() == 1
+        shown = page.locator("#all tbody td").first.text_content()
+    assert shown.strip() == (seen(hostile) or "(empty)").strip()
+    assert opened.said == []
+    assert page.evaluate("window.__pwned") is None
+
+
+def test_a_group_that_is_not_there_is_said_to_be(open_page: Open, index: str) -> None:
+    page = open_page().ready(f"{index}#group=nobody")
+    assert "This group is not in this night" in page.inner_text("#all")
+
+
+def test_find_and_filter_go_into_the_link(open_page: Open, index: str) -> None:
+    opened = open_page()
+    page = opened.ready(index)
+    page.fill("#q", "service-12")
+    wait_until(page, "location.hash.includes('q=service-12')")
+    found = page.inner_text("#count")
+    page.check("input[value=k]")
+    again = open_page().ready(page.url)
+    assert again.input_value("#q") == "service-12"
+    assert again.is_checked("input[value=k]")
+    assert again.inner_text("#count") == page.inner_text("#count") != found
+
+
+def test_lists_sort_by_their_heads(open_page: Open, index: str) -> None:
+    page = open_page().ready(index)
+    head = page.locator("#all th").first
+    head.locator("button").click()
+    ids = page.locator("#all tbody td:first-child").all_inner_texts()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert ids[0] == "(empty)"
+    first = page.locator("#hand-overs table th[aria-sort]")
+    assert first.get_attribute("aria-sort") == "descending"
+    first.locator("button").click()
+    cells = page.locator("#hand-overs tbody td[data-v].r:not(.p2)")
+    values = [int(each.get_attribute("data-v")) for each in cells.all()]
+    assert values == sorted(values)
+
+
+def test_keys_go_through_a_chart(open_page: Open, index: str) -> None:
+    page = open_page().ready(index)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the sections"
+    page.focus("#migration svg.marks")
+    page.keyboard.press("End")
+    last = page.inner_text("#migration .say")
+    page.keyboard.press("ArrowLeft")
+    assert last.startswith("21 Nov")
+    assert page.inner_text("#migration .say").startswith("20 Nov")
+    page.keyboard.press("Escape")
+    assert page.inner_text("#migration .say") == ""
+
+
+def test_the_timeline_zooms_by_key_link_and_button(open_page: Open, group: str) -> None:
+    page = open_page().ready(group)
+    width = "document.querySelector('.wide').offsetWidth"
+    whole = page.evaluate(width)
+    page.focus("svg.tl")
+    page.keyboard.press("+")
+    assert page.evaluate(width) == pytest.approx(2 * whole, abs=2)
+    page.keyboard.press("0")
+    page.click("#zi")
+    assert page.evaluate(width) == pytest.approx(2 * whole, abs=2)
+    linked = open_page().ready(f"{group}#t={AS_OF_MS - 60_000}")
+    assert linked.evaluate(width) == pytest.approx(8 * whole, abs=10)
+    boxes = "[...document.querySelectorAll('.scroll')].map(box => Math.round(box.scrollLeft))"
+    wait_until(linked, "document.querySelector('.scroll').scrollLeft > 0")
+    linked.wait_for_timeout(100)
+    scrolled = linked.evaluate(boxes)
+    assert scrolled[0] == pytest.approx(scrolled[1], abs=2)
+    page.focus("svg.tl")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#timeline .say") != ""
+
+
+def test_all_of_it_is_there_without_scripts(open_page: Open, index: str, group: str) -> None:
+    for url, rows in ((index, 100), (group, 40)):
+        page = open_page(java_script_enabled=False).page
+        page.goto(url)
+        assert page.locator("tbody tr").count() > rows
+        assert page.locator("main svg").first.is_visible()
+        assert not page.locator(".js").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 760, 1280])
+def test_nothing_scrolls_sideways_but_the_timeline(
+    open_page: Open, index: str, group: str, width: int
+) -> None:
+    for url in (index, group):
+        page = open_page(viewport={"width": width, "height": 844}).ready(url)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(open_page: Open, index: str, group: str, scheme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is missing: run make axe")
+    rules = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
+    for url in (index, group):
+        page = open_page(color_scheme=scheme, bypass_csp=True).ready(url)
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("rules => axe.run(document, {runOnly: rules})", rules)
+        violations = [
+            (each["id"], [node["html"][:160] for node in each["nodes"][:3]])
+            for each in found["violations"]
+        ]
+        assert violations == []
+        assert len(found["passes"]) > 15
+
+
+def test_it_prints_on_a_few_sheets(open_page: Open, index: str, group: str) -> None:
+    for url in (index, group):
+        page = open_page().ready(url)
+        sheets = page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n")
+        assert 2 <= sheets <= 16
+
+
+BUDGETS = [
+    (500, 7_000, 1_500),
+    (5_000, 7_000, 1_500),
+    pytest.param(50_000, 7_000, 2_500, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("groups", "most_nodes", "most_ms"), BUDGETS)
+def test_first_paint_and_nodes_are_within_budget(
+    open_page: Open, tmp_path: Path, groups: int, most_nodes: int, most_ms: int
+) -> None:
+    """Times are those of a busy machine: an idle one takes a fifth."""
+    path = tmp_path / "index.html"
+    path.write_text(overview(made_fleet(groups)), encoding="utf-8")
+    page = open_page().ready(path.as_uri())
+    assert page.evaluate("document.querySelectorAll('*').length") < most_nodes
+    wait_until(page, "performance.getEntriesByName('first-contentful-paint').length > 0")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert paint < most_ms
+    page.fill("#q", "service-42")
+    wait_until(page, "location.hash.includes('q=service-42')")
+    assert page.locator("#all tbody tr").count() <= 50

@@ -1,0 +1,166 @@
+"""The page of a group: what happened is in it, whatever was not seen says so, and ids are text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from groupreplay.page import life as model
+from groupreplay.page.document import slug
+from groupreplay.page.group_page import group_page
+from groupreplay.page.life import GroupLife
+from groupreplay.page.markup import seen
+from tests.page.parsed import Parsed
+from tests.support.page_rows import AS_OF_MS, HOSTILE, LIFE, NIGHT, made_life
+
+
+def titles(page: str) -> str:
+    return "\n".join(re.findall(r"<title>(.*?)</title>", page))
+
+
+def test_all_that_happened_is_a_mark() -> None:
+    said = titles(group_page(made_life()))
+    for words in (
+        "waits with 3 partitions",
+        "static and away, 3 partitions kept for it",
+        "in state A_NEW_STATE",
+        "its start was not seen",
+        "not seen: records are missing between",
+        "the group was deleted and begins another life",
+        "join phase 3.0\u00a0s, sync phase 1.0\u00a0s",
+        "was refused 12 times: UPGRADE_REFUSED",
+        "rollout (ROLLOUT) from",
+        "the whole group: half-way too long (MIGRATION_STALLED)",
+        "held by payments.settlement-0",
+        "left or fenced at",
+        "had no owner for 9.0\u00a0s",
+        "nothing happened for",
+    ):
+        assert words in said, words
+
+
+def test_hand_overs_are_arrows_from_lane_to_lane() -> None:
+    life = made_life()
+    other = replace(life.hand_overs[0], granted_to="new-5")
+    page = group_page(replace(life, hand_overs=(other,)))
+    assert page.count('class="mk ho"') == 1
+    assert "hand bad" in page
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_ids_are_text(hostile: str) -> None:
+    parsed = Parsed(group_page(made_life(hostile, members=3, epochs=6)))
+    assert parsed.count("script") == 2
+    assert not [found for _, found in parsed.tags if any(name.startswith("on") for name in found)]
+    assert (seen(hostile) or "(empty)") in parsed.text
+    assert re.fullmatch(r"[0-9a-f]{20}", slug("prod-eu", hostile))
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    assert group_page(made_life()) == group_page(made_life())
+
+
+def test_a_group_of_many_members_is_cut_and_says_so() -> None:
+    life = made_life(members=120, epochs=300)
+    page = group_page(life)
+    assert len(page.encode()) < 1_000_000
+    assert len(Parsed(page).tags) < 10_000
+    text = Parsed(page).text
+    assert "80 more lanes" in text
+    assert "60 of 300 are on this page" in text.replace("\u00a0", " ") or "60 of 298" in text
+    assert "Only the newest rows are here of: spans." in text
+
+
+def test_a_group_that_is_gone_has_a_page() -> None:
+    bare = GroupLife(
+        cluster="c",
+        logical_date=NIGHT,
+        group_id="g",
+        from_at_ms=None,
+        as_of_ms=AS_OF_MS,
+        version="0",
+    )
+    text = Parsed(group_page(bare)).text
+    assert "the group was deleted before the end of this night" in text
+    assert "The group has no members." in text
+
+
+def test_processes_of_kafka_streams_have_lanes_and_tasks_rows() -> None:
+    page = group_page(_streams_life())
+    said = titles(page)
+    assert "task 0_1 from app to app, cold: it had nothing of the task" in said
+    assert "bounced back" in said
+    assert "app runs task 0_1" in said
+    assert "app learns task 0_1" in said
+    assert page.count('class="lane"') == 2
+    assert {"hand cold", "hand bad"} <= set(re.findall(r'class="(hand [a-z]+)"', page))
+
+
+def _streams_life() -> GroupLife:
+    life = made_life(members=2, epochs=4)
+    begin = AS_OF_MS - 10 * 60_000
+    processes = tuple(
+        model.Process(
+            life=LIFE,
+            process_id=f"{place}" * 8,
+            threads=2,
+            restarts=0,
+            hosts=("/10.0.0.1",),
+            joined_at_ms=begin,
+            end_reason="OPEN",
+        )
+        for place in (1, 2)
+    )
+    members = tuple(
+        model.Member(
+            life=LIFE,
+            member_id=f"p{place}-{thread}",
+            client_id=f"app-StreamThread-{thread}-consumer",
+            member_protocol="streams",
+            process_id=f"{place}" * 8,
+            joined_at_ms=begin,
+            end_reason="OPEN",
+        )
+        for place in (1, 2)
+        for thread in (1, 2)
+    )
+    move = model.TaskMove(
+        life=LIFE,
+        task_id="0_1",
+        from_member_id="p1-1",
+        from_process_id="1" * 8,
+        to_member_id="p2-1",
+        to_process_id="2" * 8,
+        kind="COLD",
+        cause="REBALANCED",
+        outcome="TRANSFERRED",
+        released_at_ms=begin + 60_000,
+        granted_at_ms=begin + 61_000,
+    )
+    span = model.TaskSpan(
+        life=LIFE,
+        member_id="p2-1",
+        process_id="2" * 8,
+        subtopology="0",
+        partition=1,
+        task_id="0_1",
+        role="ACTIVE",
+        assigned_at_ms=begin + 61_000,
+        end_reason="OPEN",
+    )
+    return replace(
+        life,
+        members=members,
+        spans=(),
+        held=(),
+        hand_overs=(),
+        stuck=(),
+        processes=processes,
+        tasks=(span, replace(span, role="WARMUP", process_id="1" * 8, member_id="p1-1")),
+        task_moves=(
+            move,
+            replace(move, kind="WARMED", outcome="RETURNED", granted_at_ms=begin + 90_000),
+        ),
+    )

@@ -1,0 +1,59 @@
+"""What pages ask the tables: every query fits the schemas, and times fall into the right night."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+
+from pyspark.sql import DataFrame, SparkSession
+
+from groupreplay.page.read import read_fleet
+from groupreplay.report.pages.asked import PageNights
+from groupreplay.report.pages.fleet_frames import FLEET_TABLES, fleet_frame
+from groupreplay.report.pages.group_frames import GROUP_TABLES, group_frame
+from groupreplay.tables.schemas import table_schema
+
+NIGHTS = [date(2026, 11, day) for day in (19, 20, 21)]
+OF = PageNights({NIGHTS[0]: 1_000, NIGHTS[1]: 2_000, NIGHTS[2]: 3_000})
+
+
+def _empty(spark: SparkSession) -> dict[str, DataFrame]:
+    names = {*FLEET_TABLES, *GROUP_TABLES}
+    return {name: spark.createDataFrame([], table_schema(spark, name).struct) for name in names}
+
+
+def test_empty_tables_give_an_empty_page(spark: SparkSession) -> None:
+    tables = _empty(spark)
+    rows = fleet_frame(tables, tables, OF, (), 10).collect()
+    assert [(row["kind"], json.loads(row["row"])["inputs"]) for row in rows] == [("seen", 0)]
+    fleet = read_fleet(
+        {row["kind"]: [json.loads(row["row"])] for row in rows},
+        cluster="c",
+        logical_date=NIGHTS[2],
+        as_of_ms=3_000,
+        since_at_ms=OF.since_ms,
+        version="0",
+    )
+    assert (fleet.groups, fleet.seen.holes) == ((), 0)
+    frame = group_frame(tables, OF, ["g", "'"], OF.since_ms, {}, 5)
+    assert frame.columns == ["kind", "group_id", "row"]
+    assert frame.collect() == []
+
+
+def test_what_asks_empty_tables_alone_is_left_out(spark: SparkSession) -> None:
+    tables = _empty(spark)
+    assert fleet_frame(tables, tables, OF, FLEET_TABLES, 10).collect() == []
+
+
+def test_a_time_is_of_the_first_night_that_reaches_it(spark: SparkSession) -> None:
+    times = [(datetime.fromtimestamp(ms / 1000, UTC),) for ms in (1, 1_000, 1_001, 3_000, 3_001)]
+    frame = spark.createDataFrame(times, "at TIMESTAMP")
+    nights = [row[0] for row in frame.select(OF.night_of("at")).collect()]
+    assert nights == ["2026-11-19", "2026-11-19", "2026-11-20", "2026-11-21", None]
+    later = PageNights({NIGHTS[1]: 2_000, NIGHTS[2]: 3_000}, before_ms=1_000)
+    nights = [row[0] for row in frame.select(later.night_of("at")).collect()]
+    assert nights == [None, None, "2026-11-20", "2026-11-21", None]
+    assert [row[0] for row in frame.select(later.is_of_last("at")).collect()] == [
+        *[False] * 3,
+        *[True] * 2,
+    ]

@@ -1,0 +1,60 @@
+"""Paths of pages, and what is deleted of them."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from groupreplay.tables import page_files as files
+from groupreplay.tables.warehouse import Warehouse
+
+
+class Folder:
+    """A warehouse that is a local folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = str(root)
+
+    def log(self, _: str) -> Folder:
+        return self
+
+    def names_in(self, folder: str) -> list[str]:
+        return sorted(path.name for path in Path(folder).iterdir()) if Path(folder).exists() else []
+
+    def delete(self, path: str) -> None:
+        Path(path).rmdir()
+
+
+def test_paths_are_those_that_the_documentation_names() -> None:
+    night = date(2026, 11, 21)
+    assert files.night_folder("prod-eu", night) == "_report/prod-eu/2026-11-21"
+    assert files.group_page("c", night, "0a") == "_report/c/2026-11-21/g/0a.html"
+
+
+@pytest.mark.parametrize("cluster", [".", ".."])
+def test_no_cluster_is_another_folder(cluster: str) -> None:
+    with pytest.raises(ValueError):
+        files.cluster_folder(cluster)
+
+
+def test_the_newest_nights_stay(tmp_path: Path) -> None:
+    names = ["2026-11-19", "2026-11-20", "2026-11-21", "mine", "20261118"]
+    for name in names:
+        (tmp_path / "_report" / "c" / name).mkdir(parents=True)
+    warehouse = cast(Warehouse, Folder(tmp_path))
+    assert files.delete_old_nights(warehouse, "c", 2) == ["2026-11-19"]
+    assert {path.name for path in (tmp_path / "_report" / "c").iterdir()} == {*names[1:]}
+    assert files.delete_old_nights(warehouse, "another", 2) == []
+
+
+def test_an_address_can_be_opened() -> None:
+    def at(root: str) -> str:
+        folder = Folder(Path("/"))
+        folder.root = root
+        return files.address(cast(Warehouse, folder), "_report/c/index.html")
+
+    assert at("/data") == "file:///data/_report/c/index.html"
+    assert at("s3a://b/w") == "s3a://b/w/_report/c/index.html"
