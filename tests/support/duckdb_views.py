@@ -21,12 +21,15 @@ _SCAN = re.compile(r"delta_scan\('((?:[^']|'')*)', version => (\d+)\)")
 
 def duckdb_views(text: str, way: str) -> duckdb.DuckDBPyConnection:
     """A connection that has the views. Skips where DuckDB's Delta extension cannot be had."""
+    connection = delta_connection() if way == EXTENSION else duckdb.connect()
+    connection.execute(text if way == EXTENSION else _with_arrow(connection, text))
+    return connection
+
+
+def delta_connection() -> duckdb.DuckDBPyConnection:
+    """A connection with the Delta extension. Skips where that cannot be had."""
     connection = duckdb.connect()
-    if way == EXTENSION:
-        connection.execute(f"LOAD '{_extension()}'")
-    else:
-        text = _with_arrow(connection, text)
-    connection.execute(text)
+    connection.execute(f"LOAD '{_extension()}'")
     return connection
 
 

@@ -9,33 +9,60 @@ them first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final
 
+from groupreplay.tables.views import TABLES_OF_VIEWS, temporary_views
 from groupreplay.tables.warehouse import Warehouse
 
 FOLDER: Final = "_sql"
+_VIEWS_WORDS: Final = (
+    "-- What people ask in the morning, over the views of spark.sql or of duckdb.sql, whichever was"
+    " read before.\n"
+)
+NO_STATEMENTS: Final[Mapping[str, tuple[Sequence[str], str]]] = {}
 
 
-def write_sql(warehouse: Warehouse, logical_date: date, versions: Mapping[str, int]) -> None:
-    """versions: of all tables; those that lie elsewhere are none of the reader's business."""
+def write_sql(
+    warehouse: Warehouse,
+    logical_date: date,
+    versions: Mapping[str, int],
+    statements: Mapping[str, tuple[Sequence[str], str]] = NO_STATEMENTS,
+) -> None:
+    """versions: of all tables; those that lie elsewhere are none of the reader's business.
+    statements: file name -> the tables that its text reads by the views, and the text.
+    """
     public = {
         name: version
         for name, version in versions.items()
         if warehouse.root_of(name) == warehouse.root
     }
     for name, text in sql_files(warehouse.root, warehouse.cluster, logical_date, public).items():
-        if warehouse.read_text(f"{FOLDER}/{name}") != text:
-            warehouse.replace_text(f"{FOLDER}/{name}", text)
+        _replace(warehouse, name, text)
+    if public.keys() >= TABLES_OF_VIEWS:
+        _replace(warehouse, "views.sql", _VIEWS_WORDS + temporary_views())
+    for name, (tables, text) in statements.items():
+        if public.keys() >= set(tables):
+            _replace(warehouse, name, text)
 
 
-def mend_sql(warehouse: Warehouse, logical_date: date, versions: Mapping[str, int]) -> None:
+def _replace(warehouse: Warehouse, name: str, text: str) -> None:
+    if warehouse.read_text(f"{FOLDER}/{name}") != text:
+        warehouse.replace_text(f"{FOLDER}/{name}", text)
+
+
+def mend_sql(
+    warehouse: Warehouse,
+    logical_date: date,
+    versions: Mapping[str, int],
+    statements: Mapping[str, tuple[Sequence[str], str]] = NO_STATEMENTS,
+) -> None:
     """Writes what a run that died after it was DONE left to write. Of the newest night that was
     published: its date, and versions of all tables.
     """
     if _is_of(warehouse.read_text(f"{FOLDER}/spark.sql"), warehouse.cluster):
-        write_sql(warehouse, logical_date, versions)
+        write_sql(warehouse, logical_date, versions, statements)
 
 
 def _is_of(text: str, cluster: str) -> bool:
@@ -69,6 +96,7 @@ def sql_files(
                 "-- duckdb -init duckdb.sql",
                 "LOAD delta;",
                 *[_duckdb(root, cluster, *each) for each in sorted(versions.items())],
+                "CREATE OR REPLACE TEMPORARY MACRO explode(list) AS unnest(list);",
                 "",
             ]
         ),
