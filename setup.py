@@ -7,7 +7,7 @@ extra `local` pins what was tested, `constraints.txt` pins everything below it.
 import re
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Distribution, find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(
@@ -15,8 +15,18 @@ VERSION = re.search(
 )
 assert VERSION is not None
 
+COMPILED = (HERE / "lib/groupreplay/_compiled").is_dir()
+"""`make compiled` puts the compiled core there, in a copy of this folder."""
+
+
+class OfItsPlatform(Distribution):
+    def has_ext_modules(self) -> bool:
+        return COMPILED
+
+
 setup(
     name="groupreplay",
+    distclass=OfItsPlatform,
     version=VERSION.group(1),
     description="Replays Kafka's group coordinators from their logs into Delta tables: who"
     " migrates to the consumer protocol, who hands partitions over how fast, who is stuck",
@@ -24,7 +34,13 @@ setup(
     python_requires=">=3.11",
     package_dir={"": "lib"},
     packages=find_packages("lib"),
-    package_data={"groupreplay": ["py.typed", "_schemas/*.sql", "_base.yaml"]},
+    package_data={
+        "groupreplay": [
+            *("py.typed", "_schemas/*.sql", "_schemas/views/*.sql", "_base.yaml"),
+            "_compiled/*/*",
+        ],
+        "groupreplay.page": ["*.css", "*.js"],
+    },
     install_requires=["pyyaml>=6", "google-crc32c>=1.5"],
     extras_require={
         # delta-spark and the jars of conf/jars.sha256 carry the same version; a test holds them
@@ -42,7 +58,10 @@ setup(
             "hypothesis>=6.100",
             "import-linter>=2.1",
             "mypy>=1.15",
+            # Tests of pages drive a chromium of the machine; they are skipped where there is none.
+            "playwright==1.65.2",
             "pandas-stubs>=2.2,<3",
+            "polars>=1.30",
             "pytest>=8.3",
             "pytest-xdist>=3.8",
             "ruff>=0.11",

@@ -1,0 +1,129 @@
+"""The compiled core and the interpreted one are one: the same digests; and a core that does not fit
+is never loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import compile_core
+from groupreplay import compiled_core
+from groupreplay.compiled_core import CONTENTS, core_name, digest_of, fits
+
+ROOT = Path(__file__).parent.parent
+LIB = ROOT / "lib"
+SOURCES = ("limits.py", "state_codec.py")
+
+
+def _text(path: str) -> bytes:
+    return (LIB / "groupreplay" / path).read_bytes()
+
+
+def _run(compiled: str, *arguments: str, library: Path = LIB) -> str:
+    environment = {
+        **os.environ,
+        "GROUPREPLAY_COMPILED": compiled,
+        "PYTHONPATH": os.pathsep.join([str(library), str(ROOT)]),
+        "PYTHONHASHSEED": "0",
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def core() -> Path:
+    """The compiled core of these sources."""
+    sources = compile_core.files_of(*compile_core.CORE)
+    place = compile_core.CORES / core_name(digest_of((path, _text(path)) for path in sources))
+    if not (place / CONTENTS).exists():
+        pytest.skip(f"no compiled core: {compile_core.missing() or 'run make compiled'}")
+    return place
+
+
+@pytest.mark.long
+def test_both_cores_make_the_same_of_every_recording(core: Path) -> None:
+    interpreted, compiled = (
+        json.loads(_run(each, "-m", "tests.support.core_digests")) for each in ("0", "1")
+    )
+    assert interpreted["core"] == "interpreted: GROUPREPLAY_COMPILED=0"
+    assert compiled["core"] == f"compiled: {core.name}"
+    assert len(interpreted["digests"]) >= 3 * 13
+    assert compiled["digests"] == interpreted["digests"]
+
+
+@pytest.mark.long
+def test_scenarios_hold_compiled(core: Path) -> None:
+    files = ["tests/replay/test_scenarios.py", "tests/wire/test_scenarios.py"]
+    said = _run("1", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files)
+    assert " passed" in said.splitlines()[-1]
+
+
+def test_a_core_is_loaded_where_sources_and_python_are_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = digest_of((path, _text(path)) for path in SOURCES)
+    for name, written, why in (
+        (f"{digest[:16]}-cpython-39-plan9-vax", digest, "is for another Python or machine"),
+        (core_name(digest), "0" * 64, "was made of other sources"),
+        (core_name(digest), digest, "cannot be loaded: "),
+    ):
+        place = tmp_path / name
+        place.mkdir(exist_ok=True)
+        contents = {"sources": SOURCES, "digest": written, "modules": ["groupreplay.limits"]}
+        (place / CONTENTS).write_text(json.dumps(contents), encoding="utf-8")
+        monkeypatch.setenv(compiled_core.VARIABLE, str(tmp_path))
+        assert place in list(compiled_core._places())
+        assert compiled_core._load(place).startswith(why)
+        assert not [each for each in sys.meta_path if isinstance(each, compiled_core._Core)]
+
+
+def test_who_asks_from_a_bundle_gets_the_digest_of_the_same_sources(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.zip"
+    with ZipFile(bundle, "w") as out:
+        for path in ("__init__.py", "compiled_core.py", *SOURCES):
+            out.write(LIB / "groupreplay" / path, f"groupreplay/{path}")
+    asks = (
+        "from groupreplay import compiled_core as c; print(c.__file__,"
+        f" c.digest_of(c._sources({SOURCES})))"
+    )
+    said = _run("0", "-c", asks, library=bundle).split()
+    assert said[0].startswith(str(bundle))
+    assert said[1] == digest_of((path, _text(path)) for path in SOURCES)
+
+
+def test_a_core_that_does_not_fit_is_told_once_and_the_sources_run(tmp_path: Path) -> None:
+    place = tmp_path / "0123-cpython-39-plan9-vax"
+    place.mkdir()
+    (place / CONTENTS).write_text("{}", encoding="utf-8")
+    cut_off = tmp_path / "library"  # far from the cores of this checkout
+    (cut_off / "lib").mkdir(parents=True)
+    (cut_off / "lib/groupreplay").symlink_to(LIB / "groupreplay")
+    asks = "import groupreplay.limits as m; from groupreplay import compiled_core as c; print(m.__file__, c.running())"
+    said = _run(str(tmp_path), "-c", asks, library=cut_off / "lib")
+    assert "limits.py interpreted: 0123-cpython-39-plan9-vax is for another Python" in said
+
+
+def test_what_is_compiled_is_named_by_abi_and_platform() -> None:
+    assert f"cpython-{sys.version_info.major}{sys.version_info.minor}" in fits()
+    assert core_name("f" * 64) == f"{'f' * 16}-{fits()}"
+
+
+def test_data_of_the_core_stays_as_it_is() -> None:
+    assert set(compile_core.files_of(*compile_core.DATA)) < set(
+        compile_core.files_of(*compile_core.CORE)
+    )
