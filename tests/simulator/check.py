@@ -23,7 +23,10 @@ from typing import Final
 from tests.simulator.compare import ROWS, Comparison, Key, Wanted, compare
 from tests.simulator.expected import (
     coordinator_events,
+    coordinator_failovers,
+    departure_waves,
     group_conversions,
+    group_days,
     group_epochs,
     log,
     member_assignments,
@@ -34,6 +37,7 @@ from tests.simulator.expected import (
     rebalances,
     refusals,
     revocation_latencies,
+    static_accounting,
     stuck,
 )
 from tests.simulator.expected.history import Check, History
@@ -51,6 +55,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     members.CHECK,
     stuck.MEMBERS,
     stuck.GROUPS,
+    coordinator_failovers.CHECK,
+    departure_waves.CHECK,
+    static_accounting.CHECK,
+    group_days.CHECK,
     log.ANOMALIES,
     log.UNDECODED,
     log.COVERAGE,

@@ -47,6 +47,25 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of a bracket around a true number: not above it by more than the slack, of a lower
+    one, nor below it, of an upper one. None where the table has none, which is true as well."""
+
+    true: float
+    is_lower: bool
+    slack: float = 0
+
+    def admits(self, value: Any) -> bool:
+        if not isinstance(value, int | float):
+            return value is None
+        over = value - self.true if self.is_lower else self.true - value
+        return bool(over <= self.slack)
+
+    def __str__(self) -> str:
+        return f"at {'most' if self.is_lower else 'least'} {self.true}, or {self.slack} off"
+
+
+@dataclass(frozen=True, slots=True)
 class Untold:
     """Anything: the truth cannot tell, and why."""
 

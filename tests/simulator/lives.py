@@ -65,7 +65,7 @@ def _group_lives(group_id: str, operations: Sequence[Operation]) -> list[Life]:
                 current.operations.append(operation)
             current = None
             continue
-        if current is not None and _is_offline_conversion(current.operations[-1], operation):
+        if current is not None and is_offline(current.operations[-1], operation):
             current.converted_by = operation
             current = None
         if current is None:
@@ -75,8 +75,18 @@ def _group_lives(group_id: str, operations: Sequence[Operation]) -> list[Life]:
     return lives
 
 
-def _is_offline_conversion(before: Operation, operation: Operation) -> bool:
-    return before.protocol != operation.protocol and not before.members
+def is_offline(before: Operation, operation: Operation) -> bool:
+    """Whether a group without members went over to the other protocol.
+
+    Members that joined a classic group whose rebalance is not over are in no K2, nor in what is
+    written down of it. An upgrade takes them over all the same, as those that it shows.
+    """
+    if before.protocol == operation.protocol or before.members:
+        return False
+    # One that was taken over may be replaced in the same operation.
+    replaced = any(each.startswith("K5 ") and each.endswith(" gone") for each in operation.records)
+    classic = any(member.is_classic for member in operation.members.values())
+    return operation.protocol != CONSUMER or not (classic or replaced)
 
 
 def is_conversion(before: Operation | None, operation: Operation) -> bool:

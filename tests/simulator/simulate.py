@@ -22,7 +22,7 @@ if str(ROOT) not in sys.path:
 from tests.support.kafka_jars import CACHE, only_one, resolved  # noqa: E402
 
 VERSIONS = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
-PROFILES = ("consumer", "classic", "migration", "static", "failover", "all")
+PROFILES = ("consumer", "classic", "migration", "static", "failover", "all", "streams")
 SOURCES = Path(__file__).parent / "java"
 MEMORY = "2g"
 LONG = 10.0
@@ -49,6 +49,8 @@ def simulate(
     """
     if profile not in PROFILES or version not in VERSIONS:
         raise NotSimulated(f"no profile {profile}, or no version {version}")
+    if profile == "streams" and not _holds(version, ">= 4.1"):
+        raise NotSimulated(f"brokers {version} have no streams groups")
     if out.exists() and any(out.iterdir()) and not (out / "recording.json").exists():
         raise NotSimulated(f"{out} is no recording; not written over")
     path = f"{compiled(version)}:{jars(version)}/*"

@@ -22,16 +22,22 @@ from pathlib import Path
 from typing import Final
 
 from tests.simulator.check import LOG_CHECKS, check_tables, differences
+from tests.simulator.check_streams import anomalies_of, check_streams
+from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
 from tests.simulator.played import Played
 from tests.simulator.proved import ProvedTables
+from tests.simulator.replayed import replay_recording
 from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
+from tests.simulator.streams.history import read_streams
 from tests.simulator.tables import DeltaTables, FactTables, Tables
-from tests.simulator.truth import read_truth
+from tests.simulator.truth import STREAMS, read_truth
 
 ROOT: Final = Path(__file__).parents[2]
 GROUPS: Final = 60
 HOURS: Final = 1.0
+BEFORE_STREAMS: Final = "4.0.2"
+"""A version without streams groups."""
 SHOWN: Final = 2
 """Differences shown of each table and column."""
 
@@ -60,6 +66,24 @@ def run_job(recording: Path, warehouse: Path) -> DeltaTables:
     if done.returncode != 0:
         raise JobFailed((done.stdout + done.stderr)[-2_000:])
     return DeltaTables(warehouse)
+
+
+def check_groups_of_streams(history: Played, recording: Path) -> bool:
+    """Whether all rows of streams groups agree; says so, and shows what does not."""
+    began = time.monotonic()
+    groups = read_streams(recording, read_truth(recording))
+    replayed = replay_recording(recording)
+    compared, anomalies = check_streams(groups, replayed), anomalies_of(groups, replayed, recording)
+    wrong = [each for each in compared if each.differ]
+    said = "FAILED" if wrong or anomalies else "ok"
+    print(f"{said}: {history.name}: {_counted(compared)}, {time.monotonic() - began:.0f} s")
+    for each in wrong:
+        print(*streams_differences(each, groups, SHOWN), sep="\n")
+    print(*anomalies[:SHOWN], sep="\n", end="\n" if anomalies else "")
+    if wrong or anomalies:
+        print(f"to repeat: {history.command()}")
+    sys.stdout.flush()
+    return not (wrong or anomalies)
 
 
 def check(history: Played, recording: Path, tables: Tables, with_job: bool) -> bool:
@@ -98,6 +122,8 @@ def soak(history: Played, with_job: bool) -> bool:
         except NotSimulated as error:
             print(f"FAILED: {history.name} could not be played: {error}")
             return False
+        if history.profile == STREAMS:
+            return check_groups_of_streams(history, recording)
         is_right = check(history, recording, FactTables(recording), with_job=False)
         if with_job:
             try:
@@ -115,7 +141,12 @@ def _histories(told: argparse.Namespace) -> list[Played]:
     given."""
     seed = secrets.randbelow(1_000_000) * 1_000 if told.seed is None else told.seed
     step = 1 if told.seed is None else 0
-    chosen = [(profile, version) for profile in told.profile for version in told.version]
+    chosen = [
+        (profile, version)
+        for profile in told.profile
+        for version in told.version
+        if (profile, version) != (STREAMS, BEFORE_STREAMS)
+    ]
     return [
         Played(seed + step * place, told.groups, told.hours, profile, version)
         for place, (profile, version) in enumerate(chosen)
@@ -133,7 +164,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     told = parser.parse_args(arguments)
     told.profile, told.version = told.profile or PROFILES, told.version or VERSIONS
     histories = _histories(told)
-    through_job = None if told.no_job else secrets.choice(histories)
+    for_job = [each for each in histories if each.profile != STREAMS]
+    through_job = secrets.choice(for_job) if for_job and not told.no_job else None
     print(f"{len(histories)} histories, seeds from {histories[0].seed}", flush=True)
     failed = [each for each in histories if not soak(each, each is through_job)]
     for each in failed:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from groupreplay.replay.decision_facts import Absence, Churn, Failover, GroupDay
 from groupreplay.replay.facts import (
     Anomaly,
     Chain,
@@ -30,6 +31,7 @@ from groupreplay.replay.facts import (
     MemberState,
     Stall,
 )
+from groupreplay.workers.waves import WaveLimits, waves_of
 from tests.simulator.replayed import Coverage, Replayed, Undecoded, replay_recording
 from tests.support.sentences import said
 from tests.support.stuck_rows import episodes, stuck_ms
@@ -55,6 +57,9 @@ _NOT_IN_SNAPSHOTS: Final = (
     "start_observed",
     "is_final",
     *(f"blocker_{name}s" for name in _BLOCKER),
+    *(f"static_{name}" for name in ("ended_at", "gap_low_ms", "gap_high_ms", "outcomes")),
+    *("protocol_type", "protocol_name", "k2_offset", "cooperative", "unbroken_since_at"),
+    *("partitions_held", "epoch_times_at", "emptied_at", "recreated_at"),
 )
 _SAID: Final = ("detail_code", "detail_names", "detail_values")
 """What a sentence is made of. The check of `detail` is the check of these."""
@@ -67,6 +72,8 @@ _OF_MEMBERS: Final = (
     "blocked_by",
     "deadline_at",
 )
+
+_NOT_OF_GROUPS: Final = ("partitions_waiting", "partitions_held", "epochs", "repetitions")
 
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "member_states": _fields(MemberState),
@@ -81,9 +88,15 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "progress_pct",
         "blockers",
     ),
-    "stuck_members": (*_fields(Stall, "epochs"), "detail", "stuck_ms", "is_open", "repetitions"),
+    "stuck_members": (
+        *_fields(Stall, "epochs", "repetitions", *_SAID),
+        "detail",
+        "stuck_ms",
+        "is_open",
+        "repetitions",
+    ),
     "stuck_groups": (
-        *_fields(Stall, *_OF_MEMBERS, "partitions_waiting", "partitions_held", "epochs"),
+        *_fields(Stall, *_OF_MEMBERS, *_NOT_OF_GROUPS, *_SAID),
         "detail",
         "stuck_ms",
         "is_open",
@@ -92,6 +105,30 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "anomalies": (*_fields(Anomaly, *_SAID), "evidence_partition", "detail"),
     "undecoded": _fields(Undecoded),
     "coverage": _fields(Coverage),
+    "coordinator_failovers": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "start_observed"),
+        *("leader_epoch_before", "leader_epoch", "last_offset", "last_at", "first_at"),
+        *("protocol", "phase", "epoch", "target_epoch", "members", "at_epoch", "revoking"),
+        *("waiting", "away", "partitions_pending", "partitions_unowned"),
+        *("epochs_after", "joined_after", "removed_after", "lost_after"),
+    ),
+    "departure_waves": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("start_observed", "started_at", "ended_at", "members_before", "members_after"),
+        *("members_low", "joined", "departed", "replaced", "away", "epochs"),
+    ),
+    "group_days": (
+        *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
+        *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),
+        *("consumer_ms", "classic_ms", "epochs", "partitions_ms", "unowned_ms", "away_ms"),
+        *("joins", "departures", "replaced", "away", "availability_least_pct"),
+    ),
+    "static_accounting": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("start_observed", "member_id", "instance_id", "member_protocol", "membership"),
+        *("outcome", "returned_as", "removed_at", "returned_at", "gap_low_ms", "gap_high_ms"),
+        *("partitions", "avoided_moves", "epochs"),
+    ),
     "member_ends": (
         *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
         *("end_reason", "end_detail", "end_confidence"),
@@ -230,6 +267,89 @@ def _anomalies(replayed: Replayed) -> list[Row]:
     ]
 
 
+def _waves(replayed: Replayed) -> list[Row]:
+    """With the limits that a configuration has by default."""
+    limits = WaveLimits(gap_ms=300_000, registration_ms=900_000, expansion_ms=300_000)
+    return [
+        _row(wave, COLUMNS["departure_waves"])
+        for chain in replayed.of(Churn)
+        for wave in waves_of(dataclasses.asdict(chain), limits, replayed.as_of_ms)
+    ]
+
+
+def _days(replayed: Replayed) -> list[Row]:
+    """What lives goes on as it stands, to the newest record of its partition."""
+    newest = {each.input: each.last_at or 0 for each in replayed.coverage}
+    rows = []
+    for fact in replayed.of(GroupDay):
+        given = {"epochs": fact.epochs_begun, "availability_least_pct": None}
+        row = {**_row(fact, [each for each in COLUMNS["group_days"] if each not in given]), **given}
+        first = row
+        rows.append(row)
+        now, last = newest[f"__consumer_offsets-{fact.offsets_partition}"], row
+        while fact.rate_members is not None and now > last["to_at"]:
+            if last["to_at"] == (last["day"] + 1) * DAY_MS:
+                nothing = {name: 0 for name in row if name.endswith("_ms") or name in _OF_A_DAY}
+                begin = {"day": last["day"] + 1, "from_at": last["to_at"]}
+                last = {**row, **nothing, **begin, "to_at": last["to_at"]}
+                rows.append(last)
+            until = min(now, (last["day"] + 1) * DAY_MS)
+            for name, rate in _rates_of(fact).items():
+                last[name] += rate * (until - last["to_at"])
+            last["members_max"] = max(last["members_max"], fact.rate_members)
+            last["to_at"] = until
+        _tell_least(first, fact)
+    return rows
+
+
+def _tell_least(row: Row, fact: GroupDay) -> None:
+    high_ms = row["unowned_ms"] + row["away_ms"] + fact.sync_ms + fact.longer_ms
+    if row["partitions_ms"] and not fact.high_unknown:
+        row["availability_least_pct"] = max(0.0, 100 * (1 - high_ms / row["partitions_ms"]))
+
+
+DAY_MS: Final = 86_400_000
+_OF_A_DAY: Final = ("epochs", "joins", "departures", "replaced", "away", "members_max")
+
+
+def _rates_of(fact: GroupDay) -> dict[str, int]:
+    rates = {
+        "members_ms": fact.rate_members,
+        "partitions_ms": fact.rate_partitions,
+        "unowned_ms": fact.rate_unowned,
+        "away_ms": fact.rate_away,
+    }
+    modes = {f"{mode}_ms": int(fact.mode == mode) for mode in ("consumer", "classic")}
+    modes |= {"empty_ms": int(fact.mode == "EMPTY"), "mixed_ms": int(fact.mode == "MIXED")}
+    return {name: rate or 0 for name, rate in rates.items()} | modes
+
+
+def _absences(replayed: Replayed) -> list[Row]:
+    """Where no line tells when the process was gone, its away record does, else its last commit."""
+    rows = []
+    for fact in replayed.of(Absence):
+        since = fact.last_commit_at if fact.left_at is None else fact.left_at
+        high = elapsed_ms(since, fact.returned_at)
+        is_exact, is_static = fact.left_at is not None, fact.membership == "STATIC"
+        low = 0 if is_static else elapsed_ms(fact.removed_at, fact.returned_at)
+        given = {
+            "gap_low_ms": None if fact.returned_at is None else high if is_exact else low,
+            "gap_high_ms": high,
+            "avoided_moves": 2 * fact.partitions if fact.outcome == "ABSORBED" else 0,
+            "epochs": fact.epochs_opened,
+        }
+        names = [name for name in COLUMNS["static_accounting"] if name not in given]
+        rows.append({**_row(fact, names), **given})
+    return rows
+
+
+def elapsed_ms(since_at: int | None, until_at: int | None) -> int | None:
+    """None without both, and where clocks of two brokers would make it negative."""
+    if since_at is None or until_at is None or until_at < since_at:
+        return None
+    return until_at - since_at
+
+
 _MAKERS: Final[dict[str, Callable[[Replayed], list[Row]]]] = {
     "member_states": _plain(MemberState, "member_states"),
     "member_assignments": _named(HeldPartition, "member_assignments"),
@@ -240,6 +360,10 @@ _MAKERS: Final[dict[str, Callable[[Replayed], list[Row]]]] = {
     "migration_progress": _progress,
     "stuck_members": _stuck("stuck_members", of_members=True),
     "stuck_groups": _stuck("stuck_groups", of_members=False),
+    "coordinator_failovers": _plain(Failover, "coordinator_failovers"),
+    "departure_waves": _waves,
+    "group_days": _days,
+    "static_accounting": _absences,
     "anomalies": _anomalies,
     "undecoded": lambda replayed: [_row(each, COLUMNS["undecoded"]) for each in replayed.undecoded],
     "coverage": lambda replayed: [_row(each, COLUMNS["coverage"]) for each in replayed.coverage],

@@ -38,6 +38,13 @@ SEEDS_THAT_FAILED: Final = (
     Played(25, 8, 0.2, "static", "4.3.1"),
     # and where its operation ends.
     Played(32, 8, 0.2, "static", "4.3.1"),
+    # A static member that was replaced in no K2, and again by the upgrade; a regular expression
+    # that a downgrade removed.
+    Played(9119, 20, 0.3, "migration", "4.3.1"),
+    # A member that left before an upgrade had held a topic that the group never knew by its id.
+    Played(9510, 10, 0.3, "migration", "4.3.1"),
+    # A static classic member went on under its id, as another client, in one epoch and state.
+    Played(797761012, 20, 0.4, "migration", "4.2.1"),
 )
 """Histories in which the product was wrong once, or the checker. They stay, each with what it
 shows.

@@ -94,6 +94,15 @@ def test_only_the_first_and_the_last_commit_of_a_stretch_land(tmp_path: Path) ->
     assert (log.next_offset, log.landed, log.reduced) == (5, 2, 3)
 
 
+def test_each_leader_epoch_has_a_first_and_a_last_commit(tmp_path: Path) -> None:
+    lines = [_line(place, place, "commit", c=["K1 g t-0 5"]) for place in range(8)]
+    timeline = [{"t": at, "what": "elect", "detail": f"3 {at}"} for at in (990, 1_003)]
+    truth = _truth(tmp_path, *lines, timeline=timeline)
+    log = truth.logs[3]
+    assert (log.landed, log.reduced) == (4, 4), "1,000 to 1,002, and 1,003 to 1,007"
+    assert [truth.leader_epoch(3, at) for at in (1, 990, 1_002, 1_003)] == [-1, 990, 990, 1_003]
+
+
 def test_what_was_done_is_told_by_topic_and_partition(tmp_path: Path) -> None:
     timeline = (
         {"t": 9, "what": "delete", "detail": f"t {ID}"},

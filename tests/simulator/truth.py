@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from tests.simulator.truth_log import CommitKey, Log, OtherGroup, commit_key
 
-CONSUMER, CLASSIC = "consumer", "classic"
+CONSUMER, CLASSIC, STREAMS = "consumer", "classic", "streams"
 STABLE, UNREVOKED, UNRELEASED = "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"
 AWAY_EPOCH = -2
 """Epoch of a static member that left for a while (KIP-848)."""
@@ -162,7 +162,8 @@ class Truth:
     operations: group -> its operations in the order of the log. commits: in the order in which they
     came to count. names: topic id -> name, of all that ever were. tombstones: of commits, by
     offset. commit_offsets: group -> records of commits, tombstones too. deleted: name -> (deleted
-    at, topic id). elected: partition of the offsets topic -> when a new leader took it over.
+    at, topic id). elected: partition of the offsets topic -> when a new leader took it over;
+    leader_epochs: the epoch of each of these. transactional: groups that commit in transactions.
     as_of_ms: time of the newest record. lines: operations of all groups, those that commit alone
     included. logs: by partition. other_groups: share and streams groups that live, and of which
     kind they are. ended_at: true time of the newest record.
@@ -177,13 +178,20 @@ class Truth:
     commit_offsets: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     deleted: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
     elected: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    leader_epochs: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     logs: dict[int, Log] = field(default_factory=lambda: defaultdict(Log))
     other_groups: dict[str, OtherGroup] = field(default_factory=dict)
+    transactional: set[str] = field(default_factory=set)
     brokers: int = 1
     longest_session_ms: int = 60_000
     as_of_ms: int = 0
     ended_at: int = 0
     lines: int = 0
+
+    def leader_epoch(self, offsets_partition: int, true_at: int) -> int:
+        """Leader epoch of a partition at a true time; -1 where no election is told of."""
+        place = bisect_right(self.elected.get(offsets_partition, ()), true_at)
+        return self.leader_epochs[offsets_partition][place - 1] if place else -1
 
     def commit_after(self, key: CommitKey, offset: int, before: int | None) -> int | None:
         """Time of the first commit above an offset, and below another if there is one; None without
@@ -230,10 +238,17 @@ def read_truth(recording: Path) -> Truth:
             name, topic_id = event.detail.rsplit(" ", 1)
             truth.deleted[name].append((event.at, topic_id))
         elif event.what == "elect":
-            truth.elected[int(event.detail.split()[0])].append(event.at)
-    lines = sorted(_lines(home / "operations.jsonl.gz"), key=lambda line: (line["p"], line["b"]))
+            partition, leader_epoch = map(int, event.detail.split())
+            truth.elected[partition].append(event.at)
+            truth.leader_epochs[partition].append(leader_epoch)
+    lines = sorted(recorded_lines(recording), key=lambda line: (line["p"], line["b"]))
     _Reader(truth).read(lines)
     return truth
+
+
+def recorded_lines(recording: Path) -> Iterator[dict[str, Any]]:
+    """The operations of a recording, as they were written down."""
+    return _lines(recording / "truth" / "operations.jsonl.gz")
 
 
 def _injected(line: dict[str, Any]) -> Injected:
@@ -262,7 +277,8 @@ class _Reader:
         for line in lines:
             truth.as_of_ms = max(truth.as_of_ms, line["t"])
             truth.ended_at = max(truth.ended_at, line.get("tt", line["t"]))
-            truth.logs[line["p"]].feed(line)
+            leader_epoch = truth.leader_epoch(line["p"], line.get("tt", line["t"]))
+            truth.logs[line["p"]].feed(line, leader_epoch)
             if line["op"] == "marker":
                 self._end_transaction(line)
             elif "s" in line:
@@ -293,6 +309,7 @@ class _Reader:
                 self._delete_offset(key, line["b"] + place)
             elif line["op"] == "txn commit":
                 self._in_transactions[line["p"], line["why"]].append(key)
+                self._truth.transactional.add(key.group_id)
             else:
                 self._add_commit(key, line["b"] + place, line["t"])
 
@@ -316,7 +333,8 @@ class _Reader:
                 for name, each in self._members.get(group_id, {}).items()
                 if name not in state.get("gone", ())
             }
-            members |= {name: self._member(told) for name, told in state.get("ms", {}).items()}
+            if state["type"] != STREAMS:
+                members |= {name: self._member(told) for name, told in state.get("ms", {}).items()}
             self._members[group_id] = members
             # A classic group of which the action wrote no K2 is not told: its memory runs ahead.
             self._note_other(group_id, line, state, len(members))

@@ -3,6 +3,7 @@ commits no measure needs."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,14 @@ class CommitKey(NamedTuple):
     group_id: str
     topic: str
     number: int
+
+
+class Written(NamedTuple):
+    """Records of one operation of a log: the first one's offset, their time, who wrote them."""
+
+    first_offset: int
+    at: int
+    leader_epoch: int
 
 
 @dataclass(slots=True)
@@ -45,7 +54,8 @@ class Log:
     first_at, last_at: time of its first record, and the greatest of any. markers: ends of
     transactions. aborted, unsettled: commits of transactions that were aborted, or have not ended.
     landed: the records that are kept; reduced: commits that are left out. A commit is kept if it is
-    the first or the last of its key between two other records of its group (measures.md, commits).
+    the first or the last of its key between two other records of its group, of which each leader
+    epoch has its own (measures.md, commits).
     """
 
     next_offset: int = 0
@@ -56,11 +66,15 @@ class Log:
     unsettled: int = 0
     landed: int = 0
     reduced: int = 0
+    _written: list[Written] = field(default_factory=list)
     _in_transactions: dict[str, list[CommitKey]] = field(default_factory=lambda: defaultdict(list))
     _stretches: dict[str, Counter[CommitKey]] = field(default_factory=lambda: defaultdict(Counter))
 
-    def feed(self, line: dict[str, Any]) -> None:
+    def feed(self, line: dict[str, Any], leader_epoch: int) -> None:
         """Takes the next operation of the partition."""
+        if self._written and leader_epoch != self._written[-1].leader_epoch:
+            self._end_stretches()
+        self._written.append(Written(line["b"], line["t"], leader_epoch))
         self.next_offset = line["e"] + 1
         self.first_at = line["t"] if self.first_at is None else self.first_at
         self.last_at = max(self.last_at, line["t"])
@@ -77,8 +91,16 @@ class Log:
 
     def finish(self) -> None:
         """The end of the log ends every stretch."""
+        self._end_stretches()
+
+    def _end_stretches(self) -> None:
         for group_id in list(self._stretches):
             self._end_stretch(group_id)
+
+    def written(self, offset: int) -> Written:
+        """What the record at an offset was written with."""
+        place = bisect_right(self._written, offset, key=lambda each: each.first_offset)
+        return self._written[place - 1]
 
     def _settle(self, line: dict[str, Any]) -> None:
         outcome, producer = line["why"].split()

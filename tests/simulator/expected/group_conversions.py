@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.history import Check, History
-from tests.simulator.lives import Life, is_conversion
+from tests.simulator.lives import Life, is_conversion, is_offline
 from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER, Operation
 
@@ -27,7 +27,7 @@ class Conversion:
 
     @property
     def is_online(self) -> bool:
-        return bool(self.before.members)
+        return not is_offline(self.before, self.operation)
 
 
 def conversions_of(history: History) -> list[Conversion]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
-from tests.simulator.expected.history import Check, History, elapsed_ms
+from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Named, is_new_generation, named
 from tests.simulator.expected.untold import (
     BIRTH_IS_HIDDEN,
@@ -17,7 +17,7 @@ from tests.simulator.expected.untold import (
     start_observed,
 )
 from tests.simulator.lives import Life, is_conversion
-from tests.simulator.tables import Row
+from tests.simulator.tables import Row, elapsed_ms
 from tests.simulator.truth import CLASSIC, CONSUMER, STABLE, Operation, Partition
 
 Owners = dict[Partition, str]

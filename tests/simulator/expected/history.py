@@ -153,13 +153,6 @@ class History:
         return (self.truth.as_of_ms if until is None else until.at) - since.at
 
 
-def elapsed_ms(since_at: int | None, until_at: int | None) -> int | None:
-    """None without both, and where clocks of two brokers would make it negative."""
-    if since_at is None or until_at is None or until_at < since_at:
-        return None
-    return until_at - since_at
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
     """The check of one table: which rows must be, and what tells its rows apart.

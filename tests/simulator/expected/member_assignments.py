@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
-from tests.simulator.expected.history import Check, History, elapsed_ms
+from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.expected.untold import COMMITS_OF_DELETED, TO_TWO_AT_ONCE, start_observed
 from tests.simulator.lives import Life
-from tests.simulator.tables import Row
+from tests.simulator.tables import Row, elapsed_ms
 from tests.simulator.truth import CLASSIC, Member, Operation
 from tests.simulator.truth_log import CommitKey
 

@@ -17,9 +17,10 @@ from tests.simulator.truth import UNRELEASED, Member, Operation, Partition
 
 @dataclass(slots=True)
 class _Span:
-    """member: as it was last. waiting_on: holders of what it waited for, at any time."""
+    """first, member: as it was when it began, and last. waiting_on: holders of what it waited for, at any time."""
 
     opened: Operation
+    first: Member
     member: Member
     waiting_on: set[str] = field(default_factory=set)
 
@@ -58,7 +59,7 @@ def _of_life(life: Life, incarnation: Between) -> dict[Key, Wanted]:
                 close(member_id, operation)
         held_by = holders(operation)
         for member_id, member in operation.members.items():
-            span = spans.setdefault(member_id, _Span(operation, member))
+            span = spans.setdefault(member_id, _Span(operation, member, member))
             span.member = member
             span.waiting_on |= waits_on(member_id, member, held_by)
     for member_id in list(spans):
@@ -76,7 +77,7 @@ def _row(life: Life, incarnation: Between, span: _Span, closed: Operation | None
         "start_observed": start_observed(life, opened),
         "is_final": closed is not None,
         "instance_id": member.instance_id,
-        "client_id": member.client_id,
+        "client_id": span.first.client_id,
         "member_protocol": member.protocol,
         "member_epoch": member.epoch,
         "state": member.state,

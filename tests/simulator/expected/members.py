@@ -70,6 +70,7 @@ def _row(
         "from_offset": Between(opened.first_offset, opened.last_offset),
         "start_observed": start_observed(life, opened),
         "instance_id": member.instance_id,
+        "process_id": None,
         "client_id": member.client_id,
         "member_protocol": member.protocol,
         "joined_at": opened.at,

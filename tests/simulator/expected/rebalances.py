@@ -18,6 +18,8 @@ NO_GENERATION: Final = "rebalances that wrote no generation"
 
 LATE_LEADER: Final = "rebalances of a leader that did not know yet that it was none"
 LATE_MS: Final = 10_000
+LOST_MS: Final = 100
+"""What a leader appended last before it resigned may be in no log."""
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
@@ -57,7 +59,7 @@ def _excuse(history: History, row: Row) -> str:
         if (what, place) == ("resign", partition)
         for event in events
     )
-    is_late = any(0 <= row["synced_at"] - at <= LATE_MS for at in resigned)
+    is_late = any(-LOST_MS <= row["synced_at"] - at <= LATE_MS for at in resigned)
     return LATE_LEADER if is_late else ""
 
 

@@ -36,7 +36,9 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         if event.what in ("refused", "fenced instance") and event.group_id is not None:
             is_fenced = event.what == "fenced instance"
             error = "FENCED_INSTANCE_ID" if is_fenced else event.detail.split()[-1]
-            heard[event.group_id, error].append(event.broker_at)
+            # Some clients end by what others get over: no row tells them apart.
+            if error not in _GOT_OVER:
+                heard[event.group_id, error].append(event.broker_at)
     wanted: dict[Key, Wanted] = {}
     for key, times in heard.items():
         first, last = min(times), max(times)

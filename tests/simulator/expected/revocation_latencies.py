@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.hand_overs import HandOver, hand_overs_of
-from tests.simulator.expected.history import Check, History, elapsed_ms
+from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.untold import COMMITS_OF_DELETED, END_IS_HIDDEN, NAME_OF_DELETED
 from tests.simulator.lives import Life
-from tests.simulator.tables import Row
+from tests.simulator.tables import Row, elapsed_ms
 from tests.simulator.truth import CONSUMER, Operation, Partition
 
 TIMER_SLACK_MS: Final = 50

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from tests.simulator.expected.member_states import holders, waits_on
+from tests.simulator.expected.member_states import holders
 from tests.simulator.lives import Life
 from tests.simulator.truth import CONSUMER, UNRELEASED, UNREVOKED, Member, Operation, Partition
 
@@ -55,12 +55,13 @@ class Watcher(Protocol):
     def step(self, before: Operation | None, operation: Operation) -> None: ...
 
 
-def stretches_of(life: Life, elected: Iterable[int]) -> list[Stretch]:
-    """elected: when new leaders took the life's partition over."""
+def stretches_of(life: Life, elected: Iterable[int], waits: Watcher | None = None) -> list[Stretch]:
+    """elected: when new leaders took the life's partition over. waits: the watcher of
+    WAITING_ON_HOLDER; a streams group has its own."""
     watchers: tuple[Watcher, ...] = (
         _Revocations(),
         _Limbo(),
-        _Waits(),
+        Waits() if waits is None else waits,
         _Silences(sorted(elected)),
         _Assigning(),
         _Mixed(),
@@ -145,7 +146,7 @@ class _Limbo(_Watcher):
                 stretch.held.add(len(member.assigned))
 
 
-class _Waits(_Watcher):
+class Waits(_Watcher):
     """From its first K8 in an epoch and UNRELEASED_PARTITIONS until nobody has anything of its
     target.
 
@@ -154,23 +155,36 @@ class _Waits(_Watcher):
 
     reason = "WAITING_ON_HOLDER"
 
+    def waited_for(self, operation: Operation) -> dict[str, dict[Partition, set[str]]]:
+        """Member that waits -> what for, and who has that."""
+        now = _members(operation)
+        waiting = [member_id for member_id, member in now.items() if _waits(member)]
+        held_by = holders(operation) if waiting else {}
+        found: dict[str, dict[Partition, set[str]]] = {}
+        for member_id in waiting:
+            others = {
+                each: held_by.get(each, set()) - {member_id} for each in now[member_id].target
+            }
+            found[member_id] = {each: having for each, having in others.items() if having}
+        return found
+
     def step(self, before: Operation | None, operation: Operation) -> None:
         was, now = _members(before), _members(operation)
-        held_by = holders(operation) if any(_waits(each) for each in now.values()) else {}
+        waiting = self.waited_for(operation)
         for member_id in list(self.open):
-            if member_id not in now or not waits_on(member_id, now[member_id], held_by):
+            if not waiting.get(member_id):
                 self.end(member_id, operation)
         for member_id, member in now.items():
-            blocked_by = waits_on(member_id, member, held_by)
-            if not blocked_by:
+            held_by = waiting.get(member_id)
+            if not held_by:
                 continue
             if member_id not in self.open and _is_new_wait(was.get(member_id), member):
                 self.begin(member_id, member, operation)
             if member_id in self.open:
                 stretch = self.open[member_id]
-                stretch.blocked_by |= blocked_by
+                stretch.blocked_by |= set().union(*held_by.values())
                 stretch.held.add(len(member.assigned))
-                stretch.waiting.add(_waited_for(member_id, member, held_by))
+                stretch.waiting.add(len(held_by))
 
 
 def _is_new_wait(was: Member | None, member: Member) -> bool:
@@ -179,10 +193,6 @@ def _is_new_wait(was: Member | None, member: Member) -> bool:
 
 def _waits(member: Member) -> bool:
     return member.state == UNRELEASED and not member.is_away
-
-
-def _waited_for(member_id: str, member: Member, held_by: Mapping[Partition, set[str]]) -> int:
-    return sum(1 for each in member.target if held_by.get(each, set()) - {member_id})
 
 
 class _Silences(_Watcher):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from groupreplay.replay.facts import Anomaly, Conversion, Epoch, GroupSnapshot
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.stretches import GroupTruth
+from tests.simulator.lives import is_offline
 from tests.simulator.truth import CLASSIC, STABLE, Operation
 from tests.support.sentences import said
 
@@ -50,9 +51,9 @@ def judge_epoch(judge: Judge, truth: GroupTruth, row: Epoch) -> None:
         so = begun.at if begun is not None else None
         judge.equal("epoch: started_at", row, row.started_at, so)
         _judge_cause(judge, truth, row, operation)
-    # What counts members counts those that were seen.
-    is_so = row.members <= len(operation.members)
-    judge.holds("epoch: no more members", row, is_so, row.members, len(operation.members))
+    # What counts members counts those that were seen, until they are seen to go.
+    most = len(operation.members) if row.converge_ms is not None else truth.members_until(operation)
+    judge.holds("epoch: no more members", row, row.members <= most, row.members, most)
     _judge_course(judge, truth, row, operation)
 
 
@@ -106,13 +107,14 @@ def _judge_cause(judge: Judge, truth: GroupTruth, row: Epoch, operation: Operati
     so = {
         "JOIN": who in come,
         "LEFT_OR_FENCED": (who in gone) if who is not None else bool(gone),
-        "STATIC_REPLACED": bool(come) and bool(gone),
+        # A static member may come back under its own id.
+        "STATIC_REPLACED": (bool(come) and bool(gone))
+        or (who in now and operation.has(f"K5 {who} gone")),
         "SUBSCRIPTION": who in now.keys() & was.keys()
         and (now[who].subscription, now[who].regex) != (was[who].subscription, was[who].regex),
         "REGEX": operation.has("K16"),
         "TOPIC_METADATA": not come and not gone,
-        # Up to 4.3 another assignor makes no epoch.
-        "ASSIGNOR": False,
+        "ASSIGNOR": who in now.keys() & was.keys() and now[who].assignor != was[who].assignor,
     }
     told = so.get(row.cause, truth.converts(operation) or before is None or not was)
     rest = f"come {sorted(come)}, gone {sorted(gone)}"
@@ -134,7 +136,11 @@ def judge_conversion(judge: Judge, truth: GroupTruth, row: Conversion) -> None:
     so = (
         operation.at,
         "DOWNGRADE" if operation.protocol == CLASSIC else "UPGRADE",
-        row.mode if row.mode == "UNKNOWN" else "ONLINE" if before.members else "OFFLINE",
+        row.mode
+        if row.mode == "UNKNOWN"
+        else "OFFLINE"
+        if is_offline(before, operation)
+        else "ONLINE",
         (operation.epoch or None) if row.epoch_after is not None else None,
     )
     said = (row.converted_at, row.direction, row.mode, row.epoch_after or None)

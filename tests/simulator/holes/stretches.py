@@ -104,6 +104,11 @@ class GroupTruth:
         last = self.index_at(end.first_offset) if end is not None else len(self.operations)
         return self.operations[begin:last]
 
+    def members_until(self, operation: Operation) -> int:
+        """How many members the group has had up to an operation."""
+        until = self.operations[: self.index_at(operation.first_offset) + 1]
+        return len({member_id for each in until for member_id in each.members})
+
     @cached_property
     def memberships(self) -> Stretches[Member]:
         """Member id -> stretches in the group."""

@@ -71,18 +71,14 @@ def judge_stall(judge: Judge, truth: GroupTruth, row: Stall) -> None:
     if row.reason == "ASSIGNED_NOT_CONSUMING":
         _judge_quiet(judge, truth, row)
         return
-    is_so = STATES[row.reason]
-    during = [
-        each
-        for each in truth.operations
-        if row.since_at <= each.at and (row.until_at is None or each.at < row.until_at)
-    ]
-    # Of several operations in the millisecond in which it began, one began it.
-    begun = [each for each in during if each.at == row.since_at]
-    settled = [each for each in during if each.at > row.since_at]
-    member_id = row.member_id or ""
-    not_so = next((each.first_offset for each in settled if not is_so(each, member_id)), None)
-    held = not_so is None and (not begun or any(is_so(each, member_id) for each in begun))
+    is_so, member_id = STATES[row.reason], row.member_id or ""
+    # By offsets: clocks of leaders may go back.
+    until = row.to_offset if row.to_offset is not None else truth.operations[-1].last_offset + 1
+    during = [each for each in truth.operations if row.from_offset <= each.last_offset < until]
+    begun = next((place for place, each in enumerate(during) if is_so(each, member_id)), None)
+    rest = during[begun:] if begun is not None else []
+    not_so = next((each.first_offset for each in rest if not is_so(each, member_id)), None)
+    held = any(each.at <= row.since_at for each in rest) and not_so is None
     said = (row.since_at, row.until_at)
     judge.holds(f"stuck: {row.reason}", row, held, said, f"not after the one at {not_so}")
 

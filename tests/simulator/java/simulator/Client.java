@@ -29,12 +29,18 @@ class Client {
     private int correlation;
 
     Client(Simulation simulation, String groupId, String clientId, Random random, String software) {
+        this(simulation, groupId, clientId, random, software, clientId);
+    }
+
+    /** machine: clients of one name have one address. */
+    Client(Simulation simulation, String groupId, String clientId, Random random, String software,
+           String machine) {
         this.simulation = simulation;
         this.groupId = groupId;
         this.clientId = clientId;
         this.random = random;
         this.software = new ClientInformation("apache-kafka-java", software);
-        int number = Math.floorMod(clientId.hashCode(), 40_000);
+        int number = Math.floorMod(machine.hashCode(), 40_000);
         String host = "10.0." + number / 200 + "." + (1 + number % 200);
         address = address(host);
         int port = 32_768 + random.nextInt(28_000);

@@ -25,6 +25,8 @@ final class Group {
     final boolean regexes;
     /** Commits are sometimes made in transactions. */
     final boolean transactions;
+    /** Of a streams group, else null. */
+    final Application application;
     /** What newcomers speak. */
     boolean speaksConsumer;
     private final List<Member> members = new ArrayList<>();
@@ -37,6 +39,8 @@ final class Group {
     private final boolean slowHeartbeats;
     private boolean quiet;
     private int made;
+    /** num.standby.replicas of the group's config. */
+    private int standbys;
 
     Group(Simulation simulation, int number, String kind) {
         this.simulation = simulation;
@@ -49,8 +53,8 @@ final class Group {
             case 1 -> List.of("cooperative-sticky");
             default -> List.of("range", "cooperative-sticky");
         };
-        statics = !isKind("share") && (kind.equals("static") || random.nextInt(8) == 0);
-        regexes = !isKind("classic", "connect", "share") && random.nextInt(8) == 0;
+        statics = !isKind("share", "streams") && (kind.equals("static") || random.nextInt(8) == 0);
+        regexes = !isKind("classic", "connect", "share", "streams") && random.nextInt(8) == 0;
         slowOdds = random.nextInt(3) == 0 ? 0.3 : 0.03;
         commits = !isKind("connect", "share") && random.nextInt(2) == 0;
         transactions = commits && random.nextInt(4) == 0;
@@ -59,6 +63,8 @@ final class Group {
         connectors = 1 + random.nextInt(6);
         slowHeartbeats = isKind("consumer", "static", "migration") && random.nextInt(6) == 0;
         makeTopics();
+        application = kind.equals("streams") ? new Application(this) : null;
+        if (application != null) standbys = random.nextInt(3);
         admin = new Admin(this);
         life = new GroupLife(this);
         configure();
@@ -108,7 +114,7 @@ final class Group {
         else if (commits) member.note("never commits", "");
         members.removeIf(one -> one.dead);
         members.add(member);
-        String speaks = classic ? "classic" : kind.equals("share") ? "share" : "consumer";
+        String speaks = classic ? "classic" : isKind("share", "streams") ? kind : "consumer";
         String detail = id + " " + clientId + " " + speaks + " " + instance;
         simulation.truth.note("start", detail, id, clientId, member.id);
         member.start();
@@ -158,6 +164,13 @@ final class Group {
         configure();
     }
 
+    /** An administrator sets how many standbys there are to be. */
+    void setStandbys(int standbys) {
+        this.standbys = standbys;
+        simulation.truth.note("standbys", id + " " + standbys, id, null, null);
+        configure();
+    }
+
     int sessionMs() {
         if (slowHeartbeats) return SLOW_SESSION_MS;
         return simulation.settings.shortSessions ? 12_000 : 45_000;
@@ -166,7 +179,8 @@ final class Group {
     /** The group's own config, as an administrator sets it. */
     private void configure() {
         Properties config = new Properties();
-        String prefix = kind.equals("share") ? "share" : "consumer";
+        String prefix = isKind("share", "streams") ? kind : "consumer";
+        if (standbys > 0) config.put("streams.num.standby.replicas", "" + standbys);
         if (quiet || slowHeartbeats) {
             int heartbeatMs = quiet ? QUIET_HEARTBEAT_MS : SLOW_HEARTBEAT_MS;
             config.put(prefix + ".session.timeout.ms", "" + (quiet ? QUIET_SESSION_MS : SLOW_SESSION_MS));
@@ -193,6 +207,13 @@ final class Group {
     }
 
     private Member make(boolean classic, String clientId, String instance) {
+//#if >= 4.1
+        if (application != null && !classic) {
+            StreamsMember thread = new StreamsMember(this, application.forThread());
+            thread.leavesWhenSlow = random.nextBoolean();
+            return thread;
+        }
+//#endif
         if (kind.equals("share")) return new ShareMember(this, clientId);
         if (classic) {
             Embedded embedded = kind.equals("connect")

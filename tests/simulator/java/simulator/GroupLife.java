@@ -63,6 +63,10 @@ final class GroupLife {
         List<String> some = new ArrayList<>(group.topics);
         some.add(group.sharedTopic());
         Collections.shuffle(some, random);
+        if (group.isKind("streams")) {
+            member.resubscribed();
+            return;
+        }
         member.topics = new ArrayList<>(some.subList(0, 1 + random.nextInt(some.size())));
         member.note("subscribe", " " + member.topics);
         if (member instanceof ConsumerMember one && group.regexes && random.nextInt(2) == 0) {
@@ -77,6 +81,10 @@ final class GroupLife {
     }
 
     private void happen() {
+        if (group.isKind("streams")) {
+            happenToStreams();
+            return;
+        }
         may(18, this::grow);
         may(14, this::leave);
         may(8, () -> one().crash());
@@ -99,6 +107,31 @@ final class GroupLife {
         may(3, stories::unreconciled);
         may(3, stories::commitsNothing);
         if (group.isKind("migration")) may(45, this::migrate);
+    }
+
+    private void happenToStreams() {
+        StreamsLife threads = new StreamsLife(group);
+        may(18, this::grow);
+        may(10, this::leave);
+        may(6, () -> one().crash());
+        may(5, () -> one().freeze((long) (2000 * Math.exp(random.nextDouble() * 4))));
+        may(5, () -> one().resubscribed());
+        may(6, threads::expandTopic);
+        may(2, this::deleteTopic);
+        may(3, group.admin::anythingToLiveGroup);
+        may(5, this::waveGoes);
+        may(3, this::allGo);
+        may(8, threads::processEnds);
+        may(8, threads::processBounces);
+        may(4, threads::threadReplaced);
+        may(3, () -> flap(false, 3 + random.nextInt(4)));
+        may(3, threads::standbysChange);
+        may(2, threads::shutDown);
+        may(2, this::changeSharedTopic);
+        may(2, this::leaderFalls);
+        may(2, stories::unreconciled);
+        may(2, stories::commitsNothing);
+        may(3, this::convertOffline);
     }
 
     private void may(int weight, Runnable what) {
@@ -135,7 +168,7 @@ final class GroupLife {
         int drawn = random.nextInt(100);
         if (drawn < 20) group.admin.anything();
         if (drawn < 20 || drawn >= 50) return;
-        if (group.isKind("migration") && random.nextInt(3) == 0) group.speaksConsumer = !group.speaksConsumer;
+        if (group.isKind("migration", "streams") && random.nextInt(3) == 0) group.speaksConsumer = !group.speaksConsumer;
         int count = 1 + random.nextInt(group.maxMembers);
         for (int number = 0; number < count; number++) {
             simulation.scheduler.after(random.nextInt(5000), () -> {

@@ -39,6 +39,12 @@ abstract class Member extends Client {
         this.instance = instance;
     }
 
+    /** A thread of a process on a machine, which has others. */
+    Member(Group group, String clientId, String machine) {
+        super(group.simulation, group.id, clientId, group.random, group.software(false), machine);
+        this.group = group;
+    }
+
     abstract boolean classic();
 
     abstract void start();

@@ -20,6 +20,9 @@ import org.apache.kafka.common.message.OffsetDeleteRequestData;
 import org.apache.kafka.common.message.OffsetDeleteResponseData;
 import org.apache.kafka.common.message.ShareGroupHeartbeatRequestData;
 import org.apache.kafka.common.message.ShareGroupHeartbeatResponseData;
+//#if >= 4.1
+import org.apache.kafka.common.message.StreamsGroupHeartbeatRequestData;
+//#endif
 import org.apache.kafka.common.message.SyncGroupRequestData;
 import org.apache.kafka.common.message.SyncGroupResponseData;
 import org.apache.kafka.common.message.TxnOffsetCommitRequestData;
@@ -40,6 +43,10 @@ import org.apache.kafka.common.requests.OffsetDeleteRequest;
 import org.apache.kafka.common.requests.OffsetDeleteResponse;
 import org.apache.kafka.common.requests.ShareGroupHeartbeatRequest;
 import org.apache.kafka.common.requests.ShareGroupHeartbeatResponse;
+//#if >= 4.1
+import org.apache.kafka.common.requests.StreamsGroupHeartbeatRequest;
+import org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse;
+//#endif
 import org.apache.kafka.common.requests.SyncGroupRequest;
 import org.apache.kafka.common.requests.SyncGroupResponse;
 import org.apache.kafka.common.requests.TxnOffsetCommitRequest;
@@ -48,6 +55,9 @@ import org.apache.kafka.common.requests.TxnOffsetCommitResponse;
 import org.apache.kafka.common.utils.internals.BufferSupplier;
 //#else
 import org.apache.kafka.common.utils.BufferSupplier;
+//#endif
+//#if >= 4.1
+import org.apache.kafka.coordinator.group.streams.StreamsGroupHeartbeatResult;
 //#endif
 
 /** Each kind of request in the version that clients of today send, and the call of the service that it is. */
@@ -76,6 +86,17 @@ final class Requests {
             given -> told(given.errorCode(), given.memberEpoch(), given.assignment() != null));
     }
 
+//#if >= 4.1
+    static Request<StreamsGroupHeartbeatResult> streamsHeartbeat(
+            Asked asked, StreamsGroupHeartbeatRequestData data) {
+        return new Request<>(asked, new StreamsGroupHeartbeatRequest(data, (short) 0),
+            (service, context) -> service.streamsGroupHeartbeat(context, data),
+            given -> new StreamsGroupHeartbeatResponse(given.data()),
+            given -> told(given.data().errorCode(), given.data().memberEpoch(),
+                given.data().activeTasks() != null));
+    }
+
+//#endif
     static Request<JoinGroupResponseData> join(Asked asked, JoinGroupRequestData data) {
         return new Request<>(asked, new JoinGroupRequest(data, JOIN),
             (service, context) -> service.joinGroup(context, data, NO_CACHE),

@@ -59,7 +59,7 @@ final class Settings {
     }
 
     boolean leadersFall() {
-        return profile.equals("failover") || profile.equals("all");
+        return List.of("failover", "all", "streams").contains(profile);
     }
 
     /** ms without a leader: mostly few, sometimes a minute. */
@@ -80,7 +80,7 @@ final class Settings {
     /** What a group is made of. */
     String kind(Random random) {
         return switch (profile) {
-            case "consumer", "migration", "static" -> profile;
+            case "consumer", "migration", "static", "streams" -> profile;
             case "classic" -> random.nextInt(3) == 0 ? "connect" : "classic";
             default -> MIXED[random.nextInt(MIXED.length)];
         };
@@ -149,6 +149,7 @@ final class Settings {
         brokerConfig.put("offsets.retention.check.interval.ms", 60_000L);
         brokerConfig.put("group.initial.rebalance.delay.ms", random.nextBoolean() ? 3000 : 0);
         if (Versions.refreshesRegexes()) brokerConfig.put("group.consumer.regex.refresh.interval.ms", 60_000);
+        if (profile.equals("streams")) configureStreams(random);
         if (shortSessions) sessions(12_000, 2000);
         // Some groups heartbeat slowly (see Group), and quiet ones very slowly.
         int most = isLong() ? Group.QUIET_HEARTBEAT_MS : Group.SLOW_HEARTBEAT_MS;
@@ -156,6 +157,17 @@ final class Settings {
             brokerConfig.put("group." + kind + ".max.heartbeat.interval.ms", most);
             brokerConfig.put("group." + kind + ".max.session.timeout.ms", Math.max(most * 6, 120_000));
         }
+    }
+
+    private void configureStreams(Random random) {
+        if (Versions.delaysStreams()) {
+            brokerConfig.put("group.streams.initial.rebalance.delay.ms", random.nextBoolean() ? 3000 : 0);
+        }
+        brokerConfig.put("group.streams.num.standby.replicas", random.nextInt(2));
+        brokerConfig.put("group.streams.heartbeat.interval.ms", random.nextBoolean() ? 5000 : 2000);
+        brokerConfig.put("group.streams.min.heartbeat.interval.ms", 1000);
+        brokerConfig.put("group.streams.max.heartbeat.interval.ms", Group.QUIET_HEARTBEAT_MS);
+        brokerConfig.put("group.streams.max.session.timeout.ms", Group.QUIET_SESSION_MS);
     }
 
     private void sessions(int timeoutMs, int heartbeatMs) {

@@ -19,6 +19,9 @@ import org.apache.kafka.coordinator.group.modern.ModernGroupMember;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroupMember;
 import org.apache.kafka.coordinator.group.modern.share.ShareGroup;
+//#if >= 4.1
+import org.apache.kafka.coordinator.group.streams.StreamsGroup;
+//#endif
 
 /** A group in the coordinator's memory to the state that the truth tells; the fields are in the README. */
 final class StateReader {
@@ -30,6 +33,9 @@ final class StateReader {
         if (group instanceof ConsumerGroup consumer) return consumer(consumer);
         if (group instanceof ClassicGroup classic) return classic(classic, lastValue(name, written));
         GroupState state = new GroupState().type(group.type().toString());
+//#if >= 4.1
+        if (group instanceof StreamsGroup streams) return StreamsReader.of(streams);
+//#endif
         state.header.put("state", Json.quote(group.stateAsString()));
         state.header.put("n", "" + group.numMembers());
         if (group instanceof ShareGroup share) share(share, state);

@@ -167,6 +167,15 @@ final class Versions {
 //#endif
     }
 
+    /** Whether a streams group waits a while for its first target. */
+    static boolean delaysStreams() {
+//#if >= 4.2
+        return true;
+//#else
+        return false;
+//#endif
+    }
+
     static boolean refreshesRegexes() {
 //#if >= 4.1
         return true;

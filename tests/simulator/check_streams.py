@@ -1,0 +1,187 @@
+"""Every row of streams groups (KIP-1071) against what the coordinator's own memory held after each
+operation.
+
+    python -m tests.simulator.check_streams RECORDING... [-n DIFFERENCES] [--table NAME]
+
+The rows are those of the replay in pure Python. Exit status 1 on any difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from groupreplay.replay.facts import (
+    Anomaly,
+    Conversion,
+    Epoch,
+    Fact,
+    MemberLife,
+    MemberState,
+    Stall,
+)
+from groupreplay.replay.streams_facts import (
+    HeldTask,
+    StreamsProcess,
+    StreamsRebalance,
+    StreamsSubtopology,
+    TaskHandOver,
+)
+from tests.simulator.check import counts
+from tests.simulator.compare import Comparison, Key, Wanted, compare
+from tests.simulator.replayed import Replayed, replay_recording
+from tests.simulator.streams import epochs, members, processes, stuck, tasks
+from tests.simulator.streams.history import StreamsHistory, read_streams
+from tests.simulator.tables import Row
+from tests.simulator.truth import STREAMS, read_truth
+
+CLASSIC_LIFE = "lives as a classic group: check.py has them"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsCheck:
+    """The check of one table. columns: what tells its rows of one group apart, besides the
+    operation that they begin in."""
+
+    table: str
+    fact: type[Fact]
+    wanted: Callable[[StreamsHistory], Mapping[Key, Wanted]]
+    columns: tuple[str, ...]
+
+    def key_of(self, history: StreamsHistory, row: Row) -> Key:
+        if self.fact is StreamsSubtopology:
+            life = history.of_row(row)
+            begins = life.steps[0].first_offset if life is not None else -1
+            return row["group_id"], row["subtopology"], begins
+        if self.fact is Stall:
+            who = dict(zip(row["detail_names"], row["detail_values"], strict=True))
+            whose = row["member_id"] or ""
+            if "from_member" in who:
+                whose = f"{who['from_member']} {history.opened_by(row)}"
+            return row["group_id"], row["reason"], whose, row["since_at"]
+        return row["group_id"], *(row[name] for name in self.columns), history.opened_by(row)
+
+
+TASK: Final = ("subtopology", "partition")
+CHECKS: Final = (
+    StreamsCheck("member_states", MemberState, members.states, ("member_id",)),
+    StreamsCheck("members", MemberLife, members.lives, ("member_id",)),
+    StreamsCheck("group_epochs", Epoch, epochs.group_epochs, ("epoch",)),
+    StreamsCheck("streams_rebalances", StreamsRebalance, epochs.rebalances, ("epoch",)),
+    StreamsCheck("task_assignments", HeldTask, tasks.assignments, ("member_id", *TASK, "role")),
+    StreamsCheck("task_handovers", TaskHandOver, tasks.hand_overs, (*TASK, "from_member_id")),
+    StreamsCheck("streams_processes", StreamsProcess, processes.processes, ("process_id",)),
+    StreamsCheck("streams_subtopologies", StreamsSubtopology, processes.subtopologies, ()),
+    StreamsCheck("stuck", Stall, stuck.stretches, ()),
+    StreamsCheck("group_conversions", Conversion, processes.conversions, ()),
+)
+
+
+def check_streams(history: StreamsHistory, replayed: Replayed, named: str = "") -> list[Comparison]:
+    """Every table whose name has `named` in it."""
+    return [_compare(history, replayed, each) for each in CHECKS if named in each.table]
+
+
+def _compare(history: StreamsHistory, replayed: Replayed, check: StreamsCheck) -> Comparison:
+    rows = [asdict(fact) for fact in replayed.of(check.fact) if fact.group_id in history.steps]
+
+    def excuse(row: Row) -> str:
+        if check.fact is Stall:
+            return _excuse_stall(history, row)
+        speaks = row.get("protocol", row.get("member_protocol", STREAMS))
+        is_other = row.get("direction", "TO_STREAMS") not in ("TO_STREAMS", "FROM_STREAMS")
+        return CLASSIC_LIFE if speaks != STREAMS or is_other else ""
+
+    return compare(
+        check.table, check.wanted(history), rows, lambda row: check.key_of(history, row), excuse
+    )
+
+
+def _excuse_stall(history: StreamsHistory, row: Row) -> str:
+    if row["reason"] == "ASSIGNED_NOT_CONSUMING":
+        return "hangs on which commits are kept"
+    if row["reason"] == "DUPLICATE_PROCESS_ID":
+        return "endpoints of one process that differ"
+    return CLASSIC_LIFE if history.of_row(row) is None else ""
+
+
+def anomalies_of(
+    history: StreamsHistory, replayed: Replayed, recording: Path | None = None
+) -> list[Anomaly]:
+    """What is said against streams groups: nothing but clocks of brokers, for it was Kafka, and
+    what Kafka does wrong after a heartbeat that failed (docs/rules.md, T10). recording: whose
+    logs tell of those.
+    """
+    failed = _failed_groups(recording) if recording is not None else set()
+    return [
+        each
+        for each in replayed.of(Anomaly)
+        if each.group_id in history.steps
+        and each.rule != "NEGATIVE_DURATION"
+        and not (each.rule.startswith("T10_") and each.group_id in failed)
+    ]
+
+
+def _failed_groups(recording: Path) -> set[str]:
+    """Groups of which the coordinator's log tells a heartbeat that ended in an exception."""
+    told = re.compile(
+        r"Operation streams-group-heartbeat with \w+\(groupId='([^']*)'.* hit an unexpected exception"
+    )
+    return {
+        found[1]
+        for log in recording.glob("broker-*.server.log")
+        for line in log.read_text().splitlines()
+        if (found := told.search(line)) is not None
+    }
+
+
+def differences(comparison: Comparison, history: StreamsHistory, most: int) -> Iterable[str]:
+    """The first differences of each column, with the operations around them."""
+    shown: Counter[str] = Counter()
+    for each in comparison.differences:
+        if shown[each.column] >= most:
+            continue
+        shown[each.column] += 1
+        yield f"-- {each.table}.{each.column} of {each.key}: truth {each.wanted}; got {each.got}"
+        near = {
+            step.first_offset: step
+            for offset in each.offsets
+            for step in history.near(str(each.key[0]), offset)
+        }
+        yield from (f"      {near[offset]}" for offset in sorted(near))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("recordings", type=Path, nargs="+")
+    parser.add_argument("-n", type=int, default=3, help="differences to show of each column")
+    parser.add_argument("--table", default="", help="only tables whose names have this in them")
+    told = parser.parse_args(arguments)
+    totals: dict[str, Comparison] = {}
+    found: list[Anomaly] = []
+    for recording in told.recordings:
+        history = read_streams(recording, read_truth(recording))
+        replayed = replay_recording(recording)
+        found += anomalies_of(history, replayed, recording)
+        for each in check_streams(history, replayed, told.table):
+            for line in differences(each, history, told.n):
+                print(f"{recording.name} {line}")
+            total = totals.setdefault(each.table, Comparison(each.table))
+            total.agree += each.agree
+            total.differ += each.differ
+            total.left_out += each.left_out
+    for each in totals.values():
+        print(*counts(each), sep="\n")
+    for anomaly in found[: told.n]:
+        print(f"-- {anomaly}")
+    return int(bool(found) or any(each.differ for each in totals.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""When processes stopped working, by what was done to them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from typing import Final
+
+from tests.simulator.truth import Injected, Truth
+
+STOPS: Final = ("close", "crash", "freeze", "polls too late", "admin removal")
+"""What is done to a process that ends its work, for a while or for good."""
+
+IN_FLIGHT_MS: Final = 50
+"""A request is on its way for so long at most: what was sent at the end is written later."""
+
+
+class Stops:
+    """Of all processes of a history."""
+
+    def __init__(self, truth: Truth) -> None:
+        self._stops: dict[tuple[str | None, str | None], list[Injected]] = defaultdict(list)
+        for event in truth.injected:
+            if event.what in STOPS:
+                self._stops[event.group_id, event.member_id].append(event)
+
+    def last(self, group_id: str, member_id: str, since: int, until: int) -> int | None:
+        """When a member stopped that was missed at `until`; None where nothing was done to it since
+        a time, or where it went on before it was missed. True times."""
+        stops = self._stops.get((group_id, member_id), [])
+        place = bisect_right(stops, until, key=lambda each: each.at)
+        stop = stops[place - 1] if place else None
+        if stop is None or stop.at < since or _is_over(stop, until):
+            return None
+        return stop.at
+
+
+def _is_over(stop: Injected, true_at: int) -> bool:
+    """Whether a process that was frozen went on before it was missed."""
+    return stop.what == "freeze" and stop.at + int(stop.detail.split()[-1]) < true_at
