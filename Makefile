@@ -21,14 +21,21 @@ KAFKA_JARS := .cache/kafka-jars/.resolved
 CLASSES := .cache/classes.jsa
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
-CHECKED := lib jobs tests setup.py
+CHECKED := lib jobs tests setup.py compile_core.py
 
-.PHONY: help setup kafka-jars lint types unit spark test demo bench soak rebuild clean
+AXE_VERSION := 4.14.1
+AXE_SHA256 := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
+AXE := .cache/axe/axe.min.js
+
+.PHONY: help setup compiled kafka-jars lint types unit spark test browser axe demo screenshots bench soak rebuild clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-16s %s\n", $$1, $$2}'
 
 setup: $(VENV) $(JARS) $(CLASSES)  ## make .venv, fetch the two Delta jars and archive Java's classes, once; everything else does this by itself
+
+compiled: $(VENV)  ## compile the pure core to machine code for this checkout, and pack it for executors (--archives of Spark) and as a wheel, into dist/
+	@.venv/bin/python compile_core.py --archive
 
 $(VENV): setup.py constraints.txt
 	@bash .ci/make_venv "$(PYTHON)"
@@ -90,10 +97,26 @@ spark: setup kafka-jars  ## the tests that need a Spark session, but run no whol
 test: setup kafka-jars lint  ## lint, types, import contracts and every test
 	@$(PYTEST)
 
+browser: setup axe  ## the tests of pages in a real browser, which has to be there (apt-get install chromium)
+	@$(IN_VENV) .venv/bin/python -m pytest -m browser
+
+axe: $(AXE)  ## fetch axe-core by npm, once: it holds pages against the rules of accessibility
+
+$(AXE):
+	@mkdir -p .cache/axe
+	@npm pack --silent --pack-destination .cache/axe axe-core@$(AXE_VERSION) >/dev/null
+	@tar -xzf .cache/axe/axe-core-$(AXE_VERSION).tgz -C .cache/axe --strip-components=1 package/axe.min.js
+	@echo "$(AXE_SHA256)  $@" | { sha256sum --quiet -c 2>/dev/null || shasum -a 256 --quiet -c; }
+	@rm -f .cache/axe/*.tgz
+
+screenshots: demo  ## the two pictures of the README, of the demo's pages, by a real browser
+	@$(IN_VENV) .venv/bin/python -m tests.page.screenshots .cache/demo/_report/demo docs/pictures
+
 demo: setup  ## the main job on the recordings of tests/recordings, and three queries on what it wrote
 	@rm -rf .cache/demo
 	@./spark-submit.sh run_nightly --config conf/demo.yaml
 	@./spark-submit.sh query_tables --config conf/demo.yaml
+	@echo "The page of the night: file://$(CURDIR)/.cache/demo/_report/demo/index.html"
 
 bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=2000000 KIND=steady); PEER=1 times Kafka's own tool beside it
 	@$(IN_VENV) .venv/bin/python -m tests.bench.run $(if $(PEER),--peer)

@@ -8,13 +8,18 @@
 #   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties; with --log-format json conf/log4j2-json.properties)
 #   GROUPREPLAY_CLASSES     archive of Java's classes that make setup recorded: a start is seconds shorter with it, and nothing else differs
 #   GROUPREPLAY_JAVA        more options for the driver's JVM
+#   GROUPREPLAY_COMPILED    0: the pure core runs as Python; else a folder of compiled cores (.cache/compiled, from make compiled)
+#   GROUPREPLAY_ARCHIVE     compiled cores for executors (dist/groupreplay-compiled.tar.gz, from make compiled); empty: none
 #   SPARK_HOME              a Spark of your own; else that of .venv
 set -euo pipefail
 
 home="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 job="${1:-}"
 if [ -z "$job" ] || [ ! -f "$home/jobs/$job.py" ]; then
-    echo "usage: spark-submit.sh JOB [options], where JOB is one of: $(cd "$home/jobs" && ls ./*.py | sed 's#^\./\(.*\)\.py$#\1#' | xargs)" >&2
+    {
+        echo "usage: spark-submit.sh JOB --config FILE [options]; JOB --help says more. JOB is one of:"
+        PYTHONPATH="$home/lib" python3 -m groupreplay.cli.job_list "$home/jobs"
+    } >&2
     exit 2
 fi
 shift
@@ -44,7 +49,7 @@ else
     # A copy of this folder that was made without .ci starts as well, only later.
     [ ! -x "$home/.ci/compile_zips" ] || "$home/.ci/compile_zips" "$made"
     mv -f "$made" "$bundle"
-    find "$dist" -mindepth 1 -mtime +7 -delete
+    find "$dist" -mindepth 1 -mtime +7 ! -name 'groupreplay-compiled*' ! -name '*.whl' -delete
     rmdir "${made%/*}"
 fi
 
@@ -52,7 +57,24 @@ log4j2="$home/conf/log4j2.properties"
 case " $* " in *" --log-format json "* | *" --log-format=json "*) log4j2="$home/conf/log4j2-json.properties" ;; esac
 
 options=(--name "groupreplay $job" --py-files "$bundle")
-options+=(--properties-file "${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.conf}")
+properties="${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.conf}"
+options+=(--properties-file "$properties")
+
+# Workers on this machine look where this says; those of a cluster get an archive, beside those that the properties name.
+property() { sed -n "s/^$1[[:space:]=:][[:space:]=:]*//p" "$properties" | tail -n 1; }
+archive="${GROUPREPLAY_ARCHIVE-$home/dist/groupreplay-compiled.tar.gz}"
+if [ "${GROUPREPLAY_COMPILED:-}" = 0 ]; then
+    options+=(--conf spark.executorEnv.GROUPREPLAY_COMPILED=0)
+else
+    [ -n "${GROUPREPLAY_COMPILED:-}" ] || [ ! -d "$home/.cache/compiled" ] || export GROUPREPLAY_COMPILED="$home/.cache/compiled"
+    case "${GROUPREPLAY_MASTER:-$(property spark.master)}" in
+        local*) ;;
+        *)
+            archives="$(property spark.archives)"
+            [ ! -s "$archive" ] || options+=(--archives "${archives:+$archives,}$archive#groupreplay-compiled")
+            ;;
+    esac
+fi
 java="\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$log4j2}\""
 classes="${GROUPREPLAY_CLASSES-$home/.cache/classes.jsa}"
 # An archive that another Java or another set of jars made is passed over by the JVM; it need not say so.

@@ -25,7 +25,9 @@ CREATE TABLE IF NOT EXISTS group_conversions (
       'that shows it, and it has no durations; true, false',
   converted_at      TIMESTAMP NOT NULL
     COMMENT 'time of the operation that changed the protocol; UTC',
-  direction         STRING    NOT NULL COMMENT 'UPGRADE (to consumer), DOWNGRADE (to classic)',
+  direction         STRING    NOT NULL
+    COMMENT 'UPGRADE (to consumer), DOWNGRADE (to classic), TO_STREAMS (from classic to streams), '
+      'FROM_STREAMS (back) (open enum)',
   mode              STRING    NOT NULL
     COMMENT 'ONLINE (members stay, same incarnation), OFFLINE (the group was empty, a new '
       'incarnation), UNKNOWN (lost)',
@@ -48,7 +50,8 @@ CREATE TABLE IF NOT EXISTS group_conversions (
       'NULL never; part of the key; times'
 )
 USING DELTA
-COMMENT 'Every change of a group between the classic and the consumer protocol'
+COMMENT 'Every change of a group of protocol: between classic and consumer, and between '
+  'classic and streams'
 PARTITIONED BY (cluster, is_final, logical_date)
 TBLPROPERTIES (
   'delta.minReaderVersion' = '1',

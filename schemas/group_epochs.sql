@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS group_epochs (
     COMMENT 'converged_at - started_at, NULL without both or where the start was not observed; ms',
   outcome           STRING    NOT NULL
     COMMENT 'CONVERGED, SUPERSEDED (before all members were stable), GROUP_REMOVED (likewise), '
-      'OPEN (open enum)',
+      'UNOBSERVED (a hole lies in it), OPEN (open enum)',
   cause_detail      STRING
     COMMENT 'of a removal its end_detail, of a classic generation the reason in the words of the '
       'broker, NULL without a line; any text',
@@ -76,7 +76,23 @@ CREATE TABLE IF NOT EXISTS group_epochs (
     COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
   log_incarnation INT
     COMMENT 'how often the offsets topic had been created again when the log of this row began, '
-      'NULL never; part of the key; times'
+      'NULL never; part of the key; times',
+  joined_at         TIMESTAMP
+    COMMENT 'end of the join phase of a classic generation, NULL where its record does not say and '
+      'for the consumer protocol; UTC',
+  sync_ms           BIGINT
+    COMMENT 'from joined_at to the record of the generation: while nobody of an eager group may '
+      'read, NULL without joined_at; ms',
+  cooperative       BOOLEAN
+    COMMENT 'whether members of a classic group went on reading in the rebalance, by what they list '
+      'as owned, NULL where nobody can show it and for the consumer protocol; true, false',
+  skipped           INT
+    COMMENT 'generations between the one before and this one, whose join phases never ended, NULL '
+      'where the one before was not seen and for the consumer protocol; generations',
+  partitions        INT COMMENT 'in the targets at target_at, NULL without it; partitions',
+  stopped           INT
+    COMMENT 'partitions that members of an eager group stopped reading for the generation, NULL of '
+      'any other group; partitions'
 )
 USING DELTA
 COMMENT 'Every epoch (consumer protocol) or generation (classic protocol) of a group'

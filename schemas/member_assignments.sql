@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS member_assignments (
       'classic generations; ms',
   idle_ms           BIGINT
     COMMENT 'first commit after the next grant - last commit before the release, NULL without '
-      'both; ms',
+      'both: its readers may have missed it for longer; ms',
   end_detail        STRING
     COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL, SESSION_EXPIRED, REBALANCE_TIMEOUT, '
       'JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',

@@ -81,7 +81,49 @@ CREATE TABLE IF NOT EXISTS members (
     COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
   log_incarnation INT
     COMMENT 'how often the offsets topic had been created again when the log of this row began, '
-      'NULL never; part of the key; times'
+      'NULL never; part of the key; times',
+  process_id STRING
+    COMMENT 'Kafka Streams process that the member is a thread of, NULL of any other client; uuid',
+  session_timeout_ms BIGINT
+    COMMENT 'its own session timeout, by its last K2 entry or K5, NULL of a member of the consumer '
+      'protocol (the broker has one), and where no such record was seen; ms',
+  rebalance_timeout_ms BIGINT
+    COMMENT 'how long it may take to give partitions back, or to rejoin, NULL where no record was '
+      'seen that describes it; ms',
+  protocols ARRAY<STRING>
+    COMMENT 'assignors: the one that the classic group selected, or those that a classic member of '
+      'a consumer group offers, in order; empty of a member of the consumer protocol; any text',
+  server_assignor STRING
+    COMMENT 'assignor that it asks the coordinator for, NULL where it leaves the choice; any text',
+  embedded_version INT
+    COMMENT 'version of the subscription that a classic member sent, NULL of any other, and where '
+      'it does not parse; version of ConsumerProtocolSubscription',
+  rack_id STRING
+    COMMENT 'client.rack, NULL where it is not set; any text',
+  topics_subscribed INT
+    COMMENT 'topics that it names, NULL where its subscription does not parse; topics',
+  subscription_hash BIGINT
+    COMMENT 'equal for equal subscriptions, NULL as topics_subscribed; hash',
+  subscribed_regex STRING
+    COMMENT 'regular expression that it subscribes to, NULL for none; RE2J',
+  subscription_user_data INT
+    COMMENT 'length of the user data of its subscription, NULL where that does not parse, or of a '
+      'member of the consumer protocol; bytes',
+  assignment_user_data INT
+    COMMENT 'length of the user data of its assignment, NULL where that does not parse, and in a '
+      'consumer group; bytes',
+  lists_owned BOOLEAN
+    COMMENT 'whether its subscription named partitions that it owns, NULL where it was in no '
+      'generation before; true, false',
+  profile_offset BIGINT
+    COMMENT 'K2 or K5 that the values from session_timeout_ms on are of, NULL where none was seen; '
+      'offset in offsets_partition',
+  client_inherited BOOLEAN
+    COMMENT 'client_id and client_host are those of an earlier process that had its instance, NULL '
+      'where that cannot be known; true, false',
+  silent_ms BIGINT
+    COMMENT 'from its last commit of a partition that it held to its end, NULL without one, and '
+      'where it was replaced; ms'
 )
 USING DELTA
 COMMENT 'Lives of members: when they joined, how they ended and how we know, what client they were'

@@ -64,7 +64,10 @@ CREATE TABLE IF NOT EXISTS migration_progress (
     COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
   log_incarnation INT
     COMMENT 'how often the offsets topic had been created again when the log of this row began, '
-      'NULL never; part of the name of a life; times'
+      'NULL never; part of the name of a life; times',
+  streams_protocol STRING
+    COMMENT 'protocol of the group where its members are, or were last, threads of a Kafka Streams '
+      'application, NULL of any other group; classic, streams'
 )
 USING DELTA
 COMMENT 'How far each group is from the classic to the consumer protocol, at the end of each night'

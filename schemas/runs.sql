@@ -35,7 +35,10 @@ CREATE TABLE IF NOT EXISTS runs (
     COMMENT 'table -> the same over its final rows of this night and all before; 16 hex digits',
   error          STRING                       COMMENT 'why it FAILED, else NULL; one sentence',
   config         STRING
-    COMMENT 'configuration in force, defaults and overrides included, secrets hidden; JSON'
+    COMMENT 'configuration in force, defaults and overrides included, secrets hidden; JSON',
+  core           STRING
+    COMMENT 'how the first workers ran the pure core: compiled with its name, or interpreted with '
+      'why; NULL where none had said; text'
 )
 USING DELTA
 COMMENT 'The runs: what each read, as of when, how it ended, and the table versions that belong '

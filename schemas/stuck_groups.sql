@@ -1,6 +1,6 @@
 -- Grain: one stuck episode of one group, longer than the threshold of its reason.
--- Key: (cluster, group_id, log_incarnation, incarnation, reason, since_at); log_incarnation may
---   be NULL.
+-- Key: (cluster, group_id, log_incarnation, incarnation, reason, since_at,
+--   from_offset); log_incarnation may be NULL.
 -- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final
 --   and its own final ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS stuck_groups (
     COMMENT 'until_at - since_at, while open as-of - since_at; ms',
   is_open           BOOLEAN   NOT NULL COMMENT 'still stuck at as-of; true, false',
   repetitions       INT
-    COMMENT 'epochs in the episode, NULL for reasons that are one stretch; repetitions',
+    COMMENT 'epochs, hand-overs or probes in the episode, NULL for reasons that count nothing; '
+      'repetitions',
   detail            STRING             COMMENT 'more about the episode, NULL if nothing; text',
   evidence          STRUCT<
     source: STRING COMMENT 'kind of the log; server_log, request_log (open enum)',

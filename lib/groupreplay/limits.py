@@ -19,3 +19,6 @@ MIN_SILENCE_MS: Final = 10_000
 
 MAX_CHAIN_GAP_MS: Final = 3_600_000
 """A chain of events (a fence loop, an epoch storm) ends after so long without another one."""
+
+KEPT_EPOCH_TIMES: Final = 16
+"""Of a group the starts of so many of its last epochs are kept, so no threshold may need more."""

@@ -301,7 +301,18 @@ def decoder(hint: Any, names: Names, converters: Converters) -> Convert | None:
     if origin is dict:
         decode_key, decode = (decoder(arg, names, converters) or _same for arg in args)
         return lambda v: {decode_key(k): decode(x) for k, x in v}
-    return tuple if origin is tuple else None
+    if origin is tuple:
+        return _tuple_decoder(args, names, converters)
+    return None
+
+
+def _tuple_decoder(args: tuple[Any, ...], names: Names, converters: Converters) -> Convert:
+    """JSON has lists for tuples, those inside tuples too."""
+    each = [decoder(arg, names, converters) for arg in args if arg is not Ellipsis]
+    if not any(each) or len(each) < len(args):
+        return tuple if not any(each) else _many(tuple, each[0])
+    decoders = [convert or _same for convert in each]
+    return lambda v: tuple(convert(x) for convert, x in zip(decoders, v, strict=True))
 
 
 def _many(make: Convert, each: Convert | None) -> Convert:

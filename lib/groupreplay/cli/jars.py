@@ -17,7 +17,9 @@ from groupreplay.errors import ConfigError
 
 KAFKA: Final = "kafka"
 
-OF_TABLES: Final = frozenset({"query_tables", "maintain_tables"})
+OF_TABLES: Final = frozenset(
+    {"query_tables", "maintain_tables", "export_tables", "register_tables"}
+)
 """Jobs that read no source."""
 
 

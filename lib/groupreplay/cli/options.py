@@ -15,15 +15,18 @@ def job_parser(
     description: str | None,
     config: str = _MERGED,
     key: str = "thresholds.static_limbo_ms=30000",
+    example: str = "",
 ) -> argparse.ArgumentParser:
     """Options of every job.
 
     config: what the configuration is to it.
     key: one that a user would override.
+    example: options that a user would add to those that every job needs.
     """
     parser = argparse.ArgumentParser(
         prog=job,
         description=description,
+        epilog=f"example:\n  ./spark-submit.sh {job} --config conf/nightly.yaml {example}".rstrip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -46,14 +49,17 @@ def job_parser(
 
 
 def night_parser(
-    job: str, description: str | None, default_night: str, which: str = "night to run"
+    job: str,
+    description: str | None,
+    default_night: str,
+    which: str = "night to run",
 ) -> argparse.ArgumentParser:
     """Options of every job that runs a night.
 
     default_night: which one it is without --logical-date.
     which: what that names.
     """
-    parser = job_parser(job, description)
+    parser = job_parser(job, description, example="--logical-date 2026-11-20")
     parser.add_argument(
         "--logical-date",
         type=_date,

@@ -20,11 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from groupreplay.config.checks import check_together
 from groupreplay.config.kafka_options import connected, read_options
 from groupreplay.config.model import (
-    SAFE_VACUUM_HOURS,
     SOURCE_KINDS,
     AnySource,
+    ClientVersions,
     Config,
     GroupThresholds,
     KafkaSource,
@@ -73,8 +74,7 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
         layers[name] = nested(key, value)
     reader = _Reader(layers, path, only_reads)
     config: Config = reader.section(Config, tree, "")
-    _check_privacy(config, reader)
-    _check_retention(config, reader)
+    check_together(config, reader.error, only_reads=only_reads)
     config = dataclasses.replace(config, sources=connected(config.sources, reader.error))
     rules = _owner_rules(config.owners) if config.owners and not only_reads else ()
     canonical = json.dumps(
@@ -186,7 +186,7 @@ class _Reader:
             fits = isinstance(value, bool)
         else:
             fits = (
-                isinstance(value, str) and value != ""
+                isinstance(value, str) and (value != "" or "pattern" in metadata)
                 if str in (hint, *get_args(hint))
                 else isinstance(value, int) and not isinstance(value, bool)
             )
@@ -205,6 +205,9 @@ class _Reader:
             return self.patterns(value, key)
         if each is GroupThresholds:
             return self.group_thresholds(value, metadata["max"], key)
+        if each is ClientVersions:
+            trees = self.mappings(value, metadata["max"], key)
+            return tuple(self.section(each, tree, own) for own, tree in trees)
         return self.choices(value, metadata["choices"], key)
 
     def patterns(self, value: Any, key: str) -> tuple[str, ...]:
@@ -215,13 +218,8 @@ class _Reader:
         )
 
     def group_thresholds(self, value: Any, most: int, key: str) -> tuple[GroupThresholds, ...]:
-        if not isinstance(value, list) or len(value) > most:
-            raise self.error(
-                key, f"expected a list of at most {most} mappings, found {found(value)}"
-            )
         groups = []
-        for place, tree in enumerate(value):
-            own = f"{key}.{place}"
+        for own, tree in self.mappings(value, most, key):
             if not isinstance(tree, dict) or "pattern" not in tree:
                 raise self.error(
                     own,
@@ -237,6 +235,14 @@ class _Reader:
                 )
             )
         return tuple(groups)
+
+    def mappings(self, value: Any, most: int, key: str) -> list[tuple[str, Any]]:
+        """The key of each place of a list, with what stands there."""
+        if not isinstance(value, list) or len(value) > most:
+            raise self.error(
+                key, f"expected a list of at most {most} mappings, found {found(value)}"
+            )
+        return [(f"{key}.{place}", tree) for place, tree in enumerate(value)]
 
     def sources(self, value: Any, metadata: Mapping[str, Any], key: str) -> tuple[AnySource, ...]:
         if not isinstance(value, list) or len(value) < metadata["min"]:
@@ -348,51 +354,6 @@ class _Reader:
         return self.main
 
 
-def _check_privacy(config: Config, reader: _Reader) -> None:
-    """What keys must say together."""
-    privacy, private = config.privacy, config.private_warehouse
-    if not privacy.hash:
-        if private is not None:
-            raise reader.error(
-                "private_warehouse",
-                "it is used only where privacy.hash names what to hide, and privacy.hash is empty",
-            )
-        return
-    if privacy.salt is None and not reader.only_reads:
-        raise reader.error(
-            "privacy.salt",
-            "is missing, expected ${env:NAME}: privacy.hash needs a salt from the environment",
-        )
-    if private is None:
-        raise reader.error(
-            "private_warehouse",
-            "is missing, expected a directory or URI: with privacy.hash internal tables need one of"
-            " their own",
-        )
-    public, hidden = (
-        re.sub("^file:/+", "/", path).rstrip("/") + "/" for path in (config.warehouse, private)
-    )
-    if public.startswith(hidden) or hidden.startswith(public):
-        raise reader.error(
-            "private_warehouse",
-            f"expected a place neither in the warehouse {config.warehouse} nor around it, found"
-            f" {private}",
-        )
-
-
-def _check_retention(config: Config, reader: _Reader) -> None:
-    retention = config.retention
-    if retention.vacuum_hours < SAFE_VACUUM_HOURS and not retention.allow_short_vacuum:
-        problem = (
-            f"expected at least {SAFE_VACUUM_HOURS} hours, found {retention.vacuum_hours}: less"
-            " takes files away that someone may be reading"
-        )
-        raise reader.error(
-            "retention.vacuum_hours",
-            f"{problem}; retention.allow_short_vacuum: true says that nobody is",
-        )
-
-
 _CHECKS = {"timezone": _Reader.check_timezone, "layout": _Reader.check_layout}
 """What `check` in a field's metadata asks for."""
 
@@ -423,12 +384,12 @@ def _within(value: str | int, metadata: Mapping[str, Any]) -> bool:
 
 
 def _expected(hint: Any, metadata: Mapping[str, Any]) -> str:
+    if get_origin(hint) in (Union, types.UnionType):
+        return f"{_expected(get_args(hint)[0], metadata)}, or null"
     if "expected" in metadata:
         return str(metadata["expected"])
     if get_origin(hint) is tuple:
         return "a list of sources"
-    if get_origin(hint) in (Union, types.UnionType):
-        return f"{_expected(get_args(hint)[0], metadata)}, or null"
     words = WORDS.get(hint, "a mapping")
     return (
         f"{words} from {metadata['min']} to {metadata['max']}"

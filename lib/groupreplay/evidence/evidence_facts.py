@@ -118,6 +118,35 @@ class Rebalance(EvidenceFact):
 
 
 @dataclass(slots=True, kw_only=True)
+class Rejoin(EvidenceFact):
+    """A member of the classic protocol and one generation that it joined, or was told to join and
+    did not. Key (member_id, told_at, joined_at).
+
+    generation: in which it was told, None where it joined without being told. In a consumer group
+        it is the member's epoch.
+    told_at: the first HEARTBEAT or SYNC_GROUP of that generation that was answered
+        REBALANCE_IN_PROGRESS.
+    joined_at: when the JoinGroup came that let it in. answered_at: when it was answered, which in a
+        classic group waits for the slowest member.
+    synced_at: when it had its assignment.
+    new_generation: that the join was answered with. The one before where a consumer group had
+        nothing else for its member.
+    """
+
+    KIND: ClassVar[str] = "rejoin"
+    member_id: str
+    instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    generation: int | None = None
+    told_at: int | None = None
+    joined_at: int | None = None
+    answered_at: int | None = None
+    synced_at: int | None = None
+    new_generation: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
 class Contact(EvidenceFact):
     """A member's requests, from its first to its last under one id. Key (member_id, first_at).
 
@@ -196,6 +225,7 @@ class ShardEvent(EvidenceFact):
 
     event: LOADED, LOAD_FAILED, UNLOADED.
     moved_from: broker that had it before, where another one did.
+    leader_epoch: of the partition, None where the line does not say.
     """
 
     KIND: ClassVar[str] = "shard_event"
@@ -206,6 +236,7 @@ class ShardEvent(EvidenceFact):
     records: int | None
     moved_from: int | None
     detail: str | None
+    leader_epoch: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -228,13 +259,28 @@ class AssignorFailure(EvidenceFact):
     until_at: int | None = None
 
 
+@dataclass(slots=True, kw_only=True)
+class BrokerSetting(EvidenceFact):
+    """What a broker was started with. Key (broker, setting, occurred_at).
+
+    setting: Kafka's name of it; `version` is the broker's own.
+    """
+
+    KIND: ClassVar[str] = "broker_setting"
+    setting: str
+    value: str
+    occurred_at: int
+
+
 EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (
     Departure,
     Refusal,
     Rebalance,
+    Rejoin,
     Contact,
     Silence,
     Outage,
     ShardEvent,
     AssignorFailure,
+    BrokerSetting,
 )

@@ -8,6 +8,7 @@ import copy
 
 from groupreplay.evidence import saved_memory as state
 from groupreplay.evidence.assignors import forget_failure, replay_assignor
+from groupreplay.evidence.broker_settings import replay_setting
 from groupreplay.evidence.classic_rebalances import forget_rebalances, replay_rebalance
 from groupreplay.evidence.contacts import (
     forget_contacts,
@@ -18,14 +19,15 @@ from groupreplay.evidence.contacts import (
 from groupreplay.evidence.evidence_facts import EvidenceFact
 from groupreplay.evidence.memory import Evidence, Line, Proofs
 from groupreplay.evidence.refusal_runs import forget_refusals, replay_refusal
+from groupreplay.evidence.rejoins import end_rejoin, forget_rejoins, replay_rejoin
 from groupreplay.evidence.removals import learn_instance, replay_departure, settle_departures
 from groupreplay.evidence.shards import replay_shard
 from groupreplay.records.log_events import REQUEST_LOG
 
 
 class EvidenceReplay:
-    """Replays the lines of one group, or with group_id "" and a partition those that speak of no
-    group.
+    """Replays the lines of one group, or with group_id "" those of a partition or broker that speak
+    of no group.
 
     Feed lines in order of time with `replay`; lines of several brokers that come in another order
     only make stretches less exact.
@@ -50,17 +52,20 @@ class EvidenceReplay:
         evidence.last_at = max(evidence.last_at, line.last_ms)
         if line.event.group_id is None:
             replay_shard(evidence, line, output)
+            replay_setting(evidence, line, output)
             return
         learn_instance(evidence, line)
         replay_refusal(evidence, line, output)
         if line.source == REQUEST_LOG:
             hear_refused(evidence, line, output)
             replay_request(evidence, line, output)
+            replay_rejoin(evidence, line, output)
         else:
             replay_rebalance(evidence, line, output)
             replay_assignor(evidence, line, output)
         for departure in replay_departure(evidence, line, output):
             see_departure(evidence, departure, line)
+            end_rejoin(evidence, departure, output)
 
     def forget(self, newest_ms: int) -> None:
         """Ends what no line after newest_ms, the newest of all logs, can change."""
@@ -71,6 +76,7 @@ class EvidenceReplay:
         forget_failure(evidence, self._output)
         forget_rebalances(evidence, self._output)
         forget_contacts(evidence, self._output)
+        forget_rejoins(evidence, self._output)
 
     def take_facts(self) -> list[EvidenceFact]:
         """The facts that became final since the last call."""
@@ -87,6 +93,7 @@ class EvidenceReplay:
             *evidence.refusals.values(),
         ]
         rows += evidence.rebalances.values()
+        rows += evidence.rejoins.values()
         rows += [row for row in (evidence.outage, evidence.failure) if row is not None]
         return [copy.copy(row) for row in rows]
 
@@ -94,7 +101,6 @@ class EvidenceReplay:
         """The group as bytes; None where nothing of it needs to be kept."""
         evidence = self._evidence
         runs = evidence.departures or evidence.contacts or evidence.silences or evidence.refusals
-        kept = (
-            runs or evidence.instances or evidence.rebalances or evidence.outage or evidence.failure
-        )
+        ways = evidence.rebalances or evidence.rejoins or evidence.outage or evidence.failure
+        kept = runs or ways or evidence.instances
         return state.to_bytes(evidence) if kept or evidence.owner >= 0 else None

@@ -14,6 +14,7 @@ from groupreplay.evidence.evidence_facts import (
     Outage,
     Rebalance,
     Refusal,
+    Rejoin,
     Silence,
 )
 from groupreplay.records.log_events import LogEvent
@@ -45,6 +46,7 @@ class Evidence:
     departures: those that no line gave an epoch yet.
     contacts, silences: by member id; a silence is kept until it is known how it ended.
     refusals: by (api, error code, subject).
+    rejoins: by member id, until the member has its assignment.
     rebalances: by broker, since a former coordinator may not know yet that it is one.
     instances: static members by instance id.
     rebalance: as states up to 0.2.0 have it, moved into rebalances when they are read.
@@ -64,6 +66,7 @@ class Evidence:
     instances: dict[str, str] = field(default_factory=dict)
     owner: int = -1
     last_at: int = -1
+    rejoins: dict[str, Rejoin] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -72,15 +72,15 @@ def error_name(code: int) -> str:
 
 def replay_refusal(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes a request or a line: begins, lengthens or ends runs."""
-    event = line.event
+    event, error = line.event, line.event.error_code
     if event.event in _OF_LINES:
         api, code = _OF_LINES[event.event]
         _refuse(evidence, line, api, code, output)
     elif event.event == "OPERATION_FAILED" and event.protocol in _OF_PROTOCOLS:
         _refuse(evidence, line, _OF_PROTOCOLS[event.protocol or ""], _UNKNOWN_SERVER_ERROR, output)
-    elif line.source == REQUEST_LOG and event.error_code not in (None, *_ROUTINE_ERRORS):
-        _refuse(evidence, line, event.event, event.error_code or 0, output)
-    elif line.source == REQUEST_LOG and event.error_code == 0:
+    elif line.source == REQUEST_LOG and error is not None and error not in _ROUTINE_ERRORS:
+        _refuse(evidence, line, event.event, error, output)
+    elif line.source == REQUEST_LOG and error == 0:
         _end_granted(evidence, event, output)
 
 
@@ -157,7 +157,7 @@ def _is_let_in(evidence: Evidence, run: Refusal, event: LogEvent) -> bool:
     members = [each for each in (event.member_id, event.other_member_id) if each]
     if not run.subject:
         return True
-    if run.subject not in (*members, event.instance_id, event.client_id):
+    if run.subject not in members and run.subject not in (event.instance_id, event.client_id):
         return False
     if run.member_id in members:
         return True

@@ -37,6 +37,7 @@ def replay_shard(evidence: Evidence, line: Line, output: Proofs) -> None:
             records=event.count,
             moved_from=evidence.owner if moved else None,
             detail=event.detail,
+            leader_epoch=event.epoch,
         )
     )
     if name == "LOADED":

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from groupreplay.compiled_core import running
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
 from groupreplay.night.landing.line_stream import RAW_LINES
@@ -31,12 +32,13 @@ def check_ready(spark: SparkSession, roots: Sequence[str]) -> list[str]:
     """Lines on jars, worker Python and write access. Raises NotReady for the first that is not as a
     run needs it.
     """
-    worker = _worker_versions(spark)
+    worker, core = _worker_versions(spark)
     for root in roots:
         check_writable(spark, root)
     return [
         f"ready: Spark {spark.version} with the Delta jars; workers run {worker};"
-        f" {' and '.join(roots)} can be written"
+        f" {' and '.join(roots)} can be written",
+        f"the pure core of workers is {core}",
     ]
 
 
@@ -166,12 +168,12 @@ def _stretch(units: Sequence[Unit]) -> str:
     )
 
 
-def _worker_versions(spark: SparkSession) -> str:
-    """Python and packages as one worker has them; the same code that a night sends to workers must
-    be there too.
+def _worker_versions(spark: SparkSession) -> tuple[str, str]:
+    """Python and packages as one worker has them, and which core it runs; the same code that a
+    night sends to workers must be there too.
     """
     try:
-        rows = spark.range(1).mapInArrow(_versions, "versions STRING").collect()
+        rows = spark.range(1).mapInArrow(_versions, "versions STRING, core STRING").collect()
     except PySparkException as error:
         raise NotReady(
             "the workers' Python is not as a run needs it:"
@@ -179,7 +181,7 @@ def _worker_versions(spark: SparkSession) -> str:
             f"install {', '.join(WORKER_PACKAGES)} there, or name the right Python in"
             " PYSPARK_PYTHON",
         ) from error
-    return str(rows[0]["versions"])
+    return str(rows[0]["versions"]), str(rows[0]["core"])
 
 
 def _versions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -191,6 +193,5 @@ def _versions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         packages = ", ".join(
             f"{name} {importlib.metadata.version(name)}" for name in WORKER_PACKAGES
         )
-        yield pa.RecordBatch.from_pydict(
-            {"versions": [f"Python {sys.version.split()[0]}, {packages}"]}
-        )
+        versions = f"Python {sys.version.split()[0]}, {packages}"
+        yield pa.RecordBatch.from_pydict({"versions": [versions], "core": [running()]})

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
 from groupreplay.night.history import PastNight, default_date, of_date, past_nights
+from groupreplay.night.names import check_names
 from groupreplay.night.night import Night
 from groupreplay.night.plans.clusters import with_clusters
 from groupreplay.night.plans.inputs import Inputs
@@ -20,6 +21,7 @@ from groupreplay.night.plans.privacy_check import check_privacy
 from groupreplay.night.query_compiler import fit_to
 from groupreplay.night.warm_up import started, table_logs, workers
 from groupreplay.report.joins.privacy import HashKeys, hash_keys
+from groupreplay.report.statements import statements
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
 from groupreplay.tables.runs import Ledger
@@ -39,6 +41,7 @@ class Job:
     ) -> None:
         self.config, self.inputs, self.take_over = config, inputs, take_over
         fit_to(spark, 0)
+        check_names(spark, config)
         self.warehouse = Warehouse(
             spark, config.warehouse, config.cluster, config.private_warehouse
         )
@@ -58,7 +61,8 @@ class Job:
             if (
                 newest := next((night for night in reversed(self.nights) if night.versions), None)
             ) is not None:
-                mend_sql(self.warehouse, newest.logical_date, newest.versions)
+                texts = statements(self.config.waves, self.config.brokers)
+                mend_sql(self.warehouse, newest.logical_date, newest.versions, texts)
 
     def look_again(self) -> None:
         """After a night was published."""
@@ -139,7 +143,8 @@ def opened(
     replays: needs Python workers.
     """
     job = Job(spark, config, inputs, take_over)
-    works = [table_logs(job.warehouse, tables), *([workers(spark)] if replays else [])]
+    ahead = [workers(spark, job.ledger.note_core)] if replays else []
+    works = [table_logs(job.warehouse, tables), *ahead]
     with started(*([] if dry_run else works)):
         job.open(writes=not dry_run)
         yield job

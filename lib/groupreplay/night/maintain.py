@@ -26,10 +26,13 @@ from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.history import PastNight, past_nights
 from groupreplay.night.landing.line_stream import RAW_LINES
 from groupreplay.night.landing.record_stream import RAW_RECORDS
+from groupreplay.night.names import check_names, register_names
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.plan_json import joined_json
 from groupreplay.night.plans.results import Results
 from groupreplay.night.query_compiler import fit_to
+from groupreplay.report.statements import statements
+from groupreplay.tables.page_files import delete_old_nights
 from groupreplay.tables.runs import DONE, Ledger, Run
 from groupreplay.tables.schemas import TABLES
 from groupreplay.tables.sql_files import write_sql
@@ -77,6 +80,7 @@ def maintain(spark: SparkSession, config: Config) -> Maintained:
     begun again and left.
     """
     fit_to(spark, 0)
+    check_names(spark, config)
     warehouse = Warehouse(spark, config.warehouse, config.cluster, config.private_warehouse)
     warehouse.check_all()
     nights = past_nights(_of_cluster(warehouse, RUNS))
@@ -96,13 +100,17 @@ def maintain(spark: SparkSession, config: Config) -> Maintained:
         joined_json(Plan(()), Results()),
     )
     try:
-        return _maintain(warehouse, ledger, run, done, nights, config.retention)
+        maintained = _maintain(warehouse, ledger, run, done, nights, config)
     except RunHeld:
         raise
     except Exception as error:
         if ledger.holds(run):
             ledger.fail(run, " ".join(str(error).split())[:1000] or type(error).__name__)
         raise
+    old = delete_old_nights(warehouse, config.cluster, config.page.keep_nights)
+    if old:
+        _log.info("pages of %d nights deleted, up to %s", len(old), old[-1])
+    return maintained
 
 
 def _newest_done(ledger: Ledger, logical_date: date) -> Run:
@@ -124,7 +132,7 @@ def _maintain(
     run: Run,
     done: Run,
     nights: Sequence[PastNight],
-    retention: RetentionConfig,
+    config: Config,
 ) -> Maintained:
     """Deletes, packs, names the new versions to readers, and only then vacuums: the versions that
     were named before stay for vacuum_hours.
@@ -138,7 +146,7 @@ def _maintain(
     }
     names = [name for name in TABLES if name != RUNS and warehouse.version(name) > 0]
     files_before = {name: count_files(warehouse, name) for name in names}
-    deleted = _delete(warehouse, nights, retention, metadata)
+    deleted = _delete(warehouse, nights, config.retention, metadata)
     for name in names:
         piles = (
             []
@@ -154,9 +162,10 @@ def _maintain(
             _log.info("table=%s packed partitions of %d nights", name, len(piles))
     versions = {name: warehouse.version(name) for name in done.table_versions or {}}
     ledger.retell(run, done, versions)
-    write_sql(warehouse, run.logical_date, versions)
+    write_sql(warehouse, run.logical_date, versions, statements(config.waves, config.brokers))
+    register_names(config, warehouse, run.logical_date, versions)
     files_after = {name: count_files(warehouse, name) for name in names}
-    vacuum(warehouse, (*names, RUNS), retention.vacuum_hours)
+    vacuum(warehouse, (*names, RUNS), config.retention.vacuum_hours)
     copied: dict[str, Any] = {
         name: getattr(done, name)
         for name in ("as_of_at", "plan", "counts", "digest", "digest_final")

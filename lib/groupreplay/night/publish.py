@@ -17,8 +17,10 @@ from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.frames.night_rows import Extent, replayed_records
 from groupreplay.night.landing.record_stream import RAW_RECORDS
+from groupreplay.night.names import register_names
 from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun
+from groupreplay.night.pages import asked_tables, drawn_pages, write_pages
 from groupreplay.night.plans.results import Results
 from groupreplay.night.publisher import PUBLISHED, SMALL_ROWS, THREADS, Published, Publisher
 from groupreplay.night.query_compiler import fit_to
@@ -26,6 +28,7 @@ from groupreplay.night.replay import lines_of
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.owners import owners
 from groupreplay.report.night_rows import NightRows
+from groupreplay.report.statements import statements
 from groupreplay.report.summary.frames import SUMMARY_TABLES, summary_frames, summary_rows
 from groupreplay.report.summary.model import NightSummary
 from groupreplay.report.summary.read import night_summary
@@ -71,6 +74,7 @@ def _publish(
             results.staged_rows,
             metadata,
             night.keys,
+            (*SUMMARY_TABLES, *asked_tables(night.config.page)),
         )
         kinds = {*results.kinds, *_evidence_kinds(night, results)}
         context = _context(night, results)
@@ -84,15 +88,20 @@ def _publish(
         kept |= publisher.kept
     published = publisher.published
     counts = {**published.counts, "landed": extent.landing.rows, "left_out": results.left_out}
-    with ThreadPoolExecutor(1) as thread:
-        # The summary asks tables that are there already, while `runs` is written: a commit keeps
-        # one core busy for a second.
+    with ThreadPoolExecutor(2) as thread:
+        # The summary and the page ask tables that are there already, while `runs` is written: a
+        # commit keeps one core busy for a second.
         summary = thread.submit(_summary, run, kept, counts) if summarized else None
+        pages = thread.submit(drawn_pages, night, results.landed.as_of_ms, kept, counts)
         run.advance(DONE, results, **_columns(published), counts=counts)
         # Where nights after this one run again too, the statements are those of the last.
         if all(each.logical_date <= night.logical_date for each in night.nights):
-            write_sql(night.warehouse, night.logical_date, published.versions)
-    return summary.result() if summary else None
+            texts = statements(night.config.waves, night.config.brokers)
+            write_sql(night.warehouse, night.logical_date, published.versions, texts)
+            register_names(night.config, night.warehouse, night.logical_date, published.versions)
+    # Only a night that is DONE has a page.
+    page = write_pages(night, pages.result())
+    return replace(summary.result(), page=page) if summary else None
 
 
 def _summary(
@@ -159,6 +168,12 @@ def _context(night: Night, results: Results) -> ReportContext:
         lines_as_of_ms=results.lines.newest_ms if results.lines else -1,
         log_kinds=frozenset(source.kind for source in night.config.sources),
         groups=results.groups,
+        brokers=night.config.brokers,
+        waves=night.config.waves,
+        static=night.config.static,
+        what_if=night.config.what_if,
+        readiness=night.config.readiness,
+        clients=night.config.clients,
     )
 
 

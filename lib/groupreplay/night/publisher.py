@@ -88,8 +88,9 @@ class Publisher:
     """Commits one night's tables.
 
     earlier: digest_final of the night before.
-    keys: of what analysts must not see, None where they may see everything. kept: tables whose rows
-        of this night are still in memory, as they were committed.
+    keys: of what analysts must not see, None where they may see everything.
+    asked: tables that are asked again once they are committed.
+    kept: tables whose rows of this night are still in memory, as they were committed.
     """
 
     def __init__(
@@ -100,10 +101,11 @@ class Publisher:
         staged_rows: int,
         user_metadata: Mapping[str, Any],
         keys: HashKeys | None = None,
+        asked: Collection[str] = SUMMARY_TABLES,
     ) -> None:
         self._warehouse, self._logical_date, self._earlier = warehouse, logical_date, earlier
         self._tasks = max(1, -(-staged_rows // TASK_ROWS))
-        self._keeps = SUMMARY_TABLES if staged_rows <= SMALL_ROWS else ()
+        self._keeps = asked if staged_rows <= SMALL_ROWS else ()
         self._user_metadata, self._keys = user_metadata, keys
         self.published = Published()
         self.kept: dict[str, DataFrame] = {}

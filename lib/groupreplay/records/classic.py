@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from groupreplay.records.streams import AssignmentInfo, SubscriptionInfo
+
 
 @dataclass(slots=True)
 class NamedPartitions:
@@ -16,8 +18,11 @@ class NamedPartitions:
 
 @dataclass(slots=True)
 class Subscription:
-    """ConsumerProtocolSubscription, versions 0 to 3. generation_id is -1 where the version has
-    none.
+    """ConsumerProtocolSubscription, versions 0 to 3.
+
+    generation_id: -1 where the version has none.
+    version: as the bytes say, which may be a later one; -1 where no bytes did.
+    streams: user_data of a member of Kafka Streams; None for any other, and where it is no such.
     """
 
     topics: tuple[str, ...]
@@ -25,14 +30,17 @@ class Subscription:
     generation_id: int = -1
     rack_id: str | None = None
     user_data: bytes | None = None
+    streams: SubscriptionInfo | None = None
+    version: int = -1
 
 
 @dataclass(slots=True)
 class Assignment:
-    """ConsumerProtocolAssignment, versions 0 to 3."""
+    """ConsumerProtocolAssignment, versions 0 to 3. streams: as of Subscription."""
 
     assigned_partitions: tuple[NamedPartitions, ...]
     user_data: bytes | None = None
+    streams: AssignmentInfo | None = None
 
 
 @dataclass(slots=True)
@@ -41,6 +49,8 @@ class GroupMember:
 
     subscription, assignment: None unless protocolType is `consumer` and the bytes parse; an empty
         assignment parses to no partitions.
+    streams_error: why user data of a member of Kafka Streams (protocol `stream`) could not be
+        decoded; None where it was, and for other members.
     """
 
     member_id: str
@@ -51,6 +61,7 @@ class GroupMember:
     session_timeout_ms: int
     subscription: Subscription | None
     assignment: Assignment | None
+    streams_error: str | None = None
 
 
 @dataclass(slots=True)

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
 """Kinds of logs that brokers write, as configuration and `raw_lines` name them."""
 
+BROKER_SETTING = "BROKER_SETTING"
+"""Event of a line that says what a broker was started with: its detail is `name = value`."""
+
 
 @dataclass(slots=True, kw_only=True)
 class LogEvent:

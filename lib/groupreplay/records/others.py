@@ -8,8 +8,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class OtherGroupRecord:
-    """A record of a share or streams group, decoded whole but replayed only for its group's kind
-    and its members.
+    """A record of a share or streams group, decoded whole.
 
     key_type: 9 to 15 (share) or 17 to 23 (streams).
     member_id: "" where the key has none.
@@ -23,5 +22,4 @@ class OtherGroupRecord:
 
 
 SHARE_MEMBER_METADATA = 10
-STREAMS_MEMBER_METADATA = 19
-STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22
+SHARE_GROUP_METADATA = 11

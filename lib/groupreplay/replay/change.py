@@ -24,6 +24,28 @@ class Before:
     current_offset: int
     current_at: int
 
+    @property
+    def held(self) -> int:
+        """How many partitions it held."""
+        return len(self.assigned) + len(self.pending - self.assigned)
+
+
+@dataclass(slots=True)
+class Generation:
+    """A K2 that raises the generation, and is no downgrade. None: the K2 does not say.
+
+    joined_at: end of the join phase. sync_phase_ms: from there to the K2.
+    cooperative: whether members go on reading in the rebalance, by what they list as owned.
+    is_eager: they gave everything back before they joined: by that, else by the assignor's name.
+    skipped: generations between the one before and this one: join phases that never ended.
+    """
+
+    joined_at: int | None
+    sync_phase_ms: int | None
+    cooperative: bool | None
+    is_eager: bool
+    skipped: int | None
+
 
 @dataclass(slots=True)
 class Change:
@@ -34,7 +56,7 @@ class Change:
     replaced: old member id -> the id that took its instance over.
     offsets: member id -> offset of the record that shows its last change. hidden: members whose
         earlier state lies behind a hole.
-    by_k2: a classic group's K2 is the evidence.
+    by_k2: a classic group's K2 is the evidence. generation: that it began, None of any other.
     claims: (partition, whose target it was in, whose it came into).
     dropped: members and the partitions that left their targets since the last K6.
     resubscribed: members whose subscription changed.
@@ -42,6 +64,7 @@ class Change:
     hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
     is_whole: nothing of the operation is known to be lost.
+    unnamed_topics: ids of an upgrade that had no name yet when what is open was renamed.
     """
 
     at: int
@@ -50,6 +73,7 @@ class Change:
     leader_epoch: int
     last_hole: int
     by_k2: bool = False
+    generation: Generation | None = None
     group_ends: bool = False
     before: dict[str, Before] = field(default_factory=dict)
     removed: dict[str, Member] = field(default_factory=dict)
@@ -63,6 +87,7 @@ class Change:
     converts: bool = False
     downgraded: bool = False
     is_whole: bool = True
+    unnamed_topics: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, operation: Operation, life: Life | None = None) -> Change:
@@ -88,13 +113,18 @@ class Change:
         return cls(life.last_at, offset, offset, life.leader_epoch, offset)
 
 
+def is_hidden(change: Change, before: Before) -> bool:
+    """Whether a hole lies behind a member's last record, in which it may have come and gone."""
+    return change.hides_ends or 0 <= before.current_offset < change.last_hole
+
+
 @dataclass(slots=True)
 class Moment:
     """When, where and how something changes: of one operation, for one member.
 
     offset: of the record that shows it.
     epoch: the member's new epoch, or the group's where the member is gone.
-    by_k2: a classic group's K2 says so.
+    by_k2: a classic group's K2 says so. generation: that it began.
     last_hole: greatest offset below that was lost: nothing is measured across it.
     """
 
@@ -104,6 +134,7 @@ class Moment:
     leader_epoch: int
     by_k2: bool = False
     last_hole: int = -1
+    generation: Generation | None = None
 
 
 @dataclass(slots=True)
@@ -112,9 +143,11 @@ class Ending:
     whether a hole hides the moment.
 
     returned: what it has after a request without giving it up.
+    away_at: when it had left for a while, None where it had not.
     """
 
     reason: str
     outcome: str | None = None
     hidden: bool = False
     returned: frozenset[TopicPartition] = field(default_factory=frozenset)
+    away_at: int | None = None

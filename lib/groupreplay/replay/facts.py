@@ -9,56 +9,31 @@ dataclasses: frozen ones cost eight times as much to make, and a replay makes mi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
-from groupreplay.state_codec import DERIVED, version_of
+from groupreplay.replay.decision_facts import Absence, Churn, Failover, GroupDay
+from groupreplay.replay.fact import Client, Fact, Place
+from groupreplay.replay.streams_facts import (
+    HeldTask,
+    StreamsProcess,
+    StreamsRebalance,
+    StreamsSubtopology,
+    TaskHandOver,
+)
+from groupreplay.state_codec import version_of
 
-
-class Place(TypedDict):
-    """Whose a fact is: the life of a group in a partition of the offsets topic."""
-
-    group_id: str
-    incarnation: int
-    offsets_partition: int
-
-
-class Client(TypedDict):
-    """Which member a fact is of, and its client."""
-
-    member_id: str
-    instance_id: str | None
-    client_id: str | None
-    client_host: str | None
-    member_protocol: str
-
-
-@dataclass(slots=True, kw_only=True)
-class Fact:
-    """What every fact of a group has.
-
-    from_offset, to_offset: of the records that open and close the row; to_offset is None while it
-        is open.
-    start_observed: False where the log began later than the row (its time is then that of the first
-        record that shows it).
-    is_final: no later record can change the row.
-    log_incarnation: how often the offsets topic had been created again when its log began, None
-        never. Machines do not know: who feeds them says it.
-    """
-
-    KIND: ClassVar[str] = ""
-    group_id: str
-    incarnation: int
-    offsets_partition: int
-    from_offset: int
-    to_offset: int | None = None
-    start_observed: bool = True
-    is_final: bool = False
-    log_incarnation: int | None = field(default=None, metadata=DERIVED)
+__all__ = ["Client", "Fact", "Place"]
 
 
 @dataclass(slots=True, kw_only=True)
 class Epoch(Fact):
-    """`group_epochs`, key (epoch, from_offset). Source of the rules: docs/measures.md, Epochs."""
+    """`group_epochs`, key (epoch, from_offset). Source of the rules: docs/measures.md, Epochs.
+
+    partitions: in the targets, at target_at.
+    Of classic groups alone: joined_at, end of the join phase; sync_ms, from there to the K2;
+    cooperative, None where the subscriptions do not show it; skipped, generations between the one
+    before and this one; stopped, partitions that an eager group stopped for it.
+    """
 
     KIND: ClassVar[str] = "epoch"
     epoch: int
@@ -76,6 +51,12 @@ class Epoch(Fact):
     assign_ms: int | None = None
     converge_ms: int | None = None
     outcome: str = "OPEN"
+    joined_at: int | None = None
+    sync_ms: int | None = None
+    cooperative: bool | None = None
+    skipped: int | None = None
+    partitions: int | None = None
+    stopped: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,6 +98,11 @@ class MemberLife(Fact):
 
     end_reason: LEFT_OR_FENCED, REPLACED (by replaced_by), GROUP_REMOVED, UNOBSERVED (in a hole),
         OPEN.
+    process_id: of the Kafka Streams process it is a thread of; None for any other client.
+    session_timeout_ms to client_inherited: as its last K2 or K5 (at profile_offset) has them,
+        `life.Profile`; all None where no such record was seen.
+    silent_ms: from its last commit of a partition that it held to its end; None without one, and
+        where it was REPLACED or a hole hides commits.
     """
 
     KIND: ClassVar[str] = "member_life"
@@ -129,6 +115,22 @@ class MemberLife(Fact):
     ended_at: int | None = None
     end_reason: str = "OPEN"
     replaced_by: str | None = None
+    process_id: str | None = None
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    protocols: list[str] | None = None
+    server_assignor: str | None = None
+    embedded_version: int | None = None
+    rack_id: str | None = None
+    topics_subscribed: int | None = None
+    subscription_hash: int | None = None
+    subscribed_regex: str | None = None
+    subscription_user_data: int | None = None
+    assignment_user_data: int | None = None
+    lists_owned: bool | None = None
+    profile_offset: int | None = None
+    client_inherited: bool | None = None
+    silent_ms: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,12 +195,17 @@ class Stall(Fact):
     """A stretch of time that the report calls stuck if it is long enough: `stuck_members`, or
     `stuck_groups` where member_id is None.
 
-    Key (member_id, reason, since_at).
+    Key (member_id, reason, since_at, from_offset): where clocks go back two may begin at one time.
 
     reason: SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO,
-        ASSIGNED_NOT_CONSUMING; groups: ASSIGNING_STALLED, MIGRATION_STALLED. Closed stretches
-        shorter than MIN_STALL_MS are not told, so no threshold may be lower.
+        ASSIGNED_NOT_CONSUMING; groups: ASSIGNING_STALLED, MIGRATION_STALLED; of Kafka Streams
+        those of docs/streams.md. Closed stretches shorter than MIN_STALL_MS are not told, so no
+        threshold may be lower.
     epochs: of ASSIGNING_STALLED the group epoch and the target epoch when it began; else none.
+    repetitions: how often what the reason counts happened in the stretch (probing generations);
+        None where it counts nothing.
+    detail_code: what else there is to say: key of `report.joins.sentences.STUCK_DETAILS`.
+    detail_names, detail_values: the parameters of its sentence: numbers as text, lists as JSON.
     """
 
     KIND: ClassVar[str] = "stall"
@@ -215,15 +222,20 @@ class Stall(Fact):
     partitions_held: int | None = None
     deadline_at: int | None = None
     epochs: list[int] = field(default_factory=list, metadata=version_of(2))
+    repetitions: int | None = None
+    detail_code: str | None = None
+    detail_names: list[str] = field(default_factory=list)
+    detail_values: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
 class Chain(Fact):
     """Repetitions that the report calls stuck if enough of them fall into one window: FENCE_LOOP of
-    a member, EPOCH_STORM of a group (member_id None).
+    a member, EPOCH_STORM, HANDOVER_BOUNCED, REBALANCE_LOOP of a group (member_id None).
 
     Key (member_id, reason, from_offset).
 
+    detail_*: as those of `Stall`.
     times_at: when each repetition began, ms, ascending.
     ends_at: when it ended (FENCE_LOOP: the return), same length. A chain ends when nothing was
         added for MAX_CHAIN_GAP_MS, so no window may be longer.
@@ -238,6 +250,9 @@ class Chain(Fact):
     member_protocol: str | None = None
     times_at: list[int]
     ends_at: list[int]
+    detail_code: str | None = None
+    detail_names: list[str] = field(default_factory=list)
+    detail_values: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -246,6 +261,13 @@ class GroupSnapshot(Fact):
     it.
 
     The blocker_* lists go together, one element a classic member.
+
+    streams_protocol: `classic` or `streams` where members are Kafka Streams applications (or were
+        last); None for any other group.
+    protocol_type, protocol_name: of its last K2.
+    k2_offset to recreated_at: those of `Life`; None where they are not known.
+    static_*: of the last absences of static members that ended, oldest first, one element each:
+        when, their least and greatest gap in ms, and their outcome (`decision_facts.Absence`).
     """
 
     KIND: ClassVar[str] = "group_snapshot"
@@ -265,6 +287,20 @@ class GroupSnapshot(Fact):
     blocker_client_ids: list[str | None]
     blocker_client_hosts: list[str | None]
     group_epoch: int | None
+    streams_protocol: str | None = None
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    k2_offset: int | None = None
+    cooperative: bool | None = None
+    unbroken_since_at: int | None = None
+    partitions_held: int | None = None
+    epoch_times_at: list[int] = field(default_factory=list)
+    emptied_at: int | None = None
+    recreated_at: int | None = None
+    static_ended_at: list[int] = field(default_factory=list)
+    static_gap_low_ms: list[int | None] = field(default_factory=list)
+    static_gap_high_ms: list[int | None] = field(default_factory=list)
+    static_outcomes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -314,4 +350,13 @@ FACTS: tuple[type[Fact], ...] = (
     GroupSnapshot,
     Anomaly,
     TopicSeen,
+    Failover,
+    Absence,
+    Churn,
+    StreamsRebalance,
+    HeldTask,
+    TaskHandOver,
+    StreamsProcess,
+    StreamsSubtopology,
+    GroupDay,
 )

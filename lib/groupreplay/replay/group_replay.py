@@ -88,6 +88,7 @@ class GroupReplay:
     def _apply(self, operation: Operation) -> None:
         machine = self._machine
         if machine is not None:
+            machine.advance(operation)
             machine.note_position(operation)
         kind = machine_of(operation)
         if isinstance(machine, kind) and machine.takes(operation):

@@ -14,6 +14,8 @@ from groupreplay.replay.machine import GroupMachine
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
 from groupreplay.replay.protocols.counted_only import CountedMachine
+from groupreplay.replay.protocols.streams import StreamsGroupMachine
+from groupreplay.replay.streams.group_records import STREAMS_GROUP_METADATA
 
 _BY_PROTOCOL: Final[Mapping[str, type[GroupMachine]]] = {
     CLASSIC: ConsumerGroupMachine,
@@ -21,7 +23,7 @@ _BY_PROTOCOL: Final[Mapping[str, type[GroupMachine]]] = {
     SIMPLE: ConsumerGroupMachine,
     UNKNOWN: ConsumerGroupMachine,
     SHARE: CountedMachine,
-    STREAMS: CountedMachine,
+    STREAMS: StreamsGroupMachine,
 }
 
 
@@ -33,6 +35,12 @@ def machine_for(protocol: str) -> type[GroupMachine]:
 def machine_of(operation: Operation) -> type[GroupMachine]:
     """Of the records of an operation.
 
-    An empty group that becomes a share or streams group has records of both kinds in it.
+    An empty group that becomes a share or streams group has records of both kinds in it. Values
+    come before tombstones: they tell what the group is from now on.
     """
-    return CountedMachine if OtherGroupRecord in operation.kinds else ConsumerGroupMachine
+    records = [e.record for e in operation.entries if isinstance(e.record, OtherGroupRecord)]
+    if not records:
+        return ConsumerGroupMachine
+    first = next((record for record in records if record.value is not None), records[0])
+    is_streams = first.key_type >= STREAMS_GROUP_METADATA
+    return StreamsGroupMachine if is_streams else CountedMachine

@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from groupreplay.replay.decision_facts import Churn, GroupDay
+from groupreplay.replay.decisions.kept_absences import KeptAbsences
+from groupreplay.replay.decisions.kept_failovers import KeptFailovers
+from groupreplay.replay.decisions.transition import Transition
 from groupreplay.replay.facts import (
     Chain,
     Client,
@@ -20,6 +24,7 @@ from groupreplay.replay.facts import (
     Place,
     Stall,
 )
+from groupreplay.replay.streams.state import ProcessLife, StreamsState
 from groupreplay.state_codec import DERIVED, version_of
 
 Unit = tuple[str, int]
@@ -34,6 +39,9 @@ SHARE = "share"
 SIMPLE = "simple"
 UNKNOWN = "unknown"
 
+RECONCILING = frozenset({CONSUMER, STREAMS})
+"""Protocols whose members are brought to a target by heartbeats, one after the other."""
+
 
 @dataclass(slots=True)
 class Span:
@@ -42,6 +50,7 @@ class Span:
     other_name: its topic's name (or id) under the protocol the group had before a conversion.
     stamped: its writer keeps assignment epochs (4.3+).
     given_back: it was pending and came back, which gives it another assignment epoch.
+    came_from: identity of the process that held it before (`decisions.transitions`).
     """
 
     assigned_at: int
@@ -51,6 +60,30 @@ class Span:
     other_name: str | None = None
     stamped: bool = False
     given_back: bool = False
+    came_from: str | None = None
+
+
+@dataclass(slots=True)
+class Profile:
+    """What a member said when it joined, as its K2 entry or K5 has it. Shared by members that say
+    the same, so it is replaced and never changed.
+
+    session_timeout_ms: None of a member of the consumer protocol, for which the broker has one.
+    protocols: the one that the group selected (K2), or those that it offers (K5).
+    embedded_version: of its subscription; None where that does not parse, or has no version.
+    *_user_data: bytes; None where the message does not parse, or the record has none.
+    lists_owned: it named partitions that it owns; None where it was in no generation.
+    has_topics: what it subscribes to is known.
+    """
+
+    session_timeout_ms: int | None = None
+    protocols: tuple[str, ...] = ()
+    embedded_version: int | None = None
+    rack_id: str | None = None
+    subscription_user_data: int | None = None
+    assignment_user_data: int | None = None
+    lists_owned: bool | None = None
+    has_topics: bool = True
 
 
 @dataclass(slots=True)
@@ -58,6 +91,7 @@ class Member:
     """A member as its last K5, K7 and K8 (or the last K2) tell.
 
     subscription_epoch: group epoch when it last changed what it subscribes to.
+    described_offset: of the record that gave what it subscribes to, -1 where that is not known.
     epoch: None before its first K8.
     current_offset: of the record that gave assigned and pending, -1 for none.
     taken: when the target took a partition from it, and the epoch of that target.
@@ -67,6 +101,10 @@ class Member:
     joined_*: when it was first seen in the group, -1 until the end of that operation, and whether
         that was its joining.
     owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
+    process_id: of Kafka Streams: the process that it is a thread of.
+    profile: None where the record that describes it was not seen.
+    client_inherited: client id and host are those of an earlier process that had its instance; None
+        where that is not known.
     """
 
     member_id: str
@@ -104,6 +142,17 @@ class Member:
     joined_at: int = -1
     joined_offset: int = -1
     join_observed: bool = False
+    described_offset: int = -1
+    process_id: str | None = None
+    profile: Profile | None = None
+    client_inherited: bool | None = None
+
+    @property
+    def own_session_ms(self) -> int | None:
+        """Session timeout by its own record; None of a member of the consumer protocol, whose
+        timeout is the broker's, and where that record was not seen.
+        """
+        return self.profile.session_timeout_ms if self.profile is not None else None
 
     @property
     def client(self) -> Client:
@@ -170,6 +219,7 @@ class Trail:
 
     released_at_k2: a classic group's K2 showed that it was let go, later than it was.
     grant_observed: no hole hides when the next owner got it.
+    leaving, arriving: the same as transitions: without a next owner, and without its commit.
     """
 
     released: list[HeldPartition] = field(default_factory=list)
@@ -181,6 +231,8 @@ class Trail:
     granted_offset: int = -1
     grant_observed: bool = True
     released_at_k2: bool = False
+    leaving: list[Transition] = field(default_factory=list)
+    arriving: list[Transition] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -208,6 +260,11 @@ class Life:
     target_owner: whose target a partition is in.
     moved_from: partitions whose target changed since the last K6, and from whom.
     unowned: the trails that still wait for an owner.
+    away: members that have left for a while.
+    days: of `group_days`, those that are open, oldest first.
+    days_clock: until when they are counted, -1 before the first operation.
+    days_told: the newest that is not open any more.
+    stops: partitions that an eager group stopped reading and that nobody committed since.
     clients: client key -> live members.
     departed_clients: index of departures, made when asked for.
     seen_topics: topic ids that the group dealt with and that have a name, oldest first.
@@ -226,6 +283,22 @@ class Life:
     epoch_hole: greatest offset that was lost before the first record behind a hole in the open
         epoch; below epoch_offset where there is none.
     commits: (time, offset) of each partition's last commit.
+    streams: of a group of Kafka Streams: its tasks; None of any other.
+    processes: of Kafka Streams: process id -> a process that has members.
+    gone_processes: process id -> how often it had come back, of those that went last.
+    failovers: who wrote its last record, and the last change of the leader.
+    k2_offset: of its last K2, -1 for none.
+    cooperative: whether its members went on reading in the last generation that shows it.
+    unbroken_since_at: of its first record, or of the first behind the last hole; -1 where that is
+        not known.
+    epoch_times_at: when its last KEPT_EPOCH_TIMES epochs began, ascending by offset.
+    emptied_at: since when it has no members, -1 while it has some, or where that was not seen.
+    recreated_at: when members last came back within MAX_CHAIN_GAP_MS of that, -1 never. Both of
+        them, unbroken_since_at and epoch_times_at outlive an incarnation that ended in a
+        conversion.
+    absences: members that are away, and those that were removed and may come back.
+    churn: membership events, as long as they are less than an hour apart.
+    hosts: client host -> live members.
     """
 
     group_id: str
@@ -261,9 +334,15 @@ class Life:
     targets: list[tuple[int, int, int]] = field(default_factory=list)
     trails: dict[TopicPartition, Trail] = field(default_factory=dict)
     unowned: set[TopicPartition] = field(default_factory=set, metadata=DERIVED)
+    stops: dict[TopicPartition, Transition] = field(default_factory=dict)
+    away: set[str] = field(default_factory=set, metadata=DERIVED)
+    days: list[GroupDay] = field(default_factory=list)
+    days_clock: int = -1
+    days_told: int = -1
     departures: dict[str, RemovedMember] = field(default_factory=dict)
     departed_clients: dict[str, list[str]] | None = field(default=None, metadata=DERIVED)
     clients: dict[str, int] = field(default_factory=dict, metadata=DERIVED)
+    hosts: dict[str, int] = field(default_factory=dict, metadata=DERIVED)
     loops: dict[str, Chain] = field(default_factory=dict)
     storm: Chain | None = None
     topic_names: dict[str, str] = field(default_factory=dict)
@@ -281,6 +360,18 @@ class Life:
     last_change_offset: int = -1
     last_offset: int = -1
     last_at: int = -1
+    streams: StreamsState | None = None
+    processes: dict[str, ProcessLife] = field(default_factory=dict)
+    gone_processes: dict[str, int] = field(default_factory=dict)
+    failovers: KeptFailovers = field(default_factory=KeptFailovers)
+    k2_offset: int = -1
+    cooperative: bool | None = None
+    unbroken_since_at: int = -1
+    epoch_times_at: list[int] = field(default_factory=list)
+    emptied_at: int = -1
+    recreated_at: int = -1
+    absences: KeptAbsences = field(default_factory=KeptAbsences)
+    churn: Churn | None = None
 
     @property
     def place(self) -> Place:
@@ -290,6 +381,17 @@ class Life:
             "incarnation": self.incarnation,
             "offsets_partition": self.offsets_partition,
         }
+
+    @property
+    def follows_partitions(self) -> bool:
+        """Whether its records say who has which partition: not those of other protocol types
+        (Connect), and of streams groups they tell of tasks.
+        """
+        return self.protocol != STREAMS and self.protocol_type in ("", "consumer")
+
+    def run_streams(self, state: StreamsState | None) -> None:
+        """The group is one of Kafka Streams from here on; None: it is not any more."""
+        self.streams = state
 
     def successor(self, incarnation: int) -> Life:
         """The life of a consumer group that began inside a hole of this one's log."""
@@ -316,6 +418,9 @@ class Life:
         birth_seen: whether this is the birth of the group; None: as before.
         """
         self.protocol = protocol
+        if protocol == CLASSIC:
+            # Their tombstones are in the downgrade.
+            self.resolved_topics.clear()
         if birth_seen is not None:
             self.birth_seen = birth_seen
 
@@ -335,8 +440,15 @@ class Life:
             upgraded_at=self.upgraded_at,
             downgraded_at=self.downgraded_at,
             last_phase=self.last_phase,
+            absences=KeptAbsences(ended=self.absences.ended),
+            churn=self.churn,
             topic_names=self.topic_names,
             commits=self.commits,
             leader_epoch=self.leader_epoch,
             leader_since=self.leader_since,
+            last_hole=self.last_hole,
+            unbroken_since_at=self.unbroken_since_at,
+            epoch_times_at=self.epoch_times_at,
+            emptied_at=self.emptied_at,
+            recreated_at=self.recreated_at,
         )

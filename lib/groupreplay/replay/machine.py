@@ -12,6 +12,7 @@ from groupreplay.replay import snapshot
 from groupreplay.replay.assignment.commits import apply_commit
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.change import Change
+from groupreplay.replay.decisions.profiles import note_unbroken
 from groupreplay.replay.facts import Fact
 from groupreplay.replay.life import SIMPLE, Life
 from groupreplay.replay.operations import Operation
@@ -81,9 +82,15 @@ class GroupMachine(ABC):
 
     # ------------------------------------------------------------ of all
 
+    def advance(self, operation: Operation) -> None:
+        """Before anything is made of an operation: time has passed."""
+        self.membership.days.advance(operation.ts_ms, operation.entries[0].last_hole)
+
     def note_position(self, operation: Operation) -> None:
         """Before an operation is applied: whether another leader wrote it."""
         life = self.life
+        if life.failovers.open is not None or life.failovers.written_by != operation.leader_epoch:
+            self.membership.failovers.before_record(operation.entries[0])
         if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
             if life.leader_epoch >= 0:
                 self.membership.owners.note_new_leader()
@@ -94,9 +101,12 @@ class GroupMachine(ABC):
     def note_applied(self, operation: Operation) -> None:
         """After an operation was applied: where it stands, and which phase the group is in."""
         life = self.life
+        self.membership.failovers.begun_by(operation.leader_epoch)
         life.leader_epoch = operation.leader_epoch if life.leader_epoch < 0 else life.leader_epoch
         life.last_change_offset = life.last_offset = operation.last_offset
         life.last_at = operation.ts_ms
+        if operation.last_hole > life.last_hole or life.unbroken_since_at < 0:
+            note_unbroken(life, operation.ts_ms)
         life.hole_seen = life.hole_seen or operation.last_hole > life.incarnation
         life.last_hole = operation.last_hole
         if operation.last_hole > life.epoch_offset >= life.epoch_hole:
@@ -112,8 +122,12 @@ class GroupMachine(ABC):
     def commit(self, entry: Entry, commit: OffsetCommit) -> GroupMachine | None:
         """Applies a commit. Returns as `apply`."""
         life = self.life
+        if life.failovers.open is not None or life.failovers.written_by != entry.leader_epoch:
+            self.membership.failovers.before_record(entry)
         apply_commit(self.membership, entry, commit)
         life.last_offset, life.last_at = entry.offset, entry.ts_ms
+        if entry.last_hole > life.last_hole or life.unbroken_since_at < 0:
+            note_unbroken(life, entry.ts_ms)
         life.hole_seen = life.hole_seen or entry.last_hole > life.incarnation
         life.last_hole = entry.last_hole
         return None if life.protocol == SIMPLE and not life.commits else self
@@ -134,6 +148,10 @@ class GroupMachine(ABC):
         for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else [])):
             self.home.output.emit_chain(chain)
         membership.owners.finish_all()
+        membership.failovers.close()
+        membership.absences.finish()
+        membership.churn.finish()
+        membership.days.end()
 
     def open_facts(self) -> list[Fact]:
         """Every row that a later record can still change, as it stands. Changes nothing."""

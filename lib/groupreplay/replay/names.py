@@ -29,6 +29,13 @@ class Names:
         """Ids of that name that this group has held, oldest first."""
         return self._ids.get(name, [])
 
+    def given_id(self, name: str) -> str | None:
+        """The one id that is given for a name, which the group need not have held; None where
+        there is none, or several.
+        """
+        given = [topic_id for topic_id, of_id in self._given.items() if of_id == name]
+        return given[0] if len(given) == 1 else None
+
     def see(self, topic_id: str) -> None:
         """Takes note that the group deals with a topic id."""
         if topic_id not in self._known and self.name(topic_id) is not None:

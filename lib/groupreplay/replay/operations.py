@@ -27,6 +27,10 @@ from groupreplay.records.others import OtherGroupRecord
 
 SHARE_CURRENT_MEMBER_ASSIGNMENT = 14
 SHARE_STATE_PARTITION_METADATA = 15
+STREAMS_METADATA = 17
+STREAMS_MEMBER_METADATA = 19
+STREAMS_TARGET_METADATA = 20
+STREAMS_TARGET_MEMBER = 21
 STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22
 
 
@@ -143,7 +147,12 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
                 and _may_follow_copied(after)
             )
         case ConsumerGroupMetadata(value=v3) if v3 is not None:
-            return not _may_follow_epoch(after)
+            # Without a topic that is subscribed to, the last member may have left: from 4.4 on that
+            # operation has the empty target too.
+            has_target = isinstance(after, ConsumerGroupTargetAssignmentMetadata)
+            may_be_last = has_target and v3.metadata_hash == 0
+            ends = not may_be_last and _only_removes(operation, following.last_hole)
+            return ends or not _may_follow_epoch(after)
         case ConsumerGroupTargetAssignmentMetadata(value=v6) if v6 is not None:
             goes_on = (
                 isinstance(after, ConsumerGroupCurrentMemberAssignment) and after.value is not None
@@ -158,13 +167,48 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
         case GroupMetadata(value=v2):
             return v2 is not None
         case OtherGroupRecord(key_type=key_type, value=other) if other is not None:
-            if key_type == STREAMS_CURRENT_MEMBER_ASSIGNMENT:
-                return True
+            if key_type >= STREAMS_METADATA:
+                return _ends_streams(operation, following)
             return (
                 key_type == SHARE_CURRENT_MEMBER_ASSIGNMENT
                 and getattr(after, "key_type", None) != SHARE_STATE_PARTITION_METADATA
             )
     return False
+
+
+def _ends_streams(operation: Sequence[Entry], following: Entry) -> bool:
+    """Whether the last value of a streams group's operation ends it. It writes in the order of a
+    consumer group's: after its K17 targets and one K22 alone, after its K20 a K22 alone.
+
+    A static return (4.4) goes on after its K22 of epoch 0, as after a K8. Source:
+    GroupMetadataManager.streamsGroupHeartbeat, streamsGroupFenceMember.
+    """
+    before, after = operation[-1].record, following.record
+    assert isinstance(before, OtherGroupRecord)
+    assert before.value is not None
+    next_type = _streams_value(after)
+    if before.key_type == STREAMS_CURRENT_MEMBER_ASSIGNMENT:
+        is_return = before.value["member_epoch"] == 0
+        of_it = getattr(after, "member_id", None) in ("", before.member_id)
+        return not (is_return and next_type > 0 and (of_it or next_type == STREAMS_TARGET_MEMBER))
+    if before.key_type == STREAMS_TARGET_METADATA:
+        return next_type != STREAMS_CURRENT_MEMBER_ASSIGNMENT
+    if before.key_type == STREAMS_METADATA:
+        # The last member that leaves takes the target with it (4.4): a K20 without a time.
+        may_be_last = (
+            next_type == STREAMS_TARGET_METADATA
+            and getattr(after, "value", {})["assignment_timestamp"] == 0
+        )
+        ends = not may_be_last and _only_removes(operation, following.last_hole)
+        return ends or next_type < STREAMS_TARGET_METADATA
+    return False
+
+
+def _streams_value(record: Record) -> int:
+    """The key type of a value of a streams group; 0 of anything else."""
+    is_value = isinstance(record, OtherGroupRecord) and record.value is not None
+    key_type: int = getattr(record, "key_type", 0) if is_value else 0
+    return key_type if key_type >= STREAMS_METADATA else 0
 
 
 def _of_member_or_group(record: Record, member_id: str) -> bool:
@@ -212,6 +256,23 @@ def _copies_classic_members(operation: Sequence[Entry]) -> bool:
 
 def _may_follow_copied(record: Record) -> bool:
     return isinstance(record, (ConsumerGroupCurrentMemberAssignment, ConsumerGroupMemberMetadata))
+
+
+def _only_removes(operation: Sequence[Entry], last_hole: int) -> bool:
+    """Whether an operation removes members, and none comes in it: its K3 (K17) is the last of it,
+    and a target is that of the next heartbeat.
+
+    Not where a hole lies inside of it: one may have come. Source:
+    GroupMetadataManager.consumerGroupFenceMembers, streamsGroupFenceMember.
+    """
+    described = [
+        e.record.value
+        for e in operation
+        if isinstance(e.record, ConsumerGroupMemberMetadata)
+        or getattr(e.record, "key_type", None) == STREAMS_MEMBER_METADATA
+    ]
+    only_gone = bool(described) and all(value is None for value in described)
+    return only_gone and last_hole < operation[0].offset
 
 
 def _may_follow_epoch(record: Record) -> bool:

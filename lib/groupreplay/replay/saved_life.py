@@ -34,7 +34,28 @@ CONVERTERS: Final[dict[tuple[str, str, int], Converter]] = {
 }
 """(class, field, version that was written) -> to what the field means now."""
 
-_NAMES: Final = (
+_LATER_NAMES: Final = (
+    b'"HandOver":["away_at","by_k2","came_from","requested_at","stopped_at","last_commit_at",'
+    b'"is_hidden","is_through_empty","to_member_id","to_identity","granted_at","grant_offset",'
+    b'"sync_ms","first_commit_at","low_ms","est_ms","high_ms","idle_ms","is_high_known",'
+    b'"charged_to"],"Transition":["kind","from_member_id","from_identity","released_at",'
+    b'"released_offset","by_k2","leaving","arriving","stops","days","days_clock","days_told",'
+    b'"joined_at","sync_ms","cooperative","skipped","partitions","stopped"],'
+    b'"GroupDay":["group_id","incarnation","offsets_partition","from_offset","to_offset",'
+    b'"start_observed","is_final","day","from_at","to_at","unobserved_ms","members_ms",'
+    b'"members_max","empty_ms","mixed_ms","consumer_ms","classic_ms","epochs_begun","causes",'
+    b'"cause_counts","rebalancing_ms","partitions_ms","unowned_ms","away_ms","sync_ms",'
+    b'"longer_ms","high_unknown","handovers","handover_upper_ms","handover_counts",'
+    b'"handover_p50_ms","handover_p95_ms","handover_max_ms","moved","returned",'
+    b'"transitions_hidden","joins","departures","replaced","away","cycles","rate_members",'
+    b'"rate_partitions","rate_unowned","rate_away","is_rebalancing","mode","is_watched"],'
+)
+"""What states of later releases name too. It stands in front: a stream refers to its dictionary by
+the distance from its end, so states from before these names are read with it all the same. Never to
+change once it was released; what comes later goes in front of it.
+"""
+
+_NAMES: Final = _LATER_NAMES + (
     json.dumps(FIRST.names, separators=(",", ":"))
     .replace('"waiting"', '"waiting@2"')
     .replace('"unnamed_topics"', '"unnamed_topics","resolved_topics","deleted_topics"')
@@ -82,6 +103,10 @@ def derive(restored: Life) -> None:
     for member in restored.members.values():
         restored.classic_members += member.protocol == CLASSIC
         restored.clients[member.client_key] = restored.clients.get(member.client_key, 0) + 1
+        host = member.client_host or ""
+        restored.hosts[host] = restored.hosts.get(host, 0) + 1
+        if member.epoch == STATIC_LEAVE_EPOCH:
+            restored.away.add(member.member_id)
         if member.epoch is not None and member.state == 0:
             restored.stable[member.epoch] = restored.stable.get(member.epoch, 0) + 1
         for tp in member.spans:

@@ -10,8 +10,13 @@ import copy
 
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.decisions.absences import KEPT_ABSENCES, STATIC, open_absences, shown
+from groupreplay.replay.decisions.churn import with_waiting
+from groupreplay.replay.decisions.failovers import open_failovers
+from groupreplay.replay.decisions.profiles import snapshot_columns
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
-from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
+from groupreplay.replay.life import CLASSIC, CONSUMER, RECONCILING, STREAMS, Life, Member
+from groupreplay.replay.streams.generation import STREAMS_PROTOCOL
 
 NOT_APPLICABLE = "NOT_APPLICABLE"
 EMPTY = "EMPTY"
@@ -23,7 +28,6 @@ NATIVE = "NATIVE"
 CONSUMER_PHASE = "CONSUMER"
 
 CONVERTIBLE_PROTOCOL_TYPES = frozenset({"", "consumer"})
-STREAMS_PROTOCOL = "stream"
 
 
 def phase_of(life: Life) -> str:
@@ -55,6 +59,7 @@ def snapshot(life: Life) -> GroupSnapshot:
         else []
     )
     blocking.sort(key=lambda m: m.member_id)
+    ended = _ended_absences(life)
     return GroupSnapshot(
         **life.place,
         from_offset=life.incarnation,
@@ -77,7 +82,30 @@ def snapshot(life: Life) -> GroupSnapshot:
         blocker_client_ids=[m.client_id for m in blocking],
         blocker_client_hosts=[m.client_host for m in blocking],
         group_epoch=life.epoch,
+        streams_protocol=_streams_protocol(life),
+        **snapshot_columns(life),
+        static_ended_at=[each[0] for each in ended],
+        static_gap_low_ms=[each[1] for each in ended],
+        static_gap_high_ms=[each[2] for each in ended],
+        static_outcomes=[each[3] for each in ended],
     )
+
+
+def _ended_absences(life: Life) -> list[tuple[int, int | None, int | None, str]]:
+    """As `absences.shown` tells them, those too that are not final."""
+    ended = [
+        shown(each)
+        for each in open_absences(life.absences)
+        if each.membership == STATIC and (each.removed_at or each.returned_at) is not None
+    ]
+    return sorted([*life.absences.ended, *ended], key=lambda each: each[0])[-KEPT_ABSENCES:]
+
+
+def _streams_protocol(life: Life) -> str | None:
+    """Which protocol an application of Kafka Streams speaks; None for any other group."""
+    if life.protocol == STREAMS:
+        return STREAMS
+    return CLASSIC if life.protocol == CLASSIC and life.protocol_name == STREAMS_PROTOCOL else None
 
 
 def open_facts(membership: Membership) -> list[Fact]:
@@ -94,14 +122,18 @@ def open_facts(membership: Membership) -> list[Fact]:
         for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else []))
         if len(chain.times_at) > 1
     ]
-    for trail in life.trails.values():
+    for trail in life.trails.values() if life.protocol != STREAMS else ():
         rows += [
             copy.copy(row)
             for row in (*trail.released, *trail.granted_spans, *trail.handed, *trail.granted)
         ]
+    rows += open_failovers(life)
+    rows += open_absences(life.absences)
+    if life.churn is not None:
+        rows.append(with_waiting(life.churn, membership.transitions))
     for member in life.members.values():
         rows += _open_of_member(membership, member)
-    return rows
+    return rows + membership.days.open_days()
 
 
 def _open_of_member(membership: Membership, member: Member) -> list[Fact]:
@@ -111,8 +143,9 @@ def _open_of_member(membership: Membership, member: Member) -> list[Fact]:
         for row in (member.state_row, member.wait, member.limbo, member.revocation)
         if row is not None
     ]
-    rows += [membership.owners.span_row(member, tp, span) for tp, span in member.spans.items()]
-    rows += [copy.copy(row) for row in member.requests.values()]
+    if membership.life.protocol != STREAMS:  # whose tasks are told apart
+        rows += [membership.owners.span_row(member, tp, span) for tp, span in member.spans.items()]
+        rows += [copy.copy(row) for row in member.requests.values()]
     rows += [
         stall
         for stall in (_silence(membership, member), _quiet(membership, member))
@@ -122,7 +155,9 @@ def _open_of_member(membership: Membership, member: Member) -> list[Fact]:
 
 
 def _silence(membership: Membership, member: Member) -> Stall | None:
-    since = membership.stalls.behind_since(member) if membership.life.protocol == CONSUMER else None
+    since = (
+        membership.stalls.behind_since(member) if membership.life.protocol in RECONCILING else None
+    )
     return (
         membership.stalls.new("NOT_RECONCILING", member, since, member.current_offset, [])
         if since is not None

@@ -65,6 +65,9 @@ class TableSpec:
     Which of its text columns can name a client, beyond `privacy.FIELDS` and `privacy.MEMBERS`:
     members: member ids, or arrays of them.
     sentences: what is said by code and parameters, and hidden by parameter.
+    hosts: hosts or endpoints, or arrays of them; hidden as `client_host` is.
+    assignors: names of assignors, or arrays of them; those that are not Kafka's own are left out.
+    tags: maps of what a client says of itself; hidden, keys and values, where anything is.
     quotes: of what clients or brokers wrote; shown where Kafka itself says so.
     faults: why bytes could not be decoded, in words of this package.
     clear: neither; a test asks that every text column is known.
@@ -84,6 +87,9 @@ class TableSpec:
     are_rows_final: bool = False
     is_owned: bool = False
     members: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    assignors: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
     sentences: tuple[Sentence, ...] = ()
     quotes: frozenset[str] = frozenset()
     faults: frozenset[str] = frozenset()

@@ -73,6 +73,20 @@ class DeltaLog:
         finally:
             stream.close()
 
+    def names_in(self, folder: str) -> list[str]:
+        """Names of files and folders in a folder, wherever it is; none where there is no folder."""
+        place = self.jvm.org.apache.hadoop.fs.Path(folder)
+        system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
+        if not system.exists(place):
+            return []
+        return sorted(each.getPath().getName() for each in system.listStatus(place))
+
+    def delete(self, path: str) -> None:
+        """Deletes a file, or a folder with all that is in it."""
+        place = self.jvm.org.apache.hadoop.fs.Path(path)
+        system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
+        system.delete(place, True)
+
     def stray_files(self) -> list[str]:
         """Names of what lies in the table's folder but for its log and hidden files: with no log,
         data that nobody can read any more.

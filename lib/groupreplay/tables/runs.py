@@ -80,6 +80,7 @@ class Run:
     digest_final: dict[str, str] | None = None
     error: str | None = None
     config: str | None = None
+    core: str | None = None
     resumed: bool = field(default=False, compare=False)
 
     @property
@@ -94,6 +95,7 @@ class Ledger:
     """The runs of one cluster. One ledger holds one run at a time, and renews it while it does.
 
     config: JSON of what is in force, None unknown.
+    core: how workers run the pure core, None until they said so.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class Ledger:
             renew_every_s,
             config,
         )
+        self.core: str | None = None
         self._write_lock = threading.Lock()
         self._held: _Held | None = None
 
@@ -220,7 +223,7 @@ class Ledger:
             held = self._held
             if held is None or held.run.run_id != run.run_id:
                 raise ValueError(f"this process does not hold the run {run.run_id}")
-            advanced = replace(held.run, **changes)
+            advanced = replace(held.run, core=self.core or held.run.core, **changes)
             self._commit(held, advanced)
         if advanced.is_finished or advanced.holder is None:
             self.release()
@@ -246,6 +249,10 @@ class Ledger:
     def fail(self, run: Run, why: str) -> Run:
         """Marks the run FAILED, with why in one sentence, and gives the night back."""
         return self.advance(run, FAILED, error=why)
+
+    def note_core(self, core: str) -> None:
+        """How workers run the pure core, for the rows that are written from now on."""
+        self.core = core
 
     def release(self) -> None:
         """Stops renewing; a run that is not finished is then taken for dead once this process has

@@ -15,7 +15,7 @@ from groupreplay.errors import NotReady
 
 def write_text(spark: SparkSession, path: str, text: str) -> None:
     """Writes a file, in place of the one that is there."""
-    system, place = _file_system(spark, path)
+    system, place = file_system(spark, path)
     stream = system.create(place, True)
     try:
         stream.write(bytearray(text.encode("utf-8")))
@@ -29,10 +29,10 @@ def check_writable(spark: SparkSession, root: str) -> None:
     """
     path = f"{root}/_probe-{uuid.uuid4().hex}"
     try:
-        system, folder = _file_system(spark, root)
+        system, folder = file_system(spark, root)
         is_new = not system.exists(folder)
         write_text(spark, path, "")
-        system.delete(_file_system(spark, path)[1], False)
+        system.delete(file_system(spark, path)[1], False)
         if is_new:
             system.delete(folder, False)
     except Py4JJavaError as error:
@@ -42,7 +42,8 @@ def check_writable(spark: SparkSession, root: str) -> None:
         ) from error
 
 
-def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
+def file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """Hadoop's file system of the path, and the path as it knows it."""
     place = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
     return place.getFileSystem(spark._jsc.hadoopConfiguration()), place
 

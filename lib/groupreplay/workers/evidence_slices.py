@@ -26,7 +26,10 @@ from groupreplay.workers.task import worker_task
 
 GROUP: Final = "g"
 PARTITION: Final = "p"
-"""First letter of a subject; what follows is the group id, or the partition's number."""
+BROKER: Final = "b"
+"""First letter of a subject; what follows is the group id, or the partition's or broker's
+number.
+"""
 
 FRAME_ROWS: Final = 20_000
 

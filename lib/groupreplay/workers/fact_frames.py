@@ -32,7 +32,7 @@ RAW_BYTES_KEPT: Final = 1024
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Undecoded:
-    """One raw row that is no record.
+    """One raw row that is no record, or one that is, but for user data in it that no layout fits.
 
     raw: key and value, at most RAW_BYTES_KEPT of them.
     raw_bytes: how many there were.

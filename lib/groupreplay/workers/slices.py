@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
+from groupreplay.records.classic import GroupMetadata
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Anomaly, Fact
 from groupreplay.replay.group_replay import GroupReplay
@@ -145,9 +146,12 @@ class SliceReplay:
             if isinstance(outcome, UnknownType):
                 counted.unknown += 1
             elif isinstance(outcome, Undecodable):
+                counted.undecoded += 1
                 self._quarantine(offset, outcome.reason, key, value, encoding)
             else:
                 counted.decoded += 1
+                if type(outcome) is GroupMetadata and (reason := _streams_error(outcome)):
+                    self._quarantine(offset, reason, key, value, encoding)
                 entry = _tuple(
                     Entry, (offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome)
                 )
@@ -258,7 +262,7 @@ class SliceReplay:
     def _quarantine(
         self, offset: int, reason: str, key: bytes, value: bytes | None, encoding: str
     ) -> None:
-        self._counted.undecoded += 1
+        """Keeps the row as one of `undecoded`."""
         raw = key + (value or b"")
         self.facts.add(
             [
@@ -273,6 +277,18 @@ class SliceReplay:
                 )
             ]
         )
+
+
+def _streams_error(record: GroupMetadata) -> str | None:
+    """Why user data of members of Kafka Streams was not decoded: one row for all of them. The
+    record itself is replayed, and counted as decoded.
+    """
+    members = record.value.members if record.value is not None else ()
+    errors = [one.streams_error for one in members if one.streams_error is not None]
+    if not errors:
+        return None
+    how_many = "1 member" if len(errors) == 1 else f"{len(errors)} members"
+    return f"streams user data of {how_many}, {errors[0]}"
 
 
 def slice_replay(

@@ -9,7 +9,9 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.records.log_events import BROKER_SETTING
 from groupreplay.workers.evidence_slices import (
+    BROKER,
     EVENT_FIELDS,
     EVIDENCE,
     GROUP,
@@ -51,10 +53,12 @@ def proved(
 
 
 def _line_rows(lines: DataFrame) -> DataFrame:
-    """Lines that name a group or a partition, by subject."""
+    """Lines that name a group or a partition, or that tell of the broker itself, by subject."""
     of_group = sf.concat(sf.lit(GROUP), "group_id")
     of_partition = sf.concat(sf.lit(PARTITION), sf.col("offsets_partition").cast("string"))
-    subject: Column = sf.coalesce(of_group, of_partition)
+    broker = sf.concat(sf.lit(BROKER), sf.col("broker").cast("string"))
+    of_broker = sf.when(sf.col("event") == BROKER_SETTING, broker)
+    subject: Column = sf.coalesce(of_group, of_partition, of_broker)
     rows = lines.where((sf.col("kind") == "line") & subject.isNotNull())
     columns: dict[str, Column] = {name: sf.col(name) for name in INPUT}
     columns |= {

@@ -33,6 +33,8 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
     for tp in meant:
         if tp in life.trails:
             membership.owners.first_commit(tp, at, offset, last_hole)
+        if tp in life.stops:
+            membership.transitions.stop_ended(tp, at, last_hole)
         for member_id in life.holders.get(tp, ()):
             membership.stalls.committed(life.members[member_id], at, offset, last_hole)
     life.commits[key] = (at, offset)

@@ -4,9 +4,14 @@ of the rules: docs/measures.md, Epochs.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.records.consumer import STABLE
+from groupreplay.replay.change import Generation
+from groupreplay.replay.decisions.profiles import note_epoch
 from groupreplay.replay.facts import Chain, Epoch, Stall
-from groupreplay.replay.life import CLASSIC, Life
+from groupreplay.replay.life import CLASSIC, STREAMS, Life
 from groupreplay.replay.output import Output
 
 JOIN = "JOIN"
@@ -47,8 +52,13 @@ class Epochs:
         offset: int,
         cause: tuple[str, str | None, str],
         observed: bool = True,
+        generation: Generation | None = None,
     ) -> None:
-        """Begins an epoch and supersedes the one before. cause: (cause, member, confidence)."""
+        """Begins an epoch and supersedes the one before.
+
+        cause: (cause, member, confidence).
+        generation: of a classic group's K2.
+        """
         life = self._life
         self.close(at, offset)
         life.epoch, life.epoch_offset = epoch, offset
@@ -65,7 +75,10 @@ class Epochs:
             members=len(life.members),
             members_classic=life.classic_members,
         )
+        if generation is not None:
+            life.epoch_row = _of_generation(life.epoch_row, generation)
         self._opened.append(life.epoch_row)
+        note_epoch(life, at)
         if cause[0] == TOPIC_METADATA:
             life.topic_metadata_epoch = epoch
         if cause[0] in STORM_CAUSES and observed and life.protocol != CLASSIC:
@@ -82,13 +95,14 @@ class Epochs:
         """The epoch of a group that gets no rows of epochs."""
         self._life.epoch = epoch
 
-    def count_members(self) -> None:
-        """members and members_classic are those at the end of the opening operation, of every row
-        that it opened.
+    def count_members(self) -> list[Epoch]:
+        """Gives the rows that the operation opened. members and members_classic are those at its
+        end.
         """
         for row in self._opened:
             row.members, row.members_classic = len(self._life.members), self._life.classic_members
-        self._opened.clear()
+        opened, self._opened = self._opened, []
+        return opened
 
     def close(self, at: int, offset: int, ended: bool = False) -> None:
         """Ends the open epoch: superseded, or with its life (`ended`)."""
@@ -113,20 +127,34 @@ class Epochs:
         if row is not None and row.epoch == epoch and row.target_at is None:
             row.target_at = at
             row.partitions_moved = moved
+            if self._life.protocol != STREAMS:  # whose targets are tasks
+                row.partitions = len(self._life.target_owner)
             row.assign_ms = (
                 at - row.started_at if row.start_observed and at >= row.started_at else None
             )
 
+    def note_stopped(self, partitions: int) -> None:
+        """How many partitions the open generation of an eager group stopped."""
+        if self._life.epoch_row is not None:
+            self._life.epoch_row.stopped = partitions
+
+    def note_hole(self, last_hole: int) -> None:
+        """What the open epoch came to is not known where a hole lies in it: members may be there
+        that were not seen, and other epochs.
+        """
+        row = self._life.epoch_row
+        if row is not None and row.outcome == "OPEN" and last_hole > row.from_offset:
+            row.outcome = "UNOBSERVED"
+
     def converge(self, at: int, last_hole: int) -> None:
         """Marks the open epoch as converged when every live member is STABLE in it. A group without
         members converges on nothing.
-
-        Behind a hole that lies in the epoch it may have been so before, so nothing is measured.
         """
+        self.note_hole(last_hole)
         life, row = self._life, self._life.epoch_row
         if (
             row is None
-            or row.converged_at is not None
+            or row.outcome != "OPEN"
             or not life.members
             or row.epoch != life.target_epoch
         ):
@@ -134,10 +162,10 @@ class Epochs:
         if life.stable.get(row.epoch, 0) == len(life.members):
             row.converged_at = at
             row.outcome = "CONVERGED"
-            is_measurable = (
-                row.start_observed and at >= row.started_at and last_hole <= row.from_offset
-            )
+            is_measurable = row.start_observed and at >= row.started_at
             row.converge_ms = at - row.started_at if is_measurable else None
+        elif self._hides_blockers(row.epoch, last_hole):
+            row.outcome = "UNOBSERVED"
 
     def watch_assigning(
         self, at: int, offset: int, last_hole: int, last_change_offset: int
@@ -146,15 +174,18 @@ class Epochs:
         stay so from 4.4 on).
 
         last_change_offset: of the operation before. A target may lie in a hole, so what was so
-            before one is not known to have lasted.
+            before one is not known to have lasted, nor when an epoch without its K3 began.
         """
         life = self._life
         if life.assigning is not None and last_hole > life.assigning.from_offset:
             life.assigning = None
+        # A streams group waits for its first target (KIP-1071, the initial rebalance delay).
+        begins = life.protocol == STREAMS and life.birth_seen
+        target_epoch = 0 if life.target_epoch is None and begins else life.target_epoch
         lags = (
             life.epoch is not None
-            and life.target_epoch is not None
-            and life.epoch > life.target_epoch
+            and target_epoch is not None
+            and life.epoch > target_epoch
             and bool(life.members)
             and life.protocol != CLASSIC
         )
@@ -162,16 +193,30 @@ class Epochs:
             life.assigning = Stall(
                 **life.place,
                 from_offset=offset,
-                start_observed=last_hole <= last_change_offset,
+                start_observed=last_hole <= last_change_offset and self._knows_start(),
                 reason="ASSIGNING_STALLED",
                 member_id=None,
                 since_at=at,
                 blocked_by=[],
-                epochs=[life.epoch or 0, life.target_epoch or 0],
+                epochs=[life.epoch or 0, target_epoch or 0],
             )
         elif not lags and life.assigning is not None:
             stall, life.assigning = life.assigning, None
             self._output.emit_stall(stall, at, offset)
+
+    def _hides_blockers(self, epoch: int, last_hole: int) -> bool:
+        """Whether all that kept an epoch from converging are members that a hole hides the end of:
+        they may have been gone.
+        """
+        return last_hole >= 0 and all(
+            m.current_offset < last_hole
+            for m in self._life.members.values()
+            if (m.epoch, m.state) != (epoch, STABLE)
+        )
+
+    def _knows_start(self) -> bool:
+        row = self._life.epoch_row
+        return row is not None and row.start_observed
 
     def _add_to_storm(self, at: int, offset: int) -> None:
         life = self._life
@@ -193,6 +238,16 @@ class Epochs:
         storm.times_at.append(at)
         storm.ends_at.append(at)
         life.storm = storm
+
+
+def _of_generation(row: Epoch, generation: Generation) -> Epoch:
+    return replace(
+        row,
+        joined_at=generation.joined_at,
+        sync_ms=generation.sync_phase_ms,
+        cooperative=generation.cooperative,
+        skipped=generation.skipped,
+    )
 
 
 def only(member_ids: list[str]) -> str | None:

@@ -33,17 +33,20 @@ class FenceLoops:
                 del departures[member_id]
         self._life.departed_clients = None
 
-    def joined(self, member: Member, at: int, offset: int) -> None:
-        """A member joined: where it had been removed before, one more turn of a loop."""
+    def joined(self, member: Member, at: int, offset: int) -> bool:
+        """A member joined: where it had been removed before, one more turn of a loop. Returns
+        whether it had.
+        """
         departures = self._life.departures
         if not departures:
-            return
+            return False
         departure = departures.get(member.member_id) or self._same_client(member)
         if departure is None or at - departure.removed_at > MAX_CHAIN_GAP_MS:
-            return
+            return False
         del departures[departure.member_id]
         self._life.departed_clients = None
         self._add_turn(member, departure, at, offset)
+        return True
 
     def _same_client(self, member: Member) -> RemovedMember | None:
         """The one departed member of the joiner's client id and host, if no live member and no

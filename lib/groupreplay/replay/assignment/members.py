@@ -10,7 +10,7 @@ from typing import NamedTuple
 from groupreplay.records.consumer import STABLE, UNREVOKED_PARTITIONS
 from groupreplay.records.entries import Entry
 from groupreplay.replay.change import Before, Change
-from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition
+from groupreplay.replay.life import CLASSIC, Life, Member, Profile, TopicPartition
 
 
 class Current(NamedTuple):
@@ -78,21 +78,49 @@ class Members:
         described = (instance_id, client_id, client_host, protocol)
         if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
             return
+        if (client_id, client_host) != (member.client_id, member.client_host):
+            member.client_inherited = False
         self._count(member, -1)
         member.instance_id, member.client_id, member.client_host, member.protocol = described
         self._count(member, 1)
 
+    def run_in(self, member: Member, process_id: str) -> None:
+        """Sets the process of Kafka Streams that a member is a thread of."""
+        member.process_id = process_id
+
     def subscribe(
         self,
         member: Member,
+        entry: Entry,
         topics: tuple[str, ...],
         regex: str,
         assignor: str | None,
         rebalance_timeout_ms: int,
     ) -> None:
         """Sets what a member wants, and how long it may take to give partitions back."""
+        member.described_offset = entry.offset
         member.subscription, member.regex, member.assignor = topics, regex, assignor
         member.rebalance_timeout_ms = rebalance_timeout_ms
+
+    def profile(self, member: Member, profile: Profile) -> None:
+        """Sets what else a member said when it joined."""
+        member.profile = profile
+
+    def inherit_client(self, member: Member, before: Member, *, same_generation: bool) -> None:
+        """A classic static member came back under a new id. In the generation that it left it keeps
+        client id and host of the process before (ClassicGroup.replaceStaticMember: they are final
+        in ClassicGroupMember); in a later one it may as well have been removed and be new.
+        """
+        is_same = member.client_key == before.client_key
+        member.client_inherited = is_same if same_generation or not is_same else None
+
+    def join(self, member: Member, at: int, offset: int, *, observed: bool) -> None:
+        """Sets when a member was first seen. A static member that had joined before may have the
+        client of an earlier process.
+        """
+        member.joined_at, member.joined_offset, member.join_observed = at, offset, observed
+        if not observed and member.client_inherited is False:
+            member.client_inherited = None
 
     def note_subscription(self, member: Member) -> None:
         """A member changed what it subscribes to, in the epoch that the group has now."""
@@ -134,6 +162,10 @@ class Members:
         life.clients[key] = life.clients.get(key, 0) + by
         if not life.clients[key]:
             del life.clients[key]
+        host = member.client_host or ""
+        life.hosts[host] = life.hosts.get(host, 0) + by
+        if not life.hosts[host]:
+            del life.hosts[host]
 
     def _count_stable(self, member: Member, by: int) -> None:
         if member.epoch is None or member.state != STABLE:

@@ -18,12 +18,22 @@ from groupreplay.records.consumer import (
 from groupreplay.replay.assignment.epochs import Epochs
 from groupreplay.replay.assignment.fence_loops import FenceLoops
 from groupreplay.replay.assignment.members import Members
-from groupreplay.replay.assignment.partition_owners import PartitionOwners
+from groupreplay.replay.assignment.partition_owners import PartitionOwners, UntoldOwners
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
 from groupreplay.replay.change import Before, Change, Ending, Moment
+from groupreplay.replay.decisions.absences import Absences
+from groupreplay.replay.decisions.churn import ChurnChain
+from groupreplay.replay.decisions.failovers import Failovers
+from groupreplay.replay.decisions.group_days import GroupDays
+from groupreplay.replay.decisions.profiles import (
+    client_inherited,
+    note_members,
+    profile_columns,
+)
+from groupreplay.replay.decisions.transitions import Transitions
 from groupreplay.replay.facts import MemberLife, MemberState
-from groupreplay.replay.life import CONSUMER, Life, Member, TopicPartition
+from groupreplay.replay.life import RECONCILING, STREAMS, Life, Member, TopicPartition
 from groupreplay.replay.names import Names
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.output import Output
@@ -41,9 +51,19 @@ class Membership:
         self.names = Names(given_names, life)
         self.members = Members(life)
         self.judge = Judge(life, output)
-        self.owners = PartitionOwners(life, self.names, output, self.judge)
+        kind = UntoldOwners if life.protocol == STREAMS else PartitionOwners
+        self.owners: PartitionOwners = kind(life, self.names, output, self.judge)
+        self.transitions = Transitions(life)
+        self.days = GroupDays(life, output, self.transitions)
+        if life.protocol != STREAMS:  # whose tasks are told apart
+            self.owners.transitions = self.transitions
         self.epochs = Epochs(life, output)
         self.loops = FenceLoops(life, output)
+        self.failovers = Failovers(life, output)
+        self.absences = Absences(life, output)
+        self.churn = ChurnChain(life, output, self.transitions)
+        self.transitions.listen(self.churn)
+        self.transitions.listen(self.absences)
         self.stalls = Stalls(life, self.names, output, self.judge)
         self.targets = Targets(life, self.names, self.stalls)
 
@@ -60,11 +80,19 @@ class Membership:
 
     # ------------------------------------------------------------ the end of an operation
 
+    def go_on_counted(self) -> None:
+        """Members that were only counted are seen from here: when they joined is not known."""
+        for member in self.life.members.values():
+            self.members.join(member, self.life.last_at, self.life.last_offset, observed=False)
+
     def settle(self, change: Change) -> None:
         """Tells what the operation changed: first what ended, then what began."""
         if change.removed:
             self._find_replaced(change)
-        self.epochs.count_members()
+        joined = self._joined(change)
+        self.absences.settle(change, joined)
+        self.churn.settle(change, joined)
+        opened = self.epochs.count_members()
         staying = []
         members = self._touched(change)
         for member, before, moment in members:
@@ -73,16 +101,47 @@ class Membership:
                 staying.append(
                     (member, before, moment, self._start_observed(change, member, before))
                 )
+        if change.generation is not None and change.generation.is_eager:
+            self.transitions.end_stops()
         for member, before, moment, observed in staying:
             self._begin(change, member, before, moment, observed)
+        if change.generation is not None and change.generation.is_eager:
+            self._stop(staying)
+        if not self.life.members and self.life.unowned:
+            self.transitions.note_empty()
+        self.days.note(change, opened)
         for member, before, moment, observed in staying:
             if member.current_offset != before.current_offset or member.epoch != before.epoch:
                 self._watch(change, member, before, moment, observed)
+        if not change.group_ends:
+            had_members = any(before.existed for before in change.before.values())
+            note_members(self.life, change.at, had_members=had_members)
         self.stalls.judge_waits(change.at, change.last_hole)
-        self.epochs.converge(change.at, change.last_hole)
+        if not self._is_epoch_over(change):
+            self.epochs.converge(change.at, change.last_hole)
+            self.churn.note_converged()
         self.epochs.watch_assigning(
             change.at, change.last_offset, change.last_hole, change.last_change_offset
         )
+        moved = self.owners.take_moved()
+        if self.life.failovers.open is not None:
+            self.failovers.count(change, len(opened), moved)
+
+    def _stop(self, staying: list[tuple[Member, Before, Moment, bool]]) -> None:
+        """Of an eager generation: what its members keep stopped too."""
+        for member, before, moment, observed in staying:
+            if before.existed and observed:
+                self.owners.stop(member, before.assigned & member.assigned, moment)
+        self.epochs.note_stopped(self.transitions.take_stopped())
+
+    def _is_epoch_over(self, change: Change) -> bool:
+        """Whether a member went, which begins another epoch, and that epoch's K3 is lost behind it.
+
+        Source: GroupMetadataManager.consumerGroupFenceMembers.
+        """
+        row = self.life.epoch_row
+        is_older = row is not None and row.from_offset < change.offset
+        return is_older and bool(change.removed.keys() - change.replaced.keys())
 
     def _find_replaced(self, change: Change) -> None:
         """A static member came back under a new id: same instance, one id gone and one new."""
@@ -94,7 +153,9 @@ class Membership:
                 and (instance := self.life.members[member_id].instance_id) is not None
             ):
                 fresh[instance] = member_id
-        for member_id, member in change.removed.items():
+        # An upgrade may take over, and replace at once, who took a known member's place unseen.
+        for member_id in sorted(change.removed, key=lambda each: not change.before[each].existed):
+            member = change.removed[member_id]
             if member.instance_id is not None and member.instance_id in fresh:
                 change.replaced[member_id] = fresh.pop(member.instance_id)
         unknown = [
@@ -104,6 +165,18 @@ class Membership:
             change.replaced[unknown[0]] = fresh.popitem()[
                 1
             ]  # its K5 was not seen, but nobody else comes and goes in one operation
+
+    def _joined(self, change: Change) -> list[Member]:
+        """Who joined in the operation, and was seen to; not who took an instance over."""
+        came = change.replaced.values()
+        return [
+            member
+            for member_id, before in change.before.items()
+            if not before.existed
+            and member_id not in came
+            and (member := self.life.members.get(member_id)) is not None
+            and self._start_observed(change, member, before)
+        ]
 
     def _touched(self, change: Change) -> list[tuple[Member, Before, Moment]]:
         """The members that the operation touched, as they were, and the moment of their change."""
@@ -126,6 +199,7 @@ class Membership:
                         change.leader_epoch,
                         change.by_k2,
                         change.last_hole,
+                        change.generation,
                     ),
                 )
             )
@@ -139,6 +213,7 @@ class Membership:
         if hidden:
             self.stalls.forget(member)
         lost = member.spans.keys() - member.held if member.spans else set()
+        silent_ms = self.stalls.silent_ms(member, change.at, change.last_hole) if gone else None
         ending = (
             self._ending(change, member, before, hidden)
             if lost or gone or member.requests
@@ -149,12 +224,12 @@ class Membership:
         elif member.revocation is not None:
             self.stalls.watch_revocation(member, change.at, moment.offset)
         if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
-            if not hidden and (self.life.protocol == CONSUMER or change.downgraded):
+            if not hidden and (self.life.protocol in RECONCILING or change.downgraded):
                 self.stalls.end_silence(member, before, change.at, moment.offset)
-            self._end_state_row(change, member, moment)
+            self._end_state_row(change, member, moment, hidden)
         if gone and ending is not None:
             self._end_member(change, member, before, moment)
-            self._end_life(change, member, ending, moment)
+            self._end_life(change, member, ending, moment, silent_ms)
 
     def end_partitions(
         self,
@@ -179,24 +254,31 @@ class Membership:
     def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
         if change.group_ends:
             return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
+        away_at = before.current_at if before.epoch == STATIC_LEAVE_EPOCH else None
         if member.member_id in change.replaced:
-            return Ending("REPLACED", "REPLACED", hidden)
+            return Ending("REPLACED", "REPLACED", hidden, away_at=away_at)
         if member.member_id in change.removed or (
             member.epoch is None and before.epoch is not None
         ):
-            return Ending("LEFT_OR_FENCED", self.owners.removal_outcome(member, change.at), hidden)
+            fenced = self.owners.removal_outcome(member, change.at)
+            return Ending("LEFT_OR_FENCED", fenced, hidden, away_at=away_at)
         outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
         if change.downgraded:
             outcome = "UNOBSERVED"
         returned = member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset()
-        return Ending("REVOKED", outcome, hidden, returned)
+        return Ending("REVOKED", outcome, hidden, returned, away_at)
 
-    def _end_state_row(self, change: Change, member: Member, moment: Moment) -> None:
+    def _end_state_row(self, change: Change, member: Member, moment: Moment, hidden: bool) -> None:
+        """hidden: a hole lies behind its K8 before. A previous epoch of 0 then shows that it came
+        back in between, to the same epoch and state.
+        """
         row = member.state_row
         stays = (
             member.member_id not in change.removed
+            and not (hidden and member.previous_epoch == 0)
             and row is not None
-            and (row.member_epoch, row.state) == (member.epoch, state_name(member.state))
+            and (row.member_epoch, row.state)
+            == (member.epoch, state_name(member.state, self.life.protocol))
         )
         if row is None or stays:
             return
@@ -215,12 +297,21 @@ class Membership:
         ):
             self.loops.departed(member, change.at)
 
-    def _end_life(self, change: Change, member: Member, ending: Ending, moment: Moment) -> None:
+    def _end_life(
+        self,
+        change: Change,
+        member: Member,
+        ending: Ending,
+        moment: Moment,
+        silent_ms: int | None,
+    ) -> None:
         row = self.life_row(member)
         row.to_offset = moment.offset
         row.end_reason = "UNOBSERVED" if ending.hidden else ending.reason
         row.ended_at = None if ending.hidden else change.at
         row.replaced_by = change.replaced.get(member.member_id)
+        is_seen = row.ended_at is not None and row.replaced_by is None
+        row.silent_ms = silent_ms if is_seen else None
         self.output.emit(row)
 
     def life_row(self, member: Member) -> MemberLife:
@@ -231,19 +322,24 @@ class Membership:
             start_observed=member.join_observed,
             **member.client,
             joined_at=member.joined_at,
+            process_id=member.process_id,
+            client_inherited=client_inherited(member),
+            **profile_columns(member),
         )
 
     def _begin(
         self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
     ) -> None:
         if member.joined_at < 0:
-            member.joined_at, member.joined_offset = change.at, moment.offset
-            member.join_observed = observed and not before.existed
+            is_new = observed and not before.existed
+            self.members.join(member, change.at, moment.offset, observed=is_new)
         held = member.held
-        if len(held) != len(
+        # What a member had before a conversion, and no K8 of it shows, is not known to be held.
+        is_shown = not change.converts or member.current_offset != before.current_offset
+        if is_shown and len(held) != len(
             member.spans
         ):  # what was lost has no span any more, so every span is of what is held
-            fresh = held - member.spans.keys()
+            fresh = held.difference(member.spans)
             self._end_hidden_holders(change, member, fresh)
             known = fresh
             if change.converts and before.existed:
@@ -266,26 +362,30 @@ class Membership:
                 start_observed=observed,
                 **member.client,
                 member_epoch=member.epoch,
-                state=state_name(member.state),
+                state=state_name(member.state, self.life.protocol),
                 from_at=change.at,
                 partitions_assigned=0,
                 partitions_pending=0,
                 waiting_on=[],
             )
-        if not before.existed and member.member_id not in change.replaced.values() and observed:
-            self.loops.joined(member, change.at, moment.offset)
+        is_join = not before.existed and member.member_id not in change.replaced.values()
+        if is_join and observed and self.loops.joined(member, change.at, moment.offset):
+            self.days.note_cycle(change.at)
 
     def _is_new(self, change: Change, tp: TopicPartition) -> bool:
         """Whether a partition that a conversion shows for the first time was truly new: without its
-        topic's other name it may have been held all along.
+        topic's other name it may have been held all along. A name that follows from the upgrade's
+        own target comes too late for that.
         """
-        return bool(self.names.ids(tp[0])) if change.by_k2 else self.names.name(tp[0]) is not None
+        if change.by_k2:
+            return bool(self.names.ids(tp[0]))
+        return tp[0] not in change.unnamed_topics and self.names.name(tp[0]) is not None
 
     def _end_hidden_holders(
         self, change: Change, member: Member, fresh: frozenset[TopicPartition]
     ) -> None:
         """A new owner behind a hole: the old one let go somewhere in it."""
-        for tp in fresh & self.life.holders.keys():
+        for tp in fresh.intersection(self.life.holders):
             for other_id in [m for m in self.life.holders[tp] if m != member.member_id]:
                 other = self.life.members[other_id]
                 if change.last_hole > other.current_offset:
@@ -299,7 +399,7 @@ class Membership:
                     ending = Ending("UNOBSERVED", hidden=True)
                     self.owners.end_requests(other, ending, moment)
                     self.owners.release(other, {tp}, ending, moment)
-                    self.stalls.watch_revocation(other, change.at, moment.offset)
+                    self.stalls.forget(other)
 
     def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
         """Whether what the member has now began with this operation: its state before is known and
@@ -339,6 +439,7 @@ class Membership:
             self.stalls.arm(member, change.at)
 
 
-def state_name(state: int) -> str:
+def state_name(state: int, protocol: str) -> str:
     """Kafka's name of a member state; a number it does not name yet is told as it is."""
-    return MEMBER_STATES.get(state) or f"STATE_{state}"
+    name = MEMBER_STATES.get(state) or f"STATE_{state}"
+    return name.replace("_PARTITIONS", "_TASKS") if protocol == STREAMS else name

@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from groupreplay.replay.change import Ending, Moment
+from groupreplay.replay.decisions.transitions import Transitions
 from groupreplay.replay.facts import HandOver, HeldPartition
 from groupreplay.replay.life import Life, Member, Span, Trail, Unit
 from groupreplay.replay.names import Names
@@ -36,7 +37,9 @@ class Owners(ABC):
         self._names = names
         self._output = output
         self._judge = judge
+        self.transitions: Transitions | None = None
         self._negative: set[tuple[int, str, int]] = set()
+        self._moved = 0
 
     # ------------------------------------------------------------ requests
 
@@ -46,7 +49,7 @@ class Owners(ABC):
         """Opens a hand-over for every partition newly asked back from a member (first K8 that has
         it pending). Returns how many there are.
         """
-        fresh = sorted(wanted - member.requests.keys())
+        fresh = sorted(wanted.difference(member.requests))
         for unit in fresh:
             member.requests[unit] = self._asked_row(member, unit, moment, observed)
         return len(fresh)
@@ -116,7 +119,18 @@ class Owners(ABC):
 
     def release(self, member: Member, gone: set[Unit], ending: Ending, moment: Moment) -> None:
         """Ends the spans of partitions that left a member."""
-        for unit in sorted(gone):
+        hole = moment.last_hole
+        commits = {
+            unit: None if ending.hidden else self._last_commit_at(unit, hole)
+            for unit in sorted(gone)
+        }
+        transitions = self.transitions
+        leaver = (
+            transitions.leaver(member, ending, moment, commits.values())
+            if transitions is not None and commits
+            else None
+        )
+        for unit, last_commit_at in commits.items():
             span = member.spans.pop(unit)
             holders = self._life.holders.get(unit, [])
             if member.member_id in holders:
@@ -137,9 +151,11 @@ class Owners(ABC):
             trail.released_offset = moment.offset
             trail.released_at_k2 = moment.by_k2
             self._life.unowned.add(unit)
-            trail.last_commit_at = (
-                None if ending.hidden else self._last_commit_at(unit, moment.last_hole)
-            )
+            trail.last_commit_at = last_commit_at
+            if transitions is not None and leaver is not None:
+                if unit in self._life.stops:
+                    transitions.end_stop(unit)
+                transitions.released(trail, span, leaver, ending, moment)
         if not member.spans:
             member.owns_since_at, member.owns_since_offset = -1, -1
 
@@ -160,12 +176,19 @@ class Owners(ABC):
                 stamped=self._life.stamps_assignments and not moment.by_k2,
             )
             self._life.holders.setdefault(unit, []).append(member.member_id)
-            if unit in self._life.trails:
+            if (trail := self._life.trails.get(unit)) is not None:
+                if self.transitions is not None:
+                    span = member.spans[unit]
+                    self.transitions.granted(trail, span, member, moment, observed)
                 self._grant(unit, member, moment, observed)
 
     def _grant(self, unit: Unit, member: Member, moment: Moment, observed: bool) -> None:
         trail = self._life.trails[unit]
         self._life.unowned.discard(unit)
+        if trail.released:
+            last = trail.released[-1]
+            same = last.member_id == member.member_id or last.end_reason == "REPLACED"
+            self._moved += not same
         for span in trail.released:
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
@@ -188,6 +211,18 @@ class Owners(ABC):
         trail.granted += trail.handed
         trail.released = []
         trail.handed = []
+
+    def take_moved(self) -> int:
+        """How many units came to another member than had them last, since this was asked before."""
+        moved, self._moved = self._moved, 0
+        return moved
+
+    def stop(self, member: Member, kept: frozenset[Unit], moment: Moment) -> None:
+        """A member of an eager group keeps partitions in a new generation."""
+        if self.transitions is not None:
+            hole = moment.last_hole
+            commits = {unit: self._last_commit_at(unit, hole) for unit in sorted(kept)}
+            self.transitions.stop(member, commits, moment)
 
     # ------------------------------------------------------------ what a unit is
 
@@ -242,6 +277,8 @@ class Owners(ABC):
             self._output.emit(span)
         trail.granted = []
         trail.granted_spans = []
+        if self.transitions is not None:
+            self.transitions.committed(trail, at, last_hole)
         self._drop_if_done(unit, trail)
 
     def _no_first_commit(self, trail: Trail) -> None:
@@ -252,6 +289,8 @@ class Owners(ABC):
             self._output.emit(span)
         trail.granted = []
         trail.granted_spans = []
+        if self.transitions is not None:
+            self.transitions.not_read(trail)
 
     def drop_untargeted(self, offset: int) -> None:
         """At a new target: a partition let go before it, and in nobody's target now, will have no
@@ -269,6 +308,8 @@ class Owners(ABC):
         """The life ends: nothing that waits can come any more."""
         for unit, trail in list(self._life.trails.items()):
             self._finish(unit, trail)
+        if self.transitions is not None:
+            self.transitions.end_stops()
 
     def finish(self, trail: Trail) -> None:
         """Tells the rows of a trail as they are: nothing can be added to them."""
@@ -277,6 +318,8 @@ class Owners(ABC):
             self._output.emit(span)
         for row in trail.handed:
             self._output.emit(row)
+        if self.transitions is not None:
+            self.transitions.dropped(trail)
 
     def _finish(self, unit: Unit, trail: Trail) -> None:
         self.finish(trail)

@@ -12,7 +12,19 @@ from groupreplay.records.consumer import ConsumerGroupCurrentMemberAssignmentVal
 from groupreplay.replay.assignment.owners import Owners
 from groupreplay.replay.change import Ending, Moment
 from groupreplay.replay.facts import HandOver, HeldPartition
-from groupreplay.replay.life import CLASSIC, CONSUMER, Member, Span, TopicPartition, Trail
+from groupreplay.replay.life import (
+    CLASSIC,
+    RECONCILING,
+    Life,
+    Member,
+    Span,
+    TopicPartition,
+    Trail,
+    Unit,
+)
+from groupreplay.replay.names import Names
+from groupreplay.replay.output import Output
+from groupreplay.replay.rules.judge import Judge
 
 
 class PartitionOwners(Owners):
@@ -37,7 +49,7 @@ class PartitionOwners(Owners):
             if observed
             else None,
             timeout_ms=member.rebalance_timeout_ms
-            if member.protocol == CONSUMER and observed
+            if member.protocol in RECONCILING and observed
             else None,
         )
 
@@ -128,7 +140,18 @@ class PartitionOwners(Owners):
             else:
                 self.finish(trail)
         life.trails = trails
+        self._rename_stops(new_topic)
         life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
+
+    def _rename_stops(self, new_topic: Mapping[TopicPartition, str | None]) -> None:
+        life = self._life
+        for tp in [tp for tp in life.stops if new_topic.get(tp) is None]:
+            if self.transitions is not None:
+                self.transitions.end_stop(tp)
+        stops, life.stops = life.stops, {}
+        for tp, stop in stops.items():
+            if (topic := new_topic[tp]) is not None:
+                life.stops[topic, tp[1]] = stop
 
     def forget_stamps(self, member: Member) -> None:
         """The member's K8 has no assignment epochs: its writer is older than 4.3."""
@@ -141,6 +164,27 @@ class PartitionOwners(Owners):
             self._life.commits.get((name, tp[1]), (None, -1)) if name is not None else (None, -1)
         )
         return at if last_hole <= offset else None
+
+
+class UntoldOwners(PartitionOwners):
+    """Who holds which task of a Streams group: for those who wait for it. The rows of tasks are
+    made by `replay.streams`, which knows processes and roles, so these are told to nobody.
+    """
+
+    def __init__(self, life: Life, names: Names, output: Output, judge: Judge) -> None:
+        super().__init__(life, names, Output(), judge)
+
+    def finish_all(self) -> None:
+        super().finish_all()
+        self._output.take()
+
+    def first_commit(self, unit: Unit, at: int, offset: int, last_hole: int) -> None:
+        super().first_commit(unit, at, offset, last_hole)
+        self._output.take()
+
+    def drop_untargeted(self, offset: int) -> None:
+        super().drop_untargeted(offset)
+        self._output.take()
 
 
 def _rename_member(member: Member, new_topic: Mapping[TopicPartition, str | None]) -> None:

@@ -21,7 +21,7 @@ from groupreplay.replay.change import Before, Moment
 from groupreplay.replay.facts import Stall
 from groupreplay.replay.life import (
     CLASSIC,
-    CONSUMER,
+    RECONCILING,
     Life,
     Member,
     TopicPartition,
@@ -46,8 +46,26 @@ class _Doubt:
     observed: bool = True
 
 
+class PartitionWaits:
+    """What a member in UNRELEASED_PARTITIONS waits for, and whom: of a consumer group."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+
+    def missing(self, member: Member) -> set[TopicPartition]:
+        """What it has not got of its target."""
+        return set(member.target - member.assigned) if member.target is not None else set()
+
+    def holding(self, tp: TopicPartition, member: Member) -> list[str]:
+        """The others that have it."""
+        return [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
+
+
 class Stalls:
-    """Waits, silences, limbo and fence loops of one life's members."""
+    """Waits, silences, limbo and fence loops of one life's members.
+
+    waits: by which a member's wait is judged; a streams group has its own.
+    """
 
     def __init__(self, life: Life, names: Names, output: Output, judge: Judge) -> None:
         self._life = life
@@ -55,6 +73,7 @@ class Stalls:
         self._output = output
         self._judge = judge
         self._unjudged: dict[str, _Doubt] = {}
+        self.waits = PartitionWaits(life)
 
     def new(
         self,
@@ -130,7 +149,7 @@ class Stalls:
 
     def _judge_wait(self, member: Member, at: int, doubt: _Doubt) -> None:
         self._set_waiting(member, self._missing(member))
-        held = {tp: others for tp in member.waiting if (others := self._others_holding(tp, member))}
+        held = {tp: others for tp in member.waiting if (others := self.waits.holding(tp, member))}
         if not held:
             self.end_wait(member, at, doubt.offset)
             return
@@ -150,16 +169,9 @@ class Stalls:
         is_waiting = (
             member.state == UNRELEASED_PARTITIONS
             and member.epoch != STATIC_LEAVE_EPOCH
-            and self._life.protocol == CONSUMER
+            and self._life.protocol in RECONCILING
         )
-        return (
-            set(member.target - member.assigned)
-            if is_waiting and member.target is not None
-            else set()
-        )
-
-    def _others_holding(self, tp: TopicPartition, member: Member) -> list[str]:
-        return [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
+        return self.waits.missing(member) if is_waiting else set()
 
     def arm(self, holder: Member, at: int) -> None:
         """A K8 in UNREVOKED_PARTITIONS armed its member's rebalance timer, which is a deadline for
@@ -168,13 +180,13 @@ class Stalls:
         if holder.revocation is None:
             return
         holder.revocation.partitions_held = len(holder.requests)
-        if holder.protocol == CONSUMER and holder.rebalance_timeout_ms >= 0:
+        if holder.protocol in RECONCILING and holder.rebalance_timeout_ms >= 0:
             holder.revocation.deadline_at = at + holder.rebalance_timeout_ms
         for member_id in {m for tp in holder.requests for m in self._life.waiters.get(tp, ())}:
             waiter = self._life.members.get(member_id)
             if waiter is not None and waiter.wait is not None:
                 waiter.wait.deadline_at = self._deadline(
-                    {m for tp in waiter.waiting for m in self._others_holding(tp, waiter)}
+                    {m for tp in waiter.waiting for m in self.waits.holding(tp, waiter)}
                 )
 
     def forget_deadlines(self) -> None:
@@ -185,7 +197,9 @@ class Stalls:
                     stall.deadline_at = None
 
     def _deadline(self, blockers: set[str]) -> int | None:
-        """When the last of the holders' rebalance timers runs out; None where a holder has none."""
+        """When the last of the holders' rebalance timers runs out; None where a holder has none, or
+        there is none.
+        """
         deadlines: list[int] = []
         for member_id in blockers:
             holder = self._life.members.get(member_id)
@@ -197,7 +211,7 @@ class Stalls:
             if deadline is None:
                 return None
             deadlines.append(deadline)
-        return max(deadlines)
+        return max(deadlines, default=None)
 
     def _set_waiting(self, member: Member, wanted: set[TopicPartition]) -> None:
         for tp in member.waiting - wanted:
@@ -336,7 +350,7 @@ class Stalls:
     def ask_back(self, member: Member, partitions: int, moment: Moment) -> None:
         """Partitions are asked back from a member: its SLOW_REVOCATION begins, if none is open."""
         if member.revocation is None:
-            timeout_ms = member.rebalance_timeout_ms if member.protocol == CONSUMER else -1
+            timeout_ms = member.rebalance_timeout_ms if member.protocol in RECONCILING else -1
             me = [member.member_id]
             stall = self.new("SLOW_REVOCATION", member, moment.at, moment.offset, me, partitions)
             stall.deadline_at = moment.at + timeout_ms if timeout_ms >= 0 else None
@@ -397,6 +411,14 @@ class Stalls:
             (member.owns_since_at, member.owns_since_offset),
         )
         return since if since[0] >= 0 and last_hole <= since[1] else None
+
+    def silent_ms(self, member: Member, at: int, last_hole: int) -> int | None:
+        """For how long a member has committed nothing of what it holds; None where it never did,
+        or where commits may be unseen.
+        """
+        since, offset = member.last_commit_at, member.last_commit_offset
+        is_unseen = last_hole > offset or not member.spans or self._hides_commits(member, offset)
+        return at - since if 0 <= since <= at and not is_unseen else None
 
     def _hides_commits(self, member: Member, since_offset: int) -> bool:
         """Whether the member may have committed since, unseen: commits that name a topic whose id

@@ -20,7 +20,9 @@ from groupreplay.replay.assignment import epochs as cause_names
 from groupreplay.replay.assignment.epochs import INFERRED, NONE, only
 from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
-from groupreplay.replay.change import Change
+from groupreplay.replay.change import Change, Generation
+from groupreplay.replay.decisions.modes import COOPERATIVE_STICKY
+from groupreplay.replay.decisions.profiles import note_k2, profile_of_k2
 from groupreplay.replay.life import CLASSIC, TopicPartition
 from groupreplay.replay.rules.of_groups import generation
 
@@ -58,13 +60,17 @@ def apply_classic(
         life.epoch is None or value.generation != life.epoch or cause is not None
     )
     found = cause or _find_cause(membership, value)
+    if raises and cause is None:  # a downgrade had no join phase
+        change.generation = _generation(membership, change, entry, value)
+    told = change.generation
+    note_k2(life, entry.offset, told.cooperative if told is not None else None)
     listed = {m.member_id for m in value.members}
     for member_id in [m for m in life.members if m not in listed]:
         membership.targets.assign(membership.members.touch(change, member_id), frozenset())
         membership.members.remove(change, member_id, entry.offset)
     for listed_member in value.members:
-        _set_member(membership, change, entry, listed_member, value.generation)
-    _inherit_targets(membership, change)
+        _set_member(membership, change, entry, listed_member, value)
+    _inherit(membership, change, same_generation=not raises)
     if raises:
         # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static
         # member does.
@@ -73,24 +79,69 @@ def apply_classic(
             if life.last_change_offset >= 0
             else life.birth_seen
         )
-        membership.epochs.open(value.generation, entry.ts_ms, entry.offset, found, observed)
+        place = entry.ts_ms, entry.offset
+        membership.epochs.open(value.generation, *place, found, observed, change.generation)
         moved = membership.targets.begin_epoch(value.generation)
         membership.epochs.target(value.generation, entry.ts_ms, moved)
         membership.owners.drop_untargeted(change.offset)
     membership.targets.forget_moves()
 
 
-def _inherit_targets(membership: Membership, change: Change) -> None:
+def _generation(
+    membership: Membership, change: Change, entry: Entry, value: GroupMetadataValue
+) -> Generation:
+    """What a K2 that raises the generation tells of the rebalance before it, read before it is
+    applied.
+    """
+    life, joined_at = membership.life, value.current_state_timestamp_ms
+    knows = bool(value.members) and joined_at >= 0
+    sync_ms = entry.ts_ms - joined_at if knows and entry.ts_ms >= joined_at else None
+    follows = life.epoch is not None and change.last_hole <= life.last_change_offset
+    cooperative = _is_cooperative(membership, value)
+    return Generation(
+        joined_at if knows else None,
+        sync_ms,
+        cooperative,
+        cooperative is False or (cooperative is None and value.protocol != COOPERATIVE_STICKY),
+        value.generation - life.epoch - 1 if follows and life.epoch is not None else None,
+    )
+
+
+def _is_cooperative(membership: Membership, value: GroupMetadataValue) -> bool | None:
+    """Whether members go on reading in a rebalance: by what they list as owned when they join, for
+    an assignor's name does not tell (a group may run cooperative-sticky eagerly). Only members that
+    had something in the generation before can show it.
+
+    None: nobody can, or an old client does not list anything. Source:
+    ConsumerCoordinator.metadata, which leaves ownedPartitions empty in an eager rebalance.
+    """
+    had = membership.life.members
+    shown = [
+        m.subscription for m in value.members if m.member_id in had and had[m.member_id].assigned
+    ]
+    if any(each is not None and each.owned_partitions for each in shown):
+        return True
+    is_told = all(each is not None and each.generation_id >= 1 for each in shown)
+    return False if shown and is_told else None
+
+
+def _inherit(membership: Membership, change: Change, *, same_generation: bool) -> None:
     """Static members that came back under new ids take their own partitions over."""
     life = membership.life
-    old = {m.instance_id: i for i, m in change.removed.items() if m.instance_id is not None}
+    old = {m.instance_id: m for m in change.removed.values() if m.instance_id is not None}
     for member_id, member in life.members.items() if old else ():
         if member.instance_id in old:
-            membership.targets.inherit((old[member.instance_id],), member_id)
+            before = old[member.instance_id]
+            membership.targets.inherit((before.member_id,), member_id)
+            membership.members.inherit_client(member, before, same_generation=same_generation)
 
 
 def _set_member(
-    membership: Membership, change: Change, entry: Entry, listed: GroupMember, generation: int
+    membership: Membership,
+    change: Change,
+    entry: Entry,
+    listed: GroupMember,
+    value: GroupMetadataValue,
 ) -> None:
     members = membership.members
     member = members.touch(change, listed.member_id)
@@ -98,9 +149,12 @@ def _set_member(
         member, listed.group_instance_id, listed.client_id, listed.client_host, CLASSIC
     )
     topics = listed.subscription.topics if listed.subscription is not None else ()
-    members.subscribe(member, topics, "", None, listed.rebalance_timeout_ms)
+    if listed.subscription is not None and listed.subscription.streams is not None:
+        members.run_in(member, listed.subscription.streams.process_id)
+    members.profile(member, profile_of_k2(listed, value.protocol))
+    members.subscribe(member, entry, topics, "", None, listed.rebalance_timeout_ms)
     held = assignment_of(listed)
-    members.assign(member, entry, Current(generation, -1, STABLE, held, frozenset()))
+    members.assign(member, entry, Current(value.generation, -1, STABLE, held, frozenset()))
     membership.targets.assign(member, held)
     change.offsets[listed.member_id] = entry.offset
 

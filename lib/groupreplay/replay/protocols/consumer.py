@@ -37,6 +37,7 @@ from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.topic_names import deduce_topic, learn_topic
 from groupreplay.replay.change import Change
+from groupreplay.replay.decisions.profiles import profile_of_k5
 from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_causes import Cause, find_cause
@@ -158,11 +159,13 @@ def _member_metadata(
         change.resubscribed.append(member)
     membership.members.subscribe(
         member,
+        entry,
         value.subscribed_topic_names,
         regex,
         value.server_assignor,
         value.rebalance_timeout_ms,
     )
+    membership.members.profile(member, profile_of_k5(value))
     if value.instance_id is not None:
         gone = change.removed.values()
         old = {m.member_id for m in gone if m.instance_id == member.instance_id}

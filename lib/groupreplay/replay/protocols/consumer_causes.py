@@ -46,14 +46,23 @@ def find_cause(membership: Membership, operation: Operation) -> Cause:
         joined = only([member_id for member_id, _ in came])
         return cause_names.JOIN, joined, EXACT if is_sure else INFERRED
     if found := _first_change(changed, (cause_names.SUBSCRIPTION, cause_names.REGEX)):
-        return *found, confidence
+        return *found, INFERRED if _is_in_doubt(life, operation, found[1]) else confidence
     if _topics_changed(membership, operation, hidden):
-        return cause_names.TOPIC_METADATA, None, confidence
+        # Where a part is lost it may have had a member's records.
+        return cause_names.TOPIC_METADATA, None, confidence if operation.is_whole else INFERRED
     if found := _first_change(changed, (cause_names.ASSIGNOR,)):
-        return *found, confidence
+        return *found, INFERRED if _is_in_doubt(life, operation, found[1]) else confidence
     if not hidden and _assignors_tie(life.members.values()):
         return cause_names.ASSIGNOR, None, INFERRED
     return cause_names.UNKNOWN_CAUSE, None, NONE
+
+
+def _is_in_doubt(life: Life, operation: Operation, member_id: str | None) -> bool:
+    """Whether a hole lies behind the K5 that is known of a member: it may have changed in it, or
+    have gone and come back.
+    """
+    member = life.members.get(member_id or "")
+    return member is not None and 0 <= member.described_offset < operation.last_hole
 
 
 def _assignors_tie(members: Iterable[Member]) -> bool:

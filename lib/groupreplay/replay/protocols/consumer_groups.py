@@ -25,10 +25,11 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import snapshot
 from groupreplay.replay.assignment import epochs
 from groupreplay.replay.change import Change
+from groupreplay.replay.facts import Fact
 from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.protocols import conversion
+from groupreplay.replay.protocols import conversion, streams_classic
 from groupreplay.replay.protocols.births import is_consumer_birth
 from groupreplay.replay.protocols.classic import apply_classic
 from groupreplay.replay.protocols.consumer import apply_consumer
@@ -44,10 +45,18 @@ from groupreplay.replay.rules.of_operations import (
     removal_without_epoch,
 )
 from groupreplay.replay.rules.tombstones import tombstone_order
+from groupreplay.replay.streams.generation import is_streams
 
 
 class ConsumerGroupMachine(GroupMachine):
-    """A life of a classic or consumer group, or of one that only commits."""
+    """A life of a classic or consumer group, or of one that only commits.
+
+    _streams: what a classic group of Kafka Streams has besides, None of any other.
+    """
+
+    def __init__(self, life: Life, home: Home) -> None:
+        super().__init__(life, home)
+        self._streams = streams_classic.restored(life, home.output)
 
     @classmethod
     def begins(cls, operation: Operation) -> bool:
@@ -63,14 +72,17 @@ class ConsumerGroupMachine(GroupMachine):
         cls, operation: Operation, home: Home, before: GroupMachine | None
     ) -> ConsumerGroupMachine | None:
         first = before is None
-        if before is not None:
-            before.end(Change.of(operation), removed=False)
         direction = conversion.direction_of(operation)
+        is_classic = direction is None and GroupMetadata in operation.kinds
+        if before is not None:
+            kind = CLASSIC if is_classic else CONSUMER
+            before.membership.judge.note(one_kind(before.life, operation, kind))
+            before.end(Change.of(operation), removed=False)
         online = direction is not None and conversion.is_online(operation, direction, False)
         if direction == conversion.DOWNGRADE or online or (direction is not None and not first):
             assert direction is not None
             return cls._begin_converted(operation, home, direction, online=online)
-        if direction is None and GroupMetadata in operation.kinds:
+        if is_classic:
             entry, value = _last_k2(operation)
             if value is None:
                 return None
@@ -119,7 +131,9 @@ class ConsumerGroupMachine(GroupMachine):
     # ------------------------------------------------------------ an operation
 
     def note_position(self, operation: Operation) -> None:
-        self._note_missing_epoch(operation.entries[0].last_hole)
+        last_hole = operation.entries[0].last_hole
+        self._note_missing_epoch(last_hole)
+        self.membership.epochs.note_hole(last_hole)
         super().note_position(operation)
 
     def apply(self, operation: Operation) -> GroupMachine | None:
@@ -134,7 +148,18 @@ class ConsumerGroupMachine(GroupMachine):
 
     def commit(self, entry: Entry, commit: OffsetCommit) -> GroupMachine | None:
         self._note_missing_epoch(entry.last_hole)
+        if self._streams is not None:
+            self._streams.commit(entry, commit)
         return super().commit(entry, commit)
+
+    def end(self, change: Change, *, removed: bool) -> None:
+        if self._streams is not None:
+            self._streams.end(change, removed=removed)
+        super().end(change, removed=removed)
+
+    def open_facts(self) -> list[Fact]:
+        rows = super().open_facts()
+        return rows if self._streams is None else rows + self._streams.open_facts()
 
     def note_phase(self, operation: Operation, phase: str) -> None:
         """A group with members of both protocols: since when, and who keeps it there."""
@@ -175,9 +200,19 @@ class ConsumerGroupMachine(GroupMachine):
         return machine
 
     def _apply_classic(self, operation: Operation, entry: Entry, value: GroupMetadataValue) -> None:
-        change = Change.of(operation)
+        change, life = Change.of(operation), self.life
+        # A state of a release that did not replay tasks.
+        is_new = self._streams is None and is_streams(life.protocol_name)
         apply_classic(self.membership, change, entry, value)
         self.membership.settle(change)
+        known = (
+            operation.last_hole <= life.last_change_offset
+            if life.last_change_offset >= 0
+            else life.birth_seen
+        )
+        self._streams = streams_classic.after(self._streams, life, self.home.output, value)
+        if self._streams is not None:
+            self._streams.apply(change, entry, value, known and not is_new)
 
     # ------------------------------------------------------------ consumer
 
@@ -249,8 +284,12 @@ class ConsumerGroupMachine(GroupMachine):
         if goes_over and online:
             self._convert_online(operation, direction, source)
             return self
+        if is_upgrade and not online and operation.entries[0].last_hole > life.last_change_offset:
+            return self._begin_unknown(operation)
         epoch_before = conversion.known_epoch(life, operation) if goes_over else None
+        chain = self.membership.churn.take() if goes_over else None
         self.end(Change.of(operation), removed=False)
+        self.membership.churn.go_on_with(chain)
         return self._begin_converted(
             operation,
             self.home,
@@ -259,6 +298,14 @@ class ConsumerGroupMachine(GroupMachine):
             before=life if goes_over else None,
             epoch_before=epoch_before,
         )
+
+    def _begin_unknown(self, operation: Operation) -> ConsumerGroupMachine:
+        """A consumer group behind a hole, in which the group before may have been deleted: a K2
+        tombstone opens one that only commits, too.
+        """
+        machine = self._succeeded(operation, CONSUMER, birth_seen=is_consumer_birth(operation))
+        machine._apply_consumer(operation)
+        return machine
 
     def _convert_online(self, operation: Operation, direction: str, source: str) -> None:
         life, membership = self.life, self.membership
@@ -326,8 +373,10 @@ def _last_k2(operation: Operation) -> tuple[Entry, GroupMetadataValue | None]:
 
 
 def _is_classic_birth(value: GroupMetadataValue) -> bool:
-    """Whether a K2 is the first of its group: a first generation, or the empty one before it."""
-    return value.generation <= 1 and (value.generation == 0 or bool(value.members))
+    """Whether a K2 is the first of its group: the empty one that a group may begin with, or that of
+    the first generation, whose members may all be gone by then.
+    """
+    return value.generation <= 1
 
 
 def _removes_consumer_group(operation: Operation) -> bool:

@@ -123,11 +123,12 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
     left_behind = _left_behind(membership, operation)
     _end_left_behind(membership, change, operation, left_behind)
     ids = _ids_in(operation)
-    _rename(
-        membership,
-        change,
-        _one_each({tp: _id_of(membership, tp, ids) for tp in _open_partitions(life)}, life),
-    )
+    change.unnamed_topics = {each for each in ids if membership.names.name(each) is None}
+    new_topic = {tp: _id_of(membership, tp, ids) for tp in _open_partitions(life)}
+    for tp in life.unowned:
+        # Nobody holds it, so nobody need ever have told the group its topic's id.
+        new_topic[tp] = new_topic[tp] or membership.names.given_id(tp[0])
+    _rename(membership, change, _one_each(new_topic, life))
     life.become(CONSUMER)
     membership.targets.forget_epoch()
     apply_consumer(

@@ -1,9 +1,9 @@
 """Findings of one life -> rows of `anomalies`.
 
 A broken rule is an `Anomaly` with the record that shows it; replay goes on. Checks are judged at
-operation end, but for those of record order (I4, I5, I14). Where a hole lies between a record and
-the one it is judged against, the check is suspended: what is missing may explain it. The same holds
-for what the log's beginning cut off.
+operation end, but for those of record order (I4, I5, I14; T1, T3, T4, T15, T18, T19). Where a hole
+lies between a record and the one it is judged against, the check is suspended: what is missing may
+explain it. The same holds for what the log's beginning cut off.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Final
 
 from groupreplay.records.classic import GroupMetadataValue
 from groupreplay.records.entries import Entry
-from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
+from groupreplay.replay.life import CLASSIC, CONSUMER, STREAMS, Life, Member
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
 
@@ -21,10 +21,16 @@ behind longer should have been fenced.
 
 
 def one_kind(life: Life, operation: Operation, kind: str) -> Iterator[Finding]:
-    """I18: records of a kind that the group is not, without a conversion."""
-    if life.protocol in (CLASSIC, CONSUMER) and operation.last_hole <= life.last_change_offset:
+    """I18, and T20 where a streams group is one of them: records of a kind that the group is not,
+    without a conversion. A streams group lives as far as its last K17 shows: later records may be
+    tombstones of one that a hole hides the end of.
+    """
+    kinds = (CLASSIC, CONSUMER, STREAMS)
+    shown = life.epoch_offset if life.protocol == STREAMS else life.last_change_offset
+    if life.protocol in kinds and operation.last_hole <= shown:
         params = {"kind": kind, "protocol": life.protocol}
-        yield Finding("I18", operation.ts_ms, operation.offset, "OTHER_KIND", params)
+        rule = "T20" if STREAMS in (kind, life.protocol) else "I18"
+        yield Finding(rule, operation.ts_ms, operation.offset, "OTHER_KIND", params)
 
 
 def generation(

@@ -56,7 +56,7 @@ def release_before_grant(
     life: Life, entry: Entry, member: Member, fresh: frozenset[TopicPartition]
 ) -> Iterator[Finding]:
     """I14: who else still has what a member now gets, by the records so far."""
-    for tp in fresh & life.holders.keys():
+    for tp in fresh.intersection(life.holders):
         for other_id in life.holders[tp]:
             other = life.members.get(other_id)
             if (

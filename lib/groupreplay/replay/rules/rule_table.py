@@ -8,25 +8,17 @@ checked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
-ERROR = "ERROR"
-WARN = "WARN"
-INFO = "INFO"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """name: value of anomalies.rule.
-    exceptions: where it need not hold, by broker version.
-    """
-
-    name: str
-    severity: str
-    meaning: str
-    exceptions: str = ""
-
+from groupreplay.replay.rules.rule import ERROR, INFO, WARN, Rule
+from groupreplay.replay.rules.streams_classic_rule_table import (
+    STREAMS_CLASSIC_DETAILS,
+    STREAMS_CLASSIC_RULES,
+)
+from groupreplay.replay.rules.streams_rule_table import (
+    STREAMS_GROUP_DETAILS,
+    STREAMS_GROUP_RULES,
+)
 
 RULES: dict[str, Rule] = {
     rule.name.split("_", 1)[0]: rule
@@ -147,7 +139,7 @@ RULES: dict[str, Rule] = {
             "after a change of leader",
         ),
     )
-}
+} | {**STREAMS_CLASSIC_RULES, **STREAMS_GROUP_RULES}
 
 OTHER_RULES: Final[Mapping[str, Rule]] = {
     rule.name: rule
@@ -213,6 +205,8 @@ DETAILS: Final[Mapping[str, str]] = {
         "the group is also in partition {partitions} of the offsets topic; each is replayed as a"
         " life of its own"
     ),
+    **STREAMS_CLASSIC_DETAILS,
+    **STREAMS_GROUP_DETAILS,
 }
 """Code of a finding -> its sentence; the names in braces are its parameters, whose kinds
 `report.joins.sentences` knows.

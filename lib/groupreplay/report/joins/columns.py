@@ -50,6 +50,13 @@ def instants(*names: str) -> list[Column]:
     return [instant(sf.col(name), name) for name in names]
 
 
+def durations(*names: str) -> list[Column]:
+    """The `*_ms` columns of `replayed`, by name; NULL where the clocks of two machines make one
+    negative.
+    """
+    return [sf.when(sf.col(name) >= 0, sf.col(name)).alias(name) for name in names]
+
+
 def night(context: ReportContext) -> list[Column]:
     """cluster, logical_date: every table begins with them."""
     return [
@@ -70,3 +77,11 @@ def fact_columns(context: ReportContext) -> list[Column]:
         integer("log_incarnation"),
     ]
     return [*night(context), *place]
+
+
+def duration_ms(since: str, until: str) -> Column:
+    """From one time in ms to another. NULL without both; never negative: lines are written a moment
+    after what they tell of.
+    """
+    passed = sf.col(until) - sf.col(since)
+    return sf.when(passed.isNotNull(), sf.greatest(sf.lit(0), passed))

@@ -7,7 +7,17 @@ from datetime import date
 
 from pyspark.sql import DataFrame
 
-from groupreplay.config.model import GroupsConfig, GroupThresholds, Thresholds
+from groupreplay.config.model import (
+    BrokersConfig,
+    ClientVersions,
+    GroupsConfig,
+    GroupThresholds,
+    ReadinessConfig,
+    StaticConfig,
+    Thresholds,
+    WavesConfig,
+    WhatIfConfig,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +32,7 @@ class ReportContext:
     thresholds_by_group: what differs from thresholds, for patterns of groups;
         `report.joins.thresholds` tells what counts.
     groups: which of them were replayed.
+    brokers, waves, static, what_if, readiness, clients: as configured.
     owners: group_id, team, contact, small enough to broadcast: `report.joins.owners` makes it;
         None: nobody knows.
     """
@@ -37,3 +48,9 @@ class ReportContext:
     thresholds_by_group: tuple[GroupThresholds, ...] = ()
     owners: DataFrame | None = None
     groups: GroupsConfig = field(default_factory=GroupsConfig)
+    brokers: BrokersConfig = field(default_factory=BrokersConfig)
+    waves: WavesConfig = field(default_factory=WavesConfig)
+    static: StaticConfig = field(default_factory=StaticConfig)
+    what_if: WhatIfConfig = field(default_factory=WhatIfConfig)
+    readiness: ReadinessConfig = field(default_factory=ReadinessConfig)
+    clients: tuple[ClientVersions, ...] = ()

@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import FACTS, Chain, GroupSnapshot, MemberLife, Stall
-from groupreplay.report.joins.columns import fact_columns, instant, sane_ms
+from groupreplay.report.joins.columns import fact_columns, instant, integer, sane_ms
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import EVIDENCE_TYPE
 from groupreplay.report.joins.evidence_stalls import evidence_stalls
@@ -40,13 +40,34 @@ STALL_THRESHOLDS: Final = {
     "SYNC_NEVER_COMPLETES": "sync_never_completes_ms",
     "COORDINATOR_UNAVAILABLE": "coordinator_unavailable_ms",
     "ASSIGNOR_FAILED": "assignor_failed_ms",
+    "LEARNER_NEVER_READY": "learner_ms",
+    "TASK_UNASSIGNED": "task_unassigned_ms",
+    "FOLLOWUP_MISSING": "followup_missing_ms",
+    "PROBE_MISSED": "probe_missed_ms",
+    "VERSION_MIXED": "version_mixed_ms",
+    "RESTORING": "restoring_ms",
+    "ASSIGNMENT_ERROR": "assignment_error_ms",
+    "SHUTDOWN_REQUESTED": "shutdown_requested_ms",
+    "DUPLICATE_PROCESS_ID": "duplicate_process_id_ms",
+    "TOPOLOGY_NOT_READY": "topology_not_ready_ms",
+    "STALE_TOPOLOGY": "stale_topology_ms",
 }
-"""Reason -> field of Thresholds, ms. A reason that is not here gives no rows."""
+"""Reason -> field of Thresholds, ms."""
+
+COUNT_THRESHOLDS: Final = {
+    "LEARNER_NEVER_READY": "learner_probes",
+    "PROBING_LOOP": "probing_loop_count",
+}
+"""Reason -> field of Thresholds: how often what the stall counts must have happened. A reason that
+is above too must reach both; a stall of a reason in neither gives no rows.
+"""
 
 CHAIN_THRESHOLDS: Final = {
     "FENCE_LOOP": ("fence_loop_count", "fence_loop_window_ms"),
     "EPOCH_STORM": ("epoch_storm_count", "epoch_storm_window_ms"),
     "REJECTED_LOOP": ("rejected_loop_count", "rejected_loop_window_ms"),
+    "HANDOVER_BOUNCED": ("bounce_count", "bounce_window_ms"),
+    "REBALANCE_LOOP": ("rebalance_loop_count", "rebalance_loop_window_ms"),
 }
 """Reason -> fields of Thresholds: repetitions, and the window they must fall into, ms."""
 
@@ -64,18 +85,12 @@ _SPANS = "array<struct<first: int, last: int>>"
 
 def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: bool) -> DataFrame:
     """Rows of `replayed`, one an episode, with `episode`: since_ms, until_ms (NULL while open),
-    repetitions (NULL for stalls).
+    repetitions (NULL for stalls that count nothing).
 
     of_members: those of members, else those of whole groups (member_id NULL).
     """
     is_member = sf.col("member_id").isNotNull()
-    facts = staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)).withColumns(
-        {
-            "evidence": sf.lit(None).cast(EVIDENCE_TYPE),
-            "detail_code": sf.when(sf.size("epochs") == 2, "EPOCHS_APART"),
-            "detail_params": sf.when(sf.size("epochs") == 2, sf.expr(_EPOCHS_APART)),
-        }
-    )
+    facts = _with_details(staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)))
     of_lines = evidence_stalls(staged, context)
     if of_lines is not None:
         facts = facts.unionByName(of_lines, allowMissingColumns=True)
@@ -83,6 +98,21 @@ def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: boo
     is_stall = sf.col("kind") == Stall.KIND
     episodes = sf.when(is_stall, _stall_episodes(context)).otherwise(_chain_episodes(context))
     return facts.withColumn("episode", sf.explode(episodes))
+
+
+def _with_details(facts: DataFrame) -> DataFrame:
+    """facts with what the tables say of them: detail_code, detail_params; evidence is NULL."""
+    is_apart = sf.size("epochs") == 2
+    params = sf.when(
+        sf.col("detail_code").isNotNull(), sf.map_from_arrays("detail_names", "detail_values")
+    )
+    return facts.withColumns(
+        {
+            "evidence": sf.lit(None).cast(EVIDENCE_TYPE),
+            "detail_params": sf.when(is_apart, sf.expr(_EPOCHS_APART)).otherwise(params),
+            "detail_code": sf.when(is_apart, "EPOCHS_APART").otherwise(sf.col("detail_code")),
+        }
+    ).drop("detail_names", "detail_values")
 
 
 def episode_columns(context: ReportContext) -> list[Column]:
@@ -130,16 +160,16 @@ def _by_reason(fields: Mapping[str, str], context: ReportContext) -> Column:
 
 def _stall_episodes(context: ReportContext) -> Column:
     limit = _by_reason(STALL_THRESHOLDS, context)
+    least = _by_reason(COUNT_THRESHOLDS, context)
+    times = sf.col("repetitions")
     since, until = sane_ms(sf.col("since_at")), sane_ms(sf.col("until_at"))
-    is_stuck = sf.col("start_observed") & (
-        sf.coalesce(until, sf.lit(context.as_of_ms)) - since >= limit
-    )
+    lasted_ms = sf.coalesce(until, sf.lit(context.as_of_ms)) - since
+    has_limit = limit.isNotNull() | least.isNotNull()
+    is_long = limit.isNull() | (lasted_ms >= limit)
+    is_often = least.isNull() | (sf.coalesce(times, sf.lit(0)) >= least)
+    is_stuck = sf.col("start_observed") & has_limit & is_long & is_often
     whole = sf.array(
-        sf.struct(
-            since.alias("since_ms"),
-            until.alias("until_ms"),
-            sf.lit(None).cast("int").alias("repetitions"),
-        )
+        sf.struct(since.alias("since_ms"), until.alias("until_ms"), integer("repetitions"))
     )
     return sf.when(is_stuck, whole).otherwise(sf.array().cast(_EPISODES))
 

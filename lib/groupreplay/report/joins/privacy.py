@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, Struc
 
 from groupreplay.config.model import PRIVATE_FIELDS, PrivacyConfig
 from groupreplay.report.joins.quotes import FAULTS, QUOTES, shown_quote
-from groupreplay.report.joins.sentences import Kind, of_kind, rendered
+from groupreplay.report.joins.sentences import Kind, is_of_kind, rendered
 from groupreplay.report.table_spec import TableSpec
 
 DIGITS: Final = 24
@@ -42,12 +42,14 @@ MEMBERS: Final = frozenset(
             "granted_to",
             "next_member_id",
             "replaced_by",
+            "process_id",
         ),
         *("blocked_by", "waiting_on", "members_missing", "members_dropped"),
     }
 )
 """Columns of one member id, or of an array of them, in whatever table. A spec names others that its
-table alone has.
+table alone has. Ids of Kafka Streams processes are random uuids, which stay as those of members do;
+one of another form was chosen by a client.
 """
 
 LEFT_OUT: Final = ".."
@@ -129,7 +131,7 @@ def hidden(spec: TableSpec, frame: DataFrame, keys: HashKeys | None) -> DataFram
         if replaced is not None:
             changed[column.name] = replaced
     for said in spec.sentences:
-        changed[said.params] = _params(sf.col(said.params), keys)
+        changed[said.params] = _params(sf.col(said.code), sf.col(said.params), keys)
     if changed:
         frame = frame.withColumns(changed)
     # A step of its own: within one, Spark may take a name in a lambda for the column that is new.
@@ -139,24 +141,33 @@ def hidden(spec: TableSpec, frame: DataFrame, keys: HashKeys | None) -> DataFram
     return frame
 
 
-def _params(params: Column, keys: HashKeys) -> Column:
+def _params(code: Column, params: Column, keys: HashKeys) -> Column:
     """Parameters of a sentence, each hidden as what it is. One of no known kind is left out."""
 
+    def listed(value: Column, hide: Callable[[Column], Column]) -> Column:
+        shown = sf.to_json(sf.transform(sf.from_json(value, "array<string>"), hide))
+        return sf.coalesce(shown, sf.lit("[]"))
+
     def members(value: Column) -> Column:
-        each = sf.from_json(value, "array<string>")
-        return sf.to_json(sf.transform(each, lambda member: _member(member, keys)))
+        return listed(value, lambda member: _member(member, keys))
+
+    def hosts(value: Column) -> Column:
+        return listed(value, lambda host: keys.hashed("client_host", host))
 
     def shown(name: Column, value: Column) -> Column:
-        known = name.isin(of_kind(Kind.CLEAR)) | (
-            name.isin(of_kind(Kind.ASSIGNOR)) & value.isin(*ASSIGNORS)
+        known = is_of_kind(code, name, Kind.CLEAR, Kind.LIST) | (
+            is_of_kind(code, name, Kind.ASSIGNOR) & value.isin(*ASSIGNORS)
         )
         if not keys.hides_members:
-            known |= name.isin(of_kind(Kind.MEMBER) + of_kind(Kind.MEMBERS))
+            known |= is_of_kind(code, name, Kind.MEMBER, Kind.MEMBERS)
+        if "client_host" not in keys.fields:
+            known |= is_of_kind(code, name, Kind.HOSTS)
         return (
             sf.when(known, value)
-            .when(name.isin(of_kind(Kind.MEMBER)), _member(value, keys))
-            .when(name.isin(of_kind(Kind.MEMBERS)), sf.coalesce(members(value), sf.lit("[]")))
-            .when(name.isin(of_kind(Kind.QUOTE)), _quote(value, keys, QUOTES))
+            .when(is_of_kind(code, name, Kind.MEMBER), _member(value, keys))
+            .when(is_of_kind(code, name, Kind.MEMBERS), members(value))
+            .when(is_of_kind(code, name, Kind.HOSTS), hosts(value))
+            .when(is_of_kind(code, name, Kind.QUOTE), _quote(value, keys, QUOTES))
             .otherwise(LEFT_OUT)
         )
 
@@ -181,6 +192,12 @@ def _replaced(
         return _replaced_structs(spec, value, kind.elementType, keys)
     if name in FIELDS:
         return keys.hashed(name, value) if name in keys.fields else None
+    if name in spec.hosts:
+        return _hosts(value, kind, keys)
+    if name in spec.assignors:
+        return _assignors(value, kind)
+    if name in spec.tags:
+        return _tags(value, keys)
     if name in MEMBERS | spec.members:
         if not keys.hides_members:
             return None
@@ -206,9 +223,9 @@ def _replaced(
 def _replaced_structs(
     spec: TableSpec, value: Column, kind: StructType, keys: HashKeys
 ) -> Column | None:
-    strings = [each.name for each in kind if isinstance(each.dataType, StringType)]
-    if (FIELDS | MEMBERS | spec.members).isdisjoint(strings):
+    if (FIELDS | MEMBERS | spec.members).isdisjoint(_texts_in(kind)):
         return None
+    strings = [each.name for each in kind if isinstance(each.dataType, StringType)]
 
     def replaced(element: Column) -> Column:
         fields: list[Any] = []
@@ -226,6 +243,47 @@ def _replaced_structs(
         return sf.struct(*fields)
 
     return sf.transform(value, replaced)
+
+
+def _texts_in(kind: StructType) -> Iterator[str]:
+    """Names of the texts of a struct, and of structs in arrays in it."""
+    for each in kind:
+        if isinstance(each.dataType, StringType):
+            yield each.name
+        elif isinstance(each.dataType, ArrayType) and isinstance(
+            each.dataType.elementType, StructType
+        ):
+            yield from _texts_in(each.dataType.elementType)
+
+
+def _hosts(value: Column, kind: DataType, keys: HashKeys) -> Column | None:
+    if "client_host" not in keys.fields:
+        return None
+    if isinstance(kind, ArrayType):
+        return sf.transform(value, lambda each: keys.hashed("client_host", each))
+    return keys.hashed("client_host", value)
+
+
+def _assignors(value: Column, kind: DataType) -> Column:
+    """As in sentences: a name that is not Kafka's own is what a client calls itself."""
+
+    def shown(each: Column) -> Column:
+        return sf.when(each.isNull() | each.isin(*ASSIGNORS), each).otherwise(LEFT_OUT)
+
+    return sf.transform(value, shown) if isinstance(kind, ArrayType) else shown(value)
+
+
+def _tags(value: Column, keys: HashKeys) -> Column:
+    """Racks and zones as a rule, so hashed as hosts are; but a client may say anything there, so
+    whatever is hidden, they are.
+    """
+
+    def each(entry: Column) -> Column:
+        return sf.struct(
+            keys.hashed("client_host", entry["key"]), keys.hashed("client_host", entry["value"])
+        )
+
+    return sf.map_from_entries(sf.transform(sf.map_entries(value), each))
 
 
 def _asker(

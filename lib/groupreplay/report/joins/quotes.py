@@ -37,13 +37,15 @@ _CLIENT_REASONS: Final = (
     "need to revoke partitions and re-join",
     "need to re-join with the given member-id: {member}",
     "triggered followup rebalance scheduled for {number}",
+    "Shutdown requested",
+    "Active tasks corrupted",
     "rebalance enforced by user",
     "rebalance failed due to {exception}",
     "encountered {error} from {response} response",
     "cached metadata has changed",
     "subscription has changed",
 )
-"""AbstractCoordinator, ConsumerCoordinator and StreamsPartitionAssignor of the Java client."""
+"""AbstractCoordinator, ConsumerCoordinator and StreamThread of the Java client."""
 
 _ASSIGNORS_SAY: Final = (
     "Partitions were left unassigned",
@@ -120,6 +122,10 @@ _CLAUSES: Final = (
     "{number} bytes too many",
     "{number} bytes, too short for a type",
     "{number} bytes, too short for a version",
+    "a text is no modified UTF-8",
+    "it does not parse",
+    "no user data",
+    "NEWER_STREAMS_METADATA: version {number}, latest {number}",
     "no value",
     "value is cut",
     "not JSON",
@@ -212,6 +218,7 @@ _SHOWN: Final = {
     "exception": f"(?:{'|'.join(_EXCEPTIONS)})Exception",
     "error": f"(?:{'|'.join(ERRORS.values())})",
     "place": "(?:key: |(?:key|value) of type -?[0-9]+(?:, version -?[0-9]+)?: "
+    "|streams user data of [0-9]+ members?, (?:subscription|assignment): "
     "|record [0-9]+ of the batch: )?",
     "more": "(?:[.]?, and so [0-9]+ more lines)?",
     "response": "(?:JOIN_GROUP|SYNC_GROUP|HEARTBEAT|LEAVE_GROUP|JoinGroup|SyncGroup|Heartbeat)",

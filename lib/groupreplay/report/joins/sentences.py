@@ -42,6 +42,29 @@ STUCK_DETAILS: Final[Mapping[str, str | tuple[str, ...]]] = {
     ),
     "NOT_THERE": "{attempts} requests were told that the coordinator is not there",
     "NO_TARGET": (": ", "{attempts} attempts, the last for epoch {epoch}", "{reason}"),
+    "LEARNER_GROWS": (
+        "{task} is growing and never ready: {first_sum} to {last_sum} offsets over {probes} probes"
+    ),
+    "LEARNER_STANDS": "{task} is flat: {last_sum} offsets over {probes} probes",
+    "LEARNER_NO_SUM": "{task} is flat: it reported no offsets over {probes} probes",
+    "LEARNERS": "still learning: {learners}",
+    "NO_BUDGET": (
+        "budget: {misplaced} tasks are not where they should be and have no replica there"
+    ),
+    "FALLBACK_ASSIGNOR": "fallback: the leader could not fetch the lags of tasks",
+    "BOUNCED": "{task} went back, {gap} records short",
+    "BOUNCED_ONLY": "{task} went back",
+    "UNASSIGNED": ("; ", "nobody runs {tasks}", "last run by {from_member}"),
+    "FOLLOWUP_DUE": "{member} was to join again at once",
+    "PROBE_DUE": "{member} was to join again at {scheduled_at} ms",
+    "LOOP_CAUSES": "causes: {causes}",
+    "VERSIONS": ("; ", "metadata versions {lowest} and {highest}", "the lower one: {members}"),
+    "RESTORE": "{task} is being restored: {first_sum} to {last_sum} offsets",
+    "ERROR_CODE": "the leader told all members {error_code}",
+    "ASKED": "{member} asked for it",
+    "TWO_HOSTS": "process {process} is on {hosts}",
+    "TOPOLOGY": "topology epoch {topology_epoch}, validated {validated_epoch}",
+    "STALE": "topology epoch {member_topology_epoch} of the member, {topology_epoch} of the group",
 }
 """Of what is stuck. Of several clauses, which the first text joins, those are said whose parameters
 are all there.
@@ -60,22 +83,28 @@ class Kind(Enum):
 
     CLEAR: numbers, topics and words of this package; never hidden.
     MEMBER: a member id.
-    MEMBERS: a JSON array of member ids. The sentence has them with commas between.
+    LIST: a JSON array of what is clear: tasks, causes. The sentence has them with commas between.
+    MEMBERS: a JSON array of member ids, said likewise.
+    HOSTS: a JSON array of hosts, said likewise.
     ASSIGNOR: a name that the client chose; Kafka's own names stay.
     QUOTE: what a broker or client wrote; shown as a whole where Kafka itself says so.
     """
 
     CLEAR = "CLEAR"
+    LIST = "LIST"
     MEMBER = "MEMBER"
     MEMBERS = "MEMBERS"
+    HOSTS = "HOSTS"
     ASSIGNOR = "ASSIGNOR"
     QUOTE = "QUOTE"
 
 
 PARAMETERS: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys(("member", "other_member", "holder"), Kind.MEMBER),
+    **dict.fromkeys(("member", "other_member", "holder", "from_member", "process"), Kind.MEMBER),
     **dict.fromkeys(("holders", "members_missing", "members_dropped"), Kind.MEMBERS),
     **dict.fromkeys(("message", "reason"), Kind.QUOTE),
+    **dict.fromkeys(("tasks", "learners", "causes", "codes", "inputs"), Kind.LIST),
+    "hosts": Kind.HOSTS,
     "assignor": Kind.ASSIGNOR,
     **dict.fromkeys(
         (
@@ -83,12 +112,23 @@ PARAMETERS: Final[Mapping[str, Kind]] = {
             *("other", "epoch", "target_epoch", "assignment_epoch", "previous", "before"),
             *("kind", "protocol", "what", "ms", "timeout_ms", "ts_ms", "records", "offsets"),
             *("kept_leader_epoch", "dropped_leader_epoch", "found"),
-            *("error", "attempts", "joined"),
+            *("error", "attempts", "joined", "task", "first_sum", "last_sum", "probes"),
+            *("misplaced", "gap", "scheduled_at", "lowest", "highest", "error_code"),
+            *("entries", "times", "joins", "version"),
+            *("topology_epoch", "validated_epoch", "member_topology_epoch"),
+            *("extra", "subtopology", "standbys", "replicas"),
         ),
         Kind.CLEAR,
     ),
 }
-"""Parameter -> what it is, in every sentence. One that is not here is hidden whole."""
+"""Parameter -> what it is, in every sentence but those of `OF_CODES`. One that is not here is
+hidden whole.
+"""
+
+OF_CODES: Final[Mapping[tuple[str, str], Kind]] = {("VERSIONS", "members"): Kind.MEMBERS}
+"""(Code, parameter) -> what it is in that sentence alone: elsewhere `members` counts them."""
+
+_LISTED: Final = (Kind.LIST, Kind.MEMBERS, Kind.HOSTS)
 
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
@@ -104,9 +144,13 @@ def _clauses(code: str) -> tuple[str, ...]:
     return ("", sentence) if isinstance(sentence, str) else sentence
 
 
-def of_kind(kind: Kind) -> list[str]:
-    """The parameters that are of a kind."""
-    return [name for name, its in PARAMETERS.items() if its is kind]
+def is_of_kind(code: Column, parameter: Column, *kinds: Kind) -> Column:
+    """Whether a parameter is of one of these kinds in the sentence of a code."""
+    is_one = parameter.isin([name for name, its in PARAMETERS.items() if its in kinds])
+    for (own, name), its in OF_CODES.items():
+        is_its = (code == own) & (parameter == name)
+        is_one = sf.when(is_its, sf.lit(its in kinds)).otherwise(is_one)
+    return is_one
 
 
 def params_of(**values: Column) -> Column:
@@ -138,7 +182,7 @@ def rendered(code: Column, params: Column) -> Column:
         value = sf.element_at(params, piece)
         listed = sf.array_join(sf.from_json(value, "array<string>"), ", ")
         return sf.when(place % 2 == 0, piece).otherwise(
-            sf.when(piece.isin(of_kind(Kind.MEMBERS)), listed).otherwise(value)
+            sf.when(is_of_kind(code, piece, *_LISTED), sf.coalesce(listed, value)).otherwise(value)
         )
 
     def clause(pieces: Column) -> Column:

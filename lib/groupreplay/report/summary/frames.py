@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
 from groupreplay.config.model import TEXT_KINDS
+from groupreplay.report.summary import decisions_frames, streams_frames
 from groupreplay.report.summary.model import SEVERITIES, Coverage
 from groupreplay.report.tables.coverage import NO_SOURCE
 
@@ -238,6 +239,17 @@ SUMMARY_QUERIES: Final = (
     SummaryQuery("slowest", ("revocation_latencies",), _slowest),
     SummaryQuery("stuck_reasons", ("stuck_members", "stuck_groups"), _stuck_reasons),
     SummaryQuery("stuck", ("stuck_members", "stuck_groups"), _episodes),
+    SummaryQuery("streams_apps", ("streams_rebalances",), streams_frames.apps),
+    SummaryQuery("misplaced", ("streams_rebalances",), streams_frames.misplaced),
+    SummaryQuery("learners", ("task_assignments",), streams_frames.learners),
+    SummaryQuery("learners_total", ("task_assignments",), streams_frames.learners_total),
+    SummaryQuery("task_moves", ("task_handovers",), streams_frames.moves),
+    SummaryQuery("idlest", ("task_handovers",), streams_frames.idlest),
+    SummaryQuery("loops", ("stuck_groups",), streams_frames.loops),
+    SummaryQuery("flip_tiers", ("readiness",), decisions_frames.tiers),
+    SummaryQuery("flips", ("readiness",), decisions_frames.flips),
+    SummaryQuery("costliest_wave", ("departure_waves",), decisions_frames.costliest_wave),
+    SummaryQuery("worst_group", ("group_days",), decisions_frames.worst_group),
     SummaryQuery("coverage", ("coverage",), _coverage),
     SummaryQuery("undecoded", ("undecoded",), _undecoded),
     SummaryQuery("anomalies", ("anomalies",), _anomalies),

@@ -7,9 +7,12 @@ has NULL. Names of phases, outcomes, reasons and rules are open enums, as in the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date
 from typing import Any, Final
+
+from groupreplay.report.summary.decisions_model import Decisions
+from groupreplay.report.summary.streams_model import Streams
 
 NOT_APPLICABLE: Final = "NOT_APPLICABLE"
 """The phase of groups that cannot take part in the migration."""
@@ -282,7 +285,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class NightSummary:
-    """One night of one cluster. as_of_ms: None where nothing was ever read."""
+    """One night of one cluster.
+
+    as_of_ms: None where nothing was ever read.
+    page: where its page is, None where none was written.
+    """
 
     cluster: str
     logical_date: date
@@ -290,7 +297,10 @@ class NightSummary:
     migration: Migration = Migration()
     hand_overs: HandOvers = HandOvers()
     stuck: Stuck = Stuck()
+    streams: Streams = field(default_factory=Streams)
+    decisions: Decisions = field(default_factory=Decisions)
     seen: Seen = Seen()
+    page: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The same as objects, lists, strings, numbers and None; a date as YYYY-MM-DD. Keys are

@@ -7,6 +7,13 @@ from dataclasses import fields
 from datetime import date
 from typing import Any, TypeVar
 
+from groupreplay.report.summary.decisions_model import (
+    CostlyWave,
+    Decisions,
+    FlipGroup,
+    TierGroups,
+    WorstGroup,
+)
 from groupreplay.report.summary.model import (
     SEVERITIES,
     Blocker,
@@ -26,6 +33,15 @@ from groupreplay.report.summary.model import (
     Stuck,
     StuckEpisode,
     UndecodedRows,
+)
+from groupreplay.report.summary.streams_model import (
+    IdleTask,
+    Learner,
+    MisplacedApp,
+    Streams,
+    StreamsApps,
+    StreamsLoop,
+    TaskMoves,
 )
 
 SummaryRow = Mapping[str, Any]
@@ -51,6 +67,8 @@ def night_summary(
         migration=_migration(found),
         hand_overs=_hand_overs(found),
         stuck=_stuck(found),
+        streams=_streams(found),
+        decisions=_decisions(found),
         seen=_seen(found),
     )
 
@@ -126,6 +144,52 @@ def _stuck(found: Found) -> Stuck:
                 ),
             )
         ),
+    )
+
+
+def _streams(found: Found) -> Streams:
+    def parts(part: Callable[..., Part], query: str, order: Callable[[Part], Any]) -> Any:
+        return tuple(sorted(_parts(part, found.get(query, ())), key=order))
+
+    return Streams(
+        apps=parts(StreamsApps, "streams_apps", lambda each: each.protocol),
+        misplaced=parts(
+            MisplacedApp, "misplaced", lambda each: (-each.tasks_misplaced, each.group_id)
+        ),
+        learners=parts(
+            Learner, "learners", lambda each: (each.since_at_ms, each.group_id, each.task_id)
+        ),
+        learners_total=sum(row["learners"] for row in found.get("learners_total", ())),
+        moves=parts(TaskMoves, "task_moves", lambda each: (each.kind or "", each.outcome)),
+        idlest=parts(IdleTask, "idlest", lambda each: (-each.idle_ms, each.group_id, each.task_id)),
+        loops=parts(
+            StreamsLoop, "loops", lambda each: (each.since_at_ms, each.group_id, each.reason)
+        ),
+    )
+
+
+def _decisions(found: Found) -> Decisions:
+    flips = [
+        _part(FlipGroup, row, look_at=tuple(row["look_at"] or ())) for row in found.get("flips", ())
+    ]
+    waves = _parts(CostlyWave, found.get("costliest_wave", ()))
+    worst = _parts(WorstGroup, found.get("worst_group", ()))
+    tiers = _parts(TierGroups, found.get("flip_tiers", ()))
+    return Decisions(
+        tiers=tuple(sorted(tiers, key=lambda each: (each.flip_tier is None, each.flip_tier or 0))),
+        flips=tuple(
+            sorted(
+                flips,
+                key=lambda each: (
+                    each.flip_tier,
+                    each.partitions is None,
+                    each.partitions or 0,
+                    each.group_id,
+                ),
+            )
+        ),
+        wave=waves[0] if waves else None,
+        worst=worst[0] if worst else None,
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
 from typing import Final
 
+from groupreplay.report.summary.decisions_text import decision_lines
 from groupreplay.report.summary.model import (
     Coverage,
     HalfWayGroup,
@@ -18,25 +18,37 @@ from groupreplay.report.summary.model import (
     Stuck,
     StuckEpisode,
 )
-
-WIDTH: Final = 120
-"""Longest line, in characters."""
+from groupreplay.report.summary.streams_text import streams_lines
+from groupreplay.report.summary.words import (
+    WIDTH,
+    count,
+    lasted,
+    named,
+    printable,
+    team,
+    time,
+    wrapped,
+)
 
 
 def summary_lines(summary: NightSummary) -> list[str]:
     as_of = (
-        "nothing read yet" if summary.as_of_ms is None else f"as of {_time(summary.as_of_ms)} UTC"
+        "nothing read yet" if summary.as_of_ms is None else f"as of {time(summary.as_of_ms)} UTC"
     )
     blocks = (
         _migration_lines(summary.migration),
         _hand_over_lines(summary.hand_overs),
         _stuck_lines(summary.stuck),
+        streams_lines(summary.streams, summary.as_of_ms),
+        decision_lines(summary.decisions),
         _seen_lines(summary.seen, summary.migration),
     )
     lines = [f"groupreplay, cluster {summary.cluster}, night {summary.logical_date}, {as_of}"]
-    for block in blocks:
+    for block in filter(None, blocks):
         lines += ["", *block]
-    return [line if len(line) <= WIDTH else line[: WIDTH - 3] + "..." for line in lines]
+    lines = [line if len(line) <= WIDTH else line[: WIDTH - 3] + "..." for line in lines]
+    # An address that is cut leads nowhere.
+    return [*lines, "", f"PAGE: {summary.page}"] if summary.page else lines
 
 
 # ---------------------------------------------------------------- migration
@@ -44,7 +56,7 @@ def summary_lines(summary: NightSummary) -> list[str]:
 
 def _migration_lines(migration: Migration) -> list[str]:
     groups = sum(each.groups for each in migration.taking_part)
-    title = f"MIGRATION to the consumer protocol: {_count(groups, 'group')}"
+    title = f"MIGRATION to the consumer protocol: {count(groups, 'group')}"
     if migration.left_out:
         title += (
             f"; {migration.left_out:,} more cannot take part (share, streams, simple, Connect),"
@@ -104,27 +116,27 @@ def _member_lines(phases: Sequence[PhaseGroups]) -> list[str]:
 
 
 def _half_way_line(group: HalfWayGroup) -> str:
-    mixed = "" if group.mixed_ms is None else f", mixed for {_lasted(group.mixed_ms)}"
+    mixed = "" if group.mixed_ms is None else f", mixed for {lasted(group.mixed_ms)}"
     more = group.blockers_total - len(group.blockers)
     names = [
         " ".join(name for name in (each.client_id, each.client_host) if name is not None)
         for each in group.blockers
     ]
-    blockers = ", ".join(_printable(name, 45) for name in names)
+    blockers = ", ".join(printable(name, 45) for name in names)
     if more > 0:
         blockers += f" and {more:,} more"
     return (
-        f"  {_printable(group.group_id, 40)}{_team(group.team)}: {group.progress_pct or 0:.0f} %"
+        f"  {printable(group.group_id, 40)}{team(group.team)}: {group.progress_pct or 0:.0f} %"
         f" done{mixed}, waits for {blockers or 'nobody known'}"
     )
 
 
 def _classic_client_lines(migration: Migration) -> list[str]:
-    named = _named(
-        (_printable(each.client_id or "", 40), each.groups, "group")
+    clients = named(
+        (printable(each.client_id or "", 40), each.groups, "group")
         for each in migration.classic_clients
     )
-    return [f"  clients that still speak the classic protocol: {named}"] if named else []
+    return [f"  clients that still speak the classic protocol: {clients}"] if clients else []
 
 
 # ---------------------------------------------------------------- hand-overs
@@ -132,10 +144,10 @@ def _classic_client_lines(migration: Migration) -> list[str]:
 
 def _hand_over_lines(hand_overs: HandOvers) -> list[str]:
     partitions = sum(each.partitions for each in hand_overs.outcomes)
-    lines = [f"HAND-OVERS: {_count(partitions, 'partition')} asked back from a member"]
+    lines = [f"HAND-OVERS: {count(partitions, 'partition')} asked back from a member"]
     if not partitions:
         return lines
-    lines += _wrapped("  ", _outcome_words(hand_overs))
+    lines += wrapped("  ", _outcome_words(hand_overs))
     if hand_overs.slowest:
         lines.append("  slowest to let go, with the member to be charged:")
     return lines + [_slow_line(each) for each in hand_overs.slowest]
@@ -149,7 +161,7 @@ def _outcome_words(hand_overs: HandOvers) -> list[str]:
     for name in (*known, *sorted(by_name.keys() - set(known))):
         times = ""
         if name == "ACKED" and half is not None:
-            times = f" (half within {_lasted(half)}, 99 % within {_lasted(slow)})"
+            times = f" (half within {lasted(half)}, 99 % within {lasted(slow)})"
         words.append(f"{by_name[name]:,} {_OUTCOME_WORDS.get(name, name)}{times}")
     return words
 
@@ -168,14 +180,14 @@ _OUTCOME_WORDS: Final = {
 
 def _slow_line(request: SlowRequest) -> str:
     what = (
-        _printable(request.topic, 24)
+        printable(request.topic, 24)
         if request.partitions == 1
         else f"{request.partitions:,} partitions"
     )
-    unowned = "" if request.unowned_ms is None else f", then unowned {_lasted(request.unowned_ms)}"
+    unowned = "" if request.unowned_ms is None else f", then unowned {lasted(request.unowned_ms)}"
     return (
-        f"  {_lasted(request.revoke_ms):>12}  {_printable(request.group_id, 28)}"
-        f"{_team(request.team)}: {_member(request)}, {what},"
+        f"  {lasted(request.revoke_ms):>12}  {printable(request.group_id, 28)}"
+        f"{team(request.team)}: {_member(request)}, {what},"
         f" {_OUTCOME_WORDS.get(request.outcome, request.outcome)}{unowned}"
     )
 
@@ -189,7 +201,7 @@ def _stuck_lines(stuck: Stuck) -> list[str]:
     by_reason = [f"{each.reason} {each.open:,} now, {each.ended:,} ended" for each in stuck.reasons]
     return [
         f"STUCK: {now:,} now, {ended:,} that ended",
-        *_wrapped("  ", by_reason, "; "),
+        *wrapped("  ", by_reason, "; "),
         *map(_episode_line, stuck.episodes),
     ]
 
@@ -198,15 +210,15 @@ def _episode_line(episode: StuckEpisode) -> str:
     who = "the whole group" if episode.member_id is None else _member(episode)
     times = "" if episode.repetitions is None else f" {episode.repetitions:,} times"
     others = [each for each in episode.blocked_by if each != episode.member_id]
-    held = f", held by {_printable(others[0], 30)}" if others else ""
+    held = f", held by {printable(others[0], 30)}" if others else ""
     if len(others) > 1:
         held += f" and {len(others) - 1:,} more"
     when, since = (
-        ("now", f", since {_time(episode.since_at_ms)}") if episode.is_open else ("ended", "")
+        ("now", f", since {time(episode.since_at_ms)}") if episode.is_open else ("ended", "")
     )
     return (
-        f"  {when:<6}{_lasted(episode.stuck_ms):>12}  {episode.reason}{times},"
-        f" {_printable(episode.group_id, 28)}{_team(episode.team)}: {who}{held}{since}"
+        f"  {when:<6}{lasted(episode.stuck_ms):>12}  {episode.reason}{times},"
+        f" {printable(episode.group_id, 28)}{team(episode.team)}: {who}{held}{since}"
     )
 
 
@@ -229,11 +241,9 @@ def _seen_lines(seen: Seen, migration: Migration) -> list[str]:
 
 
 def _seen_title(coverage: Coverage) -> str:
-    title = (
-        f"SEEN: {_count(coverage.inputs, 'input')}, {_count(coverage.decoded, 'record')} replayed"
-    )
+    title = f"SEEN: {count(coverage.inputs, 'input')}, {count(coverage.decoded, 'record')} replayed"
     if coverage.reduced:
-        title += f", {_count(coverage.reduced, 'commit')} left out that no measure needs"
+        title += f", {count(coverage.reduced, 'commit')} left out that no measure needs"
     return title
 
 
@@ -242,7 +252,7 @@ def _broker_log_lines(seen: Seen) -> list[str]:
     if not logs.inputs:
         return []
     return [
-        f"  {logs.lines:>11,}  lines in {_count(logs.inputs, 'log')} of brokers,"
+        f"  {logs.lines:>11,}  lines in {count(logs.inputs, 'log')} of brokers,"
         f" {logs.others:,} of them of other loggers or APIs"
     ]
 
@@ -251,7 +261,7 @@ def _coverage_lines(coverage: Coverage) -> list[str]:
     counts = (
         (
             coverage.holes,
-            f"offsets gone by compaction or loss, in {_count(coverage.inputs_with_holes, 'input')}",
+            f"offsets gone by compaction or loss, in {count(coverage.inputs_with_holes, 'input')}",
         ),
         (coverage.open_commits, "commits of transactions that have not ended yet"),
         (coverage.aborted, "records of aborted transactions, which never count"),
@@ -268,8 +278,8 @@ def _coverage_lines(coverage: Coverage) -> list[str]:
 
 
 def _undecoded_lines(seen: Seen) -> list[str]:
-    named = _named((_printable(each.reason, 60), each.rows, "row") for each in seen.undecoded)
-    return [f"  not decoded, see table undecoded: {named}"] if named else []
+    reasons = named((printable(each.reason, 60), each.rows, "row") for each in seen.undecoded)
+    return [f"  not decoded, see table undecoded: {reasons}"] if reasons else []
 
 
 def _incomplete_lines(migration: Migration) -> list[str]:
@@ -278,14 +288,14 @@ def _incomplete_lines(migration: Migration) -> list[str]:
     if not incomplete:
         return []
     return [
-        f"  {incomplete:>11,}  of {_count(groups, 'group')} began before the log does, or lie"
+        f"  {incomplete:>11,}  of {count(groups, 'group')} began before the log does, or lie"
         " in its holes: their history is not complete"
     ]
 
 
 def _rule_lines(seen: Seen) -> list[str]:
     return [
-        f"  {each.severity:<6} rule {each.rule} broken: {_count(each.times, 'time')}, see"
+        f"  {each.severity:<6} rule {each.rule} broken: {count(each.times, 'time')}, see"
         " table anomalies"
         for each in seen.broken_rules
     ]
@@ -295,75 +305,12 @@ def _unseen_lines(seen: Seen) -> list[str]:
     if not seen.unseen_reasons:
         return []
     return [
-        f"  {_count(seen.unseen_reasons, 'kind')} of being stuck cannot be seen without logs of"
+        f"  {count(seen.unseen_reasons, 'kind')} of being stuck cannot be seen without logs of"
         " brokers, see table coverage"
     ]
-
-
-# ---------------------------------------------------------------- words
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _named(counted: Iterable[tuple[str, int, str]]) -> str:
-    return ", ".join(f"{name} ({_count(number, noun)})" for name, number, noun in counted)
-
-
-def _wrapped(indent: str, parts: Sequence[str], separator: str = ", ") -> list[str]:
-    lines: list[str] = []
-    for part in parts:
-        if lines and len(lines[-1]) + len(separator) + len(part) <= WIDTH:
-            lines[-1] += separator + part
-        else:
-            lines.append(indent + part)
-    return lines
-
-
-def _printable(text: str, width: int) -> str:
-    """Names come from records and may hold anything: one line, at most `width` characters, "" shown
-    as such.
-    """
-    shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text) or '""'
-    return shown if len(shown) <= width else shown[: width - 2] + ".."
-
-
-def _team(team: str | None) -> str:
-    """Who answers for the group, if the owners file says."""
-    return "" if team is None else f" ({_printable(team, 20)})"
 
 
 def _member(charged: SlowRequest | StuckEpisode) -> str:
     """A member as its owner knows it: client id and host, else the member id."""
     known = [name for name in (charged.client_id, charged.client_host) if name]
-    return _printable(" ".join(known) if known else charged.member_id or "", 44)
-
-
-def _time(ms: int) -> str:
-    """ms: since the epoch, UTC; a damaged record may hold one that no calendar has."""
-    try:
-        at = _EPOCH + timedelta(milliseconds=ms)
-    except OverflowError:
-        return f"{ms:,} ms after 1970"
-    return at.isoformat(" ", "seconds")
-
-
-_EPOCH: Final = datetime(1970, 1, 1)
-
-
-def _lasted(ms: int | None) -> str:
-    """Two units at most."""
-    if ms is None:
-        return "?"
-    if ms < 60_000:
-        return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
-    seconds = ms // 1000
-    for size, name, smaller, smaller_name in (
-        (86_400, "d", 3600, "h"),
-        (3600, "h", 60, "min"),
-        (60, "min", 1, "s"),
-    ):
-        if seconds >= size:
-            return f"{seconds // size:,} {name} {seconds % size // smaller} {smaller_name}"
-    raise AssertionError(ms)
+    return printable(" ".join(known) if known else charged.member_id or "", 44)

@@ -7,36 +7,20 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.facts import Epoch
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import (
-    EVIDENCE_TYPE,
+    BEFORE_MS,
     EXACT,
     LEFT_OR_FENCED,
-    SLACK_MS,
-    evidence_column,
     with_departure,
 )
 from groupreplay.report.joins.digest import GROUP
+from groupreplay.report.joins.rebalance_lines import with_rebalance
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 
-BEFORE_MS: Final = 60_000
-"""A classic member's removal shows in the next K2, which its group's join phase can delay; a
-consumer group's in the same operation.
-"""
-
-REBALANCE_MS: Final = 3_600_000
-"""A join phase lasts as long as the longest rebalance timeout of its members."""
-
 UNKNOWN: Final = "UNKNOWN"
-
-_REBALANCE_TYPE: Final = (
-    "struct<started_at: bigint, cause: string, reason: string, client_reason: string,"
-    f" cause_member_id: string, evidence: {EVIDENCE_TYPE}>"
-)
 
 
 def group_epochs(inputs: TableInputs) -> DataFrame:
@@ -45,11 +29,12 @@ def group_epochs(inputs: TableInputs) -> DataFrame:
     is_removal = (sf.col("cause") == LEFT_OR_FENCED) & sf.col("cause_member_id").isNotNull()
     removed = epochs.withColumn("member_id", sf.col("cause_member_id"))
     begun = sf.col("started_at")
-    known = _with_rebalance(
+    known = with_rebalance(
         with_departure(
             removed, context.evidence, is_removal, begun - BEFORE_MS, begun, sf.col("epoch")
         ),
-        context,
+        context.evidence,
+        begun,
     )
     return known.select(
         *fact_columns(context),
@@ -66,41 +51,10 @@ def group_epochs(inputs: TableInputs) -> DataFrame:
         "outcome",
         *_reason_columns(),
         "is_final",
-    )
-
-
-def _with_rebalance(epochs: DataFrame, context: ReportContext) -> DataFrame:
-    """epochs with `rebalance`: of a classic generation the rebalance that its coordinator logged as
-    leading to it, the last before the generation.
-    """
-    if context.evidence is None:
-        return epochs.withColumn("rebalance", sf.lit(None).cast(_REBALANCE_TYPE))
-    fields = sf.struct(
-        "started_at",
-        "cause",
-        "reason",
-        "client_reason",
-        "cause_member_id",
-        evidence_column().alias("evidence"),
-    )
-    told = (
-        context.evidence.where(sf.col("kind") == Rebalance.KIND)
-        .groupBy(sf.col("group_id").alias("_group_id"), (sf.col("generation") + 1).alias("_epoch"))
-        .agg(sf.collect_set(fields).alias("_rebalances"))
-    )
-    same = (
-        (sf.col("group_id") == sf.col("_group_id"))
-        & (sf.col("epoch") == sf.col("_epoch"))
-        & (sf.col("protocol") == "classic")
-    )
-    joined = epochs.join(told, same, "left")
-    since = sf.col("started_at") - REBALANCE_MS
-    near = sf.filter(
-        "_rebalances",
-        lambda each: each["started_at"].between(since, sf.col("started_at") + SLACK_MS),
-    )
-    return joined.withColumn("rebalance", sf.array_max(near).cast(_REBALANCE_TYPE)).drop(
-        "_group_id", "_epoch", "_rebalances"
+        *instants("joined_at"),
+        "sync_ms",
+        "cooperative",
+        *[integer(name) for name in ("skipped", "partitions", "stopped")],
     )
 
 

@@ -7,10 +7,9 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.evidence_facts import Contact
 from groupreplay.replay.facts import MemberLife
-from groupreplay.report.joins.columns import fact_columns, instant, instants
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
+from groupreplay.report.joins.contacts import with_contact
 from groupreplay.report.joins.departures import (
     LEFT_OR_FENCED,
     end_columns,
@@ -21,17 +20,6 @@ from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.tables.refusals import error_name
 
-_CONTACT: Final = (
-    *(
-        "principal",
-        "software_name",
-        "software_version",
-        "last_heartbeat_at",
-        "longest_gap_ms",
-        "heartbeats",
-    ),
-    *("error_codes", "error_counts"),
-)
 _ERRORS_TYPE: Final = "array<struct<error_code: int, error: string, requests: bigint>>"
 
 
@@ -43,7 +31,8 @@ def members(inputs: TableInputs) -> DataFrame:
         lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None
     )
     end_detail, end_confidence, place = end_columns("end_reason")
-    return _with_contact(known, context).select(
+    ended = sf.coalesce("ended_at", sf.lit(2**62))
+    return with_contact(known, context, sf.col("joined_at"), ended).select(
         *fact_columns(context),
         "member_id",
         "instance_id",
@@ -66,46 +55,26 @@ def members(inputs: TableInputs) -> DataFrame:
         _errors(),
         place,
         "is_final",
+        "process_id",
+        *_profile(),
     )
 
 
-def _with_contact(lives: DataFrame, context: ReportContext) -> DataFrame:
-    """lives with `contact`: of the contacts under the same id the one that began last before the
-    life's end.
-    """
-    fields = sf.struct(sf.col("first_at"), *_CONTACT)
-    if context.evidence is None:
-        empty = (
-            "struct<principal: string, software_name: string, software_version: string,"
-            " last_heartbeat_at: bigint, longest_gap_ms: bigint, "
-        )
-        return lives.withColumn(
-            "contact",
-            sf.lit(None).cast(
-                f"{empty}heartbeats: bigint, error_codes: array<bigint>, error_counts:"
-                " array<bigint>>"
-            ),
-        )
-    contacts = (
-        context.evidence.where(sf.col("kind") == Contact.KIND)
-        .groupBy(sf.col("group_id").alias("_group_id"), sf.col("member_id").alias("_member_id"))
-        .agg(sf.collect_list(fields).alias("_contacts"))
-    )
-    joined = lives.join(
-        contacts,
-        (sf.col("group_id") == sf.col("_group_id")) & (sf.col("member_id") == sf.col("_member_id")),
-        "left",
-    )
-    ended = sf.coalesce("ended_at", sf.lit(2**62))
-    begun = sf.filter(
-        "_contacts",
-        lambda each: (
-            (each["first_at"] <= ended) & (each["last_heartbeat_at"] >= sf.col("joined_at"))
-        ),
-    )
-    return joined.withColumn("contact", sf.array_max(begun)).drop(
-        "_group_id", "_member_id", "_contacts"
-    )
+def _profile() -> list[Column]:
+    """As its last K2 entry or K5 has it."""
+    return [
+        *[sf.col(name) for name in ("session_timeout_ms", "rebalance_timeout_ms", "protocols")],
+        sf.col("server_assignor"),
+        integer("embedded_version"),
+        sf.col("rack_id"),
+        integer("topics_subscribed"),
+        sf.col("subscription_hash"),
+        sf.col("subscribed_regex"),
+        integer("subscription_user_data"),
+        integer("assignment_user_data"),
+        *[sf.col(name) for name in ("lists_owned", "profile_offset", "client_inherited")],
+        sf.col("silent_ms"),
+    ]
 
 
 def _errors() -> Column:
@@ -130,4 +99,7 @@ SPEC: Final = TableSpec(
     facts=(MemberLife,),
     is_owned=True,
     quotes=frozenset({"client_reason"}),
+    hosts=frozenset({"rack_id"}),
+    assignors=frozenset({"protocols", "server_assignor"}),
+    clear=frozenset({"subscribed_regex"}),
 )

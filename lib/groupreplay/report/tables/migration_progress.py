@@ -81,6 +81,7 @@ def migration_progress(inputs: TableInputs) -> DataFrame:
         _is_stalled(context),
         integer("group_epoch"),
         integer("log_incarnation"),
+        "streams_protocol",
     )
 
 
@@ -89,6 +90,7 @@ SPEC: Final = TableSpec(
     build=migration_progress,
     facts=(GroupSnapshot,),
     is_owned=True,
+    clear=frozenset({"streams_protocol"}),
     digest=(
         "group_id",
         LOG,

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
-from groupreplay.report.joins.columns import instants, integer, night
+from groupreplay.report.joins.columns import duration_ms, instants, integer, night
 from groupreplay.report.joins.departures import evidence_column
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
@@ -29,8 +29,8 @@ def rebalances(inputs: TableInputs) -> DataFrame:
         *instants("joined_at"),
         integer("members_joined"),
         *instants("synced_at"),
-        sf.greatest(sf.lit(0), sf.col("joined_at") - sf.col("started_at")).alias("join_ms"),
-        sf.greatest(sf.lit(0), sf.col("synced_at") - sf.col("joined_at")).alias("sync_ms"),
+        duration_ms("started_at", "joined_at").alias("join_ms"),
+        duration_ms("joined_at", "synced_at").alias("sync_ms"),
         "members_missing",
         "members_dropped",
         "nobody_joined",

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
+from groupreplay.records.classic import Subscription
 from groupreplay.records.entries import Record
 from groupreplay.wire.records import embedded
 from groupreplay.wire.records.layouts import RECORD_TYPES, Layout
@@ -152,9 +153,11 @@ def _read_bytes(value: Any) -> bytes:
 
 def _embedded_reader(struct: Struct) -> JsonReader:
     """Expanded by the tool, or base64 where it could not. Expanded ones lack the fields that their
-    version lacks.
+    version lacks, which tells it.
     """
-    readers = tuple(_struct_reader(struct, version) for version in range(embedded.NEWEST, -1, -1))
+    readers = tuple(
+        _versioned_reader(struct, version) for version in range(embedded.NEWEST, -1, -1)
+    )
 
     def read(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -167,6 +170,18 @@ def _embedded_reader(struct: Struct) -> JsonReader:
         return readers[-1](value)
 
     return read
+
+
+def _versioned_reader(struct: Struct, version: int) -> JsonReader:
+    read = _struct_reader(struct, version)
+
+    def read_versioned(value: Any) -> Any:
+        message = read(value)
+        if isinstance(message, Subscription):
+            message.version = version
+        return message
+
+    return read_versioned
 
 
 def _array_reader(read_element: JsonReader) -> JsonReader:

@@ -60,9 +60,12 @@ def _versioned(raw: bytes, readers: tuple[Reader, ...]) -> object:
         version, pos = read_int16(raw, 0)
         if version < 0:
             return None
-        return readers[min(version, len(readers) - 1)](raw, pos)[0]
+        message = readers[min(version, len(readers) - 1)](raw, pos)[0]
     except BAD_BYTES:
         return None
+    if isinstance(message, Subscription):
+        message.version = version
+    return message
 
 
 _versioned_once = lru_cache(maxsize=1 << 10)(_versioned)

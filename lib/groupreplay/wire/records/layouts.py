@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from groupreplay.records.classic import GroupMember, GroupMetadata, GroupMetadataValue
+from groupreplay.records.classic import GroupMetadata
 from groupreplay.records.consumer import (
     ClassicMemberMetadata,
     ClassicProtocol,
@@ -40,6 +40,7 @@ from groupreplay.records.consumer import (
 from groupreplay.records.offsets import OffsetCommit, OffsetCommitValue
 from groupreplay.records.others import OtherGroupRecord
 from groupreplay.wire.records import embedded, primitives
+from groupreplay.wire.records.group_metadata import group_metadata_value
 from groupreplay.wire.records.schema import NEVER_FLEXIBLE, Field, Struct, dict_struct
 
 EARLY_ACCESS = "3.7 early-access layout"
@@ -111,47 +112,7 @@ OFFSET_COMMIT_VALUE = Struct(
     flexible_since=4,
 )
 
-# ------------------------------------------------------------ K2
-# Embedded messages are read once the protocol type is known.
-
-
-def _group_member(
-    is_readable: bool,
-    member_id: str,
-    instance_id: str | None,
-    client_id: str,
-    client_host: str,
-    rebalance_timeout_ms: int,
-    session_timeout_ms: int,
-    subscribed: bytes,
-    assigned: bytes,
-) -> GroupMember:
-    return GroupMember(
-        member_id,
-        instance_id,
-        client_id,
-        client_host,
-        rebalance_timeout_ms,
-        session_timeout_ms,
-        embedded.subscription(subscribed) if is_readable else None,
-        embedded.assignment(assigned) if is_readable else None,
-    )
-
-
-def _group_metadata_value(
-    protocol_type: str,
-    generation: int,
-    protocol: str | None,
-    leader: str | None,
-    state_timestamp_ms: int,
-    members: tuple[tuple[Any, ...], ...],
-) -> GroupMetadataValue:
-    is_readable = protocol_type == embedded.CONSUMER
-    built = tuple([_group_member(is_readable, *member) for member in members])
-    return GroupMetadataValue(
-        protocol_type, generation, protocol, leader, state_timestamp_ms, built
-    )
-
+# ---------------------------------------------------------------- K2
 
 GROUP_METADATA_MEMBER = Struct(
     (
@@ -177,7 +138,7 @@ GROUP_METADATA_VALUE = Struct(
         _int64("currentStateTimestamp", since=2, default=-1),
         Field("members", "[struct]", GROUP_METADATA_MEMBER),
     ),
-    _group_metadata_value,
+    group_metadata_value,
     flexible_since=4,
 )
 

@@ -162,6 +162,50 @@ def string_reader(flexible: bool, nullable: bool) -> Reader:
     return read_compact if flexible else read_plain
 
 
+def read_utf(data: bytes, pos: int) -> tuple[str, int]:
+    """Text as java.io.DataOutput.writeUTF writes it: uint16 length + modified UTF-8."""
+    (length,) = _UINT16(data, pos)
+    raw, end = _content(data, pos + 2, length)
+    return (raw.decode("ascii") if raw.isascii() else _modified_utf8(raw)), end
+
+
+def _modified_utf8(raw: bytes) -> str:
+    """UTF-16 units of one to three bytes each (java.io.DataInput.readUTF): NUL has two, and a
+    character beyond the BMP is two units.
+    """
+    units, pos = bytearray(), 0
+    while pos < len(raw):
+        lead = raw[pos]
+        size = 1 if lead < 0x80 else 2 if lead >> 5 == 0b110 else 3 if lead >> 4 == 0b1110 else 0
+        more = raw[pos + 1 : pos + size]
+        if len(more) != size - 1 or any(byte >> 6 != 0b10 for byte in more):
+            raise Malformed("a text is no modified UTF-8")
+        unit = lead & (0x7F, 0x1F, 0x0F)[size - 1]
+        for byte in more:
+            unit = unit << 6 | byte & 0x3F
+        units += unit.to_bytes(2, "big")
+        pos += size
+    return str(units, "utf-16-be", "backslashreplace")
+
+
+def read_utf16(data: bytes, pos: int) -> tuple[str, int]:
+    """Text as int32 number of units + UTF-16."""
+    (count,) = _INT32(data, pos)
+    if count < 0:
+        _refuse_negative(count)
+    raw, end = _content(data, pos + 4, 2 * count)
+    return str(raw, "utf-16-be", "backslashreplace"), end
+
+
+def read_raw_pairs(data: bytes, pos: int) -> tuple[bytes, int]:
+    """An array of two int32 each, as bytes."""
+    (count,) = _INT32(data, pos)
+    end = pos + 4 + 8 * count
+    if count < 0 or end > len(data):
+        raise Malformed(f"a count of {count} where {len(data) - pos - 4} bytes are left")
+    return data[pos:end], end
+
+
 def bytes_reader(flexible: bool, nullable: bool) -> Reader:
     """Raw bytes. Flexible: unsigned varint of length + 1, 0 is null. Else int32 length, -1 is
     null.

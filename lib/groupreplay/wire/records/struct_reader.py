@@ -18,6 +18,9 @@ _PLAIN = {
     "int32": primitives.read_int32,
     "int64": primitives.read_int64,
     "uuid": primitives.read_uuid,
+    "utf": primitives.read_utf,
+    "utf16": primitives.read_utf16,
+    "[2 int32 raw]": primitives.read_raw_pairs,
 }
 
 

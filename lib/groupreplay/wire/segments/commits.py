@@ -3,8 +3,8 @@ loop.
 
 A commit (K0, K1 with a value) is kept if it is the first or the last of its key between two other
 records of its group. Tombstones of K0 and K1 and all other types are such other records, and the
-edges of a unit end a stretch too. So every first commit after a change, every last one before a
-change and the last at the end survive; the rest is counted.
+edges of a unit end a stretch too, as does another leader epoch. So every first commit after a
+change, every last one before a change and the last at the end survive; the rest is counted.
 
 A commit inside a transaction counts from the transaction's COMMIT marker on: it stands at the
 marker's offset, and of several of one key within the transaction only the last was ever visible
@@ -78,6 +78,7 @@ class CommitReducer:
         self._keys: dict[str, list[bytes]] = {}
         self._transactions: dict[int, list[_OpenCommit]] = {}
         self._marked: set[int] = set()
+        self._leader_epoch: int | None = None
         self.next_offset = start_offset
         self.last_hole = -1
         self.records = self.kept = self.control = self.aborted = self.open_commits = (
@@ -111,6 +112,9 @@ class CommitReducer:
         base_offset = batch.base_offset
         if self.next_offset < 0:
             self.next_offset = base_offset
+        if batch.leader_epoch != self._leader_epoch:
+            self._leader_epoch = batch.leader_epoch
+            self._end_stretches()
         if (
             batch.start < 0
             or batch.attributes & (CONTROL | TRANSACTIONAL)
@@ -268,6 +272,11 @@ class CommitReducer:
         self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
         self.kept += 1
 
+    def _end_stretches(self) -> None:
+        """Keeps the last commits of all groups."""
+        for group in list(self._keys):
+            self._end_stretch(group)
+
     def _end_stretch(self, group: str) -> None:
         """Keeps the last commits of a group."""
         for key in self._keys.pop(group, ()):
@@ -332,8 +341,7 @@ class CommitReducer:
             seen = self.next_offset
             self._pass_hole(self._end_offset)
             self.next_offset = seen
-        for group in list(self._keys):
-            self._end_stretch(group)
+        self._end_stretches()
         for commits in self._transactions.values():
             for origin, offset, ts_delta, key, value in commits:
                 self._add_row(

@@ -168,9 +168,10 @@ class _Merge:
         `limit`.
         """
         best, others, records = cursors[0], len(cursors) - 1, 0
-        while best.batch is not None:
-            yield best.batch
-            records += best.batch.record_count
+        batch = best.batch
+        while batch is not None:
+            yield batch
+            records += batch.record_count
             for cursor in cursors:
                 for item in cursor.items:
                     if type(item) is Batch:
@@ -179,7 +180,8 @@ class _Merge:
                     yield item
                 else:
                     cursor.batch = None
-            if best.batch is None or best.batch.last_offset >= limit or not _are_one(cursors):
+            batch = best.batch
+            if batch is None or batch.last_offset >= limit or not _are_one(cursors):
                 break
         yield Duplicates(records * others)
 

@@ -58,7 +58,7 @@ zone after % can hold hyphens.
 _LONGEST_CONNECTION = 300
 """Two addresses with zones and ports have less than 150 characters."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def read_events(document: Any, at_ms: int) -> list[LogEvent] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from groupreplay.records.log_events import Damaged, LogEvent, Unmatched
 from groupreplay.wire.text.broker_clock import BrokerClock
+from groupreplay.wire.text.broker_settings import BEGIN, setting_of, version_of
 from groupreplay.wire.text.line_layout import LineLayout
 from groupreplay.wire.text.line_template import NUMBERS, Fields, Template, match
 from groupreplay.wire.text.rebalance_reasons import member_ids_of, split_reason
@@ -36,8 +37,8 @@ _NO_TEMPLATES: tuple[Template, ...] = ()
 
 
 class ServerLogParser:
-    """Reads one file of one broker's log, line after line: the clock and what is a continuation
-    depend on the lines before.
+    """Reads one file of one broker's log, line after line: the clock, what is a continuation, and
+    what a setting is of, depend on the lines before.
 
     A line is read by its own text: a group id that holds a line's end and a whole forged line after
     it cannot be told from that line, except right after the line that it cuts. Any other id that
@@ -51,6 +52,7 @@ class ServerLogParser:
         self._begun = False
         self._open = False
         self._classes: dict[str, str | None] = {}
+        self._settings_at: int | None = None
 
     def parse(self, line: bytes) -> LogEvent | Unmatched | Damaged | None:
         """What a line says; None where it continues the event before it.
@@ -65,6 +67,8 @@ class ServerLogParser:
             self._open = not self._layout.ends(text)
             return None
         if entry is None:
+            if self._settings_at is not None:
+                return setting_of(text, self._settings_at)
             return (
                 None
                 if self._begun
@@ -72,9 +76,13 @@ class ServerLogParser:
             )
         self._begun = True
         at_ms = self._clock.to_ms(entry.local_s, entry.millis, entry.offset_s)
+        self._settings_at = at_ms if entry.message.startswith(BEGIN) else None
         if not entry.whole:
             self._open = entry.message.startswith("[Group")
             return Unmatched(entry.logger)
+        version = version_of(entry.message, entry.logger, at_ms)
+        if version is not None:
+            return version
         name = self._class_of(entry.logger)
         return (
             Unmatched(entry.logger)

@@ -80,6 +80,7 @@ HOUSEKEEPING = "HOUSEKEEPING"  # tells nothing about a group's life: known, and 
 _G = "<not streams>[GroupId <G>] "
 _S = "[GroupId <G>][MemberId <M>] "
 _SESSION, _REBALANCE, _JOIN, _SYNC = "SESSION_EXPIRED", "REBALANCE_TIMEOUT", "JOIN_TIMEOUT", "SYNC_TIMEOUT"
+_STREAMS_FENCED = "[GroupId <G>] Streams member <M> fenced from the group because "  # the reason ends with a full stop, and so does the line
 _LEFT_BY_REQUEST = "has left group through explicit `LeaveGroup` request; client reason: <R>"
 
 _MODERN: tuple[Template, ...] = (
@@ -125,6 +126,8 @@ _MODERN: tuple[Template, ...] = (
     template(MEMBER_LEFT, "[Group <G>] Dynamic Member <M> " + _LEFT_BY_REQUEST, protocol="classic"),
     template(MEMBER_LEFT, "[Group <G>] Static Member <M> with instance id <I> " + _LEFT_BY_REQUEST, protocol="classic"),
     template(MEMBER_FENCED, _G + "Member <M> fenced from the group because {the member|its} session expired.", detail=_SESSION),
+    template(MEMBER_FENCED, _STREAMS_FENCED + "the member session expired..", detail=_SESSION, protocol="streams"),
+    template(MEMBER_FENCED, _STREAMS_FENCED + "it failed to transition from epoch <E> within <ms>ms..", detail=_REBALANCE, protocol="streams"),
     template(MEMBER_FENCED, _G + "Member <M> fenced from the group because it failed to transition from epoch <E> within <ms>ms.", detail=_REBALANCE),
     template(MEMBER_FENCED, _G + "Member <M> fenced from the group because it failed to revoke partitions within <ms>ms.", detail=_REBALANCE),
     template(

@@ -1,0 +1,56 @@
+"""Named step: facts of members, and the contact (the requests under one member id) that the request
+log has of the same member at that time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.evidence.evidence_facts import Contact
+from groupreplay.report.joins.context import ReportContext
+
+_FIELDS: Final = {
+    "principal": "string",
+    "software_name": "string",
+    "software_version": "string",
+    "last_heartbeat_at": "bigint",
+    "longest_gap_ms": "bigint",
+    "heartbeats": "bigint",
+    "error_codes": "array<bigint>",
+    "error_counts": "array<bigint>",
+    "client_id": "string",
+    "client_host": "string",
+}
+CONTACT_TYPE: Final = f"struct<{', '.join(f'{name}: {type_}' for name, type_ in _FIELDS.items())}>"
+
+
+def with_contact(
+    facts: DataFrame, context: ReportContext, since: Column, ended: Column
+) -> DataFrame:
+    """facts with `contact` (CONTACT_TYPE, times in ms): of the contacts under the same id the one
+    that began last before the row's end. NULL where no line tells.
+
+    since, ended: the row's beginning and end, ms; the contact was heard of after the beginning.
+    """
+    if context.evidence is None:
+        return facts.withColumn("contact", sf.lit(None).cast(CONTACT_TYPE))
+    contacts = (
+        context.evidence.where(sf.col("kind") == Contact.KIND)
+        .groupBy(sf.col("group_id").alias("_group_id"), sf.col("member_id").alias("_member_id"))
+        .agg(sf.collect_list(sf.struct("first_at", *_FIELDS)).alias("_contacts"))
+    )
+    joined = facts.join(
+        contacts,
+        (sf.col("group_id") == sf.col("_group_id")) & (sf.col("member_id") == sf.col("_member_id")),
+        "left",
+    )
+    begun = sf.filter(
+        "_contacts",
+        lambda each: (each["first_at"] <= ended) & (each["last_heartbeat_at"] >= since),
+    )
+    return joined.withColumn("contact", sf.array_max(begun)).drop(
+        "_group_id", "_member_id", "_contacts"
+    )
