@@ -5,9 +5,11 @@ Every test that needs the session asks for `spark`; it starts once. CONTRIBUTING
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,9 @@ KAFKA_JARS = ROOT / ".cache" / "kafka-jars"
 
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
+
+# The suite runs the sources as they are; GROUPREPLAY_COMPILED=1 makes it run the compiled core.
+os.environ.setdefault("GROUPREPLAY_COMPILED", "0")
 
 # collect() gives times in the zone of the process: pinned, so that a test says the same everywhere.
 os.environ["TZ"] = "UTC"
@@ -52,7 +57,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         {
             "spark.master": "local[2]",
             "spark.jars": ",".join(jars),
-            "spark.driver.memory": "1g",
+            # Plans of a hundred nights stay in the session, with a page for each small table that
+            # was broadcast, by default of 16 to 64 MB: in a heap of 1 GB, two thirds of the suite's
+            # time went into collecting garbage.
+            "spark.driver.memory": "4g",
+            "spark.buffer.pageSize": "1m",
+            "spark.sql.ui.retainedExecutions": "20",
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.ui.enabled": "false",
@@ -72,5 +82,36 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.databricks.delta.snapshotPartitions": "1",
         },
     )
-    yield session
+    with pages_where_asked():
+        yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forgotten_frames() -> Iterator[None]:
+    """Frames of a module that refer to each other keep their plans in Java until Python collects
+    them.
+    """
+    yield
+    gc.collect()
+
+
+@contextmanager
+def pages_where_asked() -> Iterator[None]:
+    """Nights of this session draw pages only where a test configures them: a hundred nights of
+    other tests would pay a second each.
+    """
+    from groupreplay.config.model import PageConfig
+    from groupreplay.night import pages, publish
+
+    with pytest.MonkeyPatch.context() as patched:
+        draw, asked = pages.drawn_pages, pages.asked_tables
+        patched.setattr(
+            publish,
+            "drawn_pages",
+            lambda night, *rest: None if night.config.page == PageConfig() else draw(night, *rest),
+        )
+        patched.setattr(
+            publish, "asked_tables", lambda page: () if page == PageConfig() else asked(page)
+        )
+        yield

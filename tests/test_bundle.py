@@ -11,13 +11,18 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import compile_core
+from groupreplay.compiled_core import CONTENTS, core_name, digest_of
 
 pyspark = pytest.importorskip("pyspark")
 
@@ -32,10 +37,17 @@ def test_a_cluster_and_one_machine_give_the_same_tables(tmp_path: Path) -> None:
     are the same.
     """
     local = _run(tmp_path, "local", "local[2]", ["--set", "replay.slices=1"])
+    archive = _archive(tmp_path, compile_core.CORES)
     with _cluster(tmp_path) as master:
-        cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"])
+        cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"], archive)
+        other = _archive(tmp_path, _core_of_another_python(tmp_path))
+        said = _submit(tmp_path, "dry", master, ["--dry-run"], other)
     assert cluster == local
     assert len(local) >= 9
+    assert _core(tmp_path / "local") == "interpreted: GROUPREPLAY_COMPILED=0"
+    how = "compiled" if _is_compiled() else "interpreted"
+    assert _core(tmp_path / "cluster").startswith(f"{how}: ")
+    assert "the pure core of workers is interpreted: 0123-cpython-39-plan9-vax is for" in said
 
 
 @pytest.mark.soak
@@ -71,8 +83,43 @@ def _kill_executor(tmp_path: Path, warehouse: Path, killed: list[int]) -> None:
             killed.append(int(process.name))
 
 
-def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, str]:
+def _is_compiled() -> bool:
+    """Whether there is a compiled core of these sources."""
+    sources = compile_core.files_of(*compile_core.CORE)
+    digest = digest_of((path, (compile_core.PACKAGE / path).read_bytes()) for path in sources)
+    return (compile_core.CORES / core_name(digest) / CONTENTS).exists()
+
+
+def _archive(tmp_path: Path, cores: Path) -> Path:
+    """As `make compiled` packs it, of all cores in a folder; none where there are none."""
+    path = tmp_path / f"{cores.name}.tar.gz"
+    if cores.is_dir():
+        with tarfile.open(path, "w:gz") as out:
+            for core in cores.glob(f"*/{CONTENTS}"):
+                out.add(core.parent, core.parent.name)
+    return path
+
+
+def _core_of_another_python(tmp_path: Path) -> Path:
+    core = tmp_path / "wrong" / "0123-cpython-39-plan9-vax"
+    core.mkdir(parents=True)
+    (core / CONTENTS).write_text("{}", encoding="utf-8")
+    return core.parent
+
+
+def _run(
+    tmp_path: Path, name: str, master: str, more: list[str], archive: Path | None = None
+) -> dict[str, str]:
     """Digests of the tables that a run of the job leaves, read without Spark."""
+    said = _submit(tmp_path, name, master, more, archive)
+    assert said.splitlines()[-1].startswith("Done: night "), said[-4000:]
+    return _digests(tmp_path / name)
+
+
+def _submit(
+    tmp_path: Path, name: str, master: str, more: list[str], archive: Path | None = None
+) -> str:
+    """What a run of the job says. archive: of compiled cores; None: the core is interpreted."""
     warehouse, config = tmp_path / name, tmp_path / f"{name}.yaml"
     config.write_text(
         f"cluster: c\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path:"
@@ -107,6 +154,8 @@ def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, s
         "GROUPREPLAY_MASTER": master,
         "GROUPREPLAY_SPARK_CONF": str(properties),
         "PYSPARK_PYTHON": _python(tmp_path),
+        "GROUPREPLAY_COMPILED": "0" if archive is None else str(tmp_path / "no-cores"),
+        "GROUPREPLAY_ARCHIVE": str(archive or ""),
     }
     environment.pop("PYTHONPATH", None)
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", str(config), *more]
@@ -121,8 +170,7 @@ def _run(tmp_path: Path, name: str, master: str, more: list[str]) -> dict[str, s
         check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:]
-    assert done.stdout.splitlines()[-1].startswith("Done: night "), done.stdout[-4000:]
-    return _digests(warehouse)
+    return done.stdout
 
 
 def _python(tmp_path: Path) -> str:
@@ -140,17 +188,25 @@ def _python(tmp_path: Path) -> str:
 
 
 def _digests(warehouse: Path) -> dict[str, str]:
+    return dict(_of_done_run(warehouse, "digest"))
+
+
+def _core(warehouse: Path) -> str:
+    return str(_of_done_run(warehouse, "core"))
+
+
+def _of_done_run(warehouse: Path, column: str) -> Any:
     from deltalake import DeltaTable, QueryBuilder
 
     # Not to_pyarrow_table: it can abort the process when the interpreter exits.
     rows = (
         QueryBuilder()
         .register("runs", DeltaTable(str(warehouse / "runs")))
-        .execute("SELECT digest FROM runs WHERE state = 'DONE'")
+        .execute(f"SELECT {column} FROM runs WHERE state = 'DONE'")
         .read_all()
     )
-    (digest,) = rows.column("digest").to_pylist()
-    return dict(digest)
+    (found,) = rows.column(column).to_pylist()
+    return found
 
 
 @contextmanager
@@ -160,6 +216,7 @@ def _cluster(tmp_path: Path) -> Iterator[str]:
     master = f"spark://127.0.0.1:{port}"
     environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1"}
     environment.pop("PYTHONPATH", None)
+    environment.pop("GROUPREPLAY_COMPILED", None)
     deploy = "org.apache.spark.deploy"
     commands = [
         [

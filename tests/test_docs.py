@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import SOURCE_KINDS, Source
@@ -37,7 +38,11 @@ from groupreplay.replay import facts
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.rules.rule_table import DETAILS, RULES
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
+from groupreplay.report.joins.episodes import (
+    CHAIN_THRESHOLDS,
+    COUNT_THRESHOLDS,
+    STALL_THRESHOLDS,
+)
 from groupreplay.report.joins.sentences import SOURCE_DETAILS, STUCK_DETAILS
 from groupreplay.report.tables.anomalies import (
     CLOCK_JUMP,
@@ -49,6 +54,7 @@ from groupreplay.sources.files import find_files
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
 from groupreplay.tables.schemas import INTERNAL, table_schema
+from groupreplay.tables.views import VIEWS
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.segments.read_unit import read_unit
@@ -63,7 +69,7 @@ CITING: Final = sorted(
     [
         *DOCUMENTS,
         *(ROOT / "tests").rglob("README.md"),
-        *(ROOT / "schemas").glob("*.sql"),
+        *(ROOT / "schemas").rglob("*.sql"),
         *(path for path in (ROOT / "conf").iterdir() if path.suffix in {".yaml", ".conf"}),
     ]
 )
@@ -73,9 +79,9 @@ ROOMS: Final = frozenset(
     path.name
     for place in (ROOT, ROOT / "lib" / "groupreplay")
     for path in place.iterdir()
-    if path.is_dir() and not path.name.startswith((".", "_"))
+    if path.is_dir() and not path.name.startswith((".", "_")) and path.name not in ("build", "dist")
 )
-"""Folders of the top level and of the package."""
+"""Folders of the top level and of the package, but for those that commands make."""
 
 OTHER_RULES: Final = (
     REPLICA_CONFLICT,
@@ -140,6 +146,7 @@ def test_codes_of_what_is_stuck_are_those_of_the_code() -> None:
     assert {each for _, of, _ in rows for each in of.split(", ")} <= {
         *STALL_THRESHOLDS,
         *CHAIN_THRESHOLDS,
+        *COUNT_THRESHOLDS,
     }
 
 
@@ -152,19 +159,27 @@ def test_every_table_is_explained(table: str) -> None:
         assert f"## {table}\n" in document
 
 
+def test_every_view_is_listed() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [^|]* \|$", text("docs/sql.md"), re.MULTILINE)
+    assert sorted(rows) == list(VIEWS)
+
+
+EXPLAINING: Final = ("docs/measures.md", "docs/evidence.md", "docs/streams.md", "docs/tables.md")
+"""Where columns are explained."""
+
+
 @pytest.mark.parametrize("table", [table for table in schema_columns() if table not in INTERNAL])
 def test_every_column_is_explained(table: str) -> None:
-    named = set(
-        re.findall(
-            r"`(\w+)`", text("docs/measures.md") + text("docs/evidence.md") + text("docs/tables.md")
-        )
-    )
+    named = set(re.findall(r"`(\w+)`", "".join(map(text, EXPLAINING))))
     assert [column for column in schema_columns()[table] if column not in named] == []
 
 
-@pytest.mark.parametrize("reason", [*STALL_THRESHOLDS, *CHAIN_THRESHOLDS])
+@pytest.mark.parametrize(
+    "reason", sorted({*STALL_THRESHOLDS, *COUNT_THRESHOLDS, *CHAIN_THRESHOLDS})
+)
 def test_every_reason_has_its_threshold_beside_it(reason: str) -> None:
-    fields = (STALL_THRESHOLDS[reason],) if reason in STALL_THRESHOLDS else CHAIN_THRESHOLDS[reason]
+    fields = [each[reason] for each in (STALL_THRESHOLDS, COUNT_THRESHOLDS) if reason in each]
+    fields += CHAIN_THRESHOLDS.get(reason, ())
     row = next(
         line for line in text("docs/measures.md").splitlines() if line.startswith(f"| `{reason}` |")
     )
@@ -189,10 +204,19 @@ def test_every_key_has_its_default_beside_it() -> None:
             if isinstance(values, dict)
             else {section: values}
         )
+    assert rows["clients"] == "see below"
+    assert yaml_of_clients() == keys.pop("clients")
     assert {key: rows.get(key, "not there").replace(",", "") for key in keys} == {
         key: "null" if v is None else str(v) for key, v in keys.items()
     }
-    assert rows.keys() - keys.keys() == {"cluster", "warehouse", "sources"}
+    assert rows.keys() - keys.keys() == {"cluster", "warehouse", "sources", "clients"}
+
+
+def yaml_of_clients() -> list[dict[str, str | None]]:
+    """The default of `clients` as the document shows it, whole."""
+    block = re.search(r"```yaml\n(clients:.*?)```", text("docs/configuration.md"), re.DOTALL)
+    assert block is not None
+    return [{"version_after": None} | each for each in yaml.safe_load(block[1])["clients"]]
 
 
 def test_limits_of_keys_are_those_of_the_code() -> None:
@@ -215,22 +239,40 @@ def anchors(document: str) -> set[str]:
     }
 
 
+def links(path: Path) -> list[str]:
+    """What a document links to in this repository, as it stands there."""
+    prose = re.sub(
+        r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose)
+    return [target for target in targets if not re.match(r"[a-z]+:", target)]
+
+
+def linked(path: Path, target: str) -> Path:
+    name = target.partition("#")[0]
+    return (path.parent / name).resolve() if name else path
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_resolve(path: Path) -> None:
-    document = path.read_text(encoding="utf-8")
     broken = []
-    for target in re.findall(
-        r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```", "", document, flags=re.MULTILINE | re.DOTALL)
-    ):
-        if re.match(r"[a-z]+:", target):
-            continue
-        name, _, anchor = target.partition("#")
-        linked = (path.parent / name).resolve() if name else path
-        if not linked.exists() or (
-            anchor and anchor not in anchors(linked.read_text(encoding="utf-8"))
+    for target in links(path):
+        found, anchor = linked(path, target), target.partition("#")[2]
+        if not found.exists() or (
+            anchor and anchor not in anchors(found.read_text(encoding="utf-8"))
         ):
             broken.append(target)
     assert broken == []
+
+
+def test_every_page_is_two_clicks_from_the_readme() -> None:
+    def clicked(pages: set[Path]) -> set[Path]:
+        documents = [page for page in pages if page.suffix == ".md"]
+        return {linked(page, target) for page in documents for target in links(page)}
+
+    first = clicked({ROOT / "README.md"})
+    pages = set((ROOT / "docs").rglob("*.md"))
+    assert sorted(pages - first - clicked(first)) == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -508,6 +550,8 @@ def test_queries_can_be_run(spark: SparkSession) -> None:
     """Over tables that are empty: names, types and syntax."""
     for table in schema_columns():
         spark.createDataFrame([], table_schema(spark, table).struct).createOrReplaceTempView(table)
+    for view in VIEWS.values():
+        spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {view.name} AS {view.select}")
     statements = [f"{first}\n{rest}" for _, first, rest in blocks("sql")]
     assert len(statements) > len(schema_columns())
     for statement in statements:
@@ -515,5 +559,5 @@ def test_queries_can_be_run(spark: SparkSession) -> None:
             assert spark.sql(
                 re.sub(r"delta\.`/data/groupreplay/(\w+)`( VERSION AS OF \d+)?", r"\1", statement)
             ).columns
-    for table in schema_columns():
-        spark.catalog.dropTempView(table)
+    for name in (*schema_columns(), *VIEWS):
+        spark.catalog.dropTempView(name)

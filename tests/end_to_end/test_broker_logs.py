@@ -35,6 +35,7 @@ SHARPENED = {
     "members",
     "stuck_members",
     "stuck_groups",
+    "what_if",
 }
 """Tables that lines can say more in; all others have the same digest with and without them."""
 

@@ -24,6 +24,7 @@ from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.night.landing import record_stream as land
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.records.entries import Entry
+from groupreplay.replay.decision_facts import Absence, Churn, GroupDay
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition
 from groupreplay.sources import live_planning
 from groupreplay.sources.files import find_files
@@ -300,6 +301,14 @@ def _without_commit_times(fact: Fact) -> Fact:
             return dataclasses.replace(fact, first_commit_at=None, resume_ms=None)
         case HeldPartition():
             return dataclasses.replace(fact, idle_ms=None)
+        case Churn():
+            return dataclasses.replace(
+                fact, silences_ms=[], highs_ms=[], high_unknowns=[], idles_ms=[]
+            )
+        case GroupDay():
+            return dataclasses.replace(fact, longer_ms=0, high_unknown=0)
+        case Absence():
+            return dataclasses.replace(fact, last_commit_at=None)
     return fact
 
 

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from groupreplay.cli.outcome import result_lines
 from groupreplay.config.model import (
     Config,
+    PageConfig,
     PrivacyConfig,
     RequestLogSource,
     ServerLogSource,
@@ -72,6 +73,7 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
         warehouse=str(folder / "public"),
         private_warehouse=str(folder / "hidden"),
         privacy=PrivacyConfig(hash=("client_host", "client_id", "principal"), salt=SALT),
+        page=PageConfig(nights=20),
         sources=(
             Source(kind="segments", path=str(logs)),
             Source(kind="topics", path=str(RECORDINGS / RECORDING / "topics.json")),
@@ -147,6 +149,8 @@ def test_no_clear_value_is_in_what_analysts_read(nights: Nights) -> None:
         )
         seen += 1
     assert seen > 50
+    pages = list((nights.root / "_report").rglob("*.html"))
+    assert any(re.search(r"h:[0-9a-f]{24}", page.read_text("utf-8")) for page in pages)
     told = "\n".join(
         text
         for result in (*nights.results, nights.dry)
@@ -183,7 +187,7 @@ def test_salt_and_keys_are_nowhere(nights: Nights) -> None:
 def test_internal_tables_are_apart_and_not_offered(spark: SparkSession, nights: Nights) -> None:
     hidden = Path(nights.config.private_warehouse or "")
     assert {path.name for path in hidden.iterdir()} == INTERNAL
-    assert {path.name for path in nights.root.iterdir()} == {*PUBLIC, "_sql"}
+    assert {path.name for path in nights.root.iterdir()} == {*PUBLIC, "_sql", "_report"}
     for path in (nights.root / "_sql").glob("*.sql"):
         assert not re.search(rf"\b({'|'.join(INTERNAL)})\b", path.read_text()), path.name
     assert str(hidden) in nights.dry.dry_run_lines[-1]

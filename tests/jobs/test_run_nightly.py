@@ -357,6 +357,8 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
         "SPARK_HOME": str(tmp_path / "spark"),
         "GROUPREPLAY_JARS": str(jars),
         "GROUPREPLAY_MASTER": "spark://h:7077",
+        "GROUPREPLAY_COMPILED": "",
+        "GROUPREPLAY_ARCHIVE": "",
     }
     environment |= {
         "GROUPREPLAY_CLASSES": str(tmp_path / "classes.jsa"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 import pytest
 
+from groupreplay.compiled_core import running
 from groupreplay.night.warm_up import started, table_logs, workers
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.workers.loading import load
@@ -33,8 +34,10 @@ def test_workers_have_imported_what_steps_run(
                 {"module": [name for name in wanted if name in sys.modules]}
             )
 
-    with started(workers(spark)):
+    told: list[str] = []
+    with started(workers(spark, told.append)):
         pass
+    assert told == [running()]
     rows = spark.range(0, 2, 1, 2).mapInArrow(loaded, "module STRING").collect()
     assert sorted(row.module for row in rows) == sorted(wanted * 2)
 
@@ -111,6 +114,6 @@ def test_an_error_of_the_body_is_raised_when_the_work_is_over() -> None:
     assert over == [True]
 
 
-def test_batches_come_back() -> None:
+def test_each_worker_says_which_core_it_runs() -> None:
     batch = pa.RecordBatch.from_pydict({"id": [1, 2]})
-    assert list(load(iter([batch]))) == [batch]
+    assert [each.to_pydict() for each in load(iter([batch]))] == [{"core": [running()]}]

@@ -4,10 +4,7 @@ replay meets when bytes are lost.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,24 +12,11 @@ from hypothesis import strategies as st
 
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
-from groupreplay.replay.facts import (
-    Anomaly,
-    Chain,
-    Conversion,
-    Epoch,
-    Fact,
-    GroupSnapshot,
-    HandOver,
-    HeldPartition,
-    MemberLife,
-    MemberState,
-    Stall,
-    TopicSeen,
-)
 from groupreplay.replay.group_replay import GroupReplay
 from tests.support.random_logs import NAMES, logs
 from tests.support.recordings import RecordedGroup, all_groups
 from tests.support.replaying import boundaries, carried, difference, fact_keys, reduced, replayed
+from tests.support.sound_facts import check_facts
 
 pytestmark = pytest.mark.long
 
@@ -73,82 +57,6 @@ def damaged_recordings(draw: st.DrawFn) -> tuple[RecordedGroup, list[Entry]]:
                 entry._replace(last_hole=max(hole, entry.last_hole)) for entry in entries[index:]
             ]
     return group, entries
-
-
-KEYS: dict[type[Fact], tuple[str, ...]] = {
-    Epoch: ("epoch", "from_offset"),
-    Conversion: ("from_offset",),
-    MemberState: ("member_id", "from_offset"),
-    MemberLife: ("member_id", "from_offset"),
-    HeldPartition: ("member_id", "topic_id or topic", "partition", "from_offset"),
-    HandOver: ("member_id", "topic_id or topic", "partition", "from_offset"),
-    Stall: ("reason", "member_id", "since_at"),
-    Chain: ("reason", "member_id", "from_offset"),
-    Anomaly: ("rule", "evidence_offset", "detail_code", "detail_values"),
-    TopicSeen: ("topic_id",),
-    GroupSnapshot: (),
-}
-"""Keys of the tables (docs/tables.md), within one incarnation of one group."""
-
-
-def key_of(fact: Fact) -> tuple[Any, ...]:
-    values = (
-        (getattr(fact, "topic_id", None) or getattr(fact, "topic", None))
-        if name == "topic_id or topic"
-        else tuple(getattr(fact, name))
-        if name == "detail_values"
-        else getattr(fact, name)
-        for name in KEYS[type(fact)]
-    )
-    return (fact.KIND, fact.incarnation, *values)
-
-
-def check_facts(facts: list[Fact]) -> None:
-    """What no fact may say, and no two facts together."""
-    twice = [key for key, times in Counter(map(key_of, facts)).items() if times > 1]
-    assert not twice, f"two rows of one key: {twice}"
-    for fact in facts:
-        for name in type(fact).__dataclass_fields__:
-            value = getattr(fact, name)
-            assert not (
-                name.endswith("_ms")
-                and isinstance(value, int)
-                and value < 0
-                and name != "timeout_ms"
-            ), f"{name} is negative: {fact}"
-        if fact.to_offset is not None:
-            assert fact.to_offset >= fact.from_offset, f"ends before it begins: {fact}"
-    assert sum(isinstance(fact, GroupSnapshot) for fact in facts) <= 1
-    for fact in facts:
-        if isinstance(fact, (Epoch, MemberState, HeldPartition, HandOver)) and fact.is_final:
-            assert fact.to_offset is not None, f"final, and open: {fact}"
-            assert getattr(fact, "outcome", "") != "OPEN", f"final, and open: {fact}"
-            assert getattr(fact, "end_reason", "") != "OPEN", f"final, and open: {fact}"
-    check_apart([fact for fact in facts if isinstance(fact, Epoch)], lambda fact: ())
-    check_apart(
-        [fact for fact in facts if isinstance(fact, MemberState)], lambda fact: (fact.member_id,)
-    )
-    check_apart(
-        [fact for fact in facts if isinstance(fact, HeldPartition)],
-        lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition),
-    )
-    check_apart(
-        [fact for fact in facts if isinstance(fact, HandOver)],
-        lambda fact: (fact.member_id, fact.topic_id or fact.topic, fact.partition),
-    )
-
-
-def check_apart(facts: list[Any], subject: Callable[[Any], tuple[Any, ...]]) -> None:
-    """Stretches of one subject follow each other: none begins before the one before it ended."""
-    last: dict[tuple[Any, ...], Any] = {}
-    for fact in sorted(
-        facts, key=lambda fact: (fact.from_offset, fact.to_offset is None, fact.to_offset)
-    ):
-        before = last.get((fact.incarnation, *subject(fact)))
-        assert before is None or (
-            before.to_offset is not None and before.to_offset <= fact.from_offset
-        ), f"{fact} begins in {before}"
-        last[fact.incarnation, *subject(fact)] = fact
 
 
 def check_open_facts_are_pure(entries: list[Entry], names: dict[str, str]) -> None:

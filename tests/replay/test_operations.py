@@ -11,9 +11,10 @@ import pytest
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.operations import Operation
-from tests.support.building import GROUP, NAMES, Form, Log, record
+from tests.support.building import GROUP, NAMES, Log, record
 from tests.support.recordings import all_groups
 from tests.support.replaying import operations_of, replayed
+from tests.support.words import Form
 
 
 def k8(member: str, epoch: int = 5, prev: int = 4, **words: Any) -> Form:
@@ -30,6 +31,20 @@ def other(key_type: int, member: str = "") -> Form:
 
 def otherx(key_type: int, member: str = "") -> Form:
     return {"otherx": key_type, "member": member}
+
+
+def k22(member: str, epoch: int = 5) -> Form:
+    return {"streams_current": member, "epoch": epoch}
+
+
+def leaves(member: str, epoch: int) -> list[Form]:
+    """A member of a streams group goes."""
+    return [
+        {"streams_currentx": member},
+        {"streams_targetx": member},
+        {"streams_memberx": member},
+        {"streams_group": epoch},
+    ]
 
 
 CASES: dict[str, list[list[Form]]] = {
@@ -58,7 +73,22 @@ CASES: dict[str, list[list[Form]]] = {
         [{"k6x": True}, {"k4x": True}, {"k3x": True}],
     ],
     "K2 | K2": [[{"k2": 3, "members": {"a": {}}}], [{"k2": 4, "members": {"a": {}}}]],
-    "K22 | K22: streams": [[other(22, "A")], [other(22, "B")]],
+    "K22 | K22: streams": [[k22("A")], [k22("B")]],
+    "K22X K21X K19X K17 | the same of another member": [leaves("A", 5), leaves("B", 6)],
+    "K22X K21X K19X K17 | K21 K20 K22: the next heartbeat": [
+        leaves("A", 5), [{"streams_target": "B"}, {"streams_target_epoch": 5}, k22("B")]],
+    "K22X K21X K19X K17 | K20 with its time K22: the next heartbeat (4.3)": [
+        leaves("A", 5), [{"streams_target_epoch": 5, "stamp": 7}, k22("B")]],
+    "K22X K21X K19X K17 | K20X K17X K23X: the last one leaves, the group is deleted": [
+        leaves("A", 5), [{"streams_target_epochx": 1}, {"streams_groupx": 1}, {"streams_topologyx": 1}]],
+    "K17 | K19 K17 K22: metadata changed, then a join": [
+        [{"streams_group": 5}], [{"streams_member": "B"}, {"streams_group": 6}, k22("B", 1)]],
+    "K17 | K17: a description stored (4.4), then metadata changed": [[{"streams_group": 5}], [{"streams_group": 6}]],
+    "K21 K20 | K22X K21X K19X K17: by a timer, then one leaves": [
+        [{"streams_target": "A"}, {"streams_target_epoch": 5}], leaves("B", 6)],
+    "K21 K20 K22 | K22: a target computed, then another member": [
+        [{"streams_target": "A"}, {"streams_target_epoch": 5}, k22("A")], [k22("B")]],
+    "K22 (-2) | K22X ..: a static member leaves for a while, then for good (4.4)": [[k22("A", -2)], leaves("A", 6)],
     "K14 | K14: share": [[other(14, "A")], [other(14, "B")]],
     # ---- one operation
     "K5 K3 K7* K6 K8: a join; sequence 2": [[{"k5": "A"}, {"k3": 5}, {"k7": "A"}, {"k7": "B"}, {"k6": 5}, k8("A", 5, 0)]],
@@ -69,6 +99,18 @@ CASES: dict[str, list[list[Form]]] = {
         [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k3": 6}],
     ],
     "K8X K7X K5X K16X K3 K6: the last one leaves (4.4)": [[{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k16x": "f.*"}, {"k3": 6}, {"k6": 6}]],
+    "K19 K23 K17 K21* K20 K22: a join of a streams group; streams reference 7.2": [
+        [{"streams_member": "A"}, {"streams_topology": 0}, {"streams_group": 5}, {"streams_target": "A"}, {"streams_target": "B"},
+         {"streams_target_epoch": 5}, k22("A")]],
+    "K17 K21* K20 K22: topics changed; other-groups-4.2 p14:6": [
+        [{"streams_group": 5}, {"streams_target": "A"}, {"streams_target_epoch": 5}, k22("A")]],
+    "K22X K21X K19X K17 K20 without a time: the last one leaves a streams group (4.4)": [
+        [*leaves("A", 5), {"streams_target_epoch": 5}]],
+    "K22X K21X K19X K19 K21 K22 (0) K19 K17 K21* K20 K22: a static return to a streams group (4.4)": [
+        [*leaves("A", 5)[:3], {"streams_member": "B"}, {"streams_target": "B"}, k22("B", 0), {"streams_member": "B"},
+         {"streams_group": 5}, {"streams_target": "C"}, {"streams_target": "B"}, {"streams_target_epoch": 5}, k22("B")]],
+    "K22X K21X K19X K19 K21 K22 (0) K22: a static return that changes nothing (4.4)": [
+        [*leaves("A", 5)[:3], {"streams_member": "B"}, {"streams_target": "B"}, k22("B", 0), k22("B")]],
     "a static return: two K5 of one member around its K8 of epoch 0; consumer-4.3 p29:55": [
         [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k5": "B"}, {"k7": "B"}, k8("B", 0, 0), {"k5": "B"}, k8("B", 5, 0)],
     ],

@@ -119,7 +119,10 @@ def shown(facts: list[Fact], fields: list[dict[str, Any]]) -> list[dict[str, Any
 
 def in_order(facts: list[Fact]) -> list[Fact]:
     def place(fact: Fact) -> tuple[Any, ...]:
-        names = ("member_id", "topic_id", "topic", "partition", "rule", "reason", "epoch")
+        names = (
+            *("member_id", "topic_id", "topic", "subtopology", "partition", "role"),
+            *("rule", "reason", "epoch", "process_id", "from_member_id"),
+        )
         return (fact.from_offset, *(str(getattr(fact, name, "")) for name in names))
 
     return sorted(facts, key=place)
@@ -223,6 +226,32 @@ def test_there_are_scenarios_of_everything_a_hand_over_can_come_to() -> None:
     assert not (outcomes | end_reasons | causes | phases) - found
 
 
+def test_there_are_scenarios_of_all_that_a_streams_group_can_show() -> None:
+    """Values that docs/streams.md names for groups of the streams protocol."""
+    expected: dict[str, set[str]] = {}
+    for path in SCENARIOS.glob("streams_group_*.yaml"):
+        for kind, facts in load(path)["facts"].items():
+            for row in expected_rows(facts)[0]:
+                for name, value in row.items():
+                    expected.setdefault(f"{kind}.{name}", set()).add(str(value))
+    causes = {"STATIC_REPLACED", "JOIN", "LEFT_OR_FENCED", "TOPOLOGY_VALIDATED", "TOPIC_METADATA"}
+    causes |= {"CONFIG", "MEMBER_METADATA", "REFINED", "UNKNOWN"}
+    ends = {"REVOKED", "PROMOTED", "DEMOTED", "WITHDRAWN", "MOVED_IN_PROCESS", "LEFT_OR_FENCED"}
+    wanted = {
+        "streams_rebalance.cause": causes,
+        "streams_rebalance.outcome": {"CONVERGED", "SUPERSEDED", "OPEN"},
+        "held_task.end_reason": ends | {"REPLACED", "UNOBSERVED", "OPEN"},
+        "held_task.role": {"ACTIVE", "STANDBY"},
+        "task_hand_over.hand_over_kind": {"WARMED", "COLD", "IN_PROCESS"},
+        "task_hand_over.cause": {"REBALANCED", "OWNER_GONE", "STATELESS"},
+        "task_hand_over.outcome": {"TRANSFERRED", "RETURNED", "OWNER_GONE", "TASK_REMOVED"},
+        "streams_process.end_reason": {"LEFT_OR_FENCED", "UNOBSERVED", "OPEN"},
+        "conversion.direction": {"TO_STREAMS", "FROM_STREAMS"},
+    }
+    for name, values in wanted.items():
+        assert values <= expected[name], name
+
+
 def test_a_fact_that_is_not_expected_fails() -> None:
     facts = replayed(
         log_of([[{"k5": "A"}, {"k3": 1}, {"k7": "A"}, {"k6": 1}, {"k8": "A", "prev": 0}]]).entries,
@@ -241,7 +270,7 @@ def test_a_fact_that_is_not_expected_fails() -> None:
         [{"k5": "A", "colour": "red"}],
         [{"k99": 1}],
         [{"at": 5, "k3": 1}],
-        [{"k2": 1, "members": {"a": {"assigned": {}, "rack": 1}}}],
+        [{"k2": 1, "members": {"a": {"assigned": {}, "colour": 1}}}],
     ],
 )
 def test_a_word_that_is_not_of_the_form_fails(records: list[Any]) -> None:

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from groupreplay.replay.facts import Anomaly, Conversion, Epoch, HandOver, HeldPartition, Stall
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
-from tests.support.building import GROUP, NAMES, Form, Log
+from tests.support.building import GROUP, NAMES, Log
 from tests.support.replaying import boundaries, difference, fact_keys, replayed
+from tests.support.words import Form
 
 Shown = dict[str, tuple[int, list[int]]]
 """member -> (epoch, numbers of its partitions of foo)"""

@@ -12,6 +12,7 @@ from groupreplay.evidence.evidence_facts import (
     Outage,
     Rebalance,
     Refusal,
+    Rejoin,
     ShardEvent,
     Silence,
 )
@@ -51,6 +52,12 @@ _USUAL: dict[type[EvidenceFact], dict[str, Any]] = {
         "client_reason": None,
         "members_missing": [],
         "members_dropped": [],
+    },
+    Rejoin: {
+        "member_id": "m",
+        "instance_id": None,
+        "client_id": "app",
+        "client_host": "/10.0.0.1",
     },
     Contact: {
         "member_id": "m",

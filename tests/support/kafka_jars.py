@@ -27,25 +27,27 @@ def only_one(folder: Path) -> Iterator[None]:
         yield
 
 
-def resolved(packages: str, folder: Path) -> Path:
+def resolved(packages: str, folder: Path, without: str = "") -> Path:
     """The folder with the jars of `packages` and of what they need, filled where it has none.
 
     packages: group:artifact:version, several with commas. Offline, put the jars there by hand.
         Raises RuntimeError where the resolver fails.
+    without: group:artifact, which `*` may stand in, of what is not needed after all.
     """
     with only_one(folder):
         if not any(folder.glob("*.jar")):
-            _resolve(packages, folder)
+            _resolve(packages, folder, without)
     return folder
 
 
-def _resolve(packages: str, folder: Path) -> None:
+def _resolve(packages: str, folder: Path, without: str) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}-") as scratch:
         nothing = Path(scratch) / "nothing.py"
         nothing.write_text("pass\n")
         bin_ = Path(sys.executable).parent
         settings = ["--conf", f"spark.jars.ivySettings={ROOT / 'conf/ivysettings.xml'}"]
         settings += ["--conf", f"spark.jars.ivy={scratch}/ivy", "--packages", packages]
+        settings += ["--exclude-packages", without] if without else []
         environment = {**os.environ, "PATH": f"{bin_}:{os.environ['PATH']}"}
         command = [str(bin_ / "spark-submit"), *settings, str(nothing)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from groupreplay.records.entries import Entry
-from tests.support.building import GROUP, Form, record
+from tests.support.building import GROUP, record
+from tests.support.words import Form
 
 MEMBERS = ("A", "B", "C")
 TOPICS = ("foo", "bar", "old", "unnamed")
@@ -95,13 +96,50 @@ _forms: st.SearchStrategy[Form] = st.one_of(
     _form(k8x=_MEMBER),
     _form(k16="f.*", topics=_topics),
     _form(k16x="f.*"),
-    _form(other=st.sampled_from([11, 17]), value=st.just({"epoch": 2})),
+    _form(other=11, value=st.just({"epoch": 2})),
+    _form(other=10, member=_MEMBER, value=st.just({"client_id": "c1", "client_host": "/host"})),
+    _form(otherx=st.sampled_from([10, 11]), member=_MEMBER),
+)
+
+_tasks = st.lists(st.sampled_from(["0-0", "0-1", "1-0"]), max_size=2, unique=True)
+_streams_forms: st.SearchStrategy[Form] = st.one_of(
+    _form(k1=st.sampled_from(["foo-0", "foo-1", "bar-0"])),
     _form(
-        other=st.sampled_from([10, 19]),
-        member=_MEMBER,
-        value=st.just({"client_id": "c1", "client_host": "/host"}),
+        streams_group=_EPOCH,
+        hash=st.integers(0, 2),
+        validated=st.sampled_from([-1, 0, 0]),
+        configs=st.sampled_from([None, {"num.standby.replicas": 1}]),
     ),
-    _form(otherx=st.sampled_from([10, 11, 17, 19]), member=_MEMBER),
+    _form(
+        streams_member=_MEMBER,
+        process=st.sampled_from(["p1", "p2"]),
+        instance=_instance,
+        host=st.sampled_from(["/h1", "/h2"]),
+        topology=st.sampled_from([0, 1]),
+    ),
+    _form(
+        streams_topology=0, subtopologies=st.just({0: {"sources": ["foo"], "changelogs": ["c"]}})
+    ),
+    _form(streams_target_epoch=_EPOCH),
+    _form(streams_target=_MEMBER, active=_tasks, standby=_tasks),
+    _form(
+        streams_current=_MEMBER,
+        epoch=st.sampled_from([1, 2, 3, 4, 5, 0, -2]),
+        prev=_EPOCH,
+        state=st.sampled_from(["STABLE", "UNREVOKED_TASKS", "UNRELEASED_TASKS"]),
+        active=_tasks,
+        standby=_tasks,
+        pending=_tasks,
+        pending_standby=_tasks,
+    ),
+    _form(streams_memberx=_MEMBER),
+    _form(streams_targetx=_MEMBER),
+    _form(streams_currentx=_MEMBER),
+    _form(streams_groupx=1),
+    _form(streams_target_epochx=1),
+    _form(streams_topologyx=1),
+    _form(k2=_EPOCH),
+    _form(k2x=True),
 )
 
 
@@ -165,12 +203,48 @@ def operations(draw: st.DrawFn) -> list[Form]:
 
 
 @st.composite
-def logs(draw: st.DrawFn, *, is_ordered: bool = False, length: int = 16) -> list[Entry]:
-    """A log of one group. is_ordered: no broker's clock goes back in it."""
+def streams_operations(draw: st.DrawFn) -> list[Form]:
+    """The same of a streams group."""
+    member, epoch = draw(_MEMBER), draw(_EPOCH)
+    described = {
+        "streams_member": member,
+        "process": draw(st.sampled_from(["p1", "p2"])),
+        "instance": draw(_instance),
+    }
+    current = {"streams_current": member, "active": draw(_tasks)}
+    gone: list[Form] = [{f"streams_{kind}x": member} for kind in ("current", "target", "member")]
+    shapes: list[list[Form]] = [
+        [described, {"streams_topology": 0}, {"streams_group": epoch}, current],
+        [*gone, {"streams_group": epoch}],
+        [
+            {"streams_target": member, "active": draw(_tasks), "standby": draw(_tasks)},
+            {"streams_target_epoch": epoch},
+            {**current, "epoch": epoch, "prev": draw(_EPOCH), "standby": draw(_tasks)},
+        ],
+        [*gone, described, {**current, "epoch": 0}, {"streams_group": epoch}, current],
+        [{"streams_groupx": 1}, {"streams_topologyx": 1}],
+        [{"streams_groupx": 1}, {"streams_topologyx": 1}, {"k2": 0}],
+        [{"k2x": True}, described, {"streams_group": 2}, current],
+    ]
+    return draw(
+        st.one_of(st.sampled_from(shapes), st.lists(_streams_forms, min_size=1, max_size=3))
+    )
+
+
+@st.composite
+def logs(
+    draw: st.DrawFn, *, is_ordered: bool = False, length: int = 16, of_streams: bool = False
+) -> list[Entry]:
+    """A log of one group. is_ordered: no broker's clock goes back in it.
+
+    of_streams: what streams groups write is drawn as well.
+    """
     entries: list[Entry] = []
     offset = clock_ms = leader_epoch = 0
     hole = -1
-    for forms in draw(st.lists(operations(), min_size=1, max_size=length)):
+    drawn = st.one_of(streams_operations(), streams_operations(), operations())
+    kinds = drawn if of_streams else operations()
+    for forms in draw(st.lists(kinds, min_size=1, max_size=length)):
         clock_ms = max(
             0,
             clock_ms

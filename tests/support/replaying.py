@@ -101,7 +101,7 @@ def snapshot_of(facts: Iterable[Fact]) -> GroupSnapshot | None:
 
 def reduced(entries: Sequence[Entry], edges: frozenset[int] = frozenset()) -> list[Entry]:
     """The exact reduction of commits (docs/measures.md, Commits): the first and the last of a partition
-    between two other records are kept.
+    between two other records are kept, and so are those on both sides of a change of the leader.
 
     edges: indexes at which a file or a night ends besides; what stands at an edge is kept too.
     """
@@ -114,7 +114,7 @@ def reduced(entries: Sequence[Entry], edges: frozenset[int] = frozenset()) -> li
         stretch.clear()
 
     for index, entry in enumerate(entries):
-        if index in edges:
+        if index in edges or (index and entry.leader_epoch != entries[index - 1].leader_epoch):
             end_stretch()
         record = entry.record
         if isinstance(record, OffsetCommit) and record.value is not None:

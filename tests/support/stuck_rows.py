@@ -3,7 +3,7 @@ thresholds of the default configuration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,13 +20,32 @@ STALL_THRESHOLDS_MS: Final = {
     "ASSIGNED_NOT_CONSUMING": THRESHOLDS.assigned_not_consuming_ms,
     "ASSIGNING_STALLED": THRESHOLDS.assigning_stalled_ms,
     "MIGRATION_STALLED": THRESHOLDS.migration_stalled_ms,
+    "LEARNER_NEVER_READY": THRESHOLDS.learner_ms,
+    "PROBING_LOOP": 0,
+    "TASK_UNASSIGNED": THRESHOLDS.task_unassigned_ms,
+    "FOLLOWUP_MISSING": THRESHOLDS.followup_missing_ms,
+    "PROBE_MISSED": THRESHOLDS.probe_missed_ms,
+    "VERSION_MIXED": THRESHOLDS.version_mixed_ms,
+    "RESTORING": THRESHOLDS.restoring_ms,
+    "ASSIGNMENT_ERROR": THRESHOLDS.assignment_error_ms,
+    "SHUTDOWN_REQUESTED": THRESHOLDS.shutdown_requested_ms,
+    "DUPLICATE_PROCESS_ID": THRESHOLDS.duplicate_process_id_ms,
+    "TOPOLOGY_NOT_READY": THRESHOLDS.topology_not_ready_ms,
+    "STALE_TOPOLOGY": THRESHOLDS.stale_topology_ms,
 }
 """Reason -> how long a stretch must last, ms (docs/measures.md, Stuck)."""
 
+TIMES: Final = {
+    "LEARNER_NEVER_READY": THRESHOLDS.learner_probes,
+    "PROBING_LOOP": THRESHOLDS.probing_loop_count,
+}
+"""Reason -> how often what a stretch counts must have happened in it."""
 
 REPETITIONS: Final = {
     "FENCE_LOOP": (THRESHOLDS.fence_loop_count, THRESHOLDS.fence_loop_window_ms),
     "EPOCH_STORM": (THRESHOLDS.epoch_storm_count, THRESHOLDS.epoch_storm_window_ms),
+    "HANDOVER_BOUNCED": (THRESHOLDS.bounce_count, THRESHOLDS.bounce_window_ms),
+    "REBALANCE_LOOP": (THRESHOLDS.rebalance_loop_count, THRESHOLDS.rebalance_loop_window_ms),
 }
 """Reason -> how many repetitions, within how long, ms (docs/measures.md, Stuck)."""
 
@@ -69,8 +88,12 @@ def episodes(chain: Chain, as_of_ms: int) -> list[Episode]:
     return found
 
 
-def stuck_ms(stall: Stall, as_of_ms: int) -> int | None:
-    """How long a stretch has lasted at as-of, ms; None where that is no row: too short, or its
-    start was not seen."""
+def stuck_ms(
+    stall: Stall, as_of_ms: int, thresholds_ms: Mapping[str, int] = STALL_THRESHOLDS_MS
+) -> int | None:
+    """How long a stretch has lasted at as-of, ms; None where that is no row: too short, too few
+    times, or its start was not seen."""
     lasted = (as_of_ms if stall.until_at is None else stall.until_at) - stall.since_at
-    return lasted if stall.start_observed and lasted >= STALL_THRESHOLDS_MS[stall.reason] else None
+    is_long = lasted >= thresholds_ms[stall.reason]
+    is_often = (stall.repetitions or 0) >= TIMES.get(stall.reason, 0)
+    return lasted if stall.start_observed and is_long and is_often else None

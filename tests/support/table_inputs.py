@@ -49,6 +49,16 @@ def inputs_of(
     )
 
 
+def read_to(staged: DataFrame, context: ReportContext, at: int) -> Mapping[str, DataFrame]:
+    """`coverage` of this night, which read every partition of the staged facts up to a time, ms."""
+    read = staged.select(
+        sf.lit(context.logical_date).alias("logical_date"),
+        sf.concat(sf.lit("__consumer_offsets-"), "offsets_partition").alias("input"),
+        sf.timestamp_millis(sf.lit(at)).alias("last_at"),
+    )
+    return {"coverage": read.distinct()}
+
+
 def no_topics(spark: SparkSession) -> DataFrame:
     """`given_topics` where no source gives any."""
     return spark.createDataFrame([], f"{TOPICS_DDL}, partitions INT")

@@ -257,9 +257,7 @@ KNOWN = sorted(
 """Recordings that know what truly happened."""
 
 OF_CONSUMERS = [name for name in KNOWN if not name.startswith("streams-")]
-"""Those whose groups are replayed: groups of Kafka Streams are only counted, so their stories are
-not told.
-"""
+"""Those of consumers. What is told of Kafka Streams is held against `streams_truth`."""
 
 
 @cache

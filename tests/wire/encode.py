@@ -51,6 +51,10 @@ def encode_field(field: Field, value: Any, version: int, flexible: bool) -> byte
         return base64.urlsafe_b64decode(value + "==")
     if kind == "string":
         return sized(None if value is None else value.encode(), flexible, ">h")
+    if kind in ("utf", "utf16"):
+        return java_text(value, kind)
+    if kind == "[2 int32 raw]":
+        return struct.pack(f">i{2 * len(value)}i", len(value), *(n for pair in value for n in pair))
     if kind in ("bytes", "subscription", "assignment"):
         return sized(value, flexible, ">i")
     if kind == "struct":
@@ -69,6 +73,18 @@ def encode_field(field: Field, value: Any, version: int, flexible: bool) -> byte
     return (uvarint(len(encoded) + 1) if flexible else struct.pack(">i", len(encoded))) + b"".join(
         encoded
     )
+
+
+def java_text(value: str, kind: str) -> bytes:
+    """utf: each UTF-16 unit in one to three bytes, NUL in two (DataOutput.writeUTF)."""
+    utf16 = value.encode("utf-16-be")
+    if kind == "utf16":
+        return struct.pack(">i", len(utf16) // 2) + utf16
+    units = struct.unpack(f">{len(utf16) // 2}H", utf16)
+    raw = b"".join(
+        b"\xc0\x80" if unit == 0 else chr(unit).encode("utf-8", "surrogatepass") for unit in units
+    )
+    return struct.pack(">H", len(raw)) + raw
 
 
 def encode_struct(

@@ -20,12 +20,16 @@ from groupreplay.wire.records.results import Undecodable, UnknownType
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios" / "wire").glob("*.yaml"))
 KNOWN = {"at", "key", "value", "json_key", "json_value", "record", "undecodable", "unknown_type"}
+STREAMS = {"streams", "streams_error"}
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as dicts, tuples as lists, bytes as hex."""
+    """Dataclasses as dicts, tuples as lists, bytes as hex. What members of Kafka Streams alone have
+    is left out of others.
+    """
     if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+        of = {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+        return {name: one for name, one in of.items() if one is not None or name not in STREAMS}
     if isinstance(value, tuple):
         return [plain(one) for one in value]
     if isinstance(value, dict):

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from groupreplay.records.classic import GroupMember, GroupMetadata, GroupMetadataValue
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Anomaly, Fact
 from groupreplay.wire.records.results import Undecodable, UnknownType
@@ -280,3 +281,32 @@ def test_collector_is_off_while_a_slice_is_replayed_and_put_back_after_it() -> N
     with pytest.raises(OSError, match="pipe"):
         list(slice_replay({})(broken()))
     assert gc.isenabled()
+
+
+def stream_threads(*errors: str | None) -> GroupMetadata:
+    members = tuple(GroupMember("m", None, "c", "/h", 1, 2, None, None, error) for error in errors)
+    return GroupMetadata("a", GroupMetadataValue("consumer", 1, "stream", "m", -1, members))
+
+
+@pytest.mark.parametrize(
+    ("errors", "reasons"),
+    [
+        ((None, None), []),
+        ((None, "it is bad"), ["streams user data of 1 member, it is bad"]),
+        (("no", None, "it is bad"), ["streams user data of 2 members, no"]),
+    ],
+)
+def test_user_data_that_is_none_is_a_row_of_a_record_that_counts_as_decoded(
+    monkeypatch: pytest.MonkeyPatch, errors: tuple[str | None, ...], reasons: list[str]
+) -> None:
+    """One row however many members; `landed` of coverage stays the sum of the counts."""
+    seen = list[Entry]()
+    monkeypatch.setattr(slices, "decode", lambda key, value: stream_threads(*errors))
+    monkeypatch.setattr(FakeMachine, "replay", lambda self, entry: seen.append(entry))
+    facts = replayed([row("a", 1)])
+    found = [fact for fact in facts if fact["kind"] == "undecoded"]
+    assert [fact["reason"] for fact in found] == reasons
+    assert [(fact["offset"], fact["raw"]) for fact in found] == [(1, b"k.") for _ in reasons]
+    (counts,) = (fact for fact in facts if fact["kind"] == "counts")
+    assert (counts["decoded"], counts["unknown"], counts["undecoded"]) == (1, 0, 0)
+    assert [entry.offset for entry in seen] == [1]

@@ -4,6 +4,8 @@ seen.
 
 from __future__ import annotations
 
+import pytest
+
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Epoch, Fact, HeldPartition, MemberLife
 from tests.support.building import NAMES, Log
@@ -43,3 +45,13 @@ def test_records_lost_right_before_its_k5_may_have_been_the_tombstones_of_a_retu
     facts = replayed(cleaned, NAMES)
     assert starts(facts) == [False, False]
     assert causes(facts) == [("JOIN", "INFERRED")]
+
+
+@pytest.mark.parametrize(("lost", "confidence"), [(0, "EXACT"), (1, "INFERRED")])
+def test_a_k4_is_the_cause_where_nothing_else_can_be_lost(lost: int, confidence: str) -> None:
+    """The operation of a member that replaces another has a K4 too."""
+    log = Log().skip(5)
+    log.write({"k4": {"foo": 3}}, {"k3": 7}, {"k6": 7})
+    base = log.entries[0].offset
+    cleaned = [entry._replace(batch_base_offset=base - lost) for entry in log.entries]
+    assert causes(replayed(cleaned, NAMES)) == [("TOPIC_METADATA", confidence)]

@@ -15,13 +15,18 @@ import pytest
 from groupreplay.records.entries import Entry, Record
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Anomaly
-from groupreplay.replay.rules.rule_table import ERROR, RULES
-from tests.support.broken_logs import MUTATIONS, Mutation
+from groupreplay.replay.rules.rule import ERROR, INFO, WARN
+from groupreplay.replay.rules.rule_table import RULES
+from tests.support import broken_logs
+from tests.support.broken_logs import Mutation
+from tests.support.broken_streams_classic_logs import STREAMS_CLASSIC_MUTATIONS
+from tests.support.broken_streams_logs import STREAMS_MUTATIONS
 from tests.support.changed_logs import Log, spread
 from tests.support.recordings import RecordedGroup, all_groups, group
 from tests.support.replaying import replayed
 from tests.support.sentences import said
 
+MUTATIONS = [*broken_logs.MUTATIONS, *STREAMS_CLASSIC_MUTATIONS, *STREAMS_MUTATIONS]
 _NAMES = [
     f"{rule_id}-{mutation.__name__}-{recording}" for rule_id, recording, _, mutation in MUTATIONS
 ]
@@ -77,14 +82,17 @@ def test_behind_a_hole_the_same_record_breaks_nothing(
 
 def test_every_rule_has_a_mutation() -> None:
     assert {rule_id for rule_id, *_ in MUTATIONS} == RULES.keys()
-    assert RULES.keys() == {f"I{number}" for number in (1, 2, *range(4, 23))}
+    of_groups = {f"I{number}" for number in (1, 2, *range(4, 23))}
+    of_tasks = {f"S{number}" for number in (*range(1, 14), 15, 16)}
+    of_streams_groups = {f"T{number}" for number in range(1, 22) if number != 17} | {"T16R"}
+    assert RULES.keys() == of_groups | of_tasks | of_streams_groups
 
 
 def test_rules_say_what_they_mean() -> None:
     for rule_id, rule in RULES.items():
         assert rule.name.startswith(f"{rule_id}_")
         assert rule.meaning
-        assert rule.severity in ("ERROR", "WARN")
+        assert rule.severity in (ERROR, WARN, INFO)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +165,7 @@ def test_holes_and_compaction_break_no_rule(recorded: RecordedGroup) -> None:
 
 def test_severities_are_those_that_a_person_can_rely_on() -> None:
     """WARN where the reference is not sure enough of the rule: queues of timers, owners that are
-    only counted, subscriptions that shrink.
+    only counted, subscriptions that shrink, versions and assignors that are not known.
     """
     assert {rule_id for rule_id, rule in RULES.items() if rule.severity != ERROR} == {
         "I12",
@@ -165,4 +173,6 @@ def test_severities_are_those_that_a_person_can_rely_on() -> None:
         "I17",
         "I21",
         "I22",
+        *("S1", "S8", "S9", "S10", "S11", "S12", "S13", "S15", "S16"),
+        *("T2", "T4", "T5", "T6", "T11", "T12", "T14", "T16R", "T19"),
     }

@@ -6,12 +6,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from groupreplay.config.model import GroupThresholds, Thresholds
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.replay.facts import Chain, GroupSnapshot, Stall
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.episodes import CHAIN_THRESHOLDS, STALL_THRESHOLDS
+from groupreplay.report.joins.episodes import (
+    CHAIN_THRESHOLDS,
+    COUNT_THRESHOLDS,
+    STALL_THRESHOLDS,
+)
 from groupreplay.report.joins.evidence_stalls import NEEDS
 from groupreplay.report.tables.migration_progress import migration_progress
 from groupreplay.report.tables.stuck_groups import stuck_groups
@@ -23,21 +28,34 @@ from tests.support.table_inputs import inputs_of
 MINUTE = 60_000
 
 
+AT_ONCE = {
+    "upgrade_refused_ms",
+    "assignor_failed_ms",
+    "assignment_error_ms",
+    "shutdown_requested_ms",
+    "duplicate_process_id_ms",
+}
+"""Thresholds of what was wrong from its first moment on."""
+
+
 def test_every_reason_of_the_facts_has_a_threshold() -> None:
+    streams = (Path(__file__).parents[3] / "docs" / "streams.md").read_text(encoding="utf-8")
     named = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", f"{Stall.__doc__} {Chain.__doc__}")) - {
         "MIN_STALL_MS",
         "MAX_CHAIN_GAP_MS",
+        "STUCK_DETAILS",
     }
-    assert named | NEEDS.keys() == STALL_THRESHOLDS.keys() | CHAIN_THRESHOLDS.keys()
+    stuck = streams[streams.index("\n## Stuck\n") :]
+    named |= set(re.findall(r"^\| `([A-Z_]+)` \|", stuck, re.MULTILINE))
+    known = STALL_THRESHOLDS.keys() | CHAIN_THRESHOLDS.keys() | COUNT_THRESHOLDS.keys()
+    assert named | NEEDS.keys() == known
     assert not named & NEEDS.keys()
     for field in [
         *STALL_THRESHOLDS.values(),
+        *COUNT_THRESHOLDS.values(),
         *(name for pair in CHAIN_THRESHOLDS.values() for name in pair),
     ]:
-        assert getattr(Thresholds(), field) > 0 or field in (
-            "upgrade_refused_ms",
-            "assignor_failed_ms",
-        ), "what was refused once will be again"
+        assert getattr(Thresholds(), field) > 0 or field in AT_ONCE
 
 
 def test_thresholds_cannot_ask_for_what_the_machines_do_not_tell() -> None:
@@ -107,6 +125,84 @@ def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportC
         ("EPOCHS_APART", {"epoch": "5", "target_epoch": "4"})
     ]
     assert {row.detail_code for row in rows.values()} == {None}
+
+
+COUNTED: dict[str, tuple[str, int, int | None, bool]] = {
+    # reason, minutes, repetitions, whether it is stuck
+    "long and often": ("LEARNER_NEVER_READY", 30, 3, True),
+    "long, not often": ("LEARNER_NEVER_READY", 90, 2, False),
+    "often, not long": ("LEARNER_NEVER_READY", 29, 9, False),
+    "not counted": ("LEARNER_NEVER_READY", 90, None, False),
+    "as often as it must, at once": ("PROBING_LOOP", 0, 6, True),
+    "not as often": ("PROBING_LOOP", 90, 5, False),
+    "of no known reason": ("SLOW_ROLL", 90, 9, False),
+    "of no count": ("TASK_UNASSIGNED", 1, None, True),
+    "and at once": ("ASSIGNMENT_ERROR", 0, None, True),
+}
+
+
+def test_what_is_counted_is_stuck_when_it_happened_often_enough(
+    stage: Stage, context: ReportContext
+) -> None:
+    stalls = [
+        fact(
+            Stall,
+            group_id=name,
+            reason=reason,
+            member_id=None,
+            until_at=AT + minutes * MINUTE,
+            repetitions=times,
+            is_final=True,
+        )
+        for name, (reason, minutes, times, _) in COUNTED.items()
+    ]
+    rows = stuck_groups(inputs_of(stage(*stalls), context)).collect()
+    assert {row.group_id: (row.reason, row.repetitions) for row in rows} == {
+        name: (reason, times) for name, (reason, _, times, is_stuck) in COUNTED.items() if is_stuck
+    }
+
+
+def test_what_facts_say_more_is_a_sentence(stage: Stage, context: ReportContext) -> None:
+    learner = fact(
+        Stall,
+        reason="LEARNER_NEVER_READY",
+        member_id="m",
+        blocked_by=["owner"],
+        repetitions=4,
+        since_at=AS_OF_MS - 60 * MINUTE,
+        detail_code="LEARNER_STANDS",
+        detail_names=["task", "last_sum", "probes"],
+        detail_values=["0_3", "1400", "4"],
+    )
+    times = [AT, AT + 60 * MINUTE]
+    bounced = fact(
+        Chain,
+        reason="HANDOVER_BOUNCED",
+        member_id=None,
+        times_at=times,
+        ends_at=times,
+        is_final=True,
+        detail_code="BOUNCED",
+        detail_names=["task", "gap"],
+        detail_values=["0_1", "2"],
+    )
+    silent = fact(
+        Stall, reason="SHUTDOWN_REQUESTED", member_id=None, detail_code="ASKED", since_at=AT
+    )
+    facts = stage(learner, bounced, silent)
+    (row,) = stuck_members(inputs_of(facts, context)).collect()
+    assert (row.detail, row.is_open, row.repetitions, row.blocked_by) == (
+        "0_3 is flat: 1400 offsets over 4 probes",
+        True,
+        4,
+        ["owner"],
+    )
+    assert row.detail_params == {"task": "0_3", "last_sum": "1400", "probes": "4"}
+    groups = {each.reason: each for each in stuck_groups(inputs_of(facts, context)).collect()}
+    assert groups["HANDOVER_BOUNCED"].detail == "0_1 went back, 2 records short"
+    assert groups["HANDOVER_BOUNCED"].repetitions == 2
+    asked = groups["SHUTDOWN_REQUESTED"]
+    assert (asked.detail, asked.detail_code, asked.detail_params) == ("", "ASKED", {})
 
 
 CHAINS: dict[str, tuple[list[int], list[tuple[int, int, int]]]] = {

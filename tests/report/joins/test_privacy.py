@@ -28,7 +28,13 @@ from groupreplay.report.joins.privacy import (
     hidden,
 )
 from groupreplay.report.joins.quotes import QUOTES
-from groupreplay.report.joins.sentences import PARAMETERS, SENTENCES, Kind, parameters_of
+from groupreplay.report.joins.sentences import (
+    OF_CODES,
+    PARAMETERS,
+    SENTENCES,
+    Kind,
+    parameters_of,
+)
 from groupreplay.tables.schemas import PUBLIC, table_schema
 from tests.support.log_lines import recorded_lines
 
@@ -211,6 +217,8 @@ QUOTED: dict[str, str | None] = {
     "rebalance failed due to NotCoordinatorException": None,
     "encountered FENCED_INSTANCE_ID from HEARTBEAT response": None,
     "triggered followup rebalance scheduled for 1795239831537": None,
+    "Shutdown requested": None,
+    "Active tasks corrupted": None,
     "rebalance failed due to AnnsException": "..",
     "Partitions were left unassigned.": None,
     "Failed to compute a new target assignment for epoch 7: Index 3 out of bounds for"
@@ -254,6 +262,9 @@ FAULTY: dict[str, str | None] = {
     '\'{"clientId":"billing"}\' is no text': ".. is no text",
     "value of type 2, version 3: 'ann' is no number of 0 to 7": "value of type 2, version 3: .. is no number of 0 to 7",
     "clientId is no text": None,
+    "streams user data of 2 members, subscription: 3 bytes too many": None,
+    "streams user data of 1 member, assignment: NEWER_STREAMS_METADATA: version 12, latest 13": None,
+    "streams user data of 1 member, assignment: ann": "..",
     "the JSON is broken, cut or none, and so 12 more lines": None,
     "cannot be opened: FileNotFoundError: /home/ann": "cannot be opened: ..",
     "offset 4 in a batch of 5 to 6, after 3": None,
@@ -326,7 +337,8 @@ HOSTILE = (
 
 def test_no_name_of_a_client_is_in_a_sentence(spark: SparkSession) -> None:
     """Whatever a client calls itself, in every parameter that names one."""
-    names = [name for name, kind in PARAMETERS.items() if kind is not Kind.CLEAR]
+    shown_as_it_is = (Kind.CLEAR, Kind.LIST)
+    lists = (Kind.MEMBERS, Kind.HOSTS)
     rows: list[tuple[Any, ...]] = []
     wanted: list[tuple[Any, ...]] = []
     for value in HOSTILE:
@@ -334,22 +346,27 @@ def test_no_name_of_a_client_is_in_a_sentence(spark: SparkSession) -> None:
         if value.endswith(f"-{UUID}"):
             becomes = named(value.removesuffix(f"-{UUID}"))
         for code in SENTENCES:
-            params = {
-                name: json.dumps([value, "b"]) if PARAMETERS[name] is Kind.MEMBERS else value
-                for name in parameters_of(code)
-                if name in names
+            kinds = {
+                name: OF_CODES.get((code, name)) or PARAMETERS[name] for name in parameters_of(code)
             }
+            params = {
+                name: json.dumps([value, "b"]) if kind in lists else value
+                for name, kind in kinds.items()
+                if kind not in shown_as_it_is
+            }
+            hosts = [hashed("client_host", each) for each in (value, "b")]
             hides = {
                 Kind.MEMBER: becomes,
                 Kind.MEMBERS: json.dumps([becomes, hashed("client_id", "b")]).replace(" ", ""),
+                Kind.HOSTS: json.dumps(hosts).replace(" ", ""),
                 Kind.ASSIGNOR: value if value == "range" else LEFT_OUT,
                 Kind.QUOTE: LEFT_OUT,
             }
-            clear = {name: "7" for name in parameters_of(code) if name not in names}
-            hidden_params = {name: hides[PARAMETERS[name]] for name in params}
+            clear = {name: "7" for name in kinds if name not in params}
+            hidden_params = {name: hides[kinds[name]] for name in params}
             rows.append((code, {**params, **clear}, "in clear"))
             texts = {
-                name: ", ".join(json.loads(each)) if PARAMETERS[name] is Kind.MEMBERS else each
+                name: ", ".join(json.loads(each)) if kinds[name] in lists else each
                 for name, each in hidden_params.items()
             }
             sentence = SENTENCES[code]
@@ -363,6 +380,7 @@ def test_no_name_of_a_client_is_in_a_sentence(spark: SparkSession) -> None:
 def test_every_parameter_of_a_sentence_has_a_kind() -> None:
     used = {name for code in SENTENCES for name in parameters_of(code)}
     assert used == set(PARAMETERS)
+    assert all(name in parameters_of(code) for code, name in OF_CODES)
 
 
 def test_what_no_sentence_knows_is_left_out(spark: SparkSession) -> None:
@@ -403,6 +421,66 @@ def test_what_recorded_clients_and_brokers_say_is_known(
     assert [row for row, hides in zip(rows, found, strict=True) if hides == (LEFT_OUT,)] == []
 
 
+def test_hosts_and_tags_of_processes_are_hidden(spark: SparkSession) -> None:
+    ddl = "process_id STRING, hosts ARRAY<STRING>, endpoint STRING, client_tags MAP<STRING, STRING>"
+    row = (UUID, ["/10.0.0.7", None], "ann:8080", {"rack": "ann's"})
+    tags = {hashed("client_host", "rack"): hashed("client_host", "ann's")}
+    host, endpoint = hashed("client_host", "/10.0.0.7"), hashed("client_host", "ann:8080")
+    found = shown(spark, "streams_processes", ddl, row, ("ann's", [], None, {}))
+    assert found == [
+        (UUID, [host, None], endpoint, tags),
+        (hashed("client_id", "ann's"), [], None, {}),
+    ]
+    (of_users,) = shown(spark, "streams_processes", ddl, row, using=keys("principal"))
+    assert of_users == (*row[:3], tags), "whatever is hidden, a tag may say it"
+
+
+def test_members_of_streams_tables_are_hidden(spark: SparkSession) -> None:
+    member, ddl = f"app-StreamThread-1-consumer-{UUID}", "{} STRING"
+    columns = {
+        "streams_rebalances": ("cause_member_id", "leader_member_id", "next_member_id"),
+        "task_assignments": ("member_id", "next_member_id"),
+        "task_handovers": ("from_member_id", "to_member_id"),
+    }
+    becomes = named("app-StreamThread-1-consumer")
+    for table, names in columns.items():
+        for name in names:
+            assert shown(spark, table, ddl.format(name), (member,)) == [(becomes,)], name
+    ids = {
+        "streams_rebalances": ("cause_process_id", "leader_process_id"),
+        "task_assignments": ("process_id", "next_process_id"),
+        "task_handovers": ("from_process_id", "to_process_id"),
+        "members": ("process_id",),
+    }
+    for table, names in ids.items():
+        for name in names:
+            found = shown(spark, table, ddl.format(name), (UUID,), ("ann",))
+            assert found == [(UUID,), (hashed("client_id", "ann"),)], name
+
+
+def test_a_parameter_is_what_its_sentence_takes_it_for(spark: SparkSession) -> None:
+    """`members` counts them but in one sentence, which names them."""
+    lower = json.dumps([f"app-{UUID}", RANDOM])
+    params = {"lowest": "10", "highest": "11", "members": lower}
+    assert told(spark, "VERSIONS", params)[1] == (
+        f"metadata versions 10 and 11; the lower one: {named('app')}, {RANDOM}"
+    )
+    found = told(spark, "VERSIONS", params, using=keys("principal"))
+    assert found[1].endswith(f"app-{UUID}, {RANDOM}")
+    assert told(spark, "TWO_HOSTS", {"process": UUID, "hosts": '["/a"]'})[1] == (
+        f"process {UUID} is on {hashed('client_host', '/a')}"
+    )
+    clear = told(spark, "TWO_HOSTS", {"process": UUID, "hosts": '["/a"]'}, using=keys("client_id"))
+    assert clear[1] == f"process {UUID} is on /a"
+    assert told(spark, "LEARNERS", {"learners": '["0_1","0_2"]'}) == (
+        {"learners": '["0_1","0_2"]'},
+        "still learning: 0_1, 0_2",
+    )
+    assert told(spark, "FALLBACK_ASSIGNOR", {})[1] == (
+        "fallback: the leader could not fetch the lags of tasks"
+    )
+
+
 def test_salts_and_choices_are_told_apart_and_not_given_away() -> None:
     one, other = keys("client_id"), keys("client_id", salt=SALT + ".")
     assert len({one.fingerprint, other.fingerprint, keys("principal").fingerprint}) == 3
@@ -429,11 +507,13 @@ def test_no_column_was_forgotten(spark: SparkSession, table: str) -> None:
     spec = SPECS[table]
     said = {name for each in spec.sentences for name in each}
     texts = spec.quotes | spec.faults
-    known = FIELDS | MEMBERS | CLEAR | spec.members | texts | spec.clear | said
+    known = FIELDS | MEMBERS | CLEAR | spec.members | spec.hosts | spec.tags | texts
+    known |= spec.clear | spec.assignors | said
     found = set(_texts(table_schema(spark, table).struct, ""))
     for name in found - known:
         assert (table, name) in special, f"{table}.{name}: may it hold what is hidden?"
-    assert spec.members | texts | spec.clear | said <= found, "the spec names columns of the table"
+    named = spec.members | spec.hosts | spec.tags | texts | spec.clear | spec.assignors | said
+    assert named <= found, "the spec names columns of the table"
 
 
 def test_a_spec_names_members_that_no_other_table_has(spark: SparkSession) -> None:
@@ -449,6 +529,7 @@ def test_a_spec_names_members_that_no_other_table_has(spark: SparkSession) -> No
 def test_runs_hold_what_was_looked_at(spark: SparkSession) -> None:
     assert set(_texts(table_schema(spark, "runs").struct, "")) == OF_RUNS | {
         "cluster",
+        "core",
         "state",
         "error",
     }

@@ -7,6 +7,13 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from groupreplay.report.summary.decisions_model import (
+    CostlyWave,
+    Decisions,
+    FlipGroup,
+    TierGroups,
+    WorstGroup,
+)
 from groupreplay.report.summary.model import (
     Blocker,
     BrokenRule,
@@ -25,6 +32,15 @@ from groupreplay.report.summary.model import (
     Stuck,
     StuckEpisode,
     UndecodedRows,
+)
+from groupreplay.report.summary.streams_model import (
+    IdleTask,
+    Learner,
+    MisplacedApp,
+    Streams,
+    StreamsApps,
+    StreamsLoop,
+    TaskMoves,
 )
 
 NIGHT = date(2026, 11, 21)
@@ -125,7 +141,19 @@ def small_night() -> dict[str, list[dict[str, Any]]]:
                 "repetitions": 4,
             },
         ],
-        "stuck_groups": [stalled],
+        "stuck_groups": [
+            stalled,
+            {
+                "group_id": "bouncing",
+                "reason": "HANDOVER_BOUNCED",
+                "stuck_ms": 900_000,
+                "since_at": AS_OF - timedelta(minutes=15),
+                "is_open": True,
+                "repetitions": 3,
+            },
+        ],
+        **_streams_night(),
+        **_decisions_night(),
         "coverage": [
             {
                 "input": "a",
@@ -143,6 +171,82 @@ def small_night() -> dict[str, list[dict[str, Any]]]:
             {"rule": "I9", "severity": "INFO"},
             {"rule": "I9", "severity": "INFO"},
             {"rule": "I1", "severity": "ERROR"},
+        ],
+    }
+
+
+def _decisions_night() -> dict[str, list[dict[str, Any]]]:
+    ready = {"verdict": "READY", "suggested_assignor": "range"}
+    wave = {"started_at": AS_OF - timedelta(hours=1), "departed": 3, "joined": 3, "moved": 9}
+    day = {"partitions_ms": 100_000, "low_ms": 1_000, "high_ms": 4_000}
+    return {
+        "readiness": [
+            {**ready, "group_id": "big", "flip_tier": 2, "partitions": 60},
+            {**ready, "group_id": "small", "flip_tier": 2, "partitions": 6, "rules": RULES},
+            {**ready, "group_id": "known", "flip_tier": 1, "partitions": 9, "team": "payments"},
+            {**ready, "group_id": "later", "flip_tier": 3, "partitions": 1},
+            {"group_id": "off", "verdict": "READY_OFFLINE", "flip_tier": 0},
+            {"group_id": "no", "verdict": "BLOCKED", "flip_tier": None},
+        ],
+        "departure_waves": [
+            {**wave, "group_id": "a", "class": "ROLLOUT", "low_ms": 9_000, "est_ms": 12_300},
+            {**wave, "group_id": "b", "class": "CRASH", "low_ms": 11_000},
+            {**wave, "group_id": "c", "class": "START", "low_ms": 90_000},
+            {**wave, "group_id": "d", "class": "SCALE_UP"},
+        ],
+        "group_days": [
+            {**day, "group_id": "a"},
+            {**day, "group_id": "a", "low_ms": 2_000},
+            {**day, "group_id": "b", "high_unknown": 1},
+            {**day, "group_id": "idle", "partitions_ms": 0, "low_ms": 0},
+        ],
+    }
+
+
+RULES: list[dict[str, Any]] = [
+    {
+        "rule": rule,
+        "severity": severity,
+        "members": [],
+        "members_count": 0,
+        "value": None,
+        "limit": None,
+        "detail": None,
+        "evidence_offset": None,
+        "evidence": None,
+    }
+    for rule, severity in (("R15", "INFO"), ("R8", "CHECK"))
+]
+
+
+def _streams_night() -> dict[str, list[dict[str, Any]]]:
+    counts = {"protocol": "classic", "processes": 2, "members": 4, "tasks": 5}
+    swap = {"group_id": "swap", "team": "payments", **counts}
+    due = {"next_kind": "PROBING", "next_at": AS_OF + timedelta(seconds=50)}
+    learns = {"group_id": "swap", "role": "WARMUP", "end_reason": "OPEN", "team": "payments"}
+    learns |= {"client_id": "swap-2", "client_host": "/10.0.0.2"}
+    moved = {"group_id": "swap", "kind": "WARMED", "outcome": "TRANSFERRED", "team": "payments"}
+    return {
+        "streams_rebalances": [
+            {**swap, "from_offset": 5, "tasks_misplaced": 4},
+            {**swap, "from_offset": 9, "tasks_misplaced": 2, **due},
+            {**swap, "from_offset": 7, "tasks_misplaced": 5},
+            {**swap, "from_offset": 99, "is_final": True, "incarnation": 1, "tasks": 99},
+            {**counts, "group_id": "sticky", "tasks_misplaced": None, "members": 1, "processes": 1},
+            {**counts, "group_id": "stopped", "members": 0, "tasks_misplaced": 5},
+            {**counts, "group_id": "new", "protocol": "streams", "members": 2, "tasks": 3},
+        ],
+        "task_assignments": [
+            {**learns, "task_id": "0_3", "assigned_at": AS_OF - timedelta(minutes=3), "probes": 2},
+            {**learns, "task_id": "0_4", "client_id": None, "client_host": None},
+            {**learns, "task_id": "0_0", "end_reason": "PROMOTED", "is_final": True},
+            {**learns, "task_id": "0_1", "role": "ACTIVE"},
+        ],
+        "task_handovers": [
+            {**moved, "task_id": "0_0", "idle_ms": 960},
+            {**moved, "task_id": "0_1", "outcome": "RETURNED", "idle_ms": 1_265},
+            {**moved, "task_id": "0_2", "kind": "COLD", "outcome": "OWNER_GONE", "idle_ms": 47_000},
+            {**moved, "task_id": "0_3", "kind": None, "outcome": "OPEN", "team": None},
         ],
     }
 
@@ -165,13 +269,35 @@ HAND-OVERS: 7 partitions asked back from a member
         45.3 s  orders (orders-team): slow-app /10.0.0.9, 3 partitions, fenced, then unowned 210 ms
         300 ms  orders: m-quick, 3 partitions, given back
 
-STUCK: 2 now, 2 that ended
-  MIGRATION_STALLED 1 now, 0 ended; WAITING_ON_HOLDER 1 now, 0 ended; FENCE_LOOP 0 now, 1 ended
-  SLOW_REVOCATION 0 now, 1 ended
+STUCK: 3 now, 2 that ended
+  HANDOVER_BOUNCED 1 now, 0 ended; MIGRATION_STALLED 1 now, 0 ended; WAITING_ON_HOLDER 1 now, 0 ended
+  FENCE_LOOP 0 now, 1 ended; SLOW_REVOCATION 0 now, 1 ended
   now        2 d 5 h  MIGRATION_STALLED, mixed: the whole group, since 2026-11-18 20:02:03
+  now     15 min 0 s  HANDOVER_BOUNCED 3 times, bouncing: the whole group, since 2026-11-21 00:47:03
   now         30.0 s  WAITING_ON_HOLDER, orders (orders-team): m-wait, held by m-slow, since 2026-11-21 01:01:33
   ended   3 min 20 s  FENCE_LOOP 4 times, loop\\n: c
   ended       45.3 s  SLOW_REVOCATION, orders: slow-app
+
+STREAMS: 3 applications of Kafka Streams (2 classic, 1 streams), 5 processes, 7 threads
+  2 of 13 tasks not where they should be, in 1 application:
+    swap (payments): 2 of 5, looked at again at 2026-11-21 01:02:53
+  2 members learn a task, the longest first:
+     3 min 0 s  swap (payments): 0_3 at swap-2 /10.0.0.2, not ready at 2 probes
+          0 ms  swap (payments): 0_4 at ?
+  4 tasks left a process:
+    2 warm, 1 cold, 1 bounced, 1 still open
+  longest without a commit:
+        47.0 s  swap (payments): 0_2, cold
+         1.3 s  swap (payments): 0_1, warm, bounced
+        960 ms  swap (payments): 0_0, warm
+  HANDOVER_BOUNCED 3 times, bouncing, since 2026-11-21 00:47:03
+
+DECISIONS: 3 groups can be flipped to the consumer protocol tonight, 1 after their canaries, 1 while offline
+  flip known (payments): proven by its like, 9 partitions, to range
+  flip small: a canary, 6 partitions, to range; look at R8
+  flip big: a canary, 60 partitions, to range
+  costliest wave: a, ROLLOUT at 2026-11-21 00:02:03, 3 out and 3 in, 9 moved; stopped for about 12.3 s in all
+  worst group: a, its partitions were read 96.00 to 98.50 % of the time
 
 SEEN: 2 inputs, 1,000 records replayed, 5,000 commits left out that no measure needs
         5,000  lines in 1 log of brokers, 4,980 of them of other loggers or APIs
@@ -207,6 +333,117 @@ def _blocker(name: str) -> dict[str, Any]:
 
 NOBODY: dict[str, Any] = {"team": None, "client_id": None, "client_host": None}
 EPISODE: dict[str, Any] = {**NOBODY, "member_id": None, "blocked_by": [], "repetitions": None}
+
+
+def _decisions_found() -> dict[str, list[dict[str, Any]]]:
+    flip: dict[str, Any] = {
+        "team": None,
+        "flip_tier": 2,
+        "suggested_assignor": "range",
+        "look_at": [],
+    }
+    return {
+        "flip_tiers": [
+            {"flip_tier": None, "groups": 1},
+            {"flip_tier": 2, "groups": 2},
+            *[{"flip_tier": tier, "groups": 1} for tier in (3, 1, 0)],
+        ],
+        "flips": [
+            {**flip, "group_id": "known", "team": "payments", "flip_tier": 1, "partitions": 9},
+            {**flip, "group_id": "small", "partitions": 6, "look_at": ["R8"]},
+            {**flip, "group_id": "big", "partitions": 60},
+        ],
+        "costliest_wave": [
+            {
+                "group_id": "a",
+                "team": None,
+                "wave_class": "ROLLOUT",
+                "started_at_ms": AS_OF_MS - 3_600_000,
+                "departed": 3,
+                "joined": 3,
+                "moved": 9,
+                "stopped_ms": 12_300,
+                "is_estimate": True,
+            }
+        ],
+        "worst_group": [{"group_id": "a", "team": None, "most_pct": 98.5, "least_pct": 96.0}],
+    }
+
+
+def _streams_found() -> dict[str, list[dict[str, Any]]]:
+    swap = {"group_id": "swap", "team": "payments"}
+    idle = {**swap, "kind": "WARMED", "outcome": "TRANSFERRED"}
+    return {
+        "streams_apps": [
+            {
+                "protocol": "streams",
+                "apps": 1,
+                "processes": 2,
+                "members": 2,
+                "tasks": 3,
+                "tasks_misplaced": 0,
+                "apps_misplaced": 0,
+            },
+            {
+                "protocol": "classic",
+                "apps": 2,
+                "processes": 3,
+                "members": 5,
+                "tasks": 10,
+                "tasks_misplaced": 2,
+                "apps_misplaced": 1,
+            },
+        ],
+        "misplaced": [
+            {
+                **swap,
+                "tasks": 5,
+                "tasks_misplaced": 2,
+                "next_kind": "PROBING",
+                "next_at_ms": AS_OF_MS + 50_000,
+            }
+        ],
+        "learners": [
+            {
+                **swap,
+                "task_id": "0_4",
+                "client_id": None,
+                "client_host": None,
+                "since_at_ms": AS_OF_MS,
+                "probes": None,
+            },
+            {
+                **swap,
+                "task_id": "0_3",
+                "client_id": "swap-2",
+                "client_host": "/10.0.0.2",
+                "since_at_ms": AS_OF_MS - 180_000,
+                "probes": 2,
+            },
+        ],
+        "learners_total": [{"learners": 2}],
+        "task_moves": [
+            {"kind": "WARMED", "outcome": "TRANSFERRED", "tasks": 1},
+            {"kind": None, "outcome": "OPEN", "tasks": 1},
+            {"kind": "WARMED", "outcome": "RETURNED", "tasks": 1},
+            {"kind": "COLD", "outcome": "OWNER_GONE", "tasks": 1},
+        ],
+        "idlest": [
+            {**idle, "task_id": "0_0", "idle_ms": 960},
+            {**idle, "task_id": "0_1", "outcome": "RETURNED", "idle_ms": 1_265},
+            {**idle, "task_id": "0_2", "kind": "COLD", "outcome": "OWNER_GONE", "idle_ms": 47_000},
+        ],
+        "loops": [
+            {
+                "group_id": "bouncing",
+                "team": None,
+                "reason": "HANDOVER_BOUNCED",
+                "since_at_ms": AS_OF_MS - 900_000,
+                "repetitions": 3,
+            }
+        ],
+    }
+
 
 FOUND: dict[str, list[dict[str, Any]]] = {
     "fleet": [
@@ -267,6 +504,7 @@ FOUND: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "stuck_reasons": [
+        {"reason": "HANDOVER_BOUNCED", "open": 1, "ended": 0},
         {"reason": "SLOW_REVOCATION", "open": 0, "ended": 1},
         {"reason": "FENCE_LOOP", "open": 0, "ended": 1},
         {"reason": "WAITING_ON_HOLDER", "open": 1, "ended": 0},
@@ -314,7 +552,19 @@ FOUND: dict[str, list[dict[str, Any]]] = {
             "blocked_by": None,
             "since_at_ms": SINCE_MS,
         },
+        {
+            **EPISODE,
+            "group_id": "bouncing",
+            "reason": "HANDOVER_BOUNCED",
+            "stuck_ms": 900_000,
+            "is_open": True,
+            "blocked_by": None,
+            "repetitions": 3,
+            "since_at_ms": AS_OF_MS - 900_000,
+        },
     ],
+    **_streams_found(),
+    **_decisions_found(),
     "coverage": [
         {
             "inputs": 2,
@@ -409,6 +659,7 @@ SUMMARY = NightSummary(
     ),
     stuck=Stuck(
         reasons=(
+            ReasonEpisodes("HANDOVER_BOUNCED", 1, 0),
             ReasonEpisodes("MIGRATION_STALLED", 1, 0),
             ReasonEpisodes("WAITING_ON_HOLDER", 1, 0),
             ReasonEpisodes("FENCE_LOOP", 0, 1),
@@ -427,6 +678,19 @@ SUMMARY = NightSummary(
                 is_open=True,
                 blocked_by=(),
                 repetitions=None,
+            ),
+            StuckEpisode(
+                group_id="bouncing",
+                team=None,
+                member_id=None,
+                client_id=None,
+                client_host=None,
+                reason="HANDOVER_BOUNCED",
+                since_at_ms=AS_OF_MS - 900_000,
+                stuck_ms=900_000,
+                is_open=True,
+                blocked_by=(),
+                repetitions=3,
             ),
             StuckEpisode(
                 group_id="orders",
@@ -468,6 +732,46 @@ SUMMARY = NightSummary(
                 repetitions=None,
             ),
         ),
+    ),
+    streams=Streams(
+        apps=(
+            StreamsApps("classic", 2, 3, 5, 10, 2, 1),
+            StreamsApps("streams", 1, 2, 2, 3, 0, 0),
+        ),
+        misplaced=(MisplacedApp("swap", "payments", 5, 2, "PROBING", AS_OF_MS + 50_000),),
+        learners=(
+            Learner("swap", "payments", "0_3", "swap-2", "/10.0.0.2", AS_OF_MS - 180_000, 2),
+            Learner("swap", "payments", "0_4", None, None, AS_OF_MS, None),
+        ),
+        learners_total=2,
+        moves=(
+            TaskMoves(None, "OPEN", 1),
+            TaskMoves("COLD", "OWNER_GONE", 1),
+            TaskMoves("WARMED", "RETURNED", 1),
+            TaskMoves("WARMED", "TRANSFERRED", 1),
+        ),
+        idlest=(
+            IdleTask("swap", "payments", "0_2", "COLD", "OWNER_GONE", 47_000),
+            IdleTask("swap", "payments", "0_1", "WARMED", "RETURNED", 1_265),
+            IdleTask("swap", "payments", "0_0", "WARMED", "TRANSFERRED", 960),
+        ),
+        loops=(StreamsLoop("bouncing", None, "HANDOVER_BOUNCED", AS_OF_MS - 900_000, 3),),
+    ),
+    decisions=Decisions(
+        tiers=(
+            TierGroups(0, 1),
+            TierGroups(1, 1),
+            TierGroups(2, 2),
+            TierGroups(3, 1),
+            TierGroups(None, 1),
+        ),
+        flips=(
+            FlipGroup("known", "payments", 1, 9, "range", ()),
+            FlipGroup("small", None, 2, 6, "range", ("R8",)),
+            FlipGroup("big", None, 2, 60, "range", ()),
+        ),
+        wave=CostlyWave("a", None, "ROLLOUT", AS_OF_MS - 3_600_000, 3, 3, 9, 12_300, True),
+        worst=WorstGroup("a", None, 98.5, 96.0),
     ),
     seen=Seen(
         coverage=Coverage(

@@ -35,6 +35,8 @@ USUAL: dict[str, Any] = {
     "StringType": "",
     "TimestampType": AS_OF,
     "ArrayType": [],
+    "MapType": {},
+    "DoubleType": 0.0,
     "DateType": NIGHT,
 }
 
@@ -107,6 +109,7 @@ def test_only_top_rows_are_collected(fill: Fill) -> None:
         "classic_clients": 1,
         "stuck_reasons": 1,
         "stuck": 4,
+        "learners_total": 1,
         "coverage": 1,
     }
     assert {row["group_id"] for row in found["half_way"]} == {"g099", "g098", "g097", "g096"}
@@ -122,5 +125,6 @@ def test_what_asks_empty_tables_alone_is_left_out(fill: Fill) -> None:
     tables = fill()
     assert not summary_frames(tables, NIGHT, 5, empty=SUMMARY_TABLES)
     empty = set(SUMMARY_TABLES) - {"stuck_groups", "coverage"}
-    assert summary_frames(tables, NIGHT, 5, empty).keys() == {"stuck_reasons", "stuck", "coverage"}
+    asked = {"stuck_reasons", "stuck", "loops", "coverage"}
+    assert summary_frames(tables, NIGHT, 5, empty).keys() == asked
     assert summary_frames(tables, NIGHT, 5).keys() == {query.name for query in SUMMARY_QUERIES}

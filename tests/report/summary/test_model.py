@@ -35,7 +35,7 @@ def test_values_are_no_text_but_names() -> None:
     plain = SUMMARY.as_json()
     assert (plain["logical_date"], plain["as_of_ms"]) == ("2026-11-21", AS_OF_MS)
     assert plain["hand_overs"]["slowest"][0]["revoke_ms"] == 45_300
-    assert plain["stuck"]["episodes"][1]["blocked_by"] == ["m-slow"]
+    assert plain["stuck"]["episodes"][2]["blocked_by"] == ["m-slow"]
     assert plain["migration"]["half_way"][0]["blockers"][0]["client_id"] == "app-0"
 
 

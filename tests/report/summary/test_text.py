@@ -6,6 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from groupreplay.report.summary.decisions_model import (
+    CostlyWave,
+    Decisions,
+    FlipGroup,
+    TierGroups,
+    WorstGroup,
+)
 from groupreplay.report.summary.model import (
     Blocker,
     ClassicClient,
@@ -22,7 +29,17 @@ from groupreplay.report.summary.model import (
     StuckEpisode,
     UndecodedRows,
 )
-from groupreplay.report.summary.text import WIDTH, summary_lines
+from groupreplay.report.summary.streams_model import (
+    IdleTask,
+    Learner,
+    MisplacedApp,
+    Streams,
+    StreamsApps,
+    StreamsLoop,
+    TaskMoves,
+)
+from groupreplay.report.summary.text import summary_lines
+from groupreplay.report.summary.words import WIDTH
 from tests.report.summary.small_night import AS_OF_MS, LINES, NIGHT, SUMMARY
 
 
@@ -66,6 +83,20 @@ def test_no_line_is_longer_than_a_screen_whatever_the_names() -> None:
             reasons=(ReasonEpisodes("R" * 30, 1, 1),) * 9,
             episodes=(StuckEpisode(*member, "R", AS_OF_MS, 1, True, (name, name), 3),),
         ),
+        streams=Streams(
+            misplaced=(MisplacedApp(name, name, 5, 2, name, AS_OF_MS),),
+            apps=(StreamsApps("classic", 1, 1, 1, 5, 2, 1),),
+            learners=(Learner(name, name, name, name, name, 0, 2),),
+            learners_total=1,
+            moves=(TaskMoves("WARMED", "OPEN", 1),),
+            idlest=(IdleTask(name, name, name, "COLD", "RETURNED", 1),),
+            loops=(StreamsLoop(name, name, "R", 0, 3),),
+        ),
+        decisions=Decisions(
+            flips=(FlipGroup(name, name, 1, None, name, ("R8",)),),
+            wave=CostlyWave(name, name, "ROLLOUT", 0, 1, 1, None, 1, False),
+            worst=WorstGroup(name, name, 99.0, None),
+        ),
         seen=Seen(undecoded=(UndecodedRows(name, 1),)),
     )
     lines = summary_lines(summary)
@@ -95,9 +126,57 @@ def test_what_is_not_known_is_shown_as_it_is() -> None:
     assert "  1 LATER_OUTCOME" in lines
 
 
+def test_nothing_is_said_of_kafka_streams_where_there_is_none() -> None:
+    lines = summary_lines(replace(SUMMARY, streams=Streams()))
+    assert not any("STREAMS" in line for line in lines)
+
+
+def test_what_is_not_known_of_kafka_streams_is_shown_as_it_is() -> None:
+    streams = Streams(
+        apps=(StreamsApps("streams", 1, 1, 1, 9, 1, 1),),
+        misplaced=(
+            MisplacedApp("at-once", None, 5, 1, "FOLLOWUP", None),
+            MisplacedApp("never", None, 4, 1, "NONE", None),
+        ),
+        moves=(TaskMoves("LATER_KIND", "LATER_OUTCOME", 1),),
+        loops=(StreamsLoop("g", "payments", "PROBING_LOOP", AS_OF_MS, None),),
+    )
+    lines = summary_lines(NightSummary("c", NIGHT, None, streams=streams))
+    first = lines.index("STREAMS: 1 application of Kafka Streams (1 streams), 1 process, 1 thread")
+    assert lines[first + 1 : first + 7] == [
+        "  1 of 9 tasks not where they should be, in 1 application:",
+        "    at-once: 1 of 5, the next rebalance is due at once",
+        "    never: 1 of 4",
+        "  1 task left a process:",
+        "    1 LATER_KIND",
+        "  PROBING_LOOP, g (payments), since 2026-11-21 01:02:03",
+    ]
+
+
 @pytest.mark.parametrize(
     ("ms", "shown"),
     [(0, "1970-01-01 00:00:00"), (2**62, "4,611,686,018,427,387,904 ms after 1970")],
 )
 def test_a_time_that_no_calendar_has_is_shown_too(ms: int, shown: str) -> None:
     assert summary_lines(replace(SUMMARY, as_of_ms=ms))[0].endswith(f", as of {shown} UTC")
+
+
+def test_nothing_is_said_of_decisions_where_there_are_none() -> None:
+    assert not any(
+        "DECISIONS" in line for line in summary_lines(replace(SUMMARY, decisions=Decisions()))
+    )
+
+
+def test_costs_that_are_not_known_whole_are_bounds() -> None:
+    decisions = Decisions(
+        tiers=(TierGroups(None, 4),),
+        wave=CostlyWave("g", None, "CRASH", 0, 1, 0, None, 2_000, False),
+        worst=WorstGroup("g", "payments", 97.126, None),
+    )
+    lines = summary_lines(NightSummary("c", NIGHT, None, decisions=decisions))
+    first = lines.index("DECISIONS: 0 groups can be flipped to the consumer protocol tonight")
+    assert lines[first + 1 : first + 3] == [
+        "  costliest wave: g, CRASH at 1970-01-01 00:00:00, 1 out and 0 in; stopped for at least"
+        " 2.0 s in all",
+        "  worst group: g (payments), its partitions were read at most 97.13 % of the time",
+    ]

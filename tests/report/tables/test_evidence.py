@@ -19,6 +19,7 @@ from groupreplay.evidence.evidence_facts import (
     Outage,
     Rebalance,
     Refusal,
+    Rejoin,
     ShardEvent,
     Silence,
 )
@@ -35,6 +36,7 @@ from groupreplay.report.tables.member_assignments import member_assignments
 from groupreplay.report.tables.members import members
 from groupreplay.report.tables.rebalances import rebalances
 from groupreplay.report.tables.refusals import refusals
+from groupreplay.report.tables.rejoins import rejoins
 from groupreplay.report.tables.revocation_latencies import revocation_latencies
 from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.report.tables.stuck_members import stuck_members
@@ -530,6 +532,7 @@ def test_tables_of_lines_have_their_columns(
     frames = {
         "refusals": with_owners(refusals(inputs_of(lines.evidence_tonight, lines)), None),
         "rebalances": with_owners(rebalances(inputs_of(lines.evidence_tonight, lines)), None),
+        "rejoins": with_owners(rejoins(inputs_of(lines.evidence_tonight, lines)), None),
         "coordinator_events": coordinator_events(inputs_of(stage(), lines)),
     }
     for name, frame in frames.items():
@@ -574,6 +577,9 @@ def test_phases_and_events(stage: Stage, prove: Prove) -> None:
     assert lines.evidence_tonight is not None
     row = one(rebalances(inputs_of(lines.evidence_tonight, lines)))
     assert (row.join_ms, row.sync_ms, row.cause, row.generation) == (3_000, 4, "JOIN", 6)
+    parked = prove(evidence(Rebalance, joined_at=AT + 3_000))
+    (row,) = rebalances(inputs_of(stage(), parked)).collect()
+    assert (row.join_ms, row.sync_ms) == (3_000, None), "nobody knows how long it will take"
     staged = stage(
         fact(GroupSnapshot, group_id="b"),
         fact(GroupSnapshot, group_id="a"),
@@ -590,6 +596,29 @@ def test_phases_and_events(stage: Stage, prove: Prove) -> None:
         ["a", "b"],
         1,
     )
+
+
+def test_who_was_slow_and_who_waited(stage: Stage, prove: Prove) -> None:
+    told = {"generation": 3, "told_at": AT, "is_final": True}
+    came = {"joined_at": AT + 9_000, "answered_at": AT + 9_010, "new_generation": 4}
+    lines = prove(
+        evidence(Rejoin, **told, **came, synced_at=AT + 9_020),
+        evidence(Rejoin, member_id="n", **came | {"joined_at": AT + 1}),
+        evidence(Rejoin, member_id="o", **told | {"told_at": AT + 9_001, "is_final": False}),
+        evidence(Rejoin, member_id="p", **told, **came | {"joined_at": AT - 1}),
+    )
+    found = rejoins(inputs_of(stage(), lines)).collect()
+    rows = {
+        row.member_id: (row.generation, row.new_generation, row.rejoin_ms, row.wait_ms)
+        for row in found
+    }
+    assert rows == {
+        "m": (3, 4, 9_000, 10),
+        "n": (None, 4, None, 9_009),
+        "o": (3, None, None, None),
+        "p": (3, 4, 0, 9_011),
+    }, "times of two lines may differ by a millisecond"
+    assert {row.member_id for row in found if not row.is_final} == {"n", "o"}
 
 
 def test_unseen_reasons() -> None:

@@ -32,6 +32,7 @@ from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments
 from groupreplay.report.tables.migration_progress import migration_progress
 from groupreplay.report.tables.revocation_latencies import revocation_latencies
+from groupreplay.report.what_if.model import scenarios
 from groupreplay.tables.schemas import table_schema
 from groupreplay.workers.fact_frames import Counts, GroupState, Undecoded
 from tests.report.conftest import Stage
@@ -39,7 +40,8 @@ from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import packed_of
 from tests.support.table_inputs import inputs_of, no_topics
 
-RESHAPED = {"migration_progress", "topics"}
+RESHAPED = {"migration_progress", "topics", "readiness", "group_days"}
+RESHAPED |= {"departure_waves", "what_if"}
 """Tables whose rows are not one fact each, field by field."""
 
 FED_BY: dict[str, type[Fact]] = {
@@ -118,7 +120,7 @@ def test_one_fact_of_each_kind_gives_one_row_in_its_table(
 ) -> None:
     counts = _row_counts(_reports(_one_of_each(), land(), context))
     of_facts = {name: rows for name, rows in counts.items() if SPECS[name].facts}
-    assert of_facts == dict.fromkeys(of_facts, 1)
+    assert of_facts == dict.fromkeys(of_facts, 1) | {"what_if": len(scenarios(None))}
 
 
 def test_no_facts_give_no_rows(land: Stage, context: ReportContext) -> None:
@@ -126,12 +128,28 @@ def test_no_facts_give_no_rows(land: Stage, context: ReportContext) -> None:
     assert counts == dict.fromkeys(counts, 0)
 
 
+COLUMN_OF = {
+    "hand_over_kind": "kind",
+    "imbalance_tenths": "imbalance_pct",
+    "tag_names": "client_tags",
+    "tag_values": "client_tags",
+    "epoch_at": "phase",
+    "lost_member_ids": "rearmed",
+    "lost_at": "rearmed",
+    "lost_session_ms": "rearmed",
+    "epochs_opened": "epochs",
+    "own_session_ms": "own_timeout_ms",
+    "last_commit_at": "gap_high_ms",
+}
+"""Field of a fact -> its column, where that is called otherwise, or made of several."""
+
+
 @pytest.mark.parametrize("name", FED_BY)
 def test_each_field_of_a_fact_is_a_column_of_its_table(spark: SparkSession, name: str) -> None:
     columns = set(table_schema(spark, name).struct.names)
     if "detail_params" in columns:
         columns |= {"detail_names", "detail_values"}
-    assert {field.name for field in fields(FED_BY[name])} <= columns
+    assert {COLUMN_OF.get(field.name, field.name) for field in fields(FED_BY[name])} <= columns
 
 
 def test_values_past_their_types_become_the_limits(stage: Stage, context: ReportContext) -> None:
@@ -180,6 +198,13 @@ def test_migration_progress_tells_the_share_who_blocks_and_who_is_stalled(
             blocker_client_ids=[],
         ),
         fact(GroupSnapshot, group_id="connect", phase="NOT_APPLICABLE", mixed_since_at=None),
+        fact(
+            GroupSnapshot,
+            group_id="streams",
+            phase="NOT_APPLICABLE",
+            mixed_since_at=None,
+            streams_protocol="classic",
+        ),
     ]
     rows = {
         row.group_id: row for row in migration_progress(inputs_of(stage(*facts), context)).collect()
@@ -189,7 +214,10 @@ def test_migration_progress_tells_the_share_who_blocks_and_who_is_stalled(
         "mixed": (66.7, False),
         "empty": (None, False),
         "connect": (None, False),
+        "streams": (None, False),
     }
+    streams = {name: row.streams_protocol for name, row in rows.items() if row.streams_protocol}
+    assert streams == {"streams": "classic"}
     assert [each.asDict() for each in rows["mixed"].blockers] == [
         {"member_id": "m1", "instance_id": None, "client_id": "client", "client_host": "/host"}
     ]

@@ -72,15 +72,15 @@ VERSIONS = [
 @given(data=st.data())
 def test_encoded_record_decodes_to_itself(key_type: int, version: int, data: st.DataObject) -> None:
     record_type = RECORD_TYPES[key_type]
-    layout = data.draw(
-        st.sampled_from([one for one in record_type.layouts if one.refused is None])
-    ).struct
+    layouts = [one for one in record_type.layouts if one.refused is None]
+    layout = data.draw(st.sampled_from(layouts)).struct
     key_values = data.draw(struct_values(record_type.key, 0))
     values = data.draw(struct_values(layout, version))
     tags = data.draw(
         st.lists(
             st.tuples(st.integers(100, 1 << 20), st.binary(max_size=5)),
-            max_size=2,
+            # Of two layouts one may read the unknown tags of the other as its own fields.
+            max_size=2 if len(layouts) == 1 else 0,
             unique_by=lambda tag: tag[0],
         )
     )

@@ -114,17 +114,32 @@ def test_embedded_messages_are_expanded_or_base64() -> None:
         decode_json(K2, group(MEMBER % (expanded, '{"assignedPartitions":[],"userData":null}')))
     )
     assert member.subscription == Subscription(
-        ("t",), (NamedPartitions("t", (1,)),), 4, "r", b"\1\2"
+        ("t",), (NamedPartitions("t", (1,)),), 4, "r", b"\1\2", version=3
     )
     assert member.assignment == Assignment(())
     (member,) = members_of(
         decode_json(K2, group(MEMBER % ('{"topics":["t"],"userData":null}', '""')))
     )
-    assert (member.subscription, member.assignment) == (Subscription(("t",)), Assignment(()))
+    assert member.subscription == Subscription(("t",), version=0)
+    assert member.assignment == Assignment(())
     (member,) = members_of(decode_json(K2, group(MEMBER % ('"AAE="', '"/w=="'))))
     assert (member.subscription, member.assignment) == (None, None)
     (member,) = members_of(decode_json(K2, group(MEMBER % ('"AAAAAAAAAAAAAA=="', '""'), "connect")))
     assert (member.subscription, member.assignment) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("names", "version"),
+    [
+        ('"ownedPartitions":[],"generationId":-1,"rackId":null', 3),
+        ('"ownedPartitions":[],"generationId":-1', 2),
+        ('"ownedPartitions":[]', 1),
+    ],
+)
+def test_fields_of_an_expanded_subscription_tell_its_version(names: str, version: int) -> None:
+    expanded = f'{{"topics":["t"],"userData":null,{names}}}'
+    (member,) = members_of(decode_json(K2, group(MEMBER % (expanded, '""'))))
+    assert member.subscription == Subscription(("t",), version=version)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -36,10 +37,10 @@ def subscription(
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        (0, Subscription(("t", "u"), user_data=b"\1")),
-        (1, Subscription(("t", "u"), PARTS, user_data=b"\1")),
-        (2, Subscription(("t", "u"), PARTS, 5, user_data=b"\1")),
-        (3, Subscription(("t", "u"), PARTS, 5, "r", b"\1")),
+        (0, Subscription(("t", "u"), user_data=b"\1", version=0)),
+        (1, Subscription(("t", "u"), PARTS, user_data=b"\1", version=1)),
+        (2, Subscription(("t", "u"), PARTS, 5, user_data=b"\1", version=2)),
+        (3, Subscription(("t", "u"), PARTS, 5, "r", b"\1", version=3)),
     ],
 )
 def test_each_version_has_its_fields(version: int, expected: Subscription) -> None:
@@ -48,7 +49,9 @@ def test_each_version_has_its_fields(version: int, expected: Subscription) -> No
 
 
 def test_later_versions_are_read_as_the_newest() -> None:
-    assert subscription(9, 3, b"more") == subscription(3)
+    newest, later = subscription(3), subscription(9, 3, b"more")
+    assert newest is not None
+    assert later == replace(newest, version=9)
     raw = struct.pack(">h", 9) + encode.encode_struct(
         embedded.ASSIGNMENT, {"assignedPartitions": OWNED, "userData": None}, 3
     )

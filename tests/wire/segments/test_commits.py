@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -119,6 +120,23 @@ def test_reduction_is_the_same_where_the_cleaner_left_holes(
         assert row["last_hole"] == max(
             (offset for offset in gone if offset < row["offset"]), default=-1
         )
+
+
+@settings(max_examples=50, deadline=None)
+@given(log=st.lists(SAID, max_size=40), moves=st.sets(st.integers(1, 39), max_size=4))
+def test_commits_on_both_sides_of_a_move_of_the_leader_are_kept(
+    log: list[Said], moves: set[int]
+) -> None:
+    """The first record of a group under another leader, and the last before it, may be commits."""
+    content, expected = b"", set[int]()
+    edges = sorted({0, *(move for move in moves if move < len(log)), len(log)})
+    for leader_epoch, (begin, end) in enumerate(pairwise(edges)):
+        pairs = [log[offset].pair(offset) for offset in range(begin, end)]
+        content += encode.batch(begin, pairs, leader_epoch=leader_epoch)
+        expected |= {begin + kept for kept in kept_by_definition(log[begin:end])}
+    rows = read({"a": content})
+    assert set(offsets(rows)) == expected
+    assert len(offsets(rows)) == len(expected)
 
 
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 127, 128, 129, 8191, 8192, 8193, 20000])
