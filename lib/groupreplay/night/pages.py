@@ -19,6 +19,7 @@ from pyspark.sql import functions as sf
 
 import groupreplay
 from groupreplay.config.model import PageConfig
+from groupreplay.night.held_rows import held
 from groupreplay.night.night import Night
 from groupreplay.page.document import slug
 from groupreplay.page.fleet import Fleet
@@ -143,15 +144,15 @@ def _drawn(
         name: _tonight(night, name, kept, counts) for name in asked_tables(night.config.page)
     }
     # These are asked several times, and each scan of a Delta table costs a job to find its files.
-    held = [
-        tonight[name].persist()
+    asked_often = {
+        name: held(tonight[name])
         for name in FLEET_TABLES
         if name not in kept and _is_small(name, counts)
-    ]
+    }
     try:
-        return _of_tables(night, as_of_ms, tonight, counts)
+        return _of_tables(night, as_of_ms, tonight | asked_often, counts)
     finally:
-        for frame in held:
+        for frame in asked_often.values():
             frame.unpersist()
 
 
