@@ -85,6 +85,7 @@ def fleet_rows(groups: int, nights: int = 30, seed: int = 7) -> dict[str, list[d
         ],
         **_history(days, groups, chance),
         **_lists(ids[:40], chance),
+        **_streams(ids[:40], chance),
     }
 
 
@@ -180,6 +181,40 @@ def _lists(ids: list[str], chance: random.Random) -> dict[str, list[dict[str, An
         "seen": [{"inputs": 9, "texts": 2, "holes": 12, "unseen": ["LATE_LEAVE"]}],
         "broken_rules": [{"severity": "WARN", "rule": "I7", "times": 2, "groups": 1}],
         "undecoded": [{"reason": HOSTILE[1], "rows": 4}],
+    }
+
+
+def _streams(ids: list[str], chance: random.Random) -> dict[str, list[dict[str, Any]]]:
+    """Of Kafka Streams, whose applications have hostile ids too."""
+    misplaced, learners, idlest, loops = [], [], [], []
+    for place, group_id in enumerate(ids):
+        own = {"group_id": group_id, "team": group_id[:20] or None, "task_id": f"0_{place}"}
+        misplaced.append(own | {"tasks": 24, "tasks_misplaced": 1 + place % 5})
+        due = {"next_kind": "PROBING", "next_at_ms": AS_OF_MS + 60_000 * place} if place % 2 else {}
+        misplaced[-1] |= due or {"next_kind": "FOLLOWUP"}
+        who = {"client_id": group_id, "client_host": "/10.0.0.1", "probes": place % 3 or None}
+        learners.append(own | who | {"since_at_ms": AS_OF_MS - chance.randint(1, 10**7)})
+        moved = {"kind": "COLD", "outcome": "RETURNED" if place % 4 == 0 else "TRANSFERRED"}
+        idlest.append(own | moved | {"idle_ms": chance.randint(1, 10**6)})
+        loop = {"reason": "PROBING_LOOP", "since_at_ms": AS_OF_MS - 10**6, "repetitions": 7}
+        loops.append(own | loop)
+    app = {"apps": 30, "processes": 60, "members": 120, "tasks": 960}
+    return {
+        "streams_apps": [
+            {"protocol": "classic", "tasks_misplaced": 90, "apps_misplaced": 30, **app},
+            {"protocol": "streams", "tasks_misplaced": 0, "apps_misplaced": 0, **app},
+        ],
+        "misplaced": misplaced[:25],
+        "learners": learners[:25],
+        "learners_total": [{"learners": len(learners)}],
+        "task_moves": [
+            {"kind": "WARMED", "outcome": "TRANSFERRED", "tasks": 1_200},
+            {"kind": "COLD", "outcome": "RETURNED", "tasks": 4},
+            {"kind": None, "outcome": "OPEN", "tasks": 2},
+            {"kind": "A_NEW_KIND", "outcome": "A_NEW_OUTCOME", "tasks": 1},
+        ],
+        "idlest": idlest[:25],
+        "loops": loops[:5],
     }
 
 

@@ -11,11 +11,11 @@ from groupreplay.page import words as w
 from groupreplay.page.epoch_marks import shown_epochs
 from groupreplay.page.fleet import SlowRequest
 from groupreplay.page.fleet_sections import steps_key
-from groupreplay.page.lane_marks import MOVE_KIND
 from groupreplay.page.lanes import Lanes
 from groupreplay.page.life import Epoch, GroupLife, HandOver, Member, Stuck, TaskMove
 from groupreplay.page.markup import Safe, el, join, name
 from groupreplay.page.parts import client, hidden, section, table, td, th
+from groupreplay.page.streams_section import move_kind
 
 MOST_ROWS: Final = 60
 
@@ -150,7 +150,6 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
 
 
 def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
-    kind = w.word(MOVE_KIND, each.kind).partition(":")[0]
     bounced = each.outcome == "RETURNED"
     return el(
         "tr",
@@ -158,7 +157,7 @@ def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
         td(name(each.task_id)),
         td(name(lanes.process(each.from_process_id)), "g p1"),
         td(name(lanes.process(each.to_process_id)), "g p1"),
-        td(el("span", kind, cls="t-mixed" if each.kind == "COLD" else None, title=each.kind)),
+        td(move_kind(each.kind)),
         td(w.lasted(each.learning_ms), "r p2", each.learning_ms or 0),
         td(w.lasted(each.unowned_ms), "r", each.unowned_ms or 0),
         td(

@@ -285,12 +285,7 @@ def task_moves(life: GroupLife, places: Places) -> list[Safe]:
     return drawn
 
 
-MOVE_KIND: Final = {
-    "WARMED": "warm: it had learned the task before",
-    "DORMANT": "from state on its disk",
-    "COLD": "cold: it had nothing of the task",
-    "IN_PROCESS": "within the process",
-}
+_WHY: Final = {"WARMED": ": it had learned the task before", "COLD": ": it had nothing of the task"}
 
 
 def say_move(each: TaskMove, places: Places) -> str:
@@ -299,9 +294,10 @@ def say_move(each: TaskMove, places: Places) -> str:
         if each.gap_records is None
         else f", {w.some(each.gap_records, 'record')} left to restore"
     )
+    how = w.word(w.MOVE, each.kind) + _WHY.get(each.kind or "", "")
     return (
         f"task {each.task_id} from {places.lanes.process(each.from_process_id)} to"
-        f" {places.lanes.process(each.to_process_id)}, {w.word(MOVE_KIND, each.kind)},"
+        f" {places.lanes.process(each.to_process_id)}, {how},"
         f" {w.word(w.OUTCOME, each.outcome)}, granted at {w.when(each.granted_at_ms)}, without an"
         f" owner {w.lasted(each.unowned_ms)}{left}"
     )

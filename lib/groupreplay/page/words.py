@@ -257,4 +257,13 @@ OUTCOME: Final = {
     "RETURNED": "bounced back",
     "ELSEWHERE": "went elsewhere",
     "OWNER_GONE": "owner gone",
+    "TASK_REMOVED": "task removed",
 }
+
+MOVE: Final = {
+    "WARMED": "warm",
+    "DORMANT": "from state on its disk",
+    "COLD": "cold",
+    "IN_PROCESS": "within the process",
+}
+"""How a task came to a process."""

@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.page import life as model
 from groupreplay.report.pages.asked import LIFE, WAITS_FOR, PageNights, as_one, rows_as
-from groupreplay.report.pages.fleet_frames import STOPPED
+from groupreplay.report.pages.decision_frames import STOPPED
 
 
 class Query(NamedTuple):
