@@ -10,8 +10,8 @@ from typing import Final
 
 from groupreplay.page import words as w
 from groupreplay.page.axis import Label, rooms
-from groupreplay.page.life import GroupLife, HandOver, Span, Stuck, TaskMove
-from groupreplay.page.markup import Safe, el, percent
+from groupreplay.page.life import Absence, GroupLife, HandOver, Span, Stuck, TaskMove
+from groupreplay.page.markup import Safe, el, percent, plain_name
 from groupreplay.page.places import LANE, Places, mark
 
 LEFT_FOR_A_WHILE: Final = -2
@@ -218,6 +218,52 @@ def _say_stuck(each: Stuck, places: Places) -> str:
     return (
         f"{who}: {w.word(w.REASON, each.reason)} ({each.reason}) for {w.lasted(each.stuck_ms)},"
         f" since {w.when(each.since_at_ms)}, {until}" + (f", held by {held_by}" if held_by else "")
+    )
+
+
+def is_static(each: Absence) -> bool:
+    """Only static members are expected back."""
+    return each.membership == "STATIC"
+
+
+def absence_looks(each: Absence) -> str:
+    if each.outcome == "ABSORBED":
+        return "absent"
+    return "absent open" if each.outcome in ("AWAY", "UNOBSERVED") else "absent lost"
+
+
+def absences(life: GroupLife, places: Places) -> list[Safe]:
+    """A static member that was gone, at the foot of its lane: whether its session lasted longer."""
+    drawn = []
+    for each in filter(is_static, life.absences):
+        row = places.lanes.row.get(each.member_id, places.lanes.row.get(each.returned_as or ""))
+        end = each.returned_at_ms or each.removed_at_ms
+        if each.outcome == "AWAY":
+            end = life.as_of_ms
+        begin = each.left_at_ms or end
+        if row is None or begin is None or places.is_over(end):
+            continue
+        bar = el(
+            "rect",
+            x=places.x(begin),
+            width=places.width(begin, end or begin, 0.15),
+            y=places.top(row) + LANE - 6,
+            height=3,
+            cls=absence_looks(each),
+        )
+        drawn.append(mark(_say_absence(each, begin, end, places), bar))
+    return drawn
+
+
+def _say_absence(each: Absence, begin: int, end: int | None, places: Places) -> str:
+    who = each.instance_id or places.lanes.client(each.member_id)
+    since = f" since {w.when(begin)}" if each.left_at_ms is not None else ""
+    lasted = f" for {w.lasted(end - begin)}" if since and end is not None else ""
+    moved = "" if each.moved is None else f", {w.n(each.moved)} moved"
+    return (
+        f"{plain_name(who)}, static, was gone{since}{lasted}: {w.word(w.ABSENCE, each.outcome)}"
+        f" ({each.outcome}), its session is {w.lasted(each.own_timeout_ms)}; it held"
+        f" {w.some(each.partitions, 'partition')}{moved}"
     )
 
 

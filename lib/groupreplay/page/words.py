@@ -224,6 +224,51 @@ WAVE: Final = {
     "MIXED": "several at once",
 }
 
+SCENARIO: Final = {
+    "EAGER": "classic, eager",
+    "COOPERATIVE": "classic, cooperative",
+    "CONSUMER": "consumer",
+    "EAGER_STATIC": "classic, eager, static members",
+    "CONSUMER_STATIC": "consumer, static members",
+    "CONSUMER_HEARTBEAT": "consumer, another heartbeat",
+}
+"""What a wave is priced under."""
+
+REFUSED: Final = {
+    "WAVE_HIDDEN": "part of the wave was not seen",
+    "NO_TIMES": "nothing to price it by",
+    "UNKNOWN_ENDS": "not known how members went",
+    "MIXED_ACTUAL": "of a group that was half-way",
+    "NO_ACTUAL": "not known what it cost",
+}
+"""Why there is no price, or none to hold it against."""
+
+DURING: Final = {
+    "EMPTY": "empty",
+    "STEADY": "steady",
+    "ASSIGNING": "without a target",
+    "TARGET_UNTOLD": "target not told yet",
+    "REVOKING": "letting go",
+    "PARTLY_THERE": "partly at its target",
+    "PREPARING": "joining",
+    "COMPLETING": "syncing",
+    "SYNCED": "just synced",
+    "UNKNOWN": "unknown",
+}
+"""What a group was doing when its coordinator moved."""
+
+ABSENCE: Final = {
+    "ABSORBED": "absorbed",
+    "EXPIRED": "expired",
+    "EXPIRED_RETURNED": "expired, came back",
+    "LEFT": "left",
+    "LEFT_RETURNED": "left, came back",
+    "RETURNED": "came back",
+    "AWAY": "away now",
+    "UNOBSERVED": "not seen",
+}
+"""How an absence ended."""
+
 VERDICT: Final = {
     "READY": "ready",
     "READY_OFFLINE": "ready, but offline",
