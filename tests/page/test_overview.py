@@ -78,6 +78,14 @@ def test_only_this_script_and_this_stylesheet_may_act() -> None:
         assert asset.isascii() or asset.encode()
 
 
+def test_what_the_script_calls_the_page_is_no_look_of_a_part() -> None:
+    """A look by that name alone would be the whole page's, and parts take after it."""
+    names = set(re.findall(r'root\.classList\.add\("([a-z-]+)"\)', JS))
+    assert names == {"on-js", "ready"}
+    for name in names:
+        assert not re.search(rf"(?:^|[,}}])\s*\.{name}\s*[,{{]", CSS, re.MULTILINE), name
+
+
 def test_a_night_in_which_nothing_happened_says_what_is_good_about_it() -> None:
     bare = read_fleet(
         {}, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"

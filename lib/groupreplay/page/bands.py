@@ -82,7 +82,7 @@ def _verdict(life: GroupLife) -> list[Bar]:
         + (f"; {', '.join(rules[:6])}" if rules else "; no rule fired")
         + (f" and {len(rules) - 6} more" if len(rules) > 6 else "")
     )
-    looks = {"READY": "ready", "READY_OFFLINE": "ready", "WARN": "ready", "BLOCKED": "wave bad"}
+    looks = {"READY": "flips", "READY_OFFLINE": "flips", "WARN": "flips", "BLOCKED": "wave bad"}
     cls = looks.get(verdict.verdict, "day")
     return [Bar(begin, life.as_of_ms, say, cls, word)]
 

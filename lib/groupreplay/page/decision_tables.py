@@ -182,7 +182,7 @@ def _what_if_table(life: GroupLife) -> Safe:
             th("At least, at most", "r p1", sorts=False),
             th("It did cost", "r p1"),
             th("Difference", "r"),
-            th("Times of", "p2"),
+            th("By times of", "p2"),
         ],
         [_what_if_row(each) for each in ordered[:MOST_ROWS]],
         "",
@@ -204,8 +204,8 @@ def _what_if_row(each: PricedWave) -> Safe:
         td(w.lasted(each.mid_ms), "r", each.mid_ms or 0),
         td(bounds, "r p1"),
         td(w.lasted(each.actual_ms), "r p1", each.actual_ms or 0),
-        td(_difference(each), "r", each.delta_pct or 0.0),
-        td(each.basis or w.NONE, "p2"),
+        td(_difference(each), "r say2", each.delta_pct or 0.0),
+        td(el("span", w.word(w.BASIS, each.basis), title=each.basis), "p2"),
     )
 
 

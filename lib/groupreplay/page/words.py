@@ -243,6 +243,15 @@ REFUSED: Final = {
 }
 """Why there is no price, or none to hold it against."""
 
+BASIS: Final = {
+    "OWN": "its own",
+    "BROKER_LOG": "its join phases",
+    "FLEET": "all groups",
+    "TRANSFERRED": "the other protocol",
+    "ASSUMED": "assumed",
+}
+"""Where the times come from that a wave is priced by."""
+
 DURING: Final = {
     "EMPTY": "empty",
     "STEADY": "steady",
