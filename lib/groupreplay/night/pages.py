@@ -28,7 +28,7 @@ from groupreplay.page.life import GroupLife
 from groupreplay.page.overview import overview
 from groupreplay.page.read import groups_in_trouble, read_fleet, read_group
 from groupreplay.report.pages.asked import PageNights
-from groupreplay.report.pages.fleet_frames import FLEET_TABLES, fleet_frame
+from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
 from groupreplay.report.pages.group_frames import GROUP_TABLES, QUERIES, group_frame
 from groupreplay.tables import page_files as files
 
@@ -162,11 +162,12 @@ def _of_tables(
     config = night.config.page
     of = page_nights(night, as_of_ms, config.nights)
     is_first = of.since_ms is None
-    nights = tonight if is_first else {name: _of_nights(night, name, of) for name in FLEET_TABLES}
+    nights = tonight if is_first else {name: _of_nights(night, name, of) for name in HISTORY_TABLES}
     empty = {
         name
         for name in FLEET_TABLES
-        if counts.get(name) == 0 and (is_first or night.warehouse.version(name) <= 0)
+        if counts.get(name) == 0
+        and (is_first or name not in HISTORY_TABLES or night.warehouse.version(name) <= 0)
     }
     rows = _by_kind(_few_tasks(fleet_frame(tonight, nights, of, empty, config.groups), counts))
     fleet = read_fleet(

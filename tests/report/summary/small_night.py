@@ -7,6 +7,15 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from groupreplay.page.streams_apps import (
+    IdleTask,
+    Learner,
+    MisplacedApp,
+    Streams,
+    StreamsApps,
+    StreamsLoop,
+    TaskMoves,
+)
 from groupreplay.report.summary.decisions_model import (
     CostlyWave,
     Decisions,
@@ -32,15 +41,6 @@ from groupreplay.report.summary.model import (
     Stuck,
     StuckEpisode,
     UndecodedRows,
-)
-from groupreplay.report.summary.streams_model import (
-    IdleTask,
-    Learner,
-    MisplacedApp,
-    Streams,
-    StreamsApps,
-    StreamsLoop,
-    TaskMoves,
 )
 
 NIGHT = date(2026, 11, 21)
