@@ -398,6 +398,10 @@ class DeltaTables:
         rows: list[Row] = pa.table(
             {name: _in_ms(stored.column(name)) for name in columns}
         ).to_pylist()
+        if "high_ms" in columns:
+            unknown = stored.column("high_unknown").to_pylist()
+            for row, hidden in zip(rows, unknown, strict=True):
+                row["high_ms"] = None if hidden else row["high_ms"]
         return rows
 
 

@@ -11,7 +11,7 @@ from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import Span, is_new_generation, named
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.readers import Gap
-from tests.simulator.truth import CLASSIC, Operation
+from tests.simulator.truth import CLASSIC, Operation, Partition
 from tests.simulator.truth_log import CommitKey
 
 
@@ -20,8 +20,8 @@ class Unread:
     """One partition from one holder to the next, or kept by a member that an eager generation
     stopped. place: of the operation in which it was let go.
 
-    gap: while nobody read it; None where somebody did when the next holder had it. is_late: it was
-    committed after nobody read it any more, so commits show a shorter time.
+    gap: while nobody read it; None where somebody did when the next holder had it. seen_from: of
+    the gap, from when it shows at most: a client that commits in its callback reads no more.
     """
 
     span: Span
@@ -29,7 +29,7 @@ class Unread:
     released: Operation
     granted: Operation
     gap: Gap | None
-    is_late: bool
+    seen_from: int
 
 
 def unread_of(history: History, life: Life) -> list[Unread]:
@@ -65,16 +65,17 @@ def _unread(history: History, life: Life, span: Span, released: int, granted: in
     operations, truth = life.operations, history.truth
     topic, number = named(span.partition)
     gap = truth.readers.gap_at((life.group_id, topic, number), operations[granted].true_at)
-    key = CommitKey(life.group_id, topic, number)
-    last = truth.commit_before(key, operations[released].first_offset)
-    is_late = gap is not None and last is not None and last > gap.since
-    return Unread(span, released, operations[released], operations[granted], gap, is_late)
+    release, grant = operations[released], operations[granted]
+    seen_from = 0 if gap is None else gap.since
+    last = truth.commit_before(CommitKey(life.group_id, topic, number), release.first_offset)
+    if last is not None:
+        seen_from = max(seen_from, last - release.at + release.true_at)
+    return Unread(span, released, release, grant, gap, seen_from)
 
 
 UNSURE: Final = Untold("who reads what two have, over a conversion, or by another clock")
 REMOVED: Final = Untold("a member that an administrator removed reads until it hears of it")
 NOT_AGAIN: Final = Untold("partitions that nobody read again")
-LATE: Final = Untold("a client that commits in its callback")
 
 
 def bounds_of_day(history: History, life: Life, unread: Sequence[Unread]) -> dict[str, Any]:
@@ -102,21 +103,22 @@ def bounds_of_wave(
     if _is_unsure(history, life):
         return {"low_ms": UNSURE, "high_ms": UNSURE}
     gaps = {(each.span.partition, each.gap) for each in unread if each.gap is not None}
-    low: Any = _bound(gaps, is_lower=True)
+    low: Any = NOT_AGAIN
+    if all(gap.until is not None for _, gap in gaps):
+        low = Bound(sum(gap.until - gap.since for _, gap in gaps if gap.until), is_lower=True)
     return {"low_ms": REMOVED if _is_admin(history, life) else low, "high_ms": _high(charged)}
 
 
 def _high(unread: Sequence[Unread]) -> Any:
-    stopped = [each for each in unread if _stops(each)]
-    if any(each.is_late for each in stopped):
-        return LATE
-    return _bound({(each.span.partition, each.gap) for each in stopped}, is_lower=False)
-
-
-def _bound(gaps: set[Any], is_lower: bool) -> Any:
-    if any(gap.until is None for _, gap in gaps):
+    seen: dict[tuple[Partition, Gap], int] = {}
+    for each in unread:
+        if each.gap is not None and _stops(each):
+            key = (each.span.partition, each.gap)
+            seen[key] = max(seen.get(key, 0), each.seen_from)
+    if any(gap.until is None for _, gap in seen):
         return NOT_AGAIN
-    return Bound(sum(gap.until - gap.since for _, gap in gaps), is_lower)
+    times = (max(0, (gap.until or 0) - since) for (_, gap), since in seen.items())
+    return Bound(sum(times), is_lower=False)
 
 
 def _occupied(history: History, life: Life) -> Iterator[tuple[int, int]]:
