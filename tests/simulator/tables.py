@@ -116,12 +116,14 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
         *("start_observed", "started_at", "ended_at", "members_before", "members_after"),
         *("members_low", "joined", "departed", "replaced", "away", "epochs"),
+        *("low_ms", "high_ms"),
     ),
     "group_days": (
         *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
         *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),
         *("consumer_ms", "classic_ms", "epochs", "partitions_ms", "unowned_ms", "away_ms"),
         *("joins", "departures", "replaced", "away", "availability_least_pct"),
+        *("low_ms", "high_ms"),
     ),
     "static_accounting": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
@@ -270,11 +272,16 @@ def _anomalies(replayed: Replayed) -> list[Row]:
 def _waves(replayed: Replayed) -> list[Row]:
     """With the limits that a configuration has by default."""
     limits = WaveLimits(gap_ms=300_000, registration_ms=900_000, expansion_ms=300_000)
-    return [
-        _row(wave, COLUMNS["departure_waves"])
+    waves = (
+        wave
         for chain in replayed.of(Churn)
         for wave in waves_of(dataclasses.asdict(chain), limits, replayed.as_of_ms)
-    ]
+    )
+    rows = []
+    for wave in waves:
+        row = _row(wave, COLUMNS["departure_waves"])
+        rows.append({**row, "high_ms": None if wave.high_unknown else wave.high_ms})
+    return rows
 
 
 def _days(replayed: Replayed) -> list[Row]:
@@ -283,6 +290,7 @@ def _days(replayed: Replayed) -> list[Row]:
     rows = []
     for fact in replayed.of(GroupDay):
         given = {"epochs": fact.epochs_begun, "availability_least_pct": None}
+        given |= {"low_ms": None, "high_ms": None}
         row = {**_row(fact, [each for each in COLUMNS["group_days"] if each not in given]), **given}
         first = row
         rows.append(row)
@@ -303,7 +311,10 @@ def _days(replayed: Replayed) -> list[Row]:
 
 
 def _tell_least(row: Row, fact: GroupDay) -> None:
-    high_ms = row["unowned_ms"] + row["away_ms"] + fact.sync_ms + fact.longer_ms
+    """And low_ms, and high_ms where it is known."""
+    row["low_ms"] = row["unowned_ms"] + row["away_ms"] + fact.sync_ms
+    high_ms = row["low_ms"] + fact.longer_ms
+    row["high_ms"] = None if fact.high_unknown else high_ms
     if row["partitions_ms"] and not fact.high_unknown:
         row["availability_least_pct"] = max(0.0, 100 * (1 - high_ms / row["partitions_ms"]))
 
@@ -387,6 +398,10 @@ class DeltaTables:
         rows: list[Row] = pa.table(
             {name: _in_ms(stored.column(name)) for name in columns}
         ).to_pylist()
+        if "high_ms" in columns:
+            unknown = stored.column("high_unknown").to_pylist()
+            for row, hidden in zip(rows, unknown, strict=True):
+                row["high_ms"] = None if hidden else row["high_ms"]
         return rows
 
 

@@ -48,7 +48,7 @@ KEYS: Final = frozenset({"group_id", "member_id", "partition", "input"})
 """Columns that say which row it is, where they are no value of it."""
 
 
-UPPER_BOUNDS: Final = frozenset({"gap_high_ms"})
+UPPER_BOUNDS: Final = frozenset({"gap_high_ms", "high_ms"})
 """Columns that are wrong where they are too small."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.simulator.lives import lives_of
+from tests.simulator.readers import Gap
 from tests.simulator.truth import Partition, Truth, read_truth
 from tests.simulator.truth_log import CommitKey
 
@@ -17,10 +18,16 @@ ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 KEY = CommitKey("g", "t", 0)
 
 
-def _truth(folder: Path, *lines: dict[str, Any], timeline: Sequence[dict[str, Any]] = ()) -> Truth:
+def _truth(
+    folder: Path,
+    *lines: dict[str, Any],
+    timeline: Sequence[dict[str, Any]] = (),
+    reading: Sequence[dict[str, Any]] = (),
+) -> Truth:
     home = folder / "truth"
     home.mkdir()
-    for name, told in (("operations", lines), ("timeline", timeline)):
+    files = {"operations": lines, "timeline": timeline, "reading": reading}
+    for name, told in files.items():
         with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
             text.writelines(json.dumps({**line, "later": "addition"}) + "\n" for line in told)
     (home / "topic_names.json").write_text(json.dumps({ID: "t"}))
@@ -111,3 +118,24 @@ def test_what_was_done_is_told_by_topic_and_partition(tmp_path: Path) -> None:
     truth = _truth(tmp_path, timeline=timeline)
     assert truth.deleted == {"t": [(9, ID)]}
     assert truth.elected == {3: [10]}
+
+
+def test_nobody_reads_between_one_process_and_the_next(tmp_path: Path) -> None:
+    def reads(at: int, process: int, *partitions: str, **more: int) -> dict[str, Any]:
+        return {"t": at, "g": "g", "pr": process, "cl": "c", "r": partitions} | more
+
+    reading = (
+        reads(1_000, 0, f"{ID}/0", "t/1"),
+        reads(1_100, 0, "t/1", eager=1),
+        reads(1_300, 1, "t/0", "t/1"),
+        reads(1_400, 0),
+        reads(1_500, 1),
+    )
+    readers = _truth(tmp_path, reading=reading).readers
+    first, second = ("g", "t", 0), ("g", "t", 1)
+    assert readers.gap_at(first, 1_200) == Gap(1_100, 1_300, was_eager=True)
+    assert readers.gap_at(first, 1_350) is None
+    assert readers.gap_at(second, 1_450) is None, "the other process reads on"
+    assert readers.gap_at(second, 1_600) == Gap(1_500, None, was_eager=False)
+    assert readers.unread_ms(first, 900, 1_600) == 100 + 200 + 100
+    assert readers.unread_ms(("g", "t", 2), 900, 1_600) == 700

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.simulator.readers import Readers
 from tests.simulator.truth_log import CommitKey, Log, OtherGroup, commit_key
 
 CONSUMER, CLASSIC, STREAMS = "consumer", "classic", "streams"
@@ -165,12 +166,13 @@ class Truth:
     at, topic id). elected: partition of the offsets topic -> when a new leader took it over;
     leader_epochs: the epoch of each of these. transactional: groups that commit in transactions.
     as_of_ms: time of the newest record. lines: operations of all groups, those that commit alone
-    included. logs: by partition. other_groups: share and streams groups that live, and of which
+    included. logs: by partition. readers: when nobody read what. other_groups: share and streams groups that live, and of which
     kind they are. ended_at: true time of the newest record.
     """
 
     names: Mapping[str, str]
     injected: Sequence[Injected]
+    readers: Readers
     operations: dict[str, list[Operation]] = field(default_factory=lambda: defaultdict(list))
     commits: dict[CommitKey, list[Commit]] = field(default_factory=lambda: defaultdict(list))
     tombstones: dict[CommitKey, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -228,7 +230,8 @@ def read_truth(recording: Path) -> Truth:
     """The truth of a recording. Raises what json and KeyError raise where a file is damaged."""
     home = recording / "truth"
     injected = [_injected(line) for line in _lines(home / "timeline.jsonl.gz")]
-    truth = Truth(json.loads((home / "topic_names.json").read_text()), injected)
+    names = json.loads((home / "topic_names.json").read_text())
+    truth = Truth(names, injected, Readers(recording, names))
     told = json.loads((recording / "recording.json").read_text())
     truth.brokers = told["brokers"]
     longest = told["broker_config"].get("group.consumer.max.session.timeout.ms")

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.compare import Between, Key, Untold, Wanted
 from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, Coming, comings_of
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.unread import Unread, bounds_of_wave, unread_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 
@@ -79,7 +80,9 @@ def _waves(chain: _Chain) -> Iterator[list[_Event]]:
     yield wave
 
 
-def _row(history: History, chain: _Chain, wave: Sequence[_Event], before: int) -> Wanted:
+def _row(
+    history: History, chain: _Chain, wave: Sequence[_Event], before: int, costs: dict[str, Any]
+) -> Wanted:
     first, last = wave[0].coming.operation, wave[-1].coming.operation
     kinds = Counter(event.coming.kind for event in wave)
     after = [event.members for event in wave]
@@ -99,6 +102,7 @@ def _row(history: History, chain: _Chain, wave: Sequence[_Event], before: int) -
         "replaced": kinds[REPLACED],
         "away": kinds[AWAY],
         "epochs": _epochs(wave),
+        **costs,
     }
     return Wanted(values, (first.first_offset, last.first_offset))
 
@@ -113,6 +117,29 @@ def _epochs(wave: Sequence[_Event]) -> int | None:
     return last.coming.operation.epoch - (begun or first.coming.operation.epoch - 1)
 
 
+def _costs(
+    history: History, wave: Sequence[_Event], after: Sequence[_Event] | None
+) -> dict[str, Any]:
+    """What was let go before the next wave; charged is what no later epoch began before."""
+    life, first = wave[0].life, wave[0].coming.operation
+    if life is not wave[-1].life:
+        return dict.fromkeys(("low_ms", "high_ms"), Untold("waves over a conversion"))
+    until = None if after is None else after[0].coming.operation.first_offset
+    found = [
+        each
+        for each in unread_of(history, life)
+        if first.first_offset <= each.released.first_offset
+        and (until is None or each.released.first_offset < until)
+    ]
+    return bounds_of_wave(history, life, found, [each for each in found if _is_charged(wave, each)])
+
+
+def _is_charged(wave: Sequence[_Event], unread: Unread) -> bool:
+    offset = unread.released.first_offset
+    last = [each for each in wave if each.coming.operation.first_offset <= offset][-1]
+    return last.coming.operation.epoch == unread.released.epoch
+
+
 def _wanted(history: History) -> dict[Key, Wanted]:
     lives: dict[str, list[Life]] = {}
     for life in history.lives:
@@ -121,9 +148,11 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     for group_id, of_group in lives.items():
         for chain in _chains(of_group):
             before = chain.events[0].members_before
-            for wave in _waves(chain):
+            waves = list(_waves(chain))
+            for wave, after in zip(waves, [*waves[1:], None], strict=True):
                 key = (group_id, wave[0].coming.operation.first_offset)
-                wanted[key] = _row(history, chain, wave, before)
+                costs = _costs(history, wave, after)
+                wanted[key] = _row(history, chain, wave, before, costs)
                 before = wave[-1].members
     return wanted
 

@@ -12,6 +12,7 @@ from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, comin
 from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.stops import IN_FLIGHT_MS, Stops
+from tests.simulator.expected.unread import bounds_of_day, unread_of
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
@@ -23,6 +24,7 @@ _TIMES: Final = ("members_ms", "empty_ms", "mixed_ms", "consumer_ms", "classic_m
 _OF_PARTITIONS: Final = ("partitions_ms", "unowned_ms", "away_ms")
 _COUNTS: Final = ("members_max", "epochs", *_EVENTS.values())
 
+SHARED_OUT: Final = Untold("how a stop is shared out among days")
 OVER_CONVERSIONS: Final = Untold("ids and names of partitions over a conversion")
 
 
@@ -158,7 +160,7 @@ def _stopped(history: History, life: Life, stops: Stops) -> list[int]:
 def _least(history: History, life: Life, stops: Stops, days: Mapping[int, _Day]) -> Any:
     """availability_least_pct: not above what is sure of the times without a reader."""
     if len(days) != 1:
-        return Untold("how a stop is shared out among days")
+        return SHARED_OUT
     if life.group_id in history.truth.transactional:
         return Untold("a transaction may end, and its commits count, when its process is gone")
     (day,) = days.values()
@@ -173,6 +175,10 @@ def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, 
     is_converted = any(is_conversion(*step) for step in life.steps())
     days = _Days(history, life).days
     least = OVER_CONVERSIONS if is_converted else _least(history, life, stops, days)
+    unread = unread_of(history, life) if len(days) == 1 else []
+    bounds: dict[str, Any] = dict.fromkeys(("low_ms", "high_ms"), SHARED_OUT)
+    if len(days) == 1:
+        bounds = bounds_of_day(history, life, unread)
     for number, day in days.items():
         values: dict[str, Any] = {
             "incarnation": history.incarnation(life),
@@ -183,6 +189,7 @@ def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, 
             "to_at": day.to_at,
             "unobserved_ms": 0,
             **day.sums,
+            **bounds,
         }
         values["availability_least_pct"] = least
         if is_converted:

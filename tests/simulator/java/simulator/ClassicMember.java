@@ -65,7 +65,12 @@ final class ClassicMember extends Member {
                 new MemberIdentity().setMemberId(id).setReason("the consumer is being closed");
             send(Requests.leave(asked("leave", "classic"), group.id, self), null);
         }
-        dead = true;
+        die();
+    }
+
+    @Override
+    boolean eager() {
+        return !embedded.cooperative();
     }
 
     /** Eager members give up all that they own first. */
@@ -80,11 +85,12 @@ final class ClassicMember extends Member {
         int takes = group.revokeDelay(this);
         commitBefore(owned);
         joining = true;
+        giveUp(owned);
         beatWhileRevoking(number);
         later(takes, () -> {
             if (number != round) return;
             joining = false;
-            owned.clear();
+            own(new TreeSet<>());
             join();
         });
     }
@@ -184,6 +190,7 @@ final class ClassicMember extends Member {
         if (embedded.cooperative() && !revoked.isEmpty()) {
             int takes = group.revokeDelay(this);
             commitBefore(revoked);
+            giveUp(revoked);
             later(takes, () -> {
                 if (number != round) return;
                 own(now);
@@ -199,6 +206,14 @@ final class ClassicMember extends Member {
     private void own(TreeSet<String> now) {
         owned.clear();
         owned.addAll(now);
+        revoking.clear();
+        tellReading();
+    }
+
+    /** A callback begins. */
+    private void giveUp(TreeSet<String> partitions) {
+        revoking.addAll(partitions);
+        tellReading();
     }
 
     /** The leader of a group rebalances it when its topics change. */
@@ -267,14 +282,14 @@ final class ClassicMember extends Member {
 
     private void joinAgain(long ms) {
         generation = -1;
-        owned.clear();
+        own(new TreeSet<>());
         later(ms, this::join);
     }
 
     /** Another process has its instance id. */
     private void fenced() {
         note("fenced instance", "");
-        dead = true;
+        die();
         group.life.failed(this);
     }
 }

@@ -68,7 +68,7 @@ final class ConsumerMember extends Member {
         note("close", " " + leaveEpoch);
         commitBefore(owned);
         leave(leaveEpoch, "close");
-        dead = true;
+        die();
     }
 
     void toggleAssignor() {
@@ -179,6 +179,8 @@ final class ConsumerMember extends Member {
         reconciling = false;
         mustAcknowledge = false;
         owned.clear();
+        revoking.clear();
+        tellReading();
         target.clear();
         epoch = 0;
     }
@@ -202,6 +204,8 @@ final class ConsumerMember extends Member {
             later(random.nextInt(10), () -> reconciled(number, goal));
             return;
         }
+        revoking.addAll(revoked);
+        tellReading();
         int takes = group.revokeDelay(this);
         later(Math.max(0, takes - 5), () -> {
             if (number == round) commitBefore(revoked);
@@ -220,6 +224,8 @@ final class ConsumerMember extends Member {
         if (number != round) return;
         owned.clear();
         owned.addAll(goal);
+        revoking.clear();
+        tellReading();
         reconciling = false;
         mustAcknowledge = true;
         soon();

@@ -28,6 +28,10 @@ abstract class Member extends Client {
     List<String> topics = new ArrayList<>();
     /** topic/partition; the topic by id in the consumer protocol, by name in the classic one. */
     final TreeSet<String> owned = new TreeSet<>();
+    /** Of these, what a callback is giving up: it is owned still, and not read any more. */
+    final TreeSet<String> revoking = new TreeSet<>();
+    private final int process;
+    private TreeSet<String> reads = new TreeSet<>();
     private boolean frozen;
     private long thawsAt;
     private long commitsNothingUntil;
@@ -36,6 +40,7 @@ abstract class Member extends Client {
     Member(Group group, String clientId, String instance, boolean classic) {
         super(group.simulation, group.id, clientId, group.random, group.software(classic));
         this.group = group;
+        process = group.simulation.nextProcess();
         this.instance = instance;
     }
 
@@ -43,6 +48,7 @@ abstract class Member extends Client {
     Member(Group group, String clientId, String machine) {
         super(group.simulation, group.id, clientId, group.random, group.software(false), machine);
         this.group = group;
+        process = group.simulation.nextProcess();
     }
 
     abstract boolean classic();
@@ -74,7 +80,7 @@ abstract class Member extends Client {
 
     void crash() {
         note("crash", "");
-        dead = true;
+        die();
     }
 
     /** Stopped, heartbeats and all, and then goes on. */
@@ -82,7 +88,34 @@ abstract class Member extends Client {
         note("freeze", " " + ms);
         frozen = true;
         thawsAt = Math.max(thawsAt, simulation.scheduler.now() + ms);
-        simulation.scheduler.after(ms, () -> frozen = simulation.scheduler.now() < thawsAt);
+        tellReading();
+        simulation.scheduler.after(ms, () -> {
+            frozen = simulation.scheduler.now() < thawsAt;
+            tellReading();
+        });
+    }
+
+    void die() {
+        dead = true;
+        tellReading();
+    }
+
+    /** Whether it gives up all that it owns in each rebalance. */
+    boolean eager() {
+        return false;
+    }
+
+    /** Writes down what it reads, where that changed; of share and streams groups it is not told. */
+    void tellReading() {
+        if (group.isKind("share", "streams")) return;
+        TreeSet<String> now = new TreeSet<>();
+        if (!dead && !frozen) {
+            now.addAll(owned);
+            now.removeAll(revoking);
+        }
+        if (now.equals(reads)) return;
+        reads = now;
+        simulation.truth.reads(this, process, now);
     }
 
     /** It is in a story that takes so long: nothing else is done to it. */
@@ -114,7 +147,7 @@ abstract class Member extends Client {
     void fails(Errors error) {
         simulation.count("refused " + (classic() ? "classic " : "") + error);
         note("refused", " " + error);
-        dead = true;
+        die();
         group.life.failed(this);
     }
 

@@ -30,6 +30,7 @@ final class Simulation {
     long requests;
     long operationsLost;
     private long nextProducer = 1000;
+    private int nextProcess;
 
     Simulation(Path root, Settings settings) throws IOException {
         this.root = Files.createDirectories(root);
@@ -81,6 +82,10 @@ final class Simulation {
 
     long nextProducer() {
         return nextProducer++;
+    }
+
+    int nextProcess() {
+        return nextProcess++;
     }
 
     void count(String what) {

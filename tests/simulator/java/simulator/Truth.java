@@ -6,6 +6,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -22,6 +24,7 @@ final class Truth {
     private final Simulation simulation;
     private final PrintStream operations;
     private final PrintStream timeline;
+    private final PrintStream reading;
     /** Group to its members as they were told last. */
     private final Map<String, Map<String, String>> told = new HashMap<>();
     long seen;
@@ -32,6 +35,7 @@ final class Truth {
         Path folder = Files.createDirectories(simulation.root.resolve("truth"));
         operations = packed(folder.resolve("operations.jsonl.gz"));
         timeline = packed(folder.resolve("timeline.jsonl.gz"));
+        reading = packed(folder.resolve("reading.jsonl.gz"));
     }
 
     static PrintStream packed(Path file) throws IOException {
@@ -90,6 +94,14 @@ final class Truth {
         timeline.println(json);
     }
 
+    /** What a process reads from now on: all of it, topics by id or by name. */
+    void reads(Member member, int process, Collection<String> partitions) {
+        Json json = new Json().raw("t", simulation.scheduler.now()).text("g", member.group.id);
+        json.raw("pr", process).text("cl", member.clientId);
+        if (member.eager()) json.raw("eager", 1);
+        reading.println(json.raw("r", Json.array(new ArrayList<>(partitions))));
+    }
+
     /** A partition has a new leader, or loses the one it had. */
     void leaderNote(String what, String detail, OffsetsLog log) {
         Json json = new Json().raw("t", simulation.scheduler.now()).text("what", what).text("detail", detail);
@@ -105,6 +117,7 @@ final class Truth {
         tell(true);
         operations.close();
         timeline.close();
+        reading.close();
         StringBuilder names = new StringBuilder();
         topicNames.forEach((id, name) -> names.append(names.isEmpty() ? "{" : ",\n")
             .append(Json.quote(id)).append(":").append(Json.quote(name)));

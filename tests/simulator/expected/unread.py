@@ -1,0 +1,159 @@
+"""Changes of hands of one life, and for how long nobody read the partition in truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import Bound, Untold
+from tests.simulator.expected.history import History
+from tests.simulator.expected.holdings import Span, is_new_generation, named
+from tests.simulator.lives import Life, is_conversion
+from tests.simulator.readers import Gap
+from tests.simulator.truth import CLASSIC, Operation, Partition
+from tests.simulator.truth_log import CommitKey
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """One partition from one holder to the next, or kept by a member that an eager generation
+    stopped. place: of the operation in which it was let go.
+
+    gap: while nobody read it; None where somebody did when the next holder had it. seen_from: of
+    the gap, from when it shows at most: a client that commits in its callback reads no more.
+    """
+
+    span: Span
+    place: int
+    released: Operation
+    granted: Operation
+    gap: Gap | None
+    seen_from: int
+
+
+def unread_of(history: History, life: Life) -> list[Unread]:
+    """Of a life, in no order. What was let go and got while nobody was a member is none."""
+    operations, found = life.operations, []
+    for span, released, granted in _changes(history, life):
+        if all(each.members for each in operations[released : granted + 1]):
+            found.append(_unread(history, life, span, released, granted))
+    return found
+
+
+def _changes(history: History, life: Life) -> Iterator[tuple[Span, int, int]]:
+    operations, holdings = life.operations, history.holdings(life)
+    generations = [
+        place
+        for place, (before, operation) in enumerate(life.steps())
+        if operation.protocol == CLASSIC
+        and before is not None
+        and before.protocol == CLASSIC
+        and is_new_generation(before, operation)
+    ]
+    for span in holdings.spans:
+        heir = holdings.next_after(span)
+        if heir is not None and span.closed is not None:
+            yield span, span.closed, heir.opened
+        closed = len(operations) if span.closed is None else span.closed
+        for place in generations:
+            if span.opened < place < closed:
+                yield span, place, place
+
+
+def _unread(history: History, life: Life, span: Span, released: int, granted: int) -> Unread:
+    operations, truth = life.operations, history.truth
+    topic, number = named(span.partition)
+    gap = truth.readers.gap_at((life.group_id, topic, number), operations[granted].true_at)
+    release, grant = operations[released], operations[granted]
+    seen_from = 0 if gap is None else gap.since
+    last = truth.commit_before(CommitKey(life.group_id, topic, number), release.first_offset)
+    if last is not None:
+        seen_from = max(seen_from, last - release.at + release.true_at)
+    return Unread(span, released, release, grant, gap, seen_from)
+
+
+UNSURE: Final = Untold("who reads what two have, over a conversion, or by another clock")
+REMOVED: Final = Untold("a member that an administrator removed reads until it hears of it")
+NOT_AGAIN: Final = Untold("partitions that nobody read again")
+
+
+def bounds_of_day(history: History, life: Life, unread: Sequence[Unread]) -> dict[str, Any]:
+    """Of low_ms and high_ms of a life that one day holds. low: not above the time in which nobody
+    read what was held in it, while it had members."""
+    if _is_unsure(history, life):
+        return {"low_ms": UNSURE, "high_ms": UNSURE}
+    partitions = {named(span.partition) for span in history.holdings(life).spans}
+    occupied = list(_occupied(history, life))
+    readers = history.truth.readers
+    missed = sum(
+        readers.unread_ms((life.group_id, *partition), *span)
+        for partition in partitions
+        for span in occupied
+    )
+    low = REMOVED if _is_admin(history, life) else Bound(missed, is_lower=True)
+    return {"low_ms": low, "high_ms": _high(unread)}
+
+
+def bounds_of_wave(
+    history: History, life: Life, unread: Sequence[Unread], charged: Sequence[Unread]
+) -> dict[str, Any]:
+    """Of low_ms and high_ms of a wave. unread: what was let go before the next wave; charged: of
+    it what the wave is charged with, of all that it may be."""
+    if _is_unsure(history, life):
+        return {"low_ms": UNSURE, "high_ms": UNSURE}
+    gaps = {(each.span.partition, each.gap) for each in unread if each.gap is not None}
+    low: Any = NOT_AGAIN
+    if all(gap.until is not None for _, gap in gaps):
+        low = Bound(sum(gap.until - gap.since for _, gap in gaps if gap.until), is_lower=True)
+    return {"low_ms": REMOVED if _is_admin(history, life) else low, "high_ms": _high(charged)}
+
+
+def _high(unread: Sequence[Unread]) -> Any:
+    seen: dict[tuple[Partition, Gap], int] = {}
+    for each in unread:
+        if each.gap is not None and _stops(each):
+            key = (each.span.partition, each.gap)
+            seen[key] = max(seen.get(key, 0), each.seen_from)
+    if any(gap.until is None for _, gap in seen):
+        return NOT_AGAIN
+    times = (max(0, (gap.until or 0) - since) for (_, gap), since in seen.items())
+    return Bound(sum(times), is_lower=False)
+
+
+def _occupied(history: History, life: Life) -> Iterator[tuple[int, int]]:
+    """While it had members, by true times."""
+    since: int | None = None
+    for operation in life.operations:
+        if since is None and operation.members:
+            since = operation.true_at
+        elif since is not None and not operation.members:
+            yield since, operation.true_at
+            since = None
+    if since is not None:
+        end = life.end
+        yield since, history.truth.ended_at if end is None else end.true_at
+
+
+def _is_admin(history: History, life: Life) -> bool:
+    return any(
+        each.what == "admin removal" and each.group_id == life.group_id
+        for each in history.truth.injected
+    )
+
+
+def _stops(each: Unread) -> bool:
+    """Whether the records show that it stopped: members of cooperative groups go on."""
+    if each.gap is None:
+        return False
+    return each.released is not each.granted or each.gap.was_eager
+
+
+def _is_unsure(history: History, life: Life) -> bool:
+    holdings = history.holdings(life)
+    return (
+        any(is_conversion(*step) for step in life.steps())
+        or any(holdings.is_contested(span.partition) for span in holdings.spans)
+        or history.has_other_leader(life.operations[0], life.end)
+        or life.group_id in history.truth.transactional
+    )
