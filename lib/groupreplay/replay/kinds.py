@@ -15,7 +15,7 @@ from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
 from groupreplay.replay.protocols.counted_only import CountedMachine
 from groupreplay.replay.protocols.streams import StreamsGroupMachine
-from groupreplay.replay.streams.group_records import STREAMS_GROUP_METADATA
+from groupreplay.replay.streams.groups.group_records import STREAMS_GROUP_METADATA
 
 _BY_PROTOCOL: Final[Mapping[str, type[GroupMachine]]] = {
     CLASSIC: ConsumerGroupMachine,

@@ -16,7 +16,7 @@ from groupreplay.replay.decisions.failovers import open_failovers
 from groupreplay.replay.decisions.profiles import snapshot_columns
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, RECONCILING, STREAMS, Life, Member
-from groupreplay.replay.streams.generation import STREAMS_PROTOCOL
+from groupreplay.replay.streams.classic.generation import STREAMS_PROTOCOL
 
 NOT_APPLICABLE = "NOT_APPLICABLE"
 EMPTY = "EMPTY"

@@ -49,13 +49,13 @@ from groupreplay.replay.rules.of_streams_records import (
     record_order,
     removal_without_epoch,
 )
-from groupreplay.replay.streams.group_causes import (
+from groupreplay.replay.streams.groups.group_causes import (
     Cause,
     configs_of,
     descriptions_of,
     find_group_causes,
 )
-from groupreplay.replay.streams.group_records import (
+from groupreplay.replay.streams.groups.group_records import (
     PENDING,
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
@@ -69,9 +69,10 @@ from groupreplay.replay.streams.group_records import (
     roles_in,
     values_of,
 )
-from groupreplay.replay.streams.group_rows import GroupRows
-from groupreplay.replay.streams.group_stalls import GroupStalls
-from groupreplay.replay.streams.group_tasks import GroupTaskSpans
+from groupreplay.replay.streams.groups.group_rows import GroupRows
+from groupreplay.replay.streams.groups.group_stalls import GroupStalls
+from groupreplay.replay.streams.groups.group_tasks import GroupTaskSpans
+from groupreplay.replay.streams.groups.task_waits import TaskWaits, tasks_in
 from groupreplay.replay.streams.processes import Processes
 from groupreplay.replay.streams.state import (
     GroupTasks,
@@ -79,7 +80,6 @@ from groupreplay.replay.streams.state import (
     SubtopologyTopics,
     TaskRoles,
 )
-from groupreplay.replay.streams.task_waits import TaskWaits, tasks_in
 
 TO_STREAMS = "TO_STREAMS"
 FROM_STREAMS = "FROM_STREAMS"

@@ -29,37 +29,37 @@ from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
 from groupreplay.replay.rules.judge import Judge
 from groupreplay.replay.rules.of_streams_classic import GenerationRules, all_read
-from groupreplay.replay.streams.assignor import (
+from groupreplay.replay.streams.classic.assignor import (
     EXACT,
     judge_assignor,
     note_stable,
     role_of,
 )
-from groupreplay.replay.streams.generation import (
+from groupreplay.replay.streams.classic.generation import (
     Placement,
     find_owed,
     is_streams,
     keep_owed,
     read_generation,
 )
-from groupreplay.replay.streams.processes import Processes
-from groupreplay.replay.streams.rebalance_causes import (
+from groupreplay.replay.streams.classic.rebalance_causes import (
     PROBING,
     changed_inputs,
     find_rebalance_cause,
     joins_between,
 )
-from groupreplay.replay.streams.rebalance_rows import (
+from groupreplay.replay.streams.classic.rebalance_rows import (
     commit_gap,
     count_ready,
     count_tasks,
     new_row,
 )
+from groupreplay.replay.streams.classic.streams_stalls import StreamsStalls
+from groupreplay.replay.streams.classic.subtopologies import subtopology_rows
+from groupreplay.replay.streams.classic.task_spans import Roles, TaskSpans
+from groupreplay.replay.streams.processes import Processes
 from groupreplay.replay.streams.state import CopyRun, Generation, MemberTasks, StreamsState, Task
-from groupreplay.replay.streams.streams_stalls import StreamsStalls
-from groupreplay.replay.streams.subtopologies import subtopology_rows
 from groupreplay.replay.streams.task_moves import TaskMoves
-from groupreplay.replay.streams.task_spans import Roles, TaskSpans
 from groupreplay.replay.streams_facts import ACTIVE, HeldTask
 
 COMMIT_TIMES_KEPT = 8

@@ -21,7 +21,7 @@ from groupreplay.replay.rules.of_streams_members import (
     share_process,
     texts,
 )
-from groupreplay.replay.streams.group_records import (
+from groupreplay.replay.streams.groups.group_records import (
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
     STREAMS_GROUP_METADATA,
@@ -31,7 +31,7 @@ from groupreplay.replay.streams.group_records import (
     roles_in,
     tasks_of,
 )
-from groupreplay.replay.streams.group_rows import STANDBYS
+from groupreplay.replay.streams.groups.group_rows import STANDBYS
 from groupreplay.replay.streams.state import GroupTasks, Task, TaskRoles, task_text
 
 

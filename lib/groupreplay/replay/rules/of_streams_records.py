@@ -17,8 +17,8 @@ from groupreplay.replay.assignment.epochs import LEFT_OR_FENCED
 from groupreplay.replay.life import Life
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
-from groupreplay.replay.streams.group_causes import configs_of, descriptions_of
-from groupreplay.replay.streams.group_records import (
+from groupreplay.replay.streams.groups.group_causes import configs_of, descriptions_of
+from groupreplay.replay.streams.groups.group_records import (
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
     STREAMS_GROUP_METADATA,

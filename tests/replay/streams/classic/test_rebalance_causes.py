@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from groupreplay.replay.streams.rebalance_causes import (
+from groupreplay.replay.streams.classic.rebalance_causes import (
     CLOCK_SLACK_MS,
     RebalanceCause,
     changed_inputs,

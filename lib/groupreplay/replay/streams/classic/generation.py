@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from groupreplay.records.classic import GroupMember, GroupMetadataValue, NamedPartitions
 from groupreplay.records.entries import Entry
-from groupreplay.replay.streams.placement import place
+from groupreplay.replay.streams.classic.placement import place
 from groupreplay.replay.streams.state import (
     Generation,
     MemberTasks,

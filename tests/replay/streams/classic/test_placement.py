@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from groupreplay.records.classic import GroupMetadata, NamedPartitions
 from groupreplay.records.streams import Task
-from groupreplay.replay.streams.placement import place, process_order, task_order
+from groupreplay.replay.streams.classic.placement import place, process_order, task_order
 from tests.support.recordings import groups
 
 MADE_BY_KAFKA = Path(__file__).parent / "streams_placements.json"

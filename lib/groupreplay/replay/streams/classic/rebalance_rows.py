@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from groupreplay.replay.life import Life
-from groupreplay.replay.streams.assignor import (
+from groupreplay.replay.streams.classic.assignor import (
     EXACT,
     HIGH_AVAILABILITY,
     INFERRED,
@@ -14,7 +14,7 @@ from groupreplay.replay.streams.assignor import (
     is_stable,
     misplaced_tasks,
 )
-from groupreplay.replay.streams.rebalance_causes import FOLLOWUP, PROBING, RebalanceCause
+from groupreplay.replay.streams.classic.rebalance_causes import FOLLOWUP, PROBING, RebalanceCause
 from groupreplay.replay.streams.state import Generation, StreamsState, Task
 from groupreplay.replay.streams.task_moves import positive
 from groupreplay.replay.streams_facts import STANDBY, WARMUP, StreamsRebalance

@@ -13,9 +13,9 @@ from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.facts import Chain, Stall
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
-from groupreplay.replay.streams.assignor import FALLBACK, misplaced_tasks
-from groupreplay.replay.streams.rebalance_causes import PROBING, SHUTDOWN_CODE
-from groupreplay.replay.streams.rebalance_rows import error_name
+from groupreplay.replay.streams.classic.assignor import FALLBACK, misplaced_tasks
+from groupreplay.replay.streams.classic.rebalance_causes import PROBING, SHUTDOWN_CODE
+from groupreplay.replay.streams.classic.rebalance_rows import error_name
 from groupreplay.replay.streams.state import (
     Bounces,
     Generation,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from groupreplay.replay.life import CLASSIC, Life
+from groupreplay.replay.streams.classic.subtopologies import subtopology_rows
 from groupreplay.replay.streams.state import StreamsState
-from groupreplay.replay.streams.subtopologies import subtopology_rows
 
 LIFE = Life("g", 0, 7, CLASSIC, birth_seen=True)
 

@@ -34,7 +34,7 @@ from groupreplay.replay.assignment.epochs import (
 )
 from groupreplay.replay.life import Life
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.streams.group_records import (
+from groupreplay.replay.streams.groups.group_records import (
     STREAMS_GROUP_MEMBER_METADATA,
     STREAMS_GROUP_METADATA,
     STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER,

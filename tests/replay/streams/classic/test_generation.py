@@ -6,7 +6,7 @@ from typing import Any
 
 from groupreplay.records.classic import GroupMetadata, GroupMetadataValue
 from groupreplay.records.entries import Entry
-from groupreplay.replay.streams.generation import (
+from groupreplay.replay.streams.classic.generation import (
     Placement,
     find_owed,
     is_streams,
