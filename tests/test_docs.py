@@ -11,18 +11,18 @@ import yaml
 from groupreplay.config.model import SOURCE_KINDS
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.replay.rules.rule_table import DETAILS, RULES
-from groupreplay.report.joins.episodes import (
+from groupreplay.report.stuck.episodes import (
     CHAIN_THRESHOLDS,
     COUNT_THRESHOLDS,
     STALL_THRESHOLDS,
 )
-from groupreplay.report.joins.sentences import SOURCE_DETAILS, STUCK_DETAILS
 from groupreplay.report.tables.anomalies import (
     CLOCK_JUMP,
     LATE_RECORDS,
     REPLICA_CONFLICT,
     TOPIC_RECREATED,
 )
+from groupreplay.report.words.sentences import SOURCE_DETAILS, STUCK_DETAILS
 from groupreplay.tables.schemas import INTERNAL
 from groupreplay.tables.views import VIEWS
 from tests.support.base_config import load_base

@@ -14,12 +14,12 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.facts import Chain, Conversion, Epoch, GroupSnapshot, MemberLife
+from groupreplay.report.digest import LOG
 from groupreplay.report.joins.broker_settings import broker_settings
 from groupreplay.report.joins.columns import instant, integer, night
 from groupreplay.report.joins.contacts import with_contact
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import LEFT_OR_FENCED, with_departure
-from groupreplay.report.joins.digest import LOG
 from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with_horizon
 from groupreplay.report.joins.rejoins import PLACE, rejoin_times
 from groupreplay.report.readiness.known import Member, Night, Refused

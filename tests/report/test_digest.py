@@ -13,14 +13,14 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 
 from groupreplay.replay.facts import Epoch, HeldPartition, MemberState
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.digest import (
+from groupreplay.report.digest import (
     EMPTY,
     add_digests,
     digest_of,
     observed,
     row_hash,
 )
+from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments
 from groupreplay.report.tables.member_states import member_states

@@ -20,9 +20,9 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
 from groupreplay.config.model import PRIVATE_FIELDS, PrivacyConfig
-from groupreplay.report.joins.quotes import FAULTS, QUOTES, shown_quote
-from groupreplay.report.joins.sentences import Kind, is_of_kind, rendered
 from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.words.quotes import FAULTS, QUOTES, shown_quote
+from groupreplay.report.words.sentences import Kind, is_of_kind, rendered
 
 DIGITS: Final = 24
 """Hex digits of a hash: 96 bits, so that of a billion values no two are alike."""

@@ -19,7 +19,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringTy
 from groupreplay.config.model import PrivacyConfig
 from groupreplay.evidence import classic_rebalances as rebalances
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.privacy import (
+from groupreplay.report.words.privacy import (
     FIELDS,
     LEFT_OUT,
     MEMBERS,
@@ -27,8 +27,8 @@ from groupreplay.report.joins.privacy import (
     hash_keys,
     hidden,
 )
-from groupreplay.report.joins.quotes import QUOTES
-from groupreplay.report.joins.sentences import (
+from groupreplay.report.words.quotes import QUOTES
+from groupreplay.report.words.sentences import (
     OF_CODES,
     PARAMETERS,
     SENTENCES,

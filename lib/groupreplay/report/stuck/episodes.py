@@ -20,8 +20,8 @@ from groupreplay.replay.facts import FACTS, Chain, GroupSnapshot, MemberLife, St
 from groupreplay.report.joins.columns import fact_columns, instant, integer, sane_ms
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import EVIDENCE_TYPE
-from groupreplay.report.joins.evidence_stalls import evidence_stalls
-from groupreplay.report.joins.thresholds import threshold
+from groupreplay.report.stuck.evidence_stalls import evidence_stalls
+from groupreplay.report.stuck.thresholds import threshold
 from groupreplay.report.table_spec import StagedFacts
 from groupreplay.workers.fact_frames import UnionSchema
 

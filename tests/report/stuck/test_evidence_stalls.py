@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupreplay.report.joins.evidence_stalls import unseen_reasons
+from groupreplay.report.stuck.evidence_stalls import unseen_reasons
 
 
 def test_unseen_reasons() -> None:

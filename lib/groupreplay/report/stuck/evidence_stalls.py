@@ -17,9 +17,9 @@ from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.sentences import params_of
-from groupreplay.report.joins.thresholds import threshold
+from groupreplay.report.stuck.thresholds import threshold
 from groupreplay.report.tables.refusals import error_name, refusal_runs
+from groupreplay.report.words.sentences import params_of
 
 BURST_MS: Final = 10_000
 """Refusals that are over sooner are the bursts of a restart."""

@@ -12,12 +12,12 @@ from groupreplay.config.model import GroupThresholds, Thresholds
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.replay.facts import Chain, GroupSnapshot, Stall
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.episodes import (
+from groupreplay.report.stuck.episodes import (
     CHAIN_THRESHOLDS,
     COUNT_THRESHOLDS,
     STALL_THRESHOLDS,
 )
-from groupreplay.report.joins.evidence_stalls import NEEDS
+from groupreplay.report.stuck.evidence_stalls import NEEDS
 from groupreplay.report.tables.migration_progress import migration_progress
 from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.report.tables.stuck_members import stuck_members
