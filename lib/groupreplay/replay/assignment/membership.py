@@ -19,6 +19,7 @@ from groupreplay.replay.assignment.epochs import Epochs
 from groupreplay.replay.assignment.fence_loops import FenceLoops
 from groupreplay.replay.assignment.members import Members
 from groupreplay.replay.assignment.partition_owners import PartitionOwners, UntoldOwners
+from groupreplay.replay.assignment.quiet import QuietMembers
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
 from groupreplay.replay.change import Before, Change, Ending, Moment
@@ -64,7 +65,8 @@ class Membership:
         self.churn = ChurnChain(life, output, self.transitions)
         self.transitions.listen(self.churn)
         self.transitions.listen(self.absences)
-        self.stalls = Stalls(life, self.names, output, self.judge)
+        self.stalls = Stalls(life, output, self.judge)
+        self.quiet = QuietMembers(life, self.names, output)
         self.targets = Targets(life, self.names, self.stalls)
 
     def note_stamps(self, change: Change, operation: Operation) -> None:
@@ -213,7 +215,7 @@ class Membership:
         if hidden:
             self.stalls.forget(member)
         lost = member.spans.keys() - member.held if member.spans else set()
-        silent_ms = self.stalls.silent_ms(member, change.at, change.last_hole) if gone else None
+        silent_ms = self.quiet.silent_ms(member, change.at, change.last_hole) if gone else None
         ending = (
             self._ending(change, member, before, hidden)
             if lost or gone or member.requests
@@ -247,7 +249,7 @@ class Membership:
         self.stalls.watch_revocation(member, change.at, moment.offset)
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
-                self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
+                self.quiet.lost_everything(member, change.at, moment.offset, change.last_hole)
             self.owners.release(member, lost, ending, moment)
             self.stalls.changed_hands(lost, moment.offset)
 
