@@ -42,10 +42,10 @@ from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
 from groupreplay.replay.rules.of_groups import one_kind
+from groupreplay.replay.rules.of_operations import missing_epoch
 from groupreplay.replay.rules.of_streams_groups import streams_operation
 from groupreplay.replay.rules.of_streams_records import (
     group_tombstones,
-    missing_epoch,
     record_order,
     removal_without_epoch,
 )
@@ -149,7 +149,7 @@ class StreamsGroupMachine(GroupMachine):
         """Of a removal whose K17 would have come with it."""
         if (unbumped := self._group.unbumped) is not None:
             self._group.unbumped = None
-            self.membership.judge.note(missing_epoch(unbumped, last_hole))
+            self.membership.judge.note(missing_epoch(unbumped, last_hole, "T18"))
 
     def apply(self, operation: Operation) -> GroupMachine | None:
         if _removes_group(operation):

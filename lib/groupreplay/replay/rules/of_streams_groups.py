@@ -15,6 +15,7 @@ from groupreplay.replay.change import Change
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
+from groupreplay.replay.rules.of_operations import held_by_several
 from groupreplay.replay.rules.of_streams_members import (
     current_assignment,
     members_of_process,
@@ -32,7 +33,7 @@ from groupreplay.replay.streams.groups.group_records import (
     tasks_of,
 )
 from groupreplay.replay.streams.groups.group_rows import STANDBYS
-from groupreplay.replay.streams.state import GroupTasks, Task, TaskRoles, task_text
+from groupreplay.replay.streams.state import GroupTasks, TaskRoles, task_text
 
 
 def streams_operation(
@@ -205,17 +206,7 @@ def _shown_by(
 
 def _one_active(life: Life, change: Change) -> Iterator[Finding]:
     """T13."""
-    shared: dict[Task, int] = {}
-    for member_id in change.before:
-        member = life.members.get(member_id)
-        for task in member.spans if member is not None else ():
-            holders = life.holders.get(task, ())
-            if len(holders) > 1 and all(
-                change.last_hole <= life.members[m].current_offset for m in holders
-            ):
-                offset = change.offsets.get(member_id, change.last_offset)
-                shared[task] = max(shared.get(task, -1), offset)
-    for task, offset in shared.items():
+    for task, offset in held_by_several(life, change).items():
         params = {"task": task_text(task), "holders": json.dumps(sorted(life.holders[task]))}
         yield Finding("T13", change.at, offset, "TASK_HELD_BY_SEVERAL", params)
 

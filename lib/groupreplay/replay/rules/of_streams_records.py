@@ -279,18 +279,6 @@ def removal_without_epoch(operation: Operation) -> tuple[int, int, int] | None:
     return operation.ts_ms, records[-1][0].offset, 1
 
 
-def missing_epoch(unbumped: tuple[int, int, int], last_hole: int) -> Iterator[Finding]:
-    """T18, as far as it waits for the record after the removal: one that lies behind a hole says
-    nothing.
-
-    unbumped: of `removal_without_epoch`.
-    """
-    at, offset, members = unbumped
-    if last_hole <= offset:
-        params = {"members": str(members), "epochs": "0"}
-        yield Finding("T18", at, offset, "REMOVAL_EPOCHS", params)
-
-
 def group_tombstones(operation: Operation) -> Iterator[Finding]:
     """T19, of an operation that ends the group. A tombstone that is missing at its end may be lost
     behind it, and nothing of the group comes after: that is not judged.

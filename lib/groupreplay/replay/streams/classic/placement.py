@@ -1,6 +1,6 @@
 """Where HighAvailabilityTaskAssignor wants the stateful active tasks of a classic Streams group.
 
-Every generation it computes this anew, from process ids, numbers of threads and the tasks alone;
+It computes this for every generation, from process ids, numbers of threads and the tasks alone;
 what members have plays no part, and replicas follow from it. Rack awareness
 (`rack.aware.assignment.strategy`) would rearrange it; that needs racks of brokers, which no record
 holds.

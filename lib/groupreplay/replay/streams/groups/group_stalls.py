@@ -90,7 +90,7 @@ class GroupStalls:
         values: Mapping[str, Any],
         member_id: str | None = None,
     ) -> None:
-        """Opens, keeps or ends a stall. key: its reason, and what tells it from others of it."""
+        """Opens, keeps or ends a stall. key: its reason, and what it is about."""
         stall = self._state.stalls.get(key)
         if not holds:
             if stall is not None:

@@ -2,7 +2,7 @@
 up. Everything is EXACT: a K22 names tasks and roles.
 
 A replica that is to become active passes a moment without any role (up to 4.3), and may be that of
-another thread of the process. So whether a task was warm is told by what threads of its new process
+another thread of the process. Whether a task was warm follows from what threads of its new process
 held when a target gave it to them. Source: CurrentAssignmentBuilder of streams groups.
 """
 
