@@ -36,7 +36,7 @@ def machine_of(operation: Operation) -> type[GroupMachine]:
     """Of the records of an operation.
 
     An empty group that becomes a share or streams group has records of both kinds in it. Values
-    come before tombstones: they tell what the group is from now on.
+    come before tombstones: they show what the group is from now on.
     """
     records = [e.record for e in operation.entries if isinstance(e.record, OtherGroupRecord)]
     if not records:

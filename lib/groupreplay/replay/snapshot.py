@@ -93,7 +93,7 @@ def snapshot(life: Life) -> GroupSnapshot:
 
 
 def _ended_absences(life: Life) -> list[tuple[int, int | None, int | None, str]]:
-    """As `absences.shown` tells them, those too that are not final."""
+    """As `absences.shown` gives them, those too that are not final."""
     ended = [
         shown(each)
         for each in open_absences(life.absences)

@@ -1,7 +1,7 @@
 """The parts of one life's machine, and what they do together at the end of every operation:
 `settle`.
 
-Records change members one after the other; nothing is told of a state inside an operation. At its
+Records change members one after the other; no fact shows a state inside an operation. At its
 end every touched member is compared with what it was before, and the differences become rows.
 """
 
@@ -56,7 +56,7 @@ class Membership:
         self.owners: PartitionOwners = kind(life, self.names, output, self.judge)
         self.transitions = Transitions(life)
         self.days = GroupDays(life, output, self.transitions)
-        if life.protocol != STREAMS:  # whose tasks are told apart
+        if life.protocol != STREAMS:  # its tasks have rows of their own
             self.owners.transitions = self.transitions
         self.epochs = Epochs(life, output)
         self.loops = FenceLoops(life, output)
@@ -409,7 +409,7 @@ class Membership:
 
         A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
         while: that K8 keeps the previous epoch of the one before. A static member that comes back
-        has it too, in an operation that begins with its tombstones. A K2 tells of a newcomer only
+        has it too, in an operation that begins with its tombstones. A K2 shows a newcomer only
         where the K2 before it is known.
         """
         if before.current_offset >= 0:
@@ -442,6 +442,6 @@ class Membership:
 
 
 def state_name(state: int, protocol: str) -> str:
-    """Kafka's name of a member state; a number it does not name yet is told as it is."""
+    """Kafka's name of a member state; a number it does not name yet is given as it is."""
     name = MEMBER_STATES.get(state) or f"STATE_{state}"
     return name.replace("_PARTITIONS", "_TASKS") if protocol == STREAMS else name

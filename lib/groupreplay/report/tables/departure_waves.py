@@ -128,7 +128,7 @@ def _clients() -> Column:
 
 
 def _est_ms() -> Column:
-    """NULL where members of an eager group stopped and no line tells when they heard of it."""
+    """NULL where members of an eager group stopped and no line shows when they heard of it."""
     silent = sf.aggregate(
         "ends_told",
         sf.lit(0).cast("bigint"),

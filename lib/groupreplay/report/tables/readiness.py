@@ -131,7 +131,7 @@ def _members(inputs: TableInputs) -> DataFrame:
 
 def _with_rejoin(lives: DataFrame, context: ReportContext) -> DataFrame:
     """lives with `rejoin`: rejoin_ms and PLACE of the one time tonight that took longest; NULL
-    where no line tells of any.
+    where no line names any.
     """
     times = rejoin_times(context.evidence_tonight)
     if times is None:
@@ -149,7 +149,7 @@ _REJOIN_TYPE: Final = "struct<rejoin_ms: bigint, source: string, input: string, 
 
 
 def _past(inputs: TableInputs) -> DataFrame:
-    """group_id, and what facts of the night tell of the group besides."""
+    """group_id, and what else facts of the night say of the group."""
     kind = sf.col("kind")
     is_loop = (kind == Chain.KIND) & (sf.col("reason") == "FENCE_LOOP") & ~sf.col("is_final")
     is_changed = (kind == Epoch.KIND) & (sf.col("cause") == "SUBSCRIPTION")

@@ -90,7 +90,7 @@ def static_accounting(inputs: TableInputs) -> DataFrame:
 
 
 def _told(absences: DataFrame, context: ReportContext) -> DataFrame:
-    """absences with `departure` and `contact`, as the lines tell of the member that went."""
+    """absences with `departure` and `contact`, as the lines show them of the member that went."""
     ended = sf.coalesce("removed_at", "returned_at", "left_at")
     since = sf.coalesce("left_at", "last_commit_at", ended - MAX_CHAIN_GAP_MS)
     known = with_departure(

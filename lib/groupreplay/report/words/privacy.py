@@ -74,7 +74,7 @@ _LOGGER: Final = r"^[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z0-9_$]+)*\z"
 class HashKeys:
     """fields: what is hashed.
     keys: field -> its key, in hex.
-    fingerprint: tells this choice and salt from every other, and gives neither key nor salt away.
+    fingerprint: differs for every choice and salt, and gives neither key nor salt away.
     """
 
     fields: frozenset[str]
