@@ -1,6 +1,7 @@
 """Which machine replays a group: chosen by the records of an operation, or by a life's protocol.
 
-A new kind of group is one module in `protocols` and one line in `_BY_PROTOCOL`.
+A new kind of group is one module in `protocols` and two lines here: its protocol in `_BY_PROTOCOL`,
+its records in `machine_of`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ window.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from groupreplay.config.model import GroupThresholds, Thresholds
@@ -58,9 +58,12 @@ def test_every_reason_of_the_facts_has_a_threshold() -> None:
         assert getattr(Thresholds(), field) > 0 or field in AT_ONCE
 
 
-def test_thresholds_cannot_ask_for_what_the_machines_do_not_tell() -> None:
-    assert MIN_STALL_MS >= MIN_STALL_MS
-    assert MAX_CHAIN_GAP_MS <= MAX_CHAIN_GAP_MS
+def test_thresholds_cannot_ask_for_what_the_machines_leave_out() -> None:
+    bounds = {field.name: field.metadata for field in fields(Thresholds)}
+    stretches = set(STALL_THRESHOLDS.values()) - AT_ONCE
+    assert [name for name in stretches if bounds[name]["min"] < MIN_STALL_MS] == []
+    windows = {window for _, window in CHAIN_THRESHOLDS.values()}
+    assert [name for name in windows if bounds[name]["max"] > MAX_CHAIN_GAP_MS] == []
 
 
 def test_stalls_are_stuck_from_their_threshold_on(stage: Stage, context: ReportContext) -> None:
