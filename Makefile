@@ -23,11 +23,7 @@ IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 CHECKED := lib jobs tests setup.py compile_core.py
 
-AXE_VERSION := 4.14.1
-AXE_SHA256 := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
-AXE := .cache/axe/axe.min.js
-
-.PHONY: help setup compiled kafka-jars lint types unit spark test browser axe demo screenshots bench soak rebuild clean
+.PHONY: help setup compiled kafka-jars lint types unit spark test browser demo screenshots bench soak rebuild clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-16s %s\n", $$1, $$2}'
@@ -97,17 +93,8 @@ spark: setup kafka-jars  ## the tests that need a Spark session, but run no whol
 test: setup kafka-jars lint  ## lint, types, import contracts and every test
 	@$(PYTEST)
 
-browser: setup axe  ## the tests of pages in a real browser, which has to be there (apt-get install chromium)
+browser: setup  ## the tests of pages in a real browser, which has to be there (apt-get install chromium)
 	@$(IN_VENV) .venv/bin/python -m pytest -m browser
-
-axe: $(AXE)  ## fetch axe-core by npm, once: it holds pages against the rules of accessibility
-
-$(AXE):
-	@mkdir -p .cache/axe
-	@npm pack --silent --pack-destination .cache/axe axe-core@$(AXE_VERSION) >/dev/null
-	@tar -xzf .cache/axe/axe-core-$(AXE_VERSION).tgz -C .cache/axe --strip-components=1 package/axe.min.js
-	@echo "$(AXE_SHA256)  $@" | { sha256sum --quiet -c 2>/dev/null || shasum -a 256 --quiet -c; }
-	@rm -f .cache/axe/*.tgz
 
 screenshots: demo  ## the two pictures of the README, of the demo's pages, by a real browser
 	@$(IN_VENV) .venv/bin/python -m tests.page.screenshots .cache/demo/_report/demo docs/pictures

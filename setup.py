@@ -47,6 +47,8 @@ setup(
         # together.
         "local": ["pyspark==4.1.4", "delta-spark==4.4.0", "pandas>=2.2,<3", "pyarrow>=18"],
         "dev": [
+            # For the axe.min.js in it, by which tests hold pages against rules of accessibility.
+            "axe-playwright-python==0.1.8",
             "build>=1.2",
             "chispa>=0.12",
             "confluent-kafka>=2.12",

@@ -98,6 +98,30 @@ def test_every_link_to_a_group_leads_to_its_page(nights: Nights) -> None:
     assert slow.count("marker") == 3
 
 
+def test_applications_of_kafka_streams_are_those_of_the_summary(nights: Nights) -> None:
+    config, result = nights
+    assert result.summary is not None
+    streams = result.summary.streams
+    assert streams.apps
+    text = " ".join(Parsed(pages(config)["index.html"]).text.split())
+    kinds = ", ".join(f"{each.apps} {each.protocol}" for each in streams.apps)
+    assert f"Applications{sum(each.apps for each in streams.apps)}{kinds}; " in text
+    learners = streams.learners_total
+    assert f"Learn a task{learners} member" in text
+
+
+def test_who_was_gone_and_what_waves_cost_are_on_the_page(
+    spark: SparkSession, nights: Nights
+) -> None:
+    address = show_group(spark, nights[0], "static-upgrade", 5)
+    page = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
+    text = Parsed(page).text
+    assert "Processes that were gone (3)" in text
+    assert "What waves would have cost under another protocol" in text
+    assert page.count('class="absent"') == 3 + 1, "in lanes, and in the key"
+    assert "Moves of the coordinator" not in text, "there was none"
+
+
 def test_a_rerun_changes_no_byte(spark: SparkSession, nights: Nights) -> None:
     before = pages(nights[0])
     build_reports(spark, nights[0], NEXT)

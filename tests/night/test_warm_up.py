@@ -60,7 +60,10 @@ def test_a_log_that_was_read_ahead_is_not_read_again(spark: SparkSession, tmp_pa
     spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]  # None takes it away
     assert jobs[0] > 0
     assert jobs[1] == 0
-    assert Warehouse(spark, str(tmp_path), "c").log("topics").snapshot().count_files() == 1
+    warehouse = Warehouse(spark, str(tmp_path), "c")
+    assert warehouse.log("topics").snapshot().count_files() == 1
+    files = list((tmp_path / "topics").rglob("*.parquet"))
+    assert warehouse.size_bytes("topics") == sum(file.stat().st_size for file in files) > 0
 
 
 def test_logs_are_read_until_the_job_is_left() -> None:

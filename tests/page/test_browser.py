@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,11 +25,11 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("GROUPREPLAY_CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-AXE = Path(os.environ.get("GROUPREPLAY_AXE", ROOT / ".cache/axe/axe.min.js"))
+AXE = files("axe_playwright_python") / "axe.min.js"
+"""axe-core 4.12: the rules of accessibility."""
 OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -237,10 +238,9 @@ def test_nothing_scrolls_sideways_but_the_timeline(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_read_it(open_page: Open, index: str, group: str, scheme: str) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is missing: run make axe")
     rules = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
     for url in (index, group):
         page = open_page(color_scheme=scheme, bypass_csp=True).ready(url)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from groupreplay.page import life as model
+from groupreplay.page.decision_tables import gone_for
 from groupreplay.page.document import slug
 from groupreplay.page.group_page import group_page
 from groupreplay.page.life import GroupLife
@@ -37,8 +38,64 @@ def test_all_that_happened_is_a_mark() -> None:
         "left or fenced at",
         "had no owner for 9.0\u00a0s",
         "nothing happened for",
+        "readiness: ready, with warnings (WARN), watched not known for how long",
+        "the coordinator moved to broker 2 between",
+        "while the group was letting go (REVOKING); within a minute 2 epochs began",
+        "payments.settlement, static, was gone since",
+        "for 20.0\u00a0s: absorbed (ABSORBED), its session is 45.0\u00a0s",
+        "expired (EXPIRED), its session is 45.0\u00a0s; it held 3 partitions, 3 moved",
+        "away now (AWAY)",
     ):
         assert words in said, words
+
+
+def test_decisions_have_tables_where_there_are_rows() -> None:
+    text = " ".join(Parsed(group_page(made_life())).text.replace("\u00a0", " ").split())
+    for words in (
+        "What waves would have cost under another protocol (3)",
+        "consumer, as it was",
+        "part of the wave was not seen",
+        "−2 %",
+        "Processes that were gone (4)",
+        "Moves of the coordinator (1)",
+        "1 to 2",
+        "gone, absorbed",
+        "gone, not absorbed",
+        "gone, its end not seen",
+    ):
+        assert words in text, words
+    bare = replace(made_life(), what_if=(), absences=(), failovers=())
+    text = Parsed(group_page(bare)).text
+    for words in ("under another protocol", "Who was gone", "Moves of the", "gone, absorbed"):
+        assert words not in text, words
+
+
+@pytest.mark.parametrize(
+    ("gap_ms", "low_ms", "high_ms", "said"),
+    [
+        (5_000, 4_000, 9_000, "5.0 s"),
+        (None, 4_000, 9_000, "4.0 s to 9.0 s"),
+        (None, 4_000, None, "≥ 4.0 s"),
+        (None, None, 9_000, "≤ 9.0 s"),
+        (None, None, None, "–"),
+    ],
+)
+def test_how_long_it_was_gone_is_said_as_far_as_it_is_known(
+    gap_ms: int | None, low_ms: int | None, high_ms: int | None, said: str
+) -> None:
+    absence = replace(
+        made_life().absences[0], gap_ms=gap_ms, gap_low_ms=low_ms, gap_high_ms=high_ms
+    )
+    assert gone_for(absence).replace("\u00a0", " ") == said
+
+
+def test_an_absence_whose_end_was_not_seen_is_a_point() -> None:
+    life = made_life()
+    hidden = replace(life.absences[3], left_at_ms=AS_OF_MS - 60_000)
+    page = group_page(replace(life, absences=(hidden,)))
+    (drawn,) = re.findall(r'<rect[^>]*width="([0-9.]+)%"[^>]*class="absent open"', page)
+    assert float(drawn) < 0.2
+    assert "not seen (UNOBSERVED)" in titles(page)
 
 
 def test_hand_overs_are_arrows_from_lane_to_lane() -> None:

@@ -78,6 +78,14 @@ def test_only_this_script_and_this_stylesheet_may_act() -> None:
         assert asset.isascii() or asset.encode()
 
 
+def test_what_the_script_calls_the_page_is_no_look_of_a_part() -> None:
+    """A look by that name alone would be the whole page's, and parts take after it."""
+    names = set(re.findall(r'root\.classList\.add\("([a-z-]+)"\)', JS))
+    assert names == {"on-js", "ready"}
+    for name in names:
+        assert not re.search(rf"(?:^|[,}}])\s*\.{name}\s*[,{{]", CSS, re.MULTILINE), name
+
+
 def test_a_night_in_which_nothing_happened_says_what_is_good_about_it() -> None:
     bare = read_fleet(
         {}, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
@@ -93,6 +101,41 @@ def test_a_night_in_which_nothing_happened_says_what_is_good_about_it() -> None:
         "No rule of the protocol was broken.",
     ):
         assert sentence in parsed.text
+    assert "Kafka Streams" not in parsed.text
+    assert not {"#streams", "streams"} & {*parsed.attributes("href"), *parsed.attributes("id")}
+
+
+def test_applications_of_kafka_streams_are_told_as_in_the_summary() -> None:
+    text = " ".join(Parsed(overview(made_fleet(60))).text.split())
+    for words in (
+        "Applications6030 classic, 30 streams; 120 processes, 240 threads",
+        "90 tasksof 1,920 tasks, in 30 applications",
+        "40 membersthe longest for",
+        "1,207 tasks1,200 warm, 4 cold, 1 A_NEW_KIND, 4 bounced back, 2 open",
+        "Applications that rebalance and get nowhere (5)",
+        "probes in vain",
+        "at once",
+        "Members that learn a task, the longest first (40)",
+        "25 of 40 are on this page.",
+    ):
+        assert words in text, words
+
+
+def test_applications_that_are_gone_leave_their_hand_overs() -> None:
+    rows = {"task_moves": [{"kind": "COLD", "outcome": "TRANSFERRED", "tasks": 1}]}
+    gone = read_fleet(
+        rows, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
+    )
+    text = " ".join(Parsed(overview(gone)).text.split())
+    for sentence in (
+        "none has members now",
+        "1 task1 cold",
+        "No task is known to be elsewhere than it should be.",
+        "Nobody is learning a task.",
+        "No task that moved was seen to wait for a commit.",
+    ):
+        assert sentence in text, sentence
+    assert "get nowhere" not in text
 
 
 def test_numbers_of_the_headline_are_those_of_the_night() -> None:

@@ -85,6 +85,7 @@ def fleet_rows(groups: int, nights: int = 30, seed: int = 7) -> dict[str, list[d
         ],
         **_history(days, groups, chance),
         **_lists(ids[:40], chance),
+        **_streams(ids[:40], chance),
     }
 
 
@@ -180,6 +181,40 @@ def _lists(ids: list[str], chance: random.Random) -> dict[str, list[dict[str, An
         "seen": [{"inputs": 9, "texts": 2, "holes": 12, "unseen": ["LATE_LEAVE"]}],
         "broken_rules": [{"severity": "WARN", "rule": "I7", "times": 2, "groups": 1}],
         "undecoded": [{"reason": HOSTILE[1], "rows": 4}],
+    }
+
+
+def _streams(ids: list[str], chance: random.Random) -> dict[str, list[dict[str, Any]]]:
+    """Of Kafka Streams, whose applications have hostile ids too."""
+    misplaced, learners, idlest, loops = [], [], [], []
+    for place, group_id in enumerate(ids):
+        own = {"group_id": group_id, "team": group_id[:20] or None, "task_id": f"0_{place}"}
+        due = ("PROBING", AS_OF_MS + 60_000 * place) if place % 2 else ("FOLLOWUP", None)
+        missing = {"tasks": 24, "tasks_misplaced": 1 + place % 5}
+        misplaced.append(own | missing | {"next_kind": due[0], "next_at_ms": due[1]})
+        who = {"client_id": group_id, "client_host": "/10.0.0.1", "probes": place % 3 or None}
+        learners.append(own | who | {"since_at_ms": AS_OF_MS - chance.randint(1, 10**7)})
+        moved = {"kind": "COLD", "outcome": "RETURNED" if place % 4 == 0 else "TRANSFERRED"}
+        idlest.append(own | moved | {"idle_ms": chance.randint(1, 10**6)})
+        loop = {"reason": "PROBING_LOOP", "since_at_ms": AS_OF_MS - 10**6, "repetitions": 7}
+        loops.append(own | loop)
+    app = {"apps": 30, "processes": 60, "members": 120, "tasks": 960}
+    return {
+        "streams_apps": [
+            {"protocol": "classic", "tasks_misplaced": 90, "apps_misplaced": 30, **app},
+            {"protocol": "streams", "tasks_misplaced": 0, "apps_misplaced": 0, **app},
+        ],
+        "misplaced": misplaced[:25],
+        "learners": learners[:25],
+        "learners_total": [{"learners": len(learners)}],
+        "task_moves": [
+            {"kind": "WARMED", "outcome": "TRANSFERRED", "tasks": 1_200},
+            {"kind": "COLD", "outcome": "RETURNED", "tasks": 4},
+            {"kind": None, "outcome": "OPEN", "tasks": 2},
+            {"kind": "A_NEW_KIND", "outcome": "A_NEW_OUTCOME", "tasks": 1},
+        ],
+        "idlest": idlest[:25],
+        "loops": loops[:5],
     }
 
 
@@ -283,9 +318,72 @@ def made_life(
                 stopped_ms=90_000,
             ),
         ),
+        **_decided(group_id, start),
         verdict=model.Verdict(verdict="WARN", cohort=group_id, rules=(("R9", "CHECK", group_id),)),
         cut=frozenset({"spans"}),
     )
+
+
+def _decided(group_id: str, start: int) -> dict[str, Any]:
+    """What waves would have cost, who was gone, and a move of the coordinator."""
+    priced = model.PricedWave(
+        started_at_ms=start,
+        scenario="CONSUMER",
+        is_actual=True,
+        rebalances=4,
+        stopped_partitions=7,
+        low_ms=60_000,
+        mid_ms=88_000,
+        high_ms=120_000,
+        actual_ms=90_000,
+        delta_pct=-2.2,
+        basis="OWN",
+    )
+    refused = model.PricedWave(
+        started_at_ms=start, scenario="EAGER", is_actual=False, refused="WAVE_HIDDEN"
+    )
+    absence = model.Absence(
+        life=LIFE,
+        instance_id=group_id,
+        member_id="old-0",
+        returned_as="new-0",
+        membership="STATIC",
+        outcome="ABSORBED",
+        left_at_ms=start - 20_000,
+        returned_at_ms=start,
+        gap_low_ms=20_000,
+        gap_ms=20_000,
+        gap_high_ms=21_000,
+        own_timeout_ms=45_000,
+        absorbed_45s=True,
+        absorbed_60s=True,
+        partitions=3,
+    )
+    expired = replace(
+        absence, outcome="EXPIRED", member_id="old-1", returned_as=None, gap_ms=None, moved=3
+    )
+    failover = model.Failover(
+        leader_epoch_before=3,
+        leader_epoch=4,
+        last_at_ms=start + 100_000,
+        first_at_ms=start + 109_000,
+        gap_ms=9_000,
+        phase="REVOKING",
+        epochs_after=2,
+        moved_after=5,
+        broker=2,
+        moved_from=1,
+    )
+    return {
+        "what_if": (priced, replace(priced, scenario="EAGER", is_actual=False), refused),
+        "absences": (
+            absence,
+            replace(expired, removed_at_ms=start, returned_at_ms=None, blind_ms=20_000),
+            replace(absence, outcome="AWAY", member_id="new-1", returned_at_ms=None, gap_ms=None),
+            replace(absence, outcome="UNOBSERVED", left_at_ms=None, returned_at_ms=None),
+        ),
+        "failovers": (failover,),
+    }
 
 
 def _member(

@@ -19,6 +19,7 @@ from pyspark.sql import functions as sf
 
 import groupreplay
 from groupreplay.config.model import PageConfig
+from groupreplay.night.held_rows import held
 from groupreplay.night.night import Night
 from groupreplay.page.document import slug
 from groupreplay.page.fleet import Fleet
@@ -27,7 +28,7 @@ from groupreplay.page.life import GroupLife
 from groupreplay.page.overview import overview
 from groupreplay.page.read import groups_in_trouble, read_fleet, read_group
 from groupreplay.report.pages.asked import PageNights
-from groupreplay.report.pages.fleet_frames import FLEET_TABLES, fleet_frame
+from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
 from groupreplay.report.pages.group_frames import GROUP_TABLES, QUERIES, group_frame
 from groupreplay.tables import page_files as files
 
@@ -143,15 +144,15 @@ def _drawn(
         name: _tonight(night, name, kept, counts) for name in asked_tables(night.config.page)
     }
     # These are asked several times, and each scan of a Delta table costs a job to find its files.
-    held = [
-        tonight[name].persist()
+    asked_often = {
+        name: held(tonight[name])
         for name in FLEET_TABLES
         if name not in kept and _is_small(name, counts)
-    ]
+    }
     try:
-        return _of_tables(night, as_of_ms, tonight, counts)
+        return _of_tables(night, as_of_ms, tonight | asked_often, counts)
     finally:
-        for frame in held:
+        for frame in asked_often.values():
             frame.unpersist()
 
 
@@ -161,11 +162,12 @@ def _of_tables(
     config = night.config.page
     of = page_nights(night, as_of_ms, config.nights)
     is_first = of.since_ms is None
-    nights = tonight if is_first else {name: _of_nights(night, name, of) for name in FLEET_TABLES}
+    nights = tonight if is_first else {name: _of_nights(night, name, of) for name in HISTORY_TABLES}
     empty = {
         name
         for name in FLEET_TABLES
-        if counts.get(name) == 0 and (is_first or night.warehouse.version(name) <= 0)
+        if counts.get(name) == 0
+        and (is_first or name not in HISTORY_TABLES or night.warehouse.version(name) <= 0)
     }
     rows = _by_kind(_few_tasks(fleet_frame(tonight, nights, of, empty, config.groups), counts))
     fleet = read_fleet(

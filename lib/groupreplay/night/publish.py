@@ -16,13 +16,14 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.frames.night_rows import Extent, replayed_records
+from groupreplay.night.held_rows import SMALL_BYTES, SMALL_ROWS, held
 from groupreplay.night.landing.record_stream import RAW_RECORDS
 from groupreplay.night.names import register_names
 from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun
 from groupreplay.night.pages import asked_tables, drawn_pages, write_pages
 from groupreplay.night.plans.results import Results
-from groupreplay.night.publisher import PUBLISHED, SMALL_ROWS, THREADS, Published, Publisher
+from groupreplay.night.publisher import PUBLISHED, THREADS, Published, Publisher
 from groupreplay.night.query_compiler import fit_to
 from groupreplay.night.replay import lines_of
 from groupreplay.report.joins.context import ReportContext
@@ -34,6 +35,7 @@ from groupreplay.report.summary.model import NightSummary
 from groupreplay.report.summary.read import night_summary
 from groupreplay.tables.runs import DONE
 from groupreplay.tables.sql_files import write_sql
+from groupreplay.workers.evidence_slices import EvidenceState
 
 
 def publish_replayed(
@@ -62,8 +64,9 @@ def _publish(
         lines = lines_of(night, results)
         raw = replayed_records(night.rows(RAW_RECORDS), extent)
         replayed = night.rows("replayed", results.staged_version)
-        if results.staged_rows + extent.landing.rows <= SMALL_ROWS:
-            replayed, raw = replayed.persist(), raw.persist()
+        is_small = results.staged_rows + extent.landing.rows <= SMALL_ROWS
+        if is_small:
+            replayed, raw = held(replayed), held(raw)
             kept |= {"replayed": replayed, "raw_records": raw}
         rows = NightRows(replayed, raw, lines, _given_topics(night))
         digest_final, metadata = earlier.digest_final if earlier else {}, run.metadata("publish")
@@ -77,11 +80,11 @@ def _publish(
             (*SUMMARY_TABLES, *asked_tables(night.config.page)),
         )
         kinds = {*results.kinds, *_evidence_kinds(night, results)}
-        context = _context(night, results)
+        context = _context(night, results, _evidence(night, results, kept, is_small=is_small))
         if night.config.owner_rules:
-            kept["owners"] = owners(
-                rows.group_ids(context.evidence_tonight), night.config.owner_rules
-            ).persist()
+            kept["owners"] = held(
+                owners(rows.group_ids(context.evidence_tonight), night.config.owner_rules)
+            )
             context = replace(context, owners=kept["owners"])
         progress.expect(len(PUBLISHED), "tables", counted=lambda: len(publisher.published.versions))
         publisher.publish(rows, kinds, context)
@@ -146,25 +149,41 @@ def _given_topics(night: Night) -> DataFrame:
     return night.warehouse.spark.createDataFrame(pa.table(given))
 
 
-def _context(night: Night, results: Results) -> ReportContext:
-    evidence, tonight = None, None
+def _evidence(
+    night: Night, results: Results, kept: dict[str, DataFrame], *, is_small: bool
+) -> tuple[DataFrame, DataFrame] | None:
+    """Evidence that may say something of this night, and what it wrote itself; None where no line
+    of a broker was ever landed.
+
+    kept: as of `_publish`. is_small: of the night.
+    """
     of_lines = [each.logical_date for each in night.nights if each.lines is not None]
-    if results.evidence_version >= 0 or (of_lines and night.warehouse.exists(EVIDENCE_TABLE)):
-        # Lines may have come with a later night. Every night reports again what is open, and
-        # the newest knows most.
-        version = results.evidence_version if results.evidence_version >= 0 else None
-        rows = night.rows(EVIDENCE_TABLE, version)
-        newest = max([night.logical_date, *of_lines])
-        evidence = rows.where(sf.col("is_final") | (sf.col("logical_date") == sf.lit(newest)))
-        tonight = rows.where(sf.col("logical_date") == sf.lit(night.logical_date))
+    if results.evidence_version < 0 and not (of_lines and night.warehouse.exists(EVIDENCE_TABLE)):
+        return None
+    # Lines may have come with a later night. Every night reports again what is open, and the newest
+    # knows most.
+    version = results.evidence_version if results.evidence_version >= 0 else None
+    newest = max([night.logical_date, *of_lines])
+    is_current = sf.col("is_final") | (sf.col("logical_date") == sf.lit(newest))
+    is_of_tonight = sf.col("logical_date") == sf.lit(night.logical_date)
+    rows = night.rows(EVIDENCE_TABLE, version).where(sf.col("kind") != EvidenceState.KIND)
+    if is_small and night.warehouse.size_bytes(EVIDENCE_TABLE) <= SMALL_BYTES:
+        rows = kept[EVIDENCE_TABLE] = held(rows.where(is_current | is_of_tonight))
+    return rows.where(is_current), rows.where(is_of_tonight)
+
+
+def _context(
+    night: Night, results: Results, evidence: tuple[DataFrame, DataFrame] | None
+) -> ReportContext:
+    of_all, of_tonight = evidence or (None, None)
     return ReportContext(
         cluster=night.config.cluster,
         logical_date=night.logical_date,
         as_of_ms=max(results.landed.as_of_ms, 0),
         thresholds=night.config.thresholds,
         thresholds_by_group=night.config.thresholds_by_group,
-        evidence=evidence,
-        evidence_tonight=tonight,
+        evidence=of_all,
+        evidence_tonight=of_tonight,
         lines_as_of_ms=results.lines.newest_ms if results.lines else -1,
         log_kinds=frozenset(source.kind for source in night.config.sources),
         groups=results.groups,

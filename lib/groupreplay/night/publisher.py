@@ -14,6 +14,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
+from groupreplay.night.held_rows import SMALL_ROWS, held
 from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.digest import EMPTY, add_digests, observed
 from groupreplay.report.joins.context import ReportContext
@@ -33,12 +34,6 @@ nothing.
 TASK_ROWS: Final = 250_000
 """Rows of `replayed` for each task that writes a table: small nights write one file, not one a
 task.
-"""
-
-
-SMALL_ROWS: Final = 100_000
-"""A night of so few rows is kept in memory while tables and summary are made of it: a scan of a
-Delta table costs a job to find its files.
 """
 
 
@@ -138,7 +133,7 @@ class Publisher:
         if spec.name not in INTERNAL and not spec.is_of_tables:
             frame = hidden(spec, frame, self._keys)
         if spec.name in self._keeps:
-            frame = self.kept[spec.name] = frame.persist()
+            frame = self.kept[spec.name] = held(frame)
         self._commit(spec, frame)
 
     def _can_have_rows(self, spec: TableSpec, kinds: Collection[str]) -> bool:

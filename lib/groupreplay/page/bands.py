@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from groupreplay.page import words as w
 from groupreplay.page.axis import WIDTHS, Axis
-from groupreplay.page.life import GroupDay, GroupLife, GroupWave, Refusal
+from groupreplay.page.life import Failover, GroupDay, GroupLife, GroupWave, Refusal
 from groupreplay.page.markup import Safe, el, percent, plain_name
 from groupreplay.page.places import BAND, mark
 
@@ -53,6 +53,8 @@ class Band:
 
 def bands_of(life: GroupLife, axis: Axis) -> list[Band]:
     found = (
+        ("readiness", _verdict(life)),
+        ("moves of broker", [_failover(each) for each in life.failovers]),
         ("waves", [_wave(each) for each in life.waves]),
         ("refused", [_refusal(each) for each in life.refusals]),
         ("not read", [_day(each) for each in life.days if each.low_ms]),
@@ -63,6 +65,42 @@ def bands_of(life: GroupLife, axis: Axis) -> list[Band]:
         if seen:
             bands.append(Band(name, axis, seen))
     return bands
+
+
+def _verdict(life: GroupLife) -> list[Bar]:
+    """Over the time for which the group was watched, on which the verdict rests."""
+    verdict = life.verdict
+    if verdict is None or verdict.verdict == "NOT_APPLICABLE":
+        return []
+    word = w.word(w.VERDICT, verdict.verdict)
+    rules = [f"{rule} ({severity})" for rule, severity, _ in verdict.rules]
+    watched = verdict.observed_ms
+    begin = life.as_of_ms - (watched or 0)
+    since = "not known for how long" if watched is None else f"for {w.lasted(watched)}"
+    say = (
+        f"readiness: {word} ({verdict.verdict}), watched {since} without a hole"
+        + (f"; {', '.join(rules[:6])}" if rules else "; no rule fired")
+        + (f" and {len(rules) - 6} more" if len(rules) > 6 else "")
+    )
+    looks = {"READY": "flips", "READY_OFFLINE": "flips", "WARN": "flips", "BLOCKED": "wave bad"}
+    cls = looks.get(verdict.verdict, "day")
+    return [Bar(begin, life.as_of_ms, say, cls, word)]
+
+
+def _failover(each: Failover) -> Bar:
+    during = w.word(w.DURING, each.phase)
+    where = "" if each.broker is None else f" to broker {each.broker}"
+    after = (
+        ""
+        if each.epochs_after is None
+        else f"; within a minute {w.some(each.epochs_after, 'epoch')} began"
+    )
+    moved = "" if each.moved_after is None else f", {w.some(each.moved_after, 'partition')} moved"
+    say = (
+        f"the coordinator moved{where} between {w.when(each.last_at_ms)} and"
+        f" {w.at(each.first_at_ms)}, while the group was {during} ({each.phase}){after}{moved}"
+    )
+    return Bar(each.last_at_ms, each.first_at_ms, say, "failover", during)
 
 
 def _wave(each: GroupWave) -> Bar:

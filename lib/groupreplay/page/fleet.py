@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from groupreplay.page.streams_apps import Streams
+
 Client = tuple[str | None, ...]
 """client_id, client_host."""
 
@@ -289,6 +291,7 @@ class Fleet:
     wave_counts: tuple[WaveCount, ...] = ()
     cost_days: tuple[CostDay, ...] = ()
     cost_groups: tuple[CostGroup, ...] = ()
+    streams: Streams
     groups: tuple[GroupLine, ...] = ()
     groups_total: int = 0
     seen: Seen = Seen()

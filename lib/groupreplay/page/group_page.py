@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groupreplay.page import words as w
+from groupreplay.page.decision_tables import absences_section, others_section, readiness_section
 from groupreplay.page.document import document, top
 from groupreplay.page.epoch_marks import number_of_lives, shown_epochs
 from groupreplay.page.fleet_sections import live_line
@@ -14,12 +15,11 @@ from groupreplay.page.group_tables import (
     epochs_section,
     hand_overs_section,
     members_section,
-    others_section,
-    readiness_section,
     requests_of,
     stuck_section,
     tasks_section,
 )
+from groupreplay.page.lane_marks import absence_looks, is_static
 from groupreplay.page.life import GroupLife
 from groupreplay.page.markup import Safe, el, join, name
 from groupreplay.page.overview import footer
@@ -44,6 +44,7 @@ def group_page(life: GroupLife) -> str:
                 tasks_section(life, drawn.lanes) if life.tasks or life.task_moves else None,
                 stuck_section(life, drawn.lanes),
                 epochs_section(life, drawn.lanes),
+                absences_section(life, drawn.lanes),
                 readiness_section(life) if life.verdict else None,
                 others_section(life),
                 members_section(life),
@@ -172,6 +173,7 @@ def _key(life: GroupLife) -> Safe:
     protocols = {each.member_protocol for each in life.spans}
     away = any(each.member_epoch == -2 for each in life.spans)
     holes = any(each.outcome == "UNOBSERVED" for each in life.epochs)
+    absences = {absence_looks(each) for each in life.absences if is_static(each)}
     unseen = any(not each.start_observed for each in life.spans)
     swatches: Sequence[tuple[bool, str, Sequence[Safe]]] = (
         ("consumer" in protocols, "speaks consumer", [_swatch(5, 8, "sp stable p-consumer")]),
@@ -188,6 +190,9 @@ def _key(life: GroupLife) -> Safe:
             [_swatch(1, 16, "sp waits p-consumer")],
         ),
         (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
+        ("absent" in absences, "gone, absorbed", [_swatch(7, 3, "absent")]),
+        ("absent lost" in absences, "gone, not absorbed", [_swatch(7, 3, "absent lost")]),
+        ("absent open" in absences, "gone, its end not seen", [_swatch(7, 3, "absent open")]),
         (
             bool(life.stuck),
             "stuck",

@@ -1,28 +1,20 @@
-"""The facts of a group as tables, at most 60 rows each."""
+"""The facts of a group as tables, at most `MOST_ROWS` rows each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from groupreplay.page import charts
 from groupreplay.page import words as w
 from groupreplay.page.epoch_marks import shown_epochs
 from groupreplay.page.fleet import SlowRequest
 from groupreplay.page.fleet_sections import steps_key
-from groupreplay.page.lane_marks import MOVE_KIND
 from groupreplay.page.lanes import Lanes
 from groupreplay.page.life import Epoch, GroupLife, HandOver, Member, Stuck, TaskMove
 from groupreplay.page.markup import Safe, el, join, name
-from groupreplay.page.parts import client, hidden, section, table, td, th
-
-MOST_ROWS: Final = 60
-
-
-def moment(ms: int | None) -> object:
-    """A time as a link into the timeline."""
-    return w.NONE if ms is None else el("a", w.at(ms), href=f"#t={ms}")
+from groupreplay.page.parts import MOST_ROWS, client, hidden, moment, section, table, td, th
+from groupreplay.page.streams_section import move_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +142,6 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
 
 
 def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
-    kind = w.word(MOVE_KIND, each.kind).partition(":")[0]
     bounced = each.outcome == "RETURNED"
     return el(
         "tr",
@@ -158,7 +149,7 @@ def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
         td(name(each.task_id)),
         td(name(lanes.process(each.from_process_id)), "g p1"),
         td(name(lanes.process(each.to_process_id)), "g p1"),
-        td(el("span", kind, cls="t-mixed" if each.kind == "COLD" else None, title=each.kind)),
+        td(move_kind(each.kind)),
         td(w.lasted(each.learning_ms), "r p2", each.learning_ms or 0),
         td(w.lasted(each.unowned_ms), "r", each.unowned_ms or 0),
         td(
@@ -271,140 +262,7 @@ def _epoch_row(each: Epoch, cause: str, lanes: Lanes) -> Safe:
     )
 
 
-# ---------------------------------------------------------------- readiness, and the rest
-
-
-def readiness_section(life: GroupLife) -> Safe:
-    verdict = life.verdict
-    assert verdict is not None
-    tier = w.TIER.get(verdict.flip_tier) if verdict.flip_tier is not None else None
-    lead = (
-        f"{w.word(w.VERDICT, verdict.verdict).capitalize()}. Cohort {verdict.cohort}"
-        + (f"; {tier}" if tier else "")
-        + (
-            f". Watched for {w.lasted(verdict.observed_ms)}"
-            if verdict.observed_ms is not None
-            else ""
-        )
-        + "."
-    )
-    rows = [
-        el(
-            "tr",
-            td(rule),
-            td((severity or "").lower().replace("_", " ")),
-            td(detail or w.NONE, "say2"),
-        )
-        for rule, severity, detail in verdict.rules
-    ]
-    return section(
-        "readiness",
-        "Readiness",
-        lead,
-        table(
-            "Rules that fired",
-            [th("Rule"), th("Severity"), th("What that means")],
-            rows,
-            "No rule fired.",
-        ),
-    )
-
-
-def others_section(life: GroupLife) -> Safe | None:
-    """Refusals, waves, and what days cost: each where there is any."""
-    tables = [
-        table(
-            f"Requests that were refused ({w.n(len(life.refusals))})",
-            [th("First at"), th("Client", "g"), th("Why"), th("Request", "p1"), th("Times", "r")],
-            [
-                el(
-                    "tr",
-                    td(moment(each.first_at_ms), "", each.first_at_ms),
-                    td(name(each.client_id or each.subject), "g"),
-                    td(el("span", each.refusal, title=each.message)),
-                    td(each.api, "p1"),
-                    td(w.n(each.attempts), "r", each.attempts),
-                )
-                for each in life.refusals[:MOST_ROWS]
-            ],
-            "",
-        )
-        if life.refusals
-        else None,
-        _waves_table(life) if life.waves else None,
-        _days_table(life) if life.days else None,
-    ]
-    if not any(tables):
-        return None
-    return section("costs", "Waves and costs", None, *tables)
-
-
-def _waves_table(life: GroupLife) -> Safe:
-    return table(
-        f"Waves of joins and departures ({w.n(len(life.waves))})",
-        [
-            th("Began"),
-            th("Wave"),
-            th("Out, in", "r"),
-            th("Moved", "r"),
-            th("Partitions stopped for", "r"),
-        ],
-        [
-            el(
-                "tr",
-                td(moment(each.started_at_ms), "", each.started_at_ms),
-                td(el("span", w.word(w.WAVE, each.wave), title=each.wave)),
-                td(f"{w.n(each.departed)}, {w.n(each.joined)}", "r"),
-                td(w.NONE if each.moved is None else w.n(each.moved), "r", each.moved or 0),
-                td(
-                    w.lasted(each.stopped_ms)
-                    if each.is_estimate or each.stopped_ms is None
-                    else f"≥ {w.lasted(each.stopped_ms)}",
-                    "r",
-                    each.stopped_ms or 0,
-                ),
-            )
-            for each in life.waves[:MOST_ROWS]
-        ],
-        "",
-    )
-
-
-def _days_table(life: GroupLife) -> Safe:
-    return table(
-        f"What days cost ({w.n(len(life.days))})",
-        [
-            th("Day"),
-            th("Not read, at least", "r"),
-            th("Read, at most", "r"),
-            th("Read, at least", "r p1"),
-            th("Longest hand-over", "r p1"),
-            th("Moved", "r p2"),
-            th("Not seen for", "r p2"),
-        ],
-        [
-            el(
-                "tr",
-                td(each.day),
-                td(w.lasted(each.low_ms), "r", each.low_ms),
-                td(
-                    w.availability(each.availability_most_pct),
-                    "r",
-                    each.availability_most_pct or 0.0,
-                ),
-                td(
-                    w.availability(each.availability_least_pct),
-                    "r p1",
-                    each.availability_least_pct or 0.0,
-                ),
-                td(w.lasted(each.handover_max_ms), "r p1", each.handover_max_ms or 0),
-                td(w.n(each.moved), "r p2", each.moved),
-                td(w.lasted(each.unobserved_ms), "r p2", each.unobserved_ms),
-            )
-            for each in life.days
-        ],
-        "",
-    )
+# ---------------------------------------------------------------- members
 
 
 def members_section(life: GroupLife) -> Safe:

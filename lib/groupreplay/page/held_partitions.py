@@ -46,7 +46,12 @@ def partitions(life: GroupLife, places: Places) -> tuple[Safe, Safe] | None:
             bars.append(bar)
             texts += [text] if text is not None else []
     say = f"Who held each of {w.some(len(shown), 'partition')} that changed hands."
-    return _labels(shown, len(moved)), el(
+    return _labels(shown, len(moved)), slim_rows(places, height, bars, texts, say)
+
+
+def slim_rows(places: Places, height: float, bars: list[Safe], texts: list[Safe], say: str) -> Safe:
+    """The drawing below the lanes. say: what it is of."""
+    return el(
         "svg",
         *grid(places, height),
         *bars,

@@ -10,8 +10,8 @@ from typing import Final
 
 from groupreplay.page import words as w
 from groupreplay.page.axis import Label, rooms
-from groupreplay.page.life import GroupLife, HandOver, Span, Stuck, TaskMove
-from groupreplay.page.markup import Safe, el, percent
+from groupreplay.page.life import Absence, GroupLife, HandOver, Span, Stuck, TaskMove
+from groupreplay.page.markup import Safe, el, percent, plain_name
 from groupreplay.page.places import LANE, Places, mark
 
 LEFT_FOR_A_WHILE: Final = -2
@@ -221,6 +221,52 @@ def _say_stuck(each: Stuck, places: Places) -> str:
     )
 
 
+def is_static(each: Absence) -> bool:
+    """Only static members are expected back."""
+    return each.membership == "STATIC"
+
+
+def absence_looks(each: Absence) -> str:
+    if each.outcome == "ABSORBED":
+        return "absent"
+    return "absent open" if each.outcome in ("AWAY", "UNOBSERVED") else "absent lost"
+
+
+def absences(life: GroupLife, places: Places) -> list[Safe]:
+    """A static member that was gone, at the foot of its lane: whether its session lasted longer."""
+    drawn = []
+    for each in filter(is_static, life.absences):
+        row = places.lanes.row.get(each.member_id, places.lanes.row.get(each.returned_as or ""))
+        end = each.returned_at_ms or each.removed_at_ms
+        if each.outcome == "AWAY":
+            end = life.as_of_ms
+        begin = each.left_at_ms or end
+        if row is None or begin is None or places.is_over(end):
+            continue
+        bar = el(
+            "rect",
+            x=places.x(begin),
+            width=places.width(begin, end or begin, 0.15),
+            y=places.top(row) + LANE - 6,
+            height=3,
+            cls=absence_looks(each),
+        )
+        drawn.append(mark(_say_absence(each, begin, end, places), bar))
+    return drawn
+
+
+def _say_absence(each: Absence, begin: int, end: int | None, places: Places) -> str:
+    who = each.instance_id or places.lanes.client(each.member_id)
+    since = f" since {w.when(begin)}" if each.left_at_ms is not None else ""
+    lasted = f" for {w.lasted(end - begin)}" if since and end is not None else ""
+    moved = "" if each.moved is None else f", {w.n(each.moved)} moved"
+    return (
+        f"{plain_name(who)}, static, was gone{since}{lasted}: {w.word(w.ABSENCE, each.outcome)}"
+        f" ({each.outcome}), its session is {w.lasted(each.own_timeout_ms)}; it held"
+        f" {w.some(each.partitions, 'partition')}{moved}"
+    )
+
+
 def ends(life: GroupLife, places: Places) -> list[Safe]:
     """A cross where a member was fenced, or may have been."""
     drawn = []
@@ -285,12 +331,7 @@ def task_moves(life: GroupLife, places: Places) -> list[Safe]:
     return drawn
 
 
-MOVE_KIND: Final = {
-    "WARMED": "warm: it had learned the task before",
-    "DORMANT": "from state on its disk",
-    "COLD": "cold: it had nothing of the task",
-    "IN_PROCESS": "within the process",
-}
+_WHY: Final = {"WARMED": ": it had learned the task before", "COLD": ": it had nothing of the task"}
 
 
 def say_move(each: TaskMove, places: Places) -> str:
@@ -299,9 +340,10 @@ def say_move(each: TaskMove, places: Places) -> str:
         if each.gap_records is None
         else f", {w.some(each.gap_records, 'record')} left to restore"
     )
+    how = w.word(w.MOVE, each.kind) + _WHY.get(each.kind or "", "")
     return (
         f"task {each.task_id} from {places.lanes.process(each.from_process_id)} to"
-        f" {places.lanes.process(each.to_process_id)}, {w.word(MOVE_KIND, each.kind)},"
+        f" {places.lanes.process(each.to_process_id)}, {how},"
         f" {w.word(w.OUTCOME, each.outcome)}, granted at {w.when(each.granted_at_ms)}, without an"
         f" owner {w.lasted(each.unowned_ms)}{left}"
     )

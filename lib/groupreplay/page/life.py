@@ -227,6 +227,71 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PricedWave:
+    """A wave under one scenario: what it would have cost, in partition-ms; refused: why that, or
+    what it is held against, is not known.
+    """
+
+    started_at_ms: int
+    scenario: str
+    is_actual: bool
+    rebalances: int | None = None
+    stopped_partitions: int | None = None
+    low_ms: int | None = None
+    mid_ms: int | None = None
+    high_ms: int | None = None
+    actual_ms: int | None = None
+    delta_pct: float | None = None
+    basis: str | None = None
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failover:
+    """A move of the coordinator. last_at_ms, first_at_ms: records of the group beside it."""
+
+    leader_epoch_before: int
+    leader_epoch: int
+    last_at_ms: int
+    first_at_ms: int
+    gap_ms: int | None = None
+    phase: str
+    epochs_after: int | None = None
+    removed_after: int | None = None
+    moved_after: int | None = None
+    load_ms: int | None = None
+    broker: int | None = None
+    moved_from: int | None = None
+    unavailable_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """A process that was gone. left_at_ms: its last sign of life."""
+
+    life: Life
+    instance_id: str | None = None
+    member_id: str
+    returned_as: str | None = None
+    client_id: str | None = None
+    membership: str
+    outcome: str
+    left_at_ms: int | None = None
+    removed_at_ms: int | None = None
+    returned_at_ms: int | None = None
+    gap_low_ms: int | None = None
+    gap_ms: int | None = None
+    gap_high_ms: int | None = None
+    own_timeout_ms: int
+    absorbed_45s: bool | None = None
+    absorbed_60s: bool | None = None
+    is_cliff: bool | None = None
+    partitions: int
+    moved: int | None = None
+    blind_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
     """A process of Kafka Streams."""
 
@@ -331,6 +396,9 @@ class GroupLife:
     refusals: tuple[Refusal, ...] = ()
     waves: tuple[GroupWave, ...] = ()
     days: tuple[GroupDay, ...] = ()
+    what_if: tuple[PricedWave, ...] = ()
+    failovers: tuple[Failover, ...] = ()
+    absences: tuple[Absence, ...] = ()
     verdict: Verdict | None = None
     processes: tuple[Process, ...] = ()
     streams_epochs: tuple[StreamsEpoch, ...] = ()

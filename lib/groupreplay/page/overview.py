@@ -19,6 +19,7 @@ from groupreplay.page.fleet_sections import (
     trust,
 )
 from groupreplay.page.markup import Safe, el, join
+from groupreplay.page.streams_section import has_streams, streams
 
 SECTIONS = (
     ("migration", "Migration"),
@@ -26,20 +27,26 @@ SECTIONS = (
     ("stuck", "Stuck now"),
     ("hand-overs", "Hand-overs"),
     ("causes", "Causes"),
+    ("streams", "Kafka Streams"),
     ("readiness", "Readiness"),
     ("waves", "Waves"),
     ("costs", "Costs"),
     ("groups", "All groups"),
     ("trust", "Trust"),
 )
-"""Anchor and name. One that is linked to is never renamed."""
+"""Anchor and name. One that is linked to is never renamed. Only a cluster with applications of
+Kafka Streams has a section on them.
+"""
 
 
 def overview(fleet: Fleet) -> str:
     """The page as HTML."""
-    nav = el(
-        "nav", *[el("a", title, href="#" + id_) for id_, title in SECTIONS], aria_label="Sections"
-    )
+    links = [
+        el("a", title, href="#" + id_)
+        for id_, title in SECTIONS
+        if id_ != "streams" or has_streams(fleet)
+    ]
+    nav = el("nav", *links, aria_label="Sections")
     body = join(
         [
             el("a", "To the sections", href="#migration", cls="skip"),
@@ -54,6 +61,7 @@ def overview(fleet: Fleet) -> str:
                 stuck_now(fleet),
                 hand_overs(fleet),
                 causes(fleet),
+                streams(fleet) if has_streams(fleet) else None,
                 decisions.readiness(fleet),
                 decisions.waves(fleet),
                 decisions.costs(fleet),

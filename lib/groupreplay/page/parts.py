@@ -14,6 +14,9 @@ from groupreplay.page.markup import Safe, el, join, name, text
 FEW: Final = 10
 """Rows of a table that are shown at once; a button shows the rest. All without scripts."""
 
+MOST_ROWS: Final = 60
+"""Rows of a table on the page of a group."""
+
 
 def section(id_: str, title: str, lead: object, *body: object) -> Safe:
     """lead: a sentence under the title, None for none."""
@@ -123,6 +126,11 @@ def facts(rows: Sequence[tuple[str, object, object]], cls: str = "facts") -> Saf
         ],
         cls=cls,
     )
+
+
+def moment(ms: int | None) -> object:
+    """A time as a link into the timeline of its page."""
+    return w.NONE if ms is None else el("a", w.at(ms), href=f"#t={ms}")
 
 
 def client(client_id: str | None, client_host: str | None) -> Safe:

@@ -4,7 +4,7 @@ which rows come nor the number of tasks shows on a page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
@@ -13,8 +13,9 @@ from groupreplay.page.finder import ordered
 from groupreplay.page.fleet import Fleet
 from groupreplay.page.life import GroupLife
 from groupreplay.page.rows import read_rows
+from groupreplay.page.streams_apps import read_streams
 
-Rows = Mapping[str, Iterable[Mapping[str, Any]]]
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Kind of row -> rows."""
 
 _TIERS: Final = (1, 2, 0, 3)
@@ -47,6 +48,7 @@ def read_fleet(
         groups_total=sum(phases.values()),
         seen=coverage[0] if coverage else fleet.Seen(),
         members={},
+        streams=read_streams(rows),
         **{name: _ordered(cls, rows.get(name, ()), key) for name, (cls, key) in _FLEET.items()},
     )
 
@@ -88,14 +90,15 @@ def _or_last(value: int | None) -> tuple[bool, int]:
 
 def groups_in_trouble(found: Fleet, most: int) -> list[str]:
     """Groups that get a page of their own, in this order: one with somebody stuck; of the slowest
-    hand-overs; half-way, stalled first; went back this night; with broken rules; that rebalanced
-    most in vain; of the costliest waves, and of those that paid most.
+    hand-overs, of partitions and of tasks; half-way, stalled first; went back this night; with
+    broken rules; that rebalanced most in vain; of the costliest waves, and of those that paid most.
     """
     lines = found.groups
     wanted = [
         *[each.group_id for each in found.stuck if each.reason != "MIGRATION_STALLED"],
         *[each.group_id for each in lines if each.stuck],
         *[each.group_id for each in found.slow],
+        *[each.group_id for each in found.streams.idlest],
         *[each.group_id for each in sorted(found.half_way, key=lambda each: not each.is_stalled)],
         *[each.group_id for each in lines if each.phase == "MIGRATING"],
         *[each.group_id for each in lines if each.went_back],
@@ -126,6 +129,9 @@ _LIFE: Final[Mapping[str, tuple[type[Any], Any]]] = {
     "refusals": (life.Refusal, lambda each: each.first_at_ms),
     "waves": (life.GroupWave, lambda each: each.started_at_ms),
     "days": (life.GroupDay, lambda each: each.from_at_ms),
+    "what_if": (life.PricedWave, lambda each: (each.started_at_ms, each.scenario)),
+    "failovers": (life.Failover, lambda each: each.first_at_ms),
+    "absences": (life.Absence, lambda each: _or_last(each.left_at_ms)),
     "processes": (life.Process, lambda each: each.joined_at_ms),
     "streams_epochs": (life.StreamsEpoch, lambda each: each.began_at_ms),
     "tasks": (life.TaskSpan, lambda each: (each.assigned_at_ms, each.task_id)),

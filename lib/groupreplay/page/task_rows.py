@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from groupreplay.page import words as w
-from groupreplay.page.held_partitions import folded, grid, holder
+from groupreplay.page.held_partitions import holder, slim_rows
 from groupreplay.page.lanes import natural
 from groupreplay.page.life import GroupLife, TaskSpan
 from groupreplay.page.markup import Safe, el, name
@@ -44,20 +44,7 @@ def tasks(life: GroupLife, places: Places) -> tuple[Safe, Safe] | None:
                 text = holder(who, each.assigned_at_ms, end, y + 8.5, places)
                 texts += [text] if text is not None else []
     say = f"Who ran, kept and learned each of {w.some(len(shown), 'task')}."
-    drawing = el(
-        "svg",
-        *grid(places, height),
-        *bars,
-        *folded(places, height),
-        *texts,
-        width="100%",
-        height=height,
-        role="img",
-        aria_label=say,
-        tabindex="0",
-        cls="marks tl pt",
-    )
-    return _labels(shown, len(rows)), drawing
+    return _labels(shown, len(rows)), slim_rows(places, height, bars, texts, say)
 
 
 def _bar(each: TaskSpan, end: int, y: float, places: Places) -> Safe:

@@ -14,7 +14,7 @@ from groupreplay.page.axis import FOLD, Axis
 from groupreplay.page.bands import Band, bands_of
 from groupreplay.page.epoch_marks import conversions, epochs, holes, lives, phases
 from groupreplay.page.held_partitions import partitions
-from groupreplay.page.lane_marks import ends, hand_overs, spans, stuck, task_moves
+from groupreplay.page.lane_marks import absences, ends, hand_overs, spans, stuck, task_moves
 from groupreplay.page.lanes import Lanes, lanes_of
 from groupreplay.page.life import GroupLife
 from groupreplay.page.markup import Safe, el, name, percent, plain_name
@@ -31,6 +31,8 @@ _TIMED: Final = (
     ("rebalances", ("started_at_ms", "joined_at_ms", "synced_at_ms")),
     ("refusals", ("first_at_ms", "last_at_ms")),
     ("waves", ("started_at_ms", "ended_at_ms")),
+    ("failovers", ("last_at_ms", "first_at_ms")),
+    ("absences", ("left_at_ms", "removed_at_ms", "returned_at_ms")),
     ("conversions", ("converted_at_ms",)),
     ("tasks", ("assigned_at_ms", "released_at_ms")),
     ("task_moves", ("released_at_ms", "granted_at_ms")),
@@ -100,6 +102,7 @@ def _lanes_svg(life: GroupLife, places: Places, bands: list[Band]) -> Safe:
     drawn_epochs, epoch_labels = epochs(life, places)
     over = [
         *spans(life, places),
+        *absences(life, places),
         *ends(life, places),
         *hand_overs(life, places),
         *task_moves(life, places),

@@ -224,6 +224,60 @@ WAVE: Final = {
     "MIXED": "several at once",
 }
 
+SCENARIO: Final = {
+    "EAGER": "classic, eager",
+    "COOPERATIVE": "classic, cooperative",
+    "CONSUMER": "consumer",
+    "EAGER_STATIC": "classic, eager, static members",
+    "CONSUMER_STATIC": "consumer, static members",
+    "CONSUMER_HEARTBEAT": "consumer, another heartbeat",
+}
+"""What a wave is priced under."""
+
+REFUSED: Final = {
+    "WAVE_HIDDEN": "part of the wave was not seen",
+    "NO_TIMES": "nothing to price it by",
+    "UNKNOWN_ENDS": "not known how members went",
+    "MIXED_ACTUAL": "of a group that was half-way",
+    "NO_ACTUAL": "not known what it cost",
+}
+"""Why there is no price, or none to hold it against."""
+
+BASIS: Final = {
+    "OWN": "its own",
+    "BROKER_LOG": "its join phases",
+    "FLEET": "all groups",
+    "TRANSFERRED": "the other protocol",
+    "ASSUMED": "assumed",
+}
+"""Where the times come from that a wave is priced by."""
+
+DURING: Final = {
+    "EMPTY": "empty",
+    "STEADY": "steady",
+    "ASSIGNING": "without a target",
+    "TARGET_UNTOLD": "target not told yet",
+    "REVOKING": "letting go",
+    "PARTLY_THERE": "partly at its target",
+    "PREPARING": "joining",
+    "COMPLETING": "syncing",
+    "SYNCED": "just synced",
+    "UNKNOWN": "unknown",
+}
+"""What a group was doing when its coordinator moved."""
+
+ABSENCE: Final = {
+    "ABSORBED": "absorbed",
+    "EXPIRED": "expired",
+    "EXPIRED_RETURNED": "expired, came back",
+    "LEFT": "left",
+    "LEFT_RETURNED": "left, came back",
+    "RETURNED": "came back",
+    "AWAY": "away now",
+    "UNOBSERVED": "not seen",
+}
+"""How an absence ended."""
+
 VERDICT: Final = {
     "READY": "ready",
     "READY_OFFLINE": "ready, but offline",
@@ -257,4 +311,13 @@ OUTCOME: Final = {
     "RETURNED": "bounced back",
     "ELSEWHERE": "went elsewhere",
     "OWNER_GONE": "owner gone",
+    "TASK_REMOVED": "task removed",
 }
+
+MOVE: Final = {
+    "WARMED": "warm",
+    "DORMANT": "from state on its disk",
+    "COLD": "cold",
+    "IN_PROCESS": "within the process",
+}
+"""How a task came to a process."""

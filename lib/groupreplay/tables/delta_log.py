@@ -29,6 +29,7 @@ class DeltaLog:
         self.java_log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog").forTable(
             spark._jsparkSession, path
         )
+        self.java_path = getattr(jvm, "org.apache.hadoop.fs.Path")
         self._nothing = getattr(jvm, "scala.Option").empty()
 
     def snapshot(self) -> Snapshot:
@@ -43,7 +44,7 @@ class DeltaLog:
         files, which it deletes before it renames.
         """
         place, configuration = (
-            self.jvm.org.apache.hadoop.fs.Path(path),
+            self.java_path(path),
             self.java_log.newDeltaHadoopConf(),
         )
         system = place.getFileSystem(configuration)
@@ -63,7 +64,7 @@ class DeltaLog:
 
     def read_text(self, path: str) -> str | None:
         """The text of a file, None where there is none."""
-        place = self.jvm.org.apache.hadoop.fs.Path(path)
+        place = self.java_path(path)
         system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
         if not system.exists(place):
             return None
@@ -75,7 +76,7 @@ class DeltaLog:
 
     def names_in(self, folder: str) -> list[str]:
         """Names of files and folders in a folder, wherever it is; none where there is no folder."""
-        place = self.jvm.org.apache.hadoop.fs.Path(folder)
+        place = self.java_path(folder)
         system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
         if not system.exists(place):
             return []
@@ -83,7 +84,7 @@ class DeltaLog:
 
     def delete(self, path: str) -> None:
         """Deletes a file, or a folder with all that is in it."""
-        place = self.jvm.org.apache.hadoop.fs.Path(path)
+        place = self.java_path(path)
         system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
         system.delete(place, True)
 
@@ -91,7 +92,7 @@ class DeltaLog:
         """Names of what lies in the table's folder but for its log and hidden files: with no log,
         data that nobody can read any more.
         """
-        path = self.jvm.org.apache.hadoop.fs.Path(self.path)
+        path = self.java_path(self.path)
         system = path.getFileSystem(self.spark._jsc.hadoopConfiguration())
         names = (
             [each.getPath().getName() for each in system.listStatus(path)]
@@ -103,7 +104,7 @@ class DeltaLog:
     def are_there(self, files: Sequence[str]) -> bool:
         """Whether all these files, as URIs, exist."""
         configuration = self.spark._jsc.hadoopConfiguration()
-        paths = [self.jvm.org.apache.hadoop.fs.Path(self.jvm.java.net.URI(file)) for file in files]
+        paths = [self.java_path(self.jvm.java.net.URI(file)) for file in files]
         return all(path.getFileSystem(configuration).exists(path) for path in paths)
 
     def commit_metadata(self, version: int) -> dict[str, Any] | None:
@@ -153,6 +154,10 @@ class Snapshot:
         the writes that follow on this version.
         """
         return int(self._snapshot.numOfFiles())
+
+    def size_bytes(self) -> int:
+        """Of all its data files; costs no job where the log has a checksum of this version."""
+        return int(self._snapshot.sizeInBytes())
 
     def transaction(self, app_id: str) -> int:
         """The last txnVersion of this txnAppId, -1 for none."""

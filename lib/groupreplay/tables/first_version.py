@@ -54,11 +54,12 @@ def write_first_version(log: DeltaLog, schema: TableSchema) -> None:
 def _write_new(log: DeltaLog, name: str, lines: Sequence[Mapping[str, Any]]) -> None:
     """Writes a file of the log, JSON by lines, that must not be there yet."""
     jvm, java_log = log.jvm, log.java_log
-    texts = jvm.java.util.ArrayList()
+    texts = getattr(jvm, "java.util.ArrayList")()
     for line in lines:
         texts.add(json.dumps(line, separators=(",", ":")))
-    path = jvm.org.apache.hadoop.fs.Path(java_log.logPath(), name)
-    written = jvm.scala.jdk.javaapi.CollectionConverters.asScala(texts.iterator())
+    path = log.java_path(java_log.logPath(), name)
+    converters = getattr(jvm, "scala.jdk.javaapi.CollectionConverters")
+    written = converters.asScala(texts.iterator())
     java_log.store().write(path, written, False, java_log.newDeltaHadoopConf())
 
 

@@ -1,8 +1,9 @@
 """A shortcut: PySpark's functions, without a look-up in Java at every call.
 
 PySpark asks Java at every call of a function which class has it, and whether it has it: two calls
-more, some thousands of them in a night. It reaches into PySpark's `_jvm`, whose attributes it
-replaces by proxies that keep what they found.
+more, some thousands of them in a night. For a class that it names without its package, Java looks
+through all jars for each package that it may be of. This module reaches into PySpark's `_jvm`,
+whose attributes it replaces by proxies that keep what they found.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from groupreplay.shortcuts import JAVA_MEMBERS, is_on
 
-_CLASSES: Final = ("org.apache.spark.sql.functions", "PythonUtils")
+_CLASSES: Final = ("org.apache.spark.sql.functions", "functions", "PythonUtils", "PythonSQLUtils")
 
 
 class _Members:

@@ -94,6 +94,10 @@ class Warehouse:
         """The newest version of the table, -1 where there is none. Raises WarehouseDamaged."""
         return self._snapshot(name).version
 
+    def size_bytes(self, name: str) -> int:
+        """Of all data files of the newest version. Raises WarehouseDamaged."""
+        return self._snapshot(name).size_bytes()
+
     def create_all(self, names: Sequence[str] | None = None) -> None:
         """Makes the tables that are missing, adds nullable columns that are new in a file, and
         empties a staging table of another version.

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from groupreplay.page.streams_apps import (
+    IdleTask,
+    Learner,
+    MisplacedApp,
+    Streams,
+    StreamsApps,
+    StreamsLoop,
+    TaskMoves,
+)
 from groupreplay.report.summary.decisions_model import (
     CostlyWave,
     Decisions,
@@ -27,15 +36,6 @@ from groupreplay.report.summary.model import (
     Stuck,
     StuckEpisode,
     UndecodedRows,
-)
-from groupreplay.report.summary.streams_model import (
-    IdleTask,
-    Learner,
-    MisplacedApp,
-    Streams,
-    StreamsApps,
-    StreamsLoop,
-    TaskMoves,
 )
 from tests.report.summary.small_night import AS_OF_MS, NIGHT, SINCE_MS
 

@@ -6,6 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from groupreplay.page.streams_apps import (
+    IdleTask,
+    Learner,
+    MisplacedApp,
+    Streams,
+    StreamsApps,
+    StreamsLoop,
+    TaskMoves,
+)
 from groupreplay.report.summary.decisions_model import (
     CostlyWave,
     Decisions,
@@ -28,15 +37,6 @@ from groupreplay.report.summary.model import (
     Stuck,
     StuckEpisode,
     UndecodedRows,
-)
-from groupreplay.report.summary.streams_model import (
-    IdleTask,
-    Learner,
-    MisplacedApp,
-    Streams,
-    StreamsApps,
-    StreamsLoop,
-    TaskMoves,
 )
 from groupreplay.report.summary.text import summary_lines
 from groupreplay.report.summary.words import WIDTH

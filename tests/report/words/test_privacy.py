@@ -501,7 +501,7 @@ def test_salt_is_in_no_plan(spark: SparkSession) -> None:
 @pytest.mark.parametrize("table", [name for name in SPECS if name in PUBLIC])
 def test_no_column_was_forgotten(spark: SparkSession, table: str) -> None:
     """A new column must be named in its table's spec, as clear or not, if its name is not known
-    here or in `report.joins.privacy`.
+    here or in `report.words.privacy`.
     """
     special = {("refusals", "subject"), ("undecoded", "raw"), ("coverage", "loggers")}
     spec = SPECS[table]

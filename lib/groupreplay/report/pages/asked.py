@@ -12,6 +12,11 @@ from pyspark.sql import functions as sf
 
 from groupreplay.page.rows import columns
 
+ROWS: Final = 25
+"""Rows of a list, where nothing else is said."""
+
+Tables = Mapping[str, DataFrame]
+
 
 @dataclass(frozen=True, slots=True)
 class PageNights:

@@ -4,7 +4,7 @@ its limit in it; only the groups of the finder are many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
@@ -12,11 +12,10 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import TEXT_KINDS
 from groupreplay.page import fleet
-from groupreplay.report.pages.asked import WAITS_FOR, PageNights, as_one, rows_as
+from groupreplay.report.pages import decision_frames
+from groupreplay.report.pages.asked import ROWS, WAITS_FOR, PageNights, Tables, as_one, rows_as
+from groupreplay.report.summary import streams_frames
 from groupreplay.report.tables.coverage import NO_SOURCE
-
-ROWS: Final = 25
-"""Rows of a list, where nothing else is said."""
 
 STUCK_ROWS: Final = 200
 SLOW_ROWS: Final = 20
@@ -26,8 +25,6 @@ _SLOWEST_PARTITIONS: Final = 2_000
 _ON_CONSUMER: Final = ("MIGRATED", "NATIVE", "CONSUMER")
 _ON_CLASSIC: Final = ("CLASSIC", "ROLLED_BACK")
 
-Tables = Mapping[str, DataFrame]
-
 
 class Query(NamedTuple):
     """One question.
@@ -35,11 +32,13 @@ class Query(NamedTuple):
     kind: what its rows are (`fleet_read`).
     tables: that it asks; where all are empty it has no rows.
     frame: tables of this night, the same of all nights of the page, and these nights -> rows.
+    is_history: whether it asks for all nights of the page.
     """
 
     kind: str
     tables: tuple[str, ...]
     frame: Callable[[Tables, Tables, PageNights], DataFrame]
+    is_history: bool = False
 
 
 def fleet_frame(
@@ -266,95 +265,31 @@ def _groups(tonight: Tables, of: PageNights, empty: Collection[str]) -> DataFram
     )
 
 
-# ---------------------------------------------------------------- decisions
+# ---------------------------------------------------------------- Kafka Streams
 
 
-def _verdicts(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
-    counted = tonight["readiness"].groupBy("verdict", "flip_tier")
-    return counted.agg(sf.count(sf.lit(1)).alias("groups")).transform(rows_as, fleet.VerdictCount)
+def _as_summary(
+    frame: Callable[[DataFrame, int], DataFrame], table: str
+) -> Callable[[Tables, Tables, PageNights], DataFrame]:
+    """A query of the summary: both say the same."""
+
+    def rows(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+        return frame(tonight[table], ROWS)
+
+    return rows
 
 
-def _flips(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
-    to_check = "filter(rules, each -> each.severity = 'CHECK')"
-    return (
-        tonight["readiness"]
-        .where(sf.col("flip_tier").isin(1, 2))
-        .orderBy("flip_tier", sf.asc_nulls_last("partitions"), "group_id")
-        .limit(ROWS)
-        .transform(rows_as, fleet.Flip, look_at=f"transform({to_check}, each -> each.rule)")
-    )
-
-
-def _rules(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
-    fired = tonight["readiness"].select("group_id", sf.explode("rules").alias("each"))
-    stands = fired.where(sf.col("each.severity").isin("BLOCK", "BLOCK_ONLINE", "FIX", "CHECK"))
-    return (
-        stands.groupBy(sf.col("each.rule").alias("rule"), sf.col("each.severity").alias("severity"))
-        .agg(sf.count_distinct("group_id").alias("groups"), sf.min("each.detail").alias("detail"))
-        .orderBy(sf.desc("groups"), "rule", "severity")
-        .limit(ROWS)
-        .transform(rows_as, fleet.RuleCount)
-    )
-
-
-STOPPED: Final[Mapping[str, str]] = {
-    "wave": "class",
-    "stopped_ms": "coalesce(est_ms, low_ms)",
-    "is_estimate": "est_ms IS NOT NULL AND NOT coalesce(est_is_partial, false)",
-}
-"""Columns of a wave that are worked out, as SQL."""
-
-
-def _waves(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
-    return (
-        tonight["departure_waves"]
-        .where(of.is_of_last("ended_at"))
-        .orderBy(
-            sf.desc_nulls_last(sf.expr(STOPPED["stopped_ms"])),
-            "started_at",
-            "group_id",
-            "from_offset",
-        )
-        .limit(ROWS)
-        .transform(rows_as, fleet.Wave, **STOPPED)
-    )
-
-
-def _wave_counts(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
-    counted = tonight["departure_waves"].where(of.is_of_last("ended_at")).groupBy("class")
-    return counted.agg(
-        sf.count(sf.lit(1)).alias("waves"), sf.coalesce(sf.sum("moved"), sf.lit(0)).alias("moved")
-    ).transform(rows_as, fleet.WaveCount, wave="class")
-
-
-_COSTS: Final = ("partitions_ms", "low_ms", "high_ms", "high_unknown", "moved", "returned")
-
-
-def _cost_days(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
-    """The newest days, as many as a page has nights at least."""
-    days = nights["group_days"].groupBy("day").agg(*[sf.sum(name).alias(name) for name in _COSTS])
-    most = max(len(of.as_of_ms), 30)
-    return (
-        days.orderBy(sf.desc("day"))
-        .limit(most)
-        .transform(rows_as, fleet.CostDay, day="CAST(day AS STRING)")
-    )
-
-
-def _cost_groups(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
-    days = tonight["group_days"].where(of.is_of_last("to_at"))
-    return (
-        days.groupBy("group_id")
-        .agg(
-            sf.max("team").alias("team"),
-            *[sf.sum(name).alias(name) for name in _COSTS],
-            sf.max("handover_max_ms").alias("handover_max_ms"),
-        )
-        .where("low_ms > 0")
-        .orderBy(sf.desc("low_ms"), "group_id")
-        .limit(ROWS)
-        .transform(rows_as, fleet.CostGroup)
-    )
+_REBALANCES, _TASKS, _MOVES = "streams_rebalances", "task_assignments", "task_handovers"
+_STREAMS: Final = (
+    Query("streams_apps", (_REBALANCES,), _as_summary(streams_frames.apps, _REBALANCES)),
+    Query("misplaced", (_REBALANCES,), _as_summary(streams_frames.misplaced, _REBALANCES)),
+    Query("learners", (_TASKS,), _as_summary(streams_frames.learners, _TASKS)),
+    Query("learners_total", (_TASKS,), _as_summary(streams_frames.learners_total, _TASKS)),
+    Query("task_moves", (_MOVES,), _as_summary(streams_frames.moves, _MOVES)),
+    Query("idlest", (_MOVES,), _as_summary(streams_frames.idlest, _MOVES)),
+    # Only applications loop so, and each has a row there while it is one.
+    Query("loops", (_REBALANCES,), _as_summary(streams_frames.loops, "stuck_groups")),
+)
 
 
 # ---------------------------------------------------------------- seen
@@ -395,22 +330,23 @@ def _undecoded(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
 
 
 QUERIES: Final = (
-    Query("nights", ("migration_progress",), _nights),
+    Query("nights", ("migration_progress",), _nights, is_history=True),
     Query("phases", ("migration_progress",), _phases),
-    Query("causes", ("group_epochs",), _causes),
-    Query("latency", ("revocation_latencies",), _latency),
+    Query("causes", ("group_epochs",), _causes, is_history=True),
+    Query("latency", ("revocation_latencies",), _latency, is_history=True),
     Query("half_way", ("migration_progress",), _half_way),
     Query("clients", ("migration_progress", "members"), _clients),
     Query("stuck", ("stuck_members", "stuck_groups"), _episodes),
     Query("reasons", ("stuck_members", "stuck_groups"), _reasons),
     Query("slow", ("revocation_latencies",), _slow),
-    Query("verdicts", ("readiness",), _verdicts),
-    Query("flips", ("readiness",), _flips),
-    Query("rules", ("readiness",), _rules),
-    Query("waves", ("departure_waves",), _waves),
-    Query("wave_counts", ("departure_waves",), _wave_counts),
-    Query("cost_days", ("group_days",), _cost_days),
-    Query("cost_groups", ("group_days",), _cost_groups),
+    Query("verdicts", ("readiness",), decision_frames.verdicts),
+    Query("flips", ("readiness",), decision_frames.flips),
+    Query("rules", ("readiness",), decision_frames.rules),
+    Query("waves", ("departure_waves",), decision_frames.waves),
+    Query("wave_counts", ("departure_waves",), decision_frames.wave_counts),
+    Query("cost_days", ("group_days",), decision_frames.cost_days, is_history=True),
+    Query("cost_groups", ("group_days",), decision_frames.cost_groups),
+    *_STREAMS,
     Query("seen", ("coverage",), _seen),
     Query("broken_rules", ("anomalies",), _broken_rules),
     Query("undecoded", ("undecoded",), _undecoded),
@@ -418,3 +354,8 @@ QUERIES: Final = (
 
 FLEET_TABLES: Final = tuple(dict.fromkeys(name for query in QUERIES for name in query.tables))
 """All that the overview asks."""
+
+HISTORY_TABLES: Final = tuple(
+    dict.fromkeys(name for query in QUERIES if query.is_history for name in query.tables)
+)
+"""Those of which it asks all nights of the page."""

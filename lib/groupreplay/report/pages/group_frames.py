@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.page import life as model
 from groupreplay.report.pages.asked import LIFE, WAITS_FOR, PageNights, as_one, rows_as
-from groupreplay.report.pages.fleet_frames import STOPPED
+from groupreplay.report.pages.decision_frames import STOPPED
 
 
 class Query(NamedTuple):
@@ -103,6 +103,17 @@ QUERIES: Final = (
         90,
         {**_OF_LIFE, "day": "CAST(day AS STRING)"},
     ),
+    Query("what_if", "what_if", model.PricedWave, "started_at", "started_at", 300),
+    Query("failovers", "coordinator_failovers", model.Failover, "last_at", "first_at", 100),
+    Query(
+        "absences",
+        "static_accounting",
+        model.Absence,
+        "coalesce(left_at, removed_at, returned_at)",
+        "coalesce(returned_at, removed_at)",
+        300,
+        _OF_LIFE,
+    ),
     Query("verdict", "readiness", model.Verdict, None, None, 1, {"rules": _RULES}),
     Query("processes", "streams_processes", model.Process, "joined_at", "left_at", 200, _OF_LIFE),
     Query(
@@ -191,6 +202,8 @@ _ORDER: Final[Mapping[str, tuple[str, ...]]] = {
     "task_handovers": ("task_id", "from_offset"),
     "members": ("member_id", "from_offset"),
     "group_epochs": ("epoch", "from_offset"),
+    "what_if": ("scenario", "from_offset"),
+    "static_accounting": ("identity", "from_offset"),
 }
 """Among rows that begin together, so that the same ones are left out each time."""
 

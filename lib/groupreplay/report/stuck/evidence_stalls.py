@@ -1,7 +1,7 @@
 """Named step: what lines of broker logs show of members and groups that are stuck, in the shape of
 the machines' stalls and chains.
 
-Rows come out with the columns of `replayed`, so that `report.joins.episodes` measures them as it
+Rows come out with the columns of `replayed`, so that `report.stuck.episodes` measures them as it
 does the others. from_offset is the position of the line that began the row; incarnation and
 offsets_partition are those of the group's last life, -1 where the topic knows none.
 """

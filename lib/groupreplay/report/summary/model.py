@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date
 from typing import Any, Final
 
+from groupreplay.page.streams_apps import Streams
 from groupreplay.report.summary.decisions_model import Decisions
-from groupreplay.report.summary.streams_model import Streams
 
 NOT_APPLICABLE: Final = "NOT_APPLICABLE"
 """The phase of groups that cannot take part in the migration."""

@@ -7,6 +7,7 @@ from dataclasses import fields
 from datetime import date
 from typing import Any, TypeVar
 
+from groupreplay.page.streams_apps import read_streams
 from groupreplay.report.summary.decisions_model import (
     CostlyWave,
     Decisions,
@@ -34,15 +35,6 @@ from groupreplay.report.summary.model import (
     StuckEpisode,
     UndecodedRows,
 )
-from groupreplay.report.summary.streams_model import (
-    IdleTask,
-    Learner,
-    MisplacedApp,
-    Streams,
-    StreamsApps,
-    StreamsLoop,
-    TaskMoves,
-)
 
 SummaryRow = Mapping[str, Any]
 Found = Mapping[str, Sequence[SummaryRow]]
@@ -67,7 +59,7 @@ def night_summary(
         migration=_migration(found),
         hand_overs=_hand_overs(found),
         stuck=_stuck(found),
-        streams=_streams(found),
+        streams=read_streams(found),
         decisions=_decisions(found),
         seen=_seen(found),
     )
@@ -143,27 +135,6 @@ def _stuck(found: Found) -> Stuck:
                     each.reason,
                 ),
             )
-        ),
-    )
-
-
-def _streams(found: Found) -> Streams:
-    def parts(part: Callable[..., Part], query: str, order: Callable[[Part], Any]) -> Any:
-        return tuple(sorted(_parts(part, found.get(query, ())), key=order))
-
-    return Streams(
-        apps=parts(StreamsApps, "streams_apps", lambda each: each.protocol),
-        misplaced=parts(
-            MisplacedApp, "misplaced", lambda each: (-each.tasks_misplaced, each.group_id)
-        ),
-        learners=parts(
-            Learner, "learners", lambda each: (each.since_at_ms, each.group_id, each.task_id)
-        ),
-        learners_total=sum(row["learners"] for row in found.get("learners_total", ())),
-        moves=parts(TaskMoves, "task_moves", lambda each: (each.kind or "", each.outcome)),
-        idlest=parts(IdleTask, "idlest", lambda each: (-each.idle_ms, each.group_id, each.task_id)),
-        loops=parts(
-            StreamsLoop, "loops", lambda each: (each.since_at_ms, each.group_id, each.reason)
         ),
     )
 

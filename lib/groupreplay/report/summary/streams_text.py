@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from groupreplay.report.summary.streams_model import (
+from groupreplay.page.streams_apps import (
     IdleTask,
     Learner,
     MisplacedApp,

@@ -2,7 +2,7 @@
 themselves, and what this package says of bytes that it cannot decode.
 
 A quote is one of them as a whole, or it is left out: that a client uses Kafka's words shows none of
-its own. `report.joins.privacy` hides the parts in braces by what they are.
+its own. `report.words.privacy` hides the parts in braces by what they are.
 """
 
 from __future__ import annotations

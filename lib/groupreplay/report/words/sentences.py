@@ -1,7 +1,7 @@
 """Named step: what a row says in words, made of its code and parameters.
 
 A sentence is rendered in one pass over the pieces of its template, so that a parameter that looks
-like `{other}` stays as it is. `report.joins.privacy` hides parameters by their kind, and renders
+like `{other}` stays as it is. `report.words.privacy` hides parameters by their kind, and renders
 the sentence again.
 """
 

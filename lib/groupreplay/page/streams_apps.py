@@ -1,8 +1,17 @@
-"""The part of `NightSummary` about Kafka Streams applications. Names and units as there."""
+"""Kafka Streams applications at the end of a night, as the summary and the overview tell of them.
+Each class but `Streams` is a row of one query (`report/summary/streams_frames.py`); names and units
+as in `fleet`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from groupreplay.page.rows import read_rows
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +114,27 @@ class Streams:
     moves: tuple[TaskMoves, ...] = ()
     idlest: tuple[IdleTask, ...] = ()
     loops: tuple[StreamsLoop, ...] = ()
+
+
+def read_streams(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Streams:
+    """rows: of each query, in any order."""
+
+    def parts(cls: type[Part], query: str, order: Callable[[Part], Any]) -> tuple[Part, ...]:
+        found = read_rows(cls, rows.get(query, ()))
+        return tuple(sorted(found, key=lambda each: (order(each), str(each))))
+
+    return Streams(
+        apps=parts(StreamsApps, "streams_apps", lambda each: each.protocol),
+        misplaced=parts(
+            MisplacedApp, "misplaced", lambda each: (-each.tasks_misplaced, each.group_id)
+        ),
+        learners=parts(
+            Learner, "learners", lambda each: (each.since_at_ms, each.group_id, each.task_id)
+        ),
+        learners_total=sum(row["learners"] for row in rows.get("learners_total", ())),
+        moves=parts(TaskMoves, "task_moves", lambda each: (each.kind or "", each.outcome)),
+        idlest=parts(IdleTask, "idlest", lambda each: (-each.idle_ms, each.group_id, each.task_id)),
+        loops=parts(
+            StreamsLoop, "loops", lambda each: (each.since_at_ms, each.group_id, each.reason)
+        ),
+    )
