@@ -28,7 +28,7 @@ from groupreplay.config.model import (
 )
 from groupreplay.errors import ConfigError
 from groupreplay.night.run import NightResult, run_night
-from groupreplay.report.joins.privacy import hash_keys
+from groupreplay.report.words.privacy import hash_keys
 from groupreplay.tables.schemas import INTERNAL, PUBLIC
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import RECORDINGS, copy_log, half

@@ -16,10 +16,10 @@ from groupreplay.night.publisher import THREADS, Published, Publisher, run_in_or
 from groupreplay.report.catalog import SPECS, specs_by_name
 from groupreplay.report.joins.columns import night
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.privacy import hash_keys
 from groupreplay.report.night_rows import NightRows
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.words.privacy import hash_keys
 from groupreplay.tables.warehouse import Warehouse
 from tests.report.facts_by_hand import fact
 from tests.support.fact_frames import packed_of

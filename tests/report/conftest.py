@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -11,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import TEXT_KINDS, Thresholds
 from groupreplay.report.joins.context import ReportContext
+from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.support.fact_frames import frame_of
 
@@ -22,6 +24,7 @@ RAW_DDL = (
 )
 
 Stage = Callable[..., DataFrame]
+Prove = Callable[..., ReportContext]
 
 
 @pytest.fixture
@@ -63,3 +66,20 @@ def context() -> ReportContext:
         thresholds=Thresholds(),
         log_kinds=frozenset(TEXT_KINDS),
     )
+
+
+@pytest.fixture
+def prove(spark: SparkSession, context: ReportContext) -> Prove:
+    """Facts of lines -> a context in which they are evidence, all of this night."""
+
+    def build(*facts: Any) -> ReportContext:
+        frame = frame_of(spark, EVIDENCE, facts)
+        return replace(
+            context,
+            evidence=frame,
+            evidence_tonight=frame,
+            lines_as_of_ms=AS_OF_MS,
+            log_kinds=frozenset({"server_log", "request_log"}),
+        )
+
+    return build

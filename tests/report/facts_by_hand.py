@@ -262,3 +262,7 @@ def fact(kind: type[Fact], **values: Any) -> Fact:
             **values,
         }
     )
+
+
+def life(**given: Any) -> Fact:
+    return fact(MemberLife, **given)

@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame
 from groupreplay.evidence.evidence_facts import ShardEvent
 from groupreplay.replay.facts import Epoch, GroupSnapshot
 from groupreplay.report.catalog import SPECS, specs_by_name, waits
-from groupreplay.report.joins.digest import LOG, hash_sql
-from groupreplay.report.joins.privacy import FIELDS, MEMBERS
+from groupreplay.report.digest import LOG, hash_sql
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.tables import what_if
+from groupreplay.report.words.privacy import FIELDS, MEMBERS
 from groupreplay.tables.schemas import PUBLIC, TABLES, ddl_text
 
 

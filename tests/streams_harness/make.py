@@ -21,7 +21,7 @@ from tests.streams_harness.world import World
 
 TESTS: Final = Path(__file__).parents[1]
 SCENARIOS: Final = TESTS / "scenarios" / "streams"
-PLACEMENTS: Final = TESTS / "replay" / "streams" / "streams_placements.json"
+PLACEMENTS: Final = TESTS / "replay" / "streams" / "classic" / "streams_placements.json"
 GROUPS: Final = 400
 SOURCE: Final = f"StreamsPartitionAssignor and HighAvailabilityTaskAssignor of Kafka {VERSION}"
 

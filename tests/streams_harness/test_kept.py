@@ -13,7 +13,7 @@ import yaml
 
 from groupreplay.records.classic import GroupMember, GroupMetadata, GroupMetadataValue
 from groupreplay.records.streams import SubscriptionInfo, Task
-from groupreplay.replay.streams.placement import place
+from groupreplay.replay.streams.classic.placement import place
 from tests.replay.test_scenarios import log_of
 from tests.streams_harness.examples import EXAMPLES
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from groupreplay.workers.fact_frames import REPLAYED, UnionSchema
 from groupreplay.workers.packed import DDL, PackedFacts
@@ -29,3 +29,9 @@ def packed_of(spark: SparkSession, facts: Iterable[Any]) -> DataFrame:
     gathered = PackedFacts(REPLAYED)
     gathered.add([*facts])
     return spark.createDataFrame(gathered.take(), DDL)
+
+
+def only_row(frame: DataFrame) -> Row:
+    """The row of a frame that has one."""
+    (row,) = frame.collect()
+    return row

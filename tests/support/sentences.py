@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from groupreplay.replay.facts import Anomaly
-from groupreplay.report.joins.sentences import PARAMETERS, SENTENCES, Kind
+from groupreplay.report.words.sentences import PARAMETERS, SENTENCES, Kind
 
 
 def said(fact: Anomaly) -> str:

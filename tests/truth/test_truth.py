@@ -8,15 +8,9 @@ from functools import cache
 
 import pytest
 
-from tests.truth.checks import (
-    KEPT_BY_COMPACTION,
-    STORIES,
-    TOLD_BY_THE_TRUTH,
-    Story,
-    assignments,
-    epochs_and_protocols,
-    hand_overs,
-)
+from tests.truth.checks import assignments, epochs_and_protocols, hand_overs
+from tests.truth.stories import KEPT_BY_COMPACTION, STORIES, TOLD_BY_THE_TRUTH
+from tests.truth.story import Story
 from tests.truth.tables import Tables
 from tests.truth.truth import KNOWN, OF_CONSUMERS, truth_of
 

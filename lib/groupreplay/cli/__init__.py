@@ -1,1 +1,1 @@
-"""What a job is from outside: options, session, exit status and what is told."""
+"""What a job is from outside: options, session, exit status, and what it prints."""

@@ -1,1 +1,1 @@
-"""What a run is told: the model, its strict reader, and what may be shown of it."""
+"""The configuration of a run: the model, its strict reader, and what may be shown of it."""

@@ -1,4 +1,4 @@
-"""What keys of a configuration must say together: each problem is told as one sentence."""
+"""What keys of a configuration must say together: each problem is one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a run is told: frozen dataclasses, standard library only, because workers import them.
+"""The configuration of a run: frozen dataclasses, of the standard library alone, because workers
+import them.
 
 `conf/base.yaml` explains every key and repeats the defaults that stand here (a test holds the two
 together). `config.reader` reads them. A field's metadata: `min`, `max` (both inclusive, in the unit
@@ -128,7 +129,7 @@ class KafkaSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaTopicsSource:
-    """Topic ids and names as the cluster itself tells them.
+    """Topic ids and names as the cluster itself gives them.
 
     bootstrap_servers: None: those, and the options, of the source of the kind kafka.
     """

@@ -2,8 +2,8 @@
 which the coordinator was not there.
 
 From the request log alone. A request that was parked (a join, a sync) counts from when it came to
-when it was answered. A silence is told where it can have no other reason than the member: it ended
-over the connection it began on, or the coordinator fenced the member meanwhile.
+when it was answered. A silence is emitted where only the member can be the reason: it ended over
+the connection it began on, or the coordinator fenced the member meanwhile.
 """
 
 from __future__ import annotations

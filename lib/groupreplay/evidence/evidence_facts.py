@@ -122,8 +122,8 @@ class Rejoin(EvidenceFact):
     """A member of the classic protocol and one generation that it joined, or was told to join and
     did not. Key (member_id, told_at, joined_at).
 
-    generation: in which it was told, None where it joined without being told. In a consumer group
-        it is the member's epoch.
+    generation: in which it was told to join, None where it joined without being told. In a
+        consumer group it is the member's epoch.
     told_at: the first HEARTBEAT or SYNC_GROUP of that generation that was answered
         REBALANCE_IN_PROGRESS.
     joined_at: when the JoinGroup came that let it in. answered_at: when it was answered, which in a
@@ -246,7 +246,7 @@ class AssignorFailure(EvidenceFact):
 
     epoch: the newest that was to get a target; a request that fails writes none, so the next one
         may name it again.
-    until_at: when a target was computed, None where no line tells.
+    until_at: when a target was computed, None where no line shows it.
     attempts: requests that asked for a target.
     """
 

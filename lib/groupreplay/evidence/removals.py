@@ -31,7 +31,7 @@ _LEAVE_EPOCH: Final = -1
 
 
 def replay_departure(evidence: Evidence, line: Line, output: Proofs) -> list[Departure]:
-    """The departures that the line tells; they wait in `evidence.removals` for their epoch."""
+    """The departures that the line shows; they wait in `evidence.removals` for their epoch."""
     event = line.event
     settle_departures(evidence, event.at_ms, output)
     if event.event == "GROUP_EPOCH_BUMPED" and event.epoch is not None:

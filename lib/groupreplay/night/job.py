@@ -20,8 +20,8 @@ from groupreplay.night.plans.inputs import Inputs
 from groupreplay.night.plans.privacy_check import check_privacy
 from groupreplay.night.query_compiler import fit_to
 from groupreplay.night.warm_up import started, table_logs, workers
-from groupreplay.report.joins.privacy import HashKeys, hash_keys
 from groupreplay.report.statements import statements
+from groupreplay.report.words.privacy import HashKeys, hash_keys
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
 from groupreplay.tables.runs import Ledger

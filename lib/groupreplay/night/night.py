@@ -14,7 +14,7 @@ from groupreplay.config.model import Config
 from groupreplay.night.history import PastNight, before, of_date
 from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
 from groupreplay.night.plans.inputs import Inputs
-from groupreplay.report.joins.privacy import HashKeys
+from groupreplay.report.words.privacy import HashKeys
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 

@@ -1,7 +1,7 @@
 """Progress of a step while it runs: a line every few seconds with the share that is done, the rate,
 and the time that is left.
 
-What is done is told by Spark's own status tracker, in tasks, unless the step counts something
+What is done comes from Spark's own status tracker, in tasks, unless the step counts something
 better. A poll is a few calls and starts no job.
 """
 

@@ -16,13 +16,13 @@ from pyspark.sql import functions as sf
 
 from groupreplay.night.held_rows import SMALL_ROWS, held
 from groupreplay.report.catalog import SPECS, waits
+from groupreplay.report.digest import EMPTY, add_digests, observed
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.digest import EMPTY, add_digests, observed
-from groupreplay.report.joins.privacy import HashKeys, hidden
 from groupreplay.report.night_rows import NightRows
 from groupreplay.report.summary.frames import SUMMARY_TABLES
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.words.privacy import HashKeys, hidden
 from groupreplay.tables.schemas import INTERNAL
 from groupreplay.tables.warehouse import Warehouse
 

@@ -17,7 +17,7 @@ BROKER_SETTING = "BROKER_SETTING"
 
 @dataclass(slots=True, kw_only=True)
 class LogEvent:
-    """One thing a line tells; None where it does not tell it.
+    """One thing a line says; None where it does not say it.
 
     event: for a broker's log the template's name (`wire.text.server_templates`), for a request log
         the API's (`wire.text.request_log`).

@@ -19,7 +19,7 @@ LATEST_OFFSET: Final = -2
 """Sum of a task that runs active at the member (Task.LATEST_OFFSET)."""
 
 UNKNOWN_OFFSET_SUM: Final = -3
-"""Sum of any other task with state there, as versions below 7 tell it. No later one writes it."""
+"""Sum of any other task with state there, as versions below 7 have it. No later one writes it."""
 
 NEWER_STREAMS_METADATA: Final = "NEWER_STREAMS_METADATA"
 """In the reason why user data of a version that is not known yet is not read: of such, Kafka too

@@ -21,7 +21,7 @@ class Failover(Fact):
     start_observed: False where a hole lies between it and the group's record before: another may
         have been the first.
     last_*, first_at: of the group's records on both sides of the change.
-    phase: of `decisions.failovers`; UNKNOWN where the topic cannot tell.
+    phase: of `decisions.failovers`; UNKNOWN where the topic cannot show it.
     epoch_at: when the epoch or generation began, None where not seen.
     epoch to partitions_unowned: as the last operation before left the group, members among them
         of each state; None where a hole lies behind it, and of a group that only commits.
@@ -75,7 +75,7 @@ class Absence(Fact):
         known of the group, hides it).
     partitions: that it held when it went.
     last_commit_at: of any partition it held, None where none was seen.
-    own_session_ms: session timeout that its own records tell; None of consumer members, whose
+    own_session_ms: session timeout that its own records have; None of consumer members, whose
         timeout is the broker's.
     epochs_opened: in the operations of its removal and of its return.
     moved: partitions that changed hands for these, within the hour; None where the records do not
@@ -126,7 +126,7 @@ class Churn(Fact):
     host_members: live members on the host of the member, after it.
     held_counts: partitions that the member held just before; 0 of J.
     silences_ms: of G, R and A: time since its last commit, None where none was seen.
-    own_sessions_ms, own_rebalances_ms: timeouts that its records tell.
+    own_sessions_ms, own_rebalances_ms: timeouts that its records have.
     record_ends: of G what the records prove or show of its end: REBALANCE_TIMEOUT, EXPIRED (it was
         away); else None.
     hidden_before: 1 where a hole lies between the event before and this one.

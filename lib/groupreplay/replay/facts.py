@@ -204,7 +204,7 @@ class Stall(Fact):
     epochs: of ASSIGNING_STALLED the group epoch and the target epoch when it began; else none.
     repetitions: how often what the reason counts happened in the stretch (probing generations);
         None where it counts nothing.
-    detail_code: what else there is to say: key of `report.joins.sentences.STUCK_DETAILS`.
+    detail_code: what else there is to say: key of `report.words.sentences.STUCK_DETAILS`.
     detail_names, detail_values: the parameters of its sentence: numbers as text, lists as JSON.
     """
 

@@ -1,6 +1,7 @@
 """Which machine replays a group: chosen by the records of an operation, or by a life's protocol.
 
-A new kind of group is one module in `protocols` and one line in `_BY_PROTOCOL`.
+A new kind of group is one module in `protocols` and two lines here: its protocol in `_BY_PROTOCOL`,
+its records in `machine_of`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
 from groupreplay.replay.protocols.counted_only import CountedMachine
 from groupreplay.replay.protocols.streams import StreamsGroupMachine
-from groupreplay.replay.streams.group_records import STREAMS_GROUP_METADATA
+from groupreplay.replay.streams.groups.group_records import STREAMS_GROUP_METADATA
 
 _BY_PROTOCOL: Final[Mapping[str, type[GroupMachine]]] = {
     CLASSIC: ConsumerGroupMachine,
@@ -36,7 +37,7 @@ def machine_of(operation: Operation) -> type[GroupMachine]:
     """Of the records of an operation.
 
     An empty group that becomes a share or streams group has records of both kinds in it. Values
-    come before tombstones: they tell what the group is from now on.
+    come before tombstones: they show what the group is from now on.
     """
     records = [e.record for e in operation.entries if isinstance(e.record, OtherGroupRecord)]
     if not records:

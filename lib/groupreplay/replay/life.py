@@ -88,7 +88,7 @@ class Profile:
 
 @dataclass(slots=True)
 class Member:
-    """A member as its last K5, K7 and K8 (or the last K2) tell.
+    """A member as its last K5, K7 and K8 (or the last K2) show it.
 
     subscription_epoch: group epoch when it last changed what it subscribes to.
     described_offset: of the record that gave what it subscribes to, -1 where that is not known.
@@ -208,7 +208,7 @@ class Member:
 
 
 def client_key(client_id: str | None, client_host: str | None) -> str:
-    """What tells one client process from another where member ids change."""
+    """What identifies a client process where member ids change."""
     return f"{client_id}\x00{client_host}"
 
 
@@ -273,7 +273,7 @@ class Life:
     unbumped: (time, offset, members) of a removal whose K3 has not come.
     stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry.
     unnamed_topics: a topic id without a name came into a target since the last K6.
-    resolved_topics: of every regular expression that a K16 tells of.
+    resolved_topics: of every regular expression that a K16 names.
     topic_metadata_epoch: the last epoch that came with other topics than the one before, whatever
         caused it; -1 for none.
     deleted_topics: ids that a target shows to be gone, as long as somebody holds a partition of
@@ -385,7 +385,7 @@ class Life:
     @property
     def follows_partitions(self) -> bool:
         """Whether its records say who has which partition: not those of other protocol types
-        (Connect), and of streams groups they tell of tasks.
+        (Connect), and of streams groups they hold tasks.
         """
         return self.protocol != STREAMS and self.protocol_type in ("", "consumer")
 

@@ -38,7 +38,7 @@ STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22
 class Operation:
     """Records of one coordinator action, in order; never empty, never holding commits.
 
-    The rest is told once from the records, since it is asked for a dozen times.
+    The rest is found once from the records, since it is asked for a dozen times.
 
     kinds: classes of the records.
     tombstones: how many there are.
@@ -222,7 +222,7 @@ def _of_member_or_group(record: Record, member_id: str) -> bool:
 
 
 def _is_target(record: Record) -> bool:
-    """Where the target was behind the group's epoch (4.3+), a static return computes it anew:
+    """Where the target was behind the group's epoch (4.3+), a static return computes it again:
     others' targets come before the last K8.
     """
     return isinstance(record, ConsumerGroupTargetAssignmentMember) and record.value is not None

@@ -10,13 +10,14 @@ import copy
 
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.assignment.new_stall import new_stall
 from groupreplay.replay.decisions.absences import KEPT_ABSENCES, STATIC, open_absences, shown
 from groupreplay.replay.decisions.churn import with_waiting
 from groupreplay.replay.decisions.failovers import open_failovers
 from groupreplay.replay.decisions.profiles import snapshot_columns
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall
 from groupreplay.replay.life import CLASSIC, CONSUMER, RECONCILING, STREAMS, Life, Member
-from groupreplay.replay.streams.generation import STREAMS_PROTOCOL
+from groupreplay.replay.streams.classic.generation import STREAMS_PROTOCOL
 
 NOT_APPLICABLE = "NOT_APPLICABLE"
 EMPTY = "EMPTY"
@@ -92,7 +93,7 @@ def snapshot(life: Life) -> GroupSnapshot:
 
 
 def _ended_absences(life: Life) -> list[tuple[int, int | None, int | None, str]]:
-    """As `absences.shown` tells them, those too that are not final."""
+    """As `absences.shown` gives them, those too that are not final."""
     ended = [
         shown(each)
         for each in open_absences(life.absences)
@@ -143,7 +144,7 @@ def _open_of_member(membership: Membership, member: Member) -> list[Fact]:
         for row in (member.state_row, member.wait, member.limbo, member.revocation)
         if row is not None
     ]
-    if membership.life.protocol != STREAMS:  # whose tasks are told apart
+    if membership.life.protocol != STREAMS:  # its tasks have rows of their own
         rows += [membership.owners.span_row(member, tp, span) for tp, span in member.spans.items()]
         rows += [copy.copy(row) for row in member.requests.values()]
     rows += [
@@ -159,7 +160,7 @@ def _silence(membership: Membership, member: Member) -> Stall | None:
         membership.stalls.behind_since(member) if membership.life.protocol in RECONCILING else None
     )
     return (
-        membership.stalls.new("NOT_RECONCILING", member, since, member.current_offset, [])
+        new_stall(membership.life, "NOT_RECONCILING", member, since, member.current_offset, [])
         if since is not None
         else None
     )
@@ -167,9 +168,15 @@ def _silence(membership: Membership, member: Member) -> Stall | None:
 
 def _quiet(membership: Membership, member: Member) -> Stall | None:
     """A member that holds partitions and commits none of them while others commit theirs."""
-    quiet = membership.stalls.is_quiet(member, membership.life.last_hole)
+    quiet = membership.quiet.is_quiet(member, membership.life.last_hole)
     if quiet is None or member.epoch == STATIC_LEAVE_EPOCH:
         return None
-    return membership.stalls.new(
-        "ASSIGNED_NOT_CONSUMING", member, quiet[0], quiet[1], [member.member_id], len(member.spans)
+    return new_stall(
+        membership.life,
+        "ASSIGNED_NOT_CONSUMING",
+        member,
+        quiet[0],
+        quiet[1],
+        [member.member_id],
+        len(member.spans),
     )

@@ -23,7 +23,7 @@ class StagedFacts(NamedTuple):
 class Sentence(NamedTuple):
     """Three columns that say one thing.
 
-    code: key of `report.joins.sentences.SENTENCES`.
+    code: key of `report.words.sentences.SENTENCES`.
     params: MAP<STRING, STRING>, its parameters.
     text: the sentence.
     """

@@ -101,7 +101,7 @@ def cluster_topics(spark: SparkSession, source: KafkaTopicsSource) -> list[Given
 
 @contextmanager
 def readable(source: Connection) -> Iterator[None]:
-    """Raises SourceUnreadable for the errors of Spark inside that tell of Kafka."""
+    """Raises SourceUnreadable for the errors of Spark inside that are about Kafka."""
     try:
         yield
     except Exception as error:

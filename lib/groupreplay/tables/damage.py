@@ -54,7 +54,7 @@ _DEEP_ENOUGH = 20_000
 
 
 def damaged_table(error: BaseException, root: str = "", name: str = "") -> WarehouseDamaged | None:
-    """The damage that an error of Spark tells of, None where it tells of something else.
+    """The damage that an error of Spark names, None where it is about something else.
 
     root, name: of the warehouse and the table that were being used, "" where that is not known; a
         path in the error says more: every table's files lie below <root>/<name>/_delta_log/ or
@@ -72,7 +72,7 @@ def damaged_table(error: BaseException, root: str = "", name: str = "") -> Wareh
 
 
 def lack_of_space(error: BaseException, name: str = "") -> NoSpace | None:
-    """That an error of Spark tells of a full disk, None where it does not.
+    """What an error of Spark says of a full disk, None where it is about something else.
 
     name: of the table that was being written, "" where that is not known.
 

@@ -34,8 +34,8 @@ def _host() -> str:
 
 
 def _started(pid: int) -> str:
-    """`ticks@namespace` where the kernel tells, `0@` for a live process where it does not, "" for
-    one that is gone.
+    """`ticks@namespace` where the kernel gives them, `0@` for a live process where it does not, ""
+    for one that is gone.
     """
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:

@@ -92,7 +92,7 @@ def _rows(night: FinishedNight, schema: str, prefix: str, name: str) -> str:
 
 
 def _check_location(spark: SparkSession, own: str, path: str) -> None:
-    """Raises ConfigError where the registered table lies elsewhere. Not every catalog tells."""
+    """Raises ConfigError where the registered table lies elsewhere, if the catalog says where."""
     for found in _locations(spark, own):
         if _bare(found) != _bare(path):
             raise ConfigError(

@@ -38,7 +38,7 @@ INTERNAL: frozenset[str] = frozenset(
 """Tables of the job alone: what was landed, staged and carried over, with everything in clear."""
 
 STAGING: frozenset[str] = frozenset({"replayed"})
-"""Internal tables whose rows the next night makes anew: of another version's columns they are
+"""Internal tables whose rows the next night makes again: of another version's columns they are
 replaced, where any other table would be refused.
 """
 

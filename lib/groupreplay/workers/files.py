@@ -56,7 +56,7 @@ def is_readable(path: str) -> str | None:
 
 
 def identity(path: str) -> str:
-    """What is the same for one file under two paths, as far as a path tells it."""
+    """What is the same for one file under two paths, as far as a path shows it."""
     return os.path.realpath(local_path(path)) if is_local(path) else path
 
 

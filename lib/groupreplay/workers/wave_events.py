@@ -24,7 +24,7 @@ class WaveEvents:
     is_hidden: a hole, or the beginning of the log, lies in it or less than a wave's gap before: it
         may hide events of the wave.
     event_*: of its events. event_partitions: that the group had to read, before or after it.
-        event_gone: which element of gone_* tells how the member went: of G and
+        event_gone: which element of gone_* says how the member went: of G and
         R itself, of J the process that it is; -1 of a new process, and of A.
     gone_*: members that departed or were taken over in the wave, and departures of earlier waves
         that joined again in this one; as `joins.departure_ends` reads them.

@@ -266,7 +266,7 @@ def _clients(chain: Chain, span: range) -> dict[str, Any]:
 
 
 def _epochs(chain: Chain, first: int, last: int) -> int | None:
-    """Begun since before the first event; None where an offline conversion began to count anew."""
+    """Begun since before the first event; None where an offline conversion began to count again."""
     before, after = chain["group_epochs_before"][first], chain["group_epochs"][last]
     if chain["incarnations"][first] != chain["incarnations"][last] or after is None:
         return None

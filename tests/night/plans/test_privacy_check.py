@@ -15,7 +15,7 @@ from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.plan_json import from_json, to_json
 from groupreplay.night.plans.privacy_check import check_privacy
-from groupreplay.report.joins.privacy import HashKeys, hash_keys
+from groupreplay.report.words.privacy import HashKeys, hash_keys
 
 
 def keys(*fields: str, salt: str = "a salt of this test") -> HashKeys | None:

@@ -11,12 +11,8 @@ from groupreplay.report.tables.task_assignments import task_assignments
 from groupreplay.report.tables.task_handovers import task_handovers
 from tests.report.conftest import Stage
 from tests.report.facts_by_hand import fact
+from tests.support.fact_frames import only_row
 from tests.support.table_inputs import inputs_of
-
-
-def one(frame: DataFrame) -> Row:
-    (row,) = frame.collect()
-    return row
 
 
 def by_offset(frame: DataFrame) -> dict[int, Row]:
@@ -37,8 +33,8 @@ def test_a_task_is_named_as_kafka_names_it(stage: Stage, context: ReportContext)
         (None, "name__x", "name__x_3"),
     ]
     moved = fact(TaskHandOver, subtopology="clicks__12")
-    hand_over = one(task_handovers(inputs_of(stage(moved), context)))
+    hand_over = only_row(task_handovers(inputs_of(stage(moved), context)))
     assert (hand_over.topology, hand_over.task_id) == ("clicks", "clicks__12_3")
     part = fact(StreamsSubtopology, subtopology="clicks__12")
-    named = one(streams_subtopologies(inputs_of(stage(part), context)))
+    named = only_row(streams_subtopologies(inputs_of(stage(part), context)))
     assert (named.topology, named.subtopology) == ("clicks", "12")

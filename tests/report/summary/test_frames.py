@@ -21,12 +21,12 @@ from groupreplay.tables.schemas import table_schema
 from tests.report.summary.small_night import (
     AS_OF,
     AS_OF_MS,
-    FOUND,
     NIGHT,
-    SUMMARY,
     group_row,
     small_night,
 )
+from tests.report.summary.small_night_found import FOUND
+from tests.report.summary.small_night_summary import SUMMARY
 
 USUAL: dict[str, Any] = {
     "BooleanType": False,

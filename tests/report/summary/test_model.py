@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from groupreplay.report.summary.model import NightSummary
-from tests.report.summary.small_night import AS_OF_MS, NIGHT, SUMMARY
+from tests.report.summary.small_night import AS_OF_MS, NIGHT
+from tests.report.summary.small_night_summary import SUMMARY
 
 
 def test_it_is_json_and_loses_nothing() -> None:

@@ -6,7 +6,9 @@ import random
 
 from groupreplay.report.summary.model import BrokenRule, NightSummary
 from groupreplay.report.summary.read import Found, night_summary
-from tests.report.summary.small_night import AS_OF_MS, FOUND, NIGHT, SUMMARY
+from tests.report.summary.small_night import AS_OF_MS, NIGHT
+from tests.report.summary.small_night_found import FOUND
+from tests.report.summary.small_night_summary import SUMMARY
 
 
 def read(found: Found) -> NightSummary:

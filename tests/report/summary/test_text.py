@@ -40,7 +40,8 @@ from groupreplay.report.summary.model import (
 )
 from groupreplay.report.summary.text import summary_lines
 from groupreplay.report.summary.words import WIDTH
-from tests.report.summary.small_night import AS_OF_MS, LINES, NIGHT, SUMMARY
+from tests.report.summary.small_night import AS_OF_MS, NIGHT
+from tests.report.summary.small_night_summary import LINES, SUMMARY
 
 
 def test_a_night_reads_as_it_was() -> None:

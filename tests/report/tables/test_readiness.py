@@ -17,8 +17,8 @@ from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.replay.facts import GroupSnapshot, MemberLife
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.privacy import hash_keys, hidden
 from groupreplay.report.tables.readiness import readiness
+from groupreplay.report.words.privacy import hash_keys, hidden
 from groupreplay.tables.schemas import table_schema
 from groupreplay.workers.evidence_slices import EVIDENCE
 from tests.report.conftest import AS_OF_MS, NIGHT, Stage

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import SparkSession
 
 from groupreplay.evidence.evidence_facts import Departure, Rebalance
 from groupreplay.replay.streams_facts import StreamsRebalance
@@ -17,18 +17,13 @@ from groupreplay.workers.evidence_slices import EVIDENCE
 from tests.report.conftest import Stage
 from tests.report.evidence_by_hand import evidence
 from tests.report.facts_by_hand import AT, fact
-from tests.support.fact_frames import frame_of
+from tests.support.fact_frames import frame_of, only_row
 from tests.support.table_inputs import inputs_of
-
-
-def one(frame: DataFrame) -> Row:
-    (row,) = frame.collect()
-    return row
 
 
 def test_no_duration_is_negative(stage: Stage, context: ReportContext) -> None:
     late = fact(StreamsRebalance, join_ms=-5, sync_ms=0, commit_gap_ms=-1, probing_interval_ms=7)
-    row = one(streams_rebalances(inputs_of(stage(late), context)))
+    row = only_row(streams_rebalances(inputs_of(stage(late), context)))
     found = (row.join_ms, row.sync_ms, row.commit_gap_ms, row.probing_interval_ms)
     assert found == (None, 0, None, 7)
 
@@ -46,12 +41,12 @@ def test_a_rebalance_has_its_counts_and_what_is_due_next(
         next_kind="PROBING",
         outcome="PROBING_DUE",
     )
-    row = one(streams_rebalances(inputs_of(stage(counted), context)))
+    row = only_row(streams_rebalances(inputs_of(stage(counted), context)))
     assert (row.tasks, row.tasks_misplaced, row.tasks_owed) == (5, 2, None)
     assert row.imbalance_pct == Decimal("166.6")
     assert (row.next_kind, row.outcome, row.also) == ("PROBING", "PROBING_DUE", ["JOIN"])
     far = fact(StreamsRebalance, imbalance_tenths=2**62, tasks=2**40)
-    row = one(streams_rebalances(inputs_of(stage(far), context)))
+    row = only_row(streams_rebalances(inputs_of(stage(far), context)))
     assert (row.imbalance_pct, row.tasks) == (None, 2**31 - 1)
 
 
@@ -116,5 +111,5 @@ def test_a_removal_is_told_by_the_line_of_the_member(stage: Stage, told_by_lines
 
 
 def test_without_lines_causes_are_those_of_records(stage: Stage, context: ReportContext) -> None:
-    row = one(streams_rebalances(inputs_of(stage(fact(StreamsRebalance)), context)))
+    row = only_row(streams_rebalances(inputs_of(stage(fact(StreamsRebalance)), context)))
     assert (row.cause, row.confidence, row.evidence) == ("FOLLOWUP", "INFERRED", None)

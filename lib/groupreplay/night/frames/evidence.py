@@ -53,7 +53,7 @@ def proved(
 
 
 def _line_rows(lines: DataFrame) -> DataFrame:
-    """Lines that name a group or a partition, or that tell of the broker itself, by subject."""
+    """Lines that name a group or a partition, or are about the broker itself, by subject."""
     of_group = sf.concat(sf.lit(GROUP), "group_id")
     of_partition = sf.concat(sf.lit(PARTITION), sf.col("offsets_partition").cast("string"))
     broker = sf.concat(sf.lit(BROKER), sf.col("broker").cast("string"))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from groupreplay.errors import ConfigError
 from groupreplay.night.history import PastNight
-from groupreplay.report.joins.privacy import HashKeys
+from groupreplay.report.words.privacy import HashKeys
 from groupreplay.tables.schemas import ALWAYS, INTERNAL
 from groupreplay.tables.warehouse import Warehouse
 

@@ -36,5 +36,5 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
         if tp in life.stops:
             membership.transitions.stop_ended(tp, at, last_hole)
         for member_id in life.holders.get(tp, ()):
-            membership.stalls.committed(life.members[member_id], at, offset, last_hole)
+            membership.quiet.committed(life.members[member_id], at, offset, last_hole)
     life.commits[key] = (at, offset)

@@ -36,7 +36,7 @@ MAX_CHAIN_LENGTH = 256
 
 
 class Epochs:
-    """The epoch rows of one life, and what is told from them: epoch storms, epochs whose target is
+    """The epoch rows of one life, and what follows from them: epoch storms, epochs whose target is
     not computed.
     """
 

@@ -1,7 +1,7 @@
 """The parts of one life's machine, and what they do together at the end of every operation:
 `settle`.
 
-Records change members one after the other; nothing is told of a state inside an operation. At its
+Records change members one after the other; no fact shows a state inside an operation. At its
 end every touched member is compared with what it was before, and the differences become rows.
 """
 
@@ -19,6 +19,7 @@ from groupreplay.replay.assignment.epochs import Epochs
 from groupreplay.replay.assignment.fence_loops import FenceLoops
 from groupreplay.replay.assignment.members import Members
 from groupreplay.replay.assignment.partition_owners import PartitionOwners, UntoldOwners
+from groupreplay.replay.assignment.quiet import QuietMembers
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
 from groupreplay.replay.change import Before, Change, Ending, Moment
@@ -55,7 +56,7 @@ class Membership:
         self.owners: PartitionOwners = kind(life, self.names, output, self.judge)
         self.transitions = Transitions(life)
         self.days = GroupDays(life, output, self.transitions)
-        if life.protocol != STREAMS:  # whose tasks are told apart
+        if life.protocol != STREAMS:  # its tasks have rows of their own
             self.owners.transitions = self.transitions
         self.epochs = Epochs(life, output)
         self.loops = FenceLoops(life, output)
@@ -64,7 +65,8 @@ class Membership:
         self.churn = ChurnChain(life, output, self.transitions)
         self.transitions.listen(self.churn)
         self.transitions.listen(self.absences)
-        self.stalls = Stalls(life, self.names, output, self.judge)
+        self.stalls = Stalls(life, output, self.judge)
+        self.quiet = QuietMembers(life, self.names, output)
         self.targets = Targets(life, self.names, self.stalls)
 
     def note_stamps(self, change: Change, operation: Operation) -> None:
@@ -213,7 +215,7 @@ class Membership:
         if hidden:
             self.stalls.forget(member)
         lost = member.spans.keys() - member.held if member.spans else set()
-        silent_ms = self.stalls.silent_ms(member, change.at, change.last_hole) if gone else None
+        silent_ms = self.quiet.silent_ms(member, change.at, change.last_hole) if gone else None
         ending = (
             self._ending(change, member, before, hidden)
             if lost or gone or member.requests
@@ -247,7 +249,7 @@ class Membership:
         self.stalls.watch_revocation(member, change.at, moment.offset)
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
-                self.stalls.lost_everything(member, change.at, moment.offset, change.last_hole)
+                self.quiet.lost_everything(member, change.at, moment.offset, change.last_hole)
             self.owners.release(member, lost, ending, moment)
             self.stalls.changed_hands(lost, moment.offset)
 
@@ -407,7 +409,7 @@ class Membership:
 
         A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
         while: that K8 keeps the previous epoch of the one before. A static member that comes back
-        has it too, in an operation that begins with its tombstones. A K2 tells of a newcomer only
+        has it too, in an operation that begins with its tombstones. A K2 shows a newcomer only
         where the K2 before it is known.
         """
         if before.current_offset >= 0:
@@ -440,6 +442,6 @@ class Membership:
 
 
 def state_name(state: int, protocol: str) -> str:
-    """Kafka's name of a member state; a number it does not name yet is told as it is."""
+    """Kafka's name of a member state; a number it does not name yet is given as it is."""
     name = MEMBER_STATES.get(state) or f"STATE_{state}"
     return name.replace("_PARTITIONS", "_TASKS") if protocol == STREAMS else name

@@ -94,8 +94,8 @@ class Owners(ABC):
         self._life.unowned.add(unit)
 
     def note_new_leader(self) -> None:
-        """Another leader armed every rebalance timer anew, at a time no record shows: what was open
-        has no timeout any more.
+        """Another leader armed every rebalance timer again, at a time no record shows: what was
+        open has no timeout any more.
         """
         for member in self._life.members.values():
             for row in member.requests.values():
@@ -248,7 +248,7 @@ class Owners(ABC):
     def _is_measurable(
         row: HeldPartition | HandOver, last_hole: int, since_offset: int | None
     ) -> bool:
-        """Whether a duration that began at an offset may be told: the row's start was seen, and
+        """Whether a duration that began at an offset may be given: the row's start was seen, and
         nothing was lost in between.
         """
         return row.start_observed and since_offset is not None and last_hole <= since_offset

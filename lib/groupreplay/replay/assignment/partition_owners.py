@@ -168,7 +168,7 @@ class PartitionOwners(Owners):
 
 class UntoldOwners(PartitionOwners):
     """Who holds which task of a Streams group: for those who wait for it. The rows of tasks are
-    made by `replay.streams`, which knows processes and roles, so these are told to nobody.
+    made by `replay.streams`, which knows processes and roles, so no listener hears of these.
     """
 
     def __init__(self, life: Life, names: Names, output: Output, judge: Judge) -> None:

@@ -1,7 +1,7 @@
-"""Stretches of time in which a member waits, is silent, or holds what it does not use: what
-`stuck_members` is made of.
+"""Stretches of time in which a member waits, is silent or away: what `stuck_members` is made of.
+Members that hold what they do not use are in `quiet`.
 
-The machine tells every stretch past a floor; the report decides which are long enough. Source:
+The machine gives every stretch past a floor; the report decides which are long enough. Source:
 docs/measures.md, Stuck.
 """
 
@@ -11,12 +11,13 @@ from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from groupreplay.limits import MIN_QUIET_MS, MIN_STALL_MS
+from groupreplay.limits import MIN_STALL_MS
 from groupreplay.records.consumer import (
     STATIC_LEAVE_EPOCH,
     UNRELEASED_PARTITIONS,
     UNREVOKED_PARTITIONS,
 )
+from groupreplay.replay.assignment.new_stall import new_stall
 from groupreplay.replay.change import Before, Moment
 from groupreplay.replay.facts import Stall
 from groupreplay.replay.life import (
@@ -26,7 +27,6 @@ from groupreplay.replay.life import (
     Member,
     TopicPartition,
 )
-from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
 from groupreplay.replay.rules.judge import Judge
 from groupreplay.replay.rules.of_groups import reaches_target
@@ -34,7 +34,7 @@ from groupreplay.replay.rules.of_groups import reaches_target
 
 @dataclass(slots=True)
 class _Doubt:
-    """A member of which it is to be judged anew, at operation end, whom it waits for.
+    """A member for which operation end has to judge whom it waits for.
 
     offset: of the record that makes it doubtful.
     begins: a wait may begin.
@@ -67,37 +67,12 @@ class Stalls:
     waits: by which a member's wait is judged; a streams group has its own.
     """
 
-    def __init__(self, life: Life, names: Names, output: Output, judge: Judge) -> None:
+    def __init__(self, life: Life, output: Output, judge: Judge) -> None:
         self._life = life
-        self._names = names
         self._output = output
         self._judge = judge
         self._unjudged: dict[str, _Doubt] = {}
         self.waits = PartitionWaits(life)
-
-    def new(
-        self,
-        reason: str,
-        member: Member,
-        since_at: int,
-        offset: int,
-        blocked_by: list[str],
-        held: int | None = None,
-    ) -> Stall:
-        """A stretch that begins.
-
-        held: how many partitions the member has in it, where it has others by now.
-        """
-        life = self._life
-        return Stall(
-            **life.place,
-            from_offset=offset,
-            reason=reason,
-            **member.client,
-            since_at=since_at,
-            blocked_by=blocked_by,
-            partitions_held=len(member.assigned) if held is None else held,
-        )
 
     # ------------------------------------------------------------ waiting for a holder
 
@@ -135,7 +110,7 @@ class Stalls:
     def judge_waits(self, at: int, last_hole: int) -> None:
         """At operation end: who waits for whom, of the members for which that may have changed.
 
-        A hole after a member's last K8 may hide that its wait was over, so such a wait is not told.
+        A hole after a member's last K8 may hide that its wait was over: such a wait gives no row.
         """
         if not self._unjudged:
             return
@@ -157,7 +132,7 @@ class Stalls:
         if (row := member.state_row) is not None:
             row.waiting_on = sorted({*row.waiting_on, *blockers})
         if member.wait is None and doubt.begins:
-            member.wait = self.new("WAITING_ON_HOLDER", member, at, doubt.offset, [])
+            member.wait = new_stall(self._life, "WAITING_ON_HOLDER", member, at, doubt.offset, [])
             member.wait.start_observed = doubt.observed
             member.wait.partitions_waiting = len(held)
         if member.wait is not None:
@@ -190,7 +165,7 @@ class Stalls:
                 )
 
     def forget_deadlines(self) -> None:
-        """Another leader armed every timer anew, at a time no record shows."""
+        """Another leader armed every timer again, at a time that no record shows."""
         for member in self._life.members.values():
             for stall in (member.revocation, member.wait):
                 if stall is not None:
@@ -274,7 +249,7 @@ class Stalls:
         that K8 if it came later; None where the target is not past it, or where the member has a
         reason to be silent.
 
-        A change of leader in between starts the clock anew at the first operation of the new one:
+        A change of leader in between starts the clock again at the first operation of the new one:
         no heartbeat could be answered before.
         """
         life = self._life
@@ -295,7 +270,8 @@ class Stalls:
             return
         if at - since >= MIN_STALL_MS:
             self._output.emit_stall(
-                self.new(
+                new_stall(
+                    self._life,
                     "NOT_RECONCILING",
                     member,
                     since,
@@ -335,7 +311,9 @@ class Stalls:
         """
         if member.epoch == STATIC_LEAVE_EPOCH and member.assigned:
             if member.limbo is None:
-                member.limbo = self.new("STATIC_LIMBO", member, at, offset, [member.member_id])
+                member.limbo = new_stall(
+                    self._life, "STATIC_LIMBO", member, at, offset, [member.member_id]
+                )
                 member.limbo.start_observed = observed
         else:
             self.end_limbo(member, at, offset)
@@ -352,7 +330,9 @@ class Stalls:
         if member.revocation is None:
             timeout_ms = member.rebalance_timeout_ms if member.protocol in RECONCILING else -1
             me = [member.member_id]
-            stall = self.new("SLOW_REVOCATION", member, moment.at, moment.offset, me, partitions)
+            stall = new_stall(
+                self._life, "SLOW_REVOCATION", member, moment.at, moment.offset, me, partitions
+            )
             stall.deadline_at = moment.at + timeout_ms if timeout_ms >= 0 else None
             member.revocation = stall
 
@@ -361,93 +341,3 @@ class Stalls:
         if member.revocation is not None and not member.requests:
             stall, member.revocation = member.revocation, None
             self._output.emit_stall(stall, at, offset)
-
-    # ------------------------------------------------------------ owning without committing
-
-    def committed(self, member: Member, at: int, offset: int, last_hole: int) -> None:
-        """A member's partition was committed. The silence before it is exact only where a change of
-        the group lies in it (reduced commits).
-        """
-        if member.last_commit_offset < self._life.last_change_offset:
-            self._tell_quiet(member, at, offset, last_hole)
-        member.last_commit_at, member.last_commit_offset = at, offset
-        committers = self._life.committers
-        if committers and committers[0][0] == member.member_id:
-            committers[0] = (member.member_id, at)
-        else:
-            self._life.committers = [
-                (member.member_id, at),
-                *[c for c in committers if c[0] != member.member_id][:1],
-            ]
-
-    def lost_everything(self, member: Member, at: int, offset: int, last_hole: int) -> None:
-        """A member loses its last partition: it was quiet until now, if it was."""
-        self._tell_quiet(member, at, offset, last_hole)
-        member.last_commit_at, member.last_commit_offset = -1, -1
-
-    def _tell_quiet(self, member: Member, at: int, offset: int, last_hole: int) -> None:
-        quiet = self.quiet_since(member, last_hole)
-        if quiet is None or at - quiet[0] < MIN_QUIET_MS or self._hides_commits(member, quiet[1]):
-            return
-        if self.others_committed_after(member.member_id, quiet[0]):
-            stall = self.new(
-                "ASSIGNED_NOT_CONSUMING",
-                member,
-                quiet[0],
-                quiet[1],
-                [member.member_id],
-                len(member.spans),
-            )
-            self._output.emit_stall(stall, at, offset)
-
-    @staticmethod
-    def quiet_since(member: Member, last_hole: int) -> tuple[int, int] | None:
-        """Since when, in ms and by which record, a member has committed nothing of what it holds:
-        since its last commit, or since it got the first partition. None where neither was seen, or
-        where commits may have been lost in a hole since.
-        """
-        since = max(
-            (member.last_commit_at, member.last_commit_offset),
-            (member.owns_since_at, member.owns_since_offset),
-        )
-        return since if since[0] >= 0 and last_hole <= since[1] else None
-
-    def silent_ms(self, member: Member, at: int, last_hole: int) -> int | None:
-        """For how long a member has committed nothing of what it holds; None where it never did,
-        or where commits may be unseen.
-        """
-        since, offset = member.last_commit_at, member.last_commit_offset
-        is_unseen = last_hole > offset or not member.spans or self._hides_commits(member, offset)
-        return at - since if 0 <= since <= at and not is_unseen else None
-
-    def _hides_commits(self, member: Member, since_offset: int) -> bool:
-        """Whether the member may have committed since, unseen: commits that name a topic whose id
-        is not known to be one it holds are nobody's.
-        """
-        if self._life.protocol == CLASSIC:
-            return False
-        names = {topic: self._names.name(topic) for topic in {topic for topic, _ in member.spans}}
-        if None in names.values():
-            return True
-        commits = self._life.commits
-        return any(
-            commits.get((names[topic] or "", partition), (-1, -1))[1]
-            > max(since_offset, span.from_offset)
-            for (topic, partition), span in member.spans.items()
-        )
-
-    def is_quiet(self, member: Member, last_hole: int) -> tuple[int, int] | None:
-        """`quiet_since` of a member that holds something, where others committed for MIN_QUIET_MS
-        after it; else None.
-        """
-        quiet = self.quiet_since(member, last_hole)
-        if (
-            quiet is None
-            or not member.spans
-            or not self.others_committed_after(member.member_id, quiet[0] + MIN_QUIET_MS)
-        ):
-            return None
-        return None if self._hides_commits(member, quiet[1]) else quiet
-
-    def others_committed_after(self, member_id: str, since: int) -> bool:
-        return any(m != member_id and at >= since for m, at in self._life.committers)

@@ -21,7 +21,7 @@ def learn_topic(
     partitions: int | None,
     source: str,
 ) -> None:
-    """Takes a topic's name from a record and tells it once a group.
+    """Takes a topic's name from a record and emits it once a group.
 
     source: K1, K4, or SUBSCRIPTION where it follows from K5 and K7.
     """

@@ -44,7 +44,7 @@ UNOBSERVED = "UNOBSERVED"
 """Outcomes of an absence."""
 
 KEPT_ABSENCES = 64
-"""How many ended absences of static members a group's snapshot tells of, the newest."""
+"""How many ended absences of static members are in a group's snapshot: the newest."""
 
 MAX_PENDING = 4_096
 """Of so many removed processes the return is waited for; the oldest are given up."""
@@ -270,7 +270,7 @@ class Absences(Listener):
 
     def _end(self, absence: Absence) -> None:
         """Tells an absence that can no longer change. Of a dynamic member that did not come back
-        there is nothing to tell.
+        there is no row.
         """
         for member_id in (absence.member_id, absence.returned_as or ""):
             if self._followed.get(member_id) is absence:

@@ -14,7 +14,7 @@ def day_of(at: int) -> int:
 
 
 class Calendar:
-    """Days that are open, in order. What belongs to a day that was told already goes to the oldest
+    """Days that are open, in order. What belongs to a day whose row was emitted goes to the oldest
     one that is open: no sum loses it.
 
     days: the list that is kept up.

@@ -34,7 +34,7 @@ _EVENTS = 8_192
 
 
 class _Event(NamedTuple):
-    """held: partitions before the operation. end: what the records tell of it, of GONE."""
+    """held: partitions before the operation. end: how it went by the records, of GONE."""
 
     kind: str
     offset: int
@@ -320,7 +320,7 @@ def _count(chain: Churn, index: int, transition: Transition) -> None:
 
 def _tell_high(chain: Churn, index: int, transition: Transition) -> None:
     """The upper bound, of a first commit within the hour after the chain: none later counts, so
-    that the row does not depend on when it is told.
+    that the row does not depend on when it is emitted.
     """
     is_known = transition.is_high_known and (
         (transition.first_commit_at or 0) - chain.times_at[-1] <= MAX_CHAIN_GAP_MS

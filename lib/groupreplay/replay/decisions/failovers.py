@@ -3,7 +3,7 @@ from the log and goes on.
 
 A batch names the epoch of the leader that wrote it, so the first record of a group under another
 epoch shows that its coordinator moved, or came back. Where its batch, or that of the record before,
-names none, nothing is told.
+names none, there is no row.
 
 | phase of a consumer or streams group | when | step of the 0.9 document |
 |---|---|---|
@@ -15,7 +15,7 @@ names none, nothing is told.
 | PARTLY_THERE | some are at the epoch, some are not | 4 or 5 |
 
 A static member that is away (epoch -2) keeps nobody from STEADY: nobody waits for it. Of a classic
-group the topic has no join phase, so it is EMPTY or UNKNOWN here; lines of its broker tell more.
+group the topic has no join phase, so it is EMPTY or UNKNOWN here; lines of its broker show more.
 Source: Kafka 0.9 Consumer Rewrite Design, Co-ordinator failure during rebalance; docs/decisions.md.
 """
 
@@ -45,7 +45,7 @@ PARTLY_THERE: Final = "PARTLY_THERE"
 UNKNOWN: Final = "UNKNOWN"
 
 AFTER_MS: Final = 60_000
-"""What comes so soon after may be the work of the move: timers were armed anew, and clients had to
+"""What comes so soon after may be the work of the move: timers were armed again, and clients had to
 find the coordinator.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groupreplay.replay.life import CLASSIC, Life
-from groupreplay.replay.streams.generation import is_streams
+from groupreplay.replay.streams.classic.generation import is_streams
 
 EAGER = "EAGER"
 COOPERATIVE = "COOPERATIVE"

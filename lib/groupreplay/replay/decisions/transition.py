@@ -42,8 +42,8 @@ class Transition:
         STOP is None: the topic does not show when a member heard of the rebalance.
     idle_ms: first_commit_at - last_commit_at; None without both.
     is_high_known: there is an idle_ms, so high_ms is an upper bound and no estimate.
-    is_hidden: a hole lies between release and grant: no cost is told.
-    is_through_empty: the group had no member in between, so nobody missed it: no cost is told.
+    is_hidden: a hole lies between release and grant: it has no cost.
+    is_through_empty: the group had no member in between, so nobody missed it: it has no cost.
     charged_to: for who listens: what it charges this to, by an offset; kept with the transition.
     """
 

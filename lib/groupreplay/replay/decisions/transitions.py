@@ -4,7 +4,7 @@
 the topic alone. Source of the rules: docs/measures.md, What a change of hands costs.
 
 **How to listen.** Subclass `Listener`, override what you need, and hand it over once, in
-`Membership.__init__`: `self.transitions.listen(self.churn)`. Of every transition it is told
+`Membership.__init__`: `self.transitions.listen(self.churn)`. Of every transition it hears
 
     released(transition)   let go, by the operation that is being settled; set `charged_to` here,
                            it is kept with the transition and carried over nights
@@ -14,10 +14,10 @@ the topic alone. Source of the rules: docs/measures.md, What a change of hands c
     and after `granted` always
     closed(transition)     by the first commit, or because there will be none: everything is known
 
-A STOP is told by all three at once but `closed`. `closed` comes at the latest when somebody calls
+A STOP is released and granted in one operation. `closed` comes at the latest when somebody calls
 `expire(at)`, with the time of the group's newest record: a grant waits SETTLE_MS for its commit and
 no longer. Call it before you emit a fact that transitions are charged to. `waiting()` are those
-between `granted` and `closed`, so that an open fact can tell of them what is known.
+between `granted` and `closed`, so that an open fact can show what is known of them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ to say anything of it.
 
 
 class Listener:
-    """Who is told of transitions: see above."""
+    """Who hears of transitions: see above."""
 
     def released(self, transition: Transition) -> None:
         """It was let go."""

@@ -90,7 +90,7 @@ def apply_classic(
 def _generation(
     membership: Membership, change: Change, entry: Entry, value: GroupMetadataValue
 ) -> Generation:
-    """What a K2 that raises the generation tells of the rebalance before it, read before it is
+    """What a K2 that raises the generation shows of the rebalance before it, read before it is
     applied.
     """
     life, joined_at = membership.life, value.current_state_timestamp_ms
@@ -109,8 +109,8 @@ def _generation(
 
 def _is_cooperative(membership: Membership, value: GroupMetadataValue) -> bool | None:
     """Whether members go on reading in a rebalance: by what they list as owned when they join, for
-    an assignor's name does not tell (a group may run cooperative-sticky eagerly). Only members that
-    had something in the generation before can show it.
+    an assignor's name does not show it (a group may run cooperative-sticky eagerly). Only members
+    that had something in the generation before can show it.
 
     None: nobody can, or an old client does not list anything. Source:
     ConsumerCoordinator.metadata, which leaves ownedPartitions empty in an eager rebalance.

@@ -45,7 +45,7 @@ from groupreplay.replay.rules.of_operations import (
     removal_without_epoch,
 )
 from groupreplay.replay.rules.tombstones import tombstone_order
-from groupreplay.replay.streams.generation import is_streams
+from groupreplay.replay.streams.classic.generation import is_streams
 
 
 class ConsumerGroupMachine(GroupMachine):

@@ -305,8 +305,8 @@ def _name_of(membership: Membership, tp: TopicPartition) -> str | None:
 def _one_each(
     new_topic: dict[TopicPartition, str | None], life: Life
 ) -> dict[TopicPartition, str | None]:
-    """No two partitions under one new name: of a topic that was deleted and made anew, the id that
-    is in a target keeps the name.
+    """No two partitions under one new name: of a topic that was deleted and created again, the
+    id that is in a target keeps the name.
     """
     taken: dict[TopicPartition, TopicPartition] = {}
     for tp in sorted(new_topic, key=lambda tp: (tp in life.target_owner, tp)):

@@ -1,4 +1,4 @@
-"""Groups that are told apart and counted, and not replayed: share groups (KIP-932)."""
+"""Groups that are recognised and counted, and not replayed: share groups (KIP-932)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A consumer group that was deleted and made anew inside a hole: how that shows, and what of its
+"""A consumer group that was deleted and created again in a hole: how that shows, and what of its
 new life was seen by then.
 
 Epochs and targets only rise while a group lives, so a lower one behind a hole proves that another

@@ -42,20 +42,20 @@ from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
 from groupreplay.replay.rules.of_groups import one_kind
+from groupreplay.replay.rules.of_operations import missing_epoch
 from groupreplay.replay.rules.of_streams_groups import streams_operation
 from groupreplay.replay.rules.of_streams_records import (
     group_tombstones,
-    missing_epoch,
     record_order,
     removal_without_epoch,
 )
-from groupreplay.replay.streams.group_causes import (
+from groupreplay.replay.streams.groups.group_causes import (
     Cause,
     configs_of,
     descriptions_of,
     find_group_causes,
 )
-from groupreplay.replay.streams.group_records import (
+from groupreplay.replay.streams.groups.group_records import (
     PENDING,
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
@@ -69,9 +69,10 @@ from groupreplay.replay.streams.group_records import (
     roles_in,
     values_of,
 )
-from groupreplay.replay.streams.group_rows import GroupRows
-from groupreplay.replay.streams.group_stalls import GroupStalls
-from groupreplay.replay.streams.group_tasks import GroupTaskSpans
+from groupreplay.replay.streams.groups.group_rows import GroupRows
+from groupreplay.replay.streams.groups.group_stalls import GroupStalls
+from groupreplay.replay.streams.groups.group_tasks import GroupTaskSpans
+from groupreplay.replay.streams.groups.task_waits import TaskWaits, tasks_in
 from groupreplay.replay.streams.processes import Processes
 from groupreplay.replay.streams.state import (
     GroupTasks,
@@ -79,7 +80,6 @@ from groupreplay.replay.streams.state import (
     SubtopologyTopics,
     TaskRoles,
 )
-from groupreplay.replay.streams.task_waits import TaskWaits, tasks_in
 
 TO_STREAMS = "TO_STREAMS"
 FROM_STREAMS = "FROM_STREAMS"
@@ -149,7 +149,7 @@ class StreamsGroupMachine(GroupMachine):
         """Of a removal whose K17 would have come with it."""
         if (unbumped := self._group.unbumped) is not None:
             self._group.unbumped = None
-            self.membership.judge.note(missing_epoch(unbumped, last_hole))
+            self.membership.judge.note(missing_epoch(unbumped, last_hole, "T18"))
 
     def apply(self, operation: Operation) -> GroupMachine | None:
         if _removes_group(operation):

@@ -112,8 +112,10 @@ def _ends_with_target_epoch(operation: Operation) -> bool:
     return isinstance(last, ConsumerGroupTargetAssignmentMetadata)
 
 
-def _owners(life: Life, change: Change) -> Iterator[Finding]:
-    """I1."""
+def held_by_several(life: Life, change: Change) -> dict[TopicPartition, int]:
+    """What members of this operation hold and others too, each with the offset that shows it.
+    Nothing of a member that a hole has hidden since its last record.
+    """
     shared: dict[TopicPartition, int] = {}
     for member_id in change.before:
         member = life.members.get(member_id)
@@ -124,7 +126,12 @@ def _owners(life: Life, change: Change) -> Iterator[Finding]:
             ):
                 offset = change.offsets.get(member_id, change.last_offset)
                 shared[tp] = max(shared.get(tp, -1), offset)
-    for tp, offset in shared.items():
+    return shared
+
+
+def _owners(life: Life, change: Change) -> Iterator[Finding]:
+    """I1."""
+    for tp, offset in held_by_several(life, change).items():
         params = {**_partition(tp), "holders": json.dumps(sorted(life.holders[tp]))}
         yield Finding("I1", change.at, offset, "HELD_BY_SEVERAL", params)
 
@@ -163,16 +170,18 @@ def removal_without_epoch(change: Change, operation: Operation) -> tuple[int, in
     return (change.at, change.last_offset, gone) if gone and not _epochs_begun(operation) else None
 
 
-def missing_epoch(unbumped: tuple[int, int, int], last_hole: int) -> Iterator[Finding]:
-    """I16, as far as it waits for the record after the removal: one that lies behind a hole says
-    nothing.
+def missing_epoch(
+    unbumped: tuple[int, int, int], last_hole: int, rule: str = "I16"
+) -> Iterator[Finding]:
+    """I16, or T18 of streams groups, as far as it waits for the record after the removal: one that
+    lies behind a hole says nothing.
 
     unbumped: of `removal_without_epoch`.
     """
     at, offset, gone = unbumped
     if last_hole <= offset:
         params = {"members": str(gone), "epochs": "0"}
-        yield Finding("I16", at, offset, "REMOVAL_EPOCHS", params)
+        yield Finding(rule, at, offset, "REMOVAL_EPOCHS", params)
 
 
 def _gone(change: Change) -> int:

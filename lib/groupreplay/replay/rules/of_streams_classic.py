@@ -29,7 +29,7 @@ Owners = dict[TopicPartition, list[str]]
 
 
 def all_read(entry: Entry, value: GroupMetadataValue) -> Iterator[Finding]:
-    """S1: the K2 says what tasks its members have. `undecoded` tells why one does not."""
+    """S1: the K2 says what tasks its members have. `undecoded` says why one does not."""
     reasons = [m.streams_error for m in value.members if m.streams_error is not None]
     unread = [reason for reason in reasons if NEWER_STREAMS_METADATA not in reason]
     if unread:

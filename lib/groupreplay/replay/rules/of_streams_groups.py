@@ -15,13 +15,14 @@ from groupreplay.replay.change import Change
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
+from groupreplay.replay.rules.of_operations import held_by_several
 from groupreplay.replay.rules.of_streams_members import (
     current_assignment,
     members_of_process,
     share_process,
     texts,
 )
-from groupreplay.replay.streams.group_records import (
+from groupreplay.replay.streams.groups.group_records import (
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
     STREAMS_GROUP_METADATA,
@@ -31,8 +32,8 @@ from groupreplay.replay.streams.group_records import (
     roles_in,
     tasks_of,
 )
-from groupreplay.replay.streams.group_rows import STANDBYS
-from groupreplay.replay.streams.state import GroupTasks, Task, TaskRoles, task_text
+from groupreplay.replay.streams.groups.group_rows import STANDBYS
+from groupreplay.replay.streams.state import GroupTasks, TaskRoles, task_text
 
 
 def streams_operation(
@@ -205,17 +206,7 @@ def _shown_by(
 
 def _one_active(life: Life, change: Change) -> Iterator[Finding]:
     """T13."""
-    shared: dict[Task, int] = {}
-    for member_id in change.before:
-        member = life.members.get(member_id)
-        for task in member.spans if member is not None else ():
-            holders = life.holders.get(task, ())
-            if len(holders) > 1 and all(
-                change.last_hole <= life.members[m].current_offset for m in holders
-            ):
-                offset = change.offsets.get(member_id, change.last_offset)
-                shared[task] = max(shared.get(task, -1), offset)
-    for task, offset in shared.items():
+    for task, offset in held_by_several(life, change).items():
         params = {"task": task_text(task), "holders": json.dumps(sorted(life.holders[task]))}
         yield Finding("T13", change.at, offset, "TASK_HELD_BY_SEVERAL", params)
 

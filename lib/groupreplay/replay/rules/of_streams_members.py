@@ -13,7 +13,7 @@ from groupreplay.records.entries import Entry
 from groupreplay.replay.change import Change
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.rules.finding import Finding
-from groupreplay.replay.streams.group_records import PENDING, roles_in
+from groupreplay.replay.streams.groups.group_records import PENDING, roles_in
 from groupreplay.replay.streams.state import GroupTasks, Task, TaskRoles, task_text
 
 STABLE, UNREVOKED_TASKS, UNRELEASED_TASKS = 1, 2, 3
@@ -31,7 +31,7 @@ def current_assignment(
     """T7 to T12 for the K22 of an operation, at its end. had: what the member held before.
 
     A static member that is away, or just came back, has epoch -2 or 0 (4.4): its K22 is a copy of
-    the one before, and says nothing of what it is to do.
+    the one before, and does not say what to do.
     """
     if value["member_epoch"] <= 0:
         return

@@ -17,8 +17,8 @@ from groupreplay.replay.assignment.epochs import LEFT_OR_FENCED
 from groupreplay.replay.life import Life
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
-from groupreplay.replay.streams.group_causes import configs_of, descriptions_of
-from groupreplay.replay.streams.group_records import (
+from groupreplay.replay.streams.groups.group_causes import configs_of, descriptions_of
+from groupreplay.replay.streams.groups.group_records import (
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
     STREAMS_GROUP_METADATA,
@@ -277,18 +277,6 @@ def removal_without_epoch(operation: Operation) -> tuple[int, int, int] | None:
     if not (operation.is_whole and records and _is_tombstone(records[-1][1], K19)):
         return None
     return operation.ts_ms, records[-1][0].offset, 1
-
-
-def missing_epoch(unbumped: tuple[int, int, int], last_hole: int) -> Iterator[Finding]:
-    """T18, as far as it waits for the record after the removal: one that lies behind a hole says
-    nothing.
-
-    unbumped: of `removal_without_epoch`.
-    """
-    at, offset, members = unbumped
-    if last_hole <= offset:
-        params = {"members": str(members), "epochs": "0"}
-        yield Finding("T18", at, offset, "REMOVAL_EPOCHS", params)
 
 
 def group_tombstones(operation: Operation) -> Iterator[Finding]:

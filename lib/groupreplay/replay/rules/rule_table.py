@@ -209,5 +209,5 @@ DETAILS: Final[Mapping[str, str]] = {
     **STREAMS_GROUP_DETAILS,
 }
 """Code of a finding -> its sentence; the names in braces are its parameters, whose kinds
-`report.joins.sentences` knows.
+`report.words.sentences` knows.
 """

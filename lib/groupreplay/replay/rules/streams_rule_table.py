@@ -1,7 +1,7 @@
 """The rules of a streams group's log (KIP-1071) as a table: brokers 4.1 to 4.4.
 
 T17 (every task of the topology is in a target) is a measure: how many tasks there are is in no
-record. That members of brokers up to 4.3 have no instance id is no rule either: no record tells
+record. That members of brokers up to 4.3 have no instance id is no rule either: no record says
 the version of its broker.
 """
 

@@ -1,1 +1,3 @@
-"""Kafka Streams in groups of both protocols: tasks, roles, hand-overs, processes."""
+"""Kafka Streams: tasks, roles, hand-overs, processes. What both protocols share is here; `classic`
+and `groups` have what is of one.
+"""

@@ -81,7 +81,7 @@ def fact_columns(context: ReportContext) -> list[Column]:
 
 def duration_ms(since: str, until: str) -> Column:
     """From one time in ms to another. NULL without both; never negative: lines are written a moment
-    after what they tell of.
+    after what they show.
     """
     passed = sf.col(until) - sf.col(since)
     return sf.when(passed.isNotNull(), sf.greatest(sf.lit(0), passed))

@@ -31,7 +31,7 @@ def with_contact(
     facts: DataFrame, context: ReportContext, since: Column, ended: Column
 ) -> DataFrame:
     """facts with `contact` (CONTACT_TYPE, times in ms): of the contacts under the same id the one
-    that began last before the row's end. NULL where no line tells.
+    that began last before the row's end. NULL where no line shows it.
 
     since, ended: the row's beginning and end, ms; the contact was heard of after the beginning.
     """

@@ -1,4 +1,4 @@
-"""What every transform of one night is told."""
+"""What every table of one night is given."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ReportContext:
     lines_as_of_ms: time of the newest line of broker logs, -1 none.
     log_kinds: kinds of broker logs that the configuration has.
     thresholds_by_group: what differs from thresholds, for patterns of groups;
-        `report.joins.thresholds` tells what counts.
+        `report.stuck.thresholds` says what counts.
     groups: which of them were replayed.
     brokers, waves, static, what_if, readiness, clients: as configured.
     owners: group_id, team, contact, small enough to broadcast: `report.joins.owners` makes it;

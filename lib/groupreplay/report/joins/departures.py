@@ -40,10 +40,10 @@ DEPARTURE_TYPE: Final = (
     "struct<outcome: string, end_detail: string, client_reason: string, confidence: string,"
     f" ended_at: bigint, first_at: bigint, evidence: {EVIDENCE_TYPE}>"
 )
-"""ended_at: of the line that fits best. first_at: of the first one that tells of the same end."""
+"""ended_at: of the line that fits best. first_at: of the first one about the same end."""
 
 SAME_END_MS: Final = 1_000
-"""A coordinator logs a removal before it answers the request, and both logs tell of it."""
+"""A coordinator logs a removal before it answers the request, and both logs show it."""
 
 
 def evidence_column() -> Column:

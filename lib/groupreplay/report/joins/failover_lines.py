@@ -69,7 +69,7 @@ def _with_load(facts: DataFrame, evidence: DataFrame) -> DataFrame:
     """facts with `load`, the last of its partition near the move, and `_was_followed`: the load by
     the coordinator before was logged too, so that its log is given.
 
-    Lines of Kafka 4 name the leader epoch; of others time alone tells.
+    Lines of Kafka 4 name the leader epoch; for others time alone decides.
     """
     names = ("occurred_at", "duration_ms", "broker", "moved_from", "leader_epoch")
     fields = sf.struct(*names, evidence_column().alias("evidence"))
@@ -101,11 +101,11 @@ def _is_of(load: Column, epoch: str) -> Column:
     return load["leader_epoch"].isNull() | (load["leader_epoch"] == sf.col(epoch))
 
 
-# ---------------------------------------------------------------- what is told of the group
+# ---------------------------------------------------------------- what lines say of the group
 
 
 def _lines_of_groups(evidence: DataFrame) -> DataFrame:
-    """_group_id, and arrays of what its lines tell: _rebalances, _outages, _departures."""
+    """_group_id, and arrays of what its lines show: _rebalances, _outages, _departures."""
 
     def told(kind: type[Rebalance | Outage | Departure], *names: str) -> Column:
         return sf.collect_set(sf.when(sf.col("kind") == kind.KIND, sf.struct(*names)))

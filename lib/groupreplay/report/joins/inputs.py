@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 COUNTS: Final = ("reduced", "control", "aborted", "open_commits", "duplicates", "holes", "late")
-"""Counts of a unit that `coverage` tells as they are."""
+"""Counts of a unit that `coverage` shows as they are."""
 
 _DETAIL: Final = ", ".join(
     f"{name} BIGINT"

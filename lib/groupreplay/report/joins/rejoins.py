@@ -1,7 +1,8 @@
 """Named steps: when members of the classic protocol were told to join again, and how long they
 took, by the request log.
 
-From when it is told, a member of an eager group reads nothing until it has its new assignment.
+A member of an eager group reads nothing from when it is told to join again until it has its new
+assignment.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def rejoin_times(evidence: DataFrame | None) -> DataFrame | None:
 
 def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> DataFrame:
     """facts with `told_at`, ms: when a member that was removed had been told to join and never did:
-    it stopped reading then, and only later gave up. NULL where no line tells.
+    it stopped reading then, and only later gave up. NULL where no line shows it.
 
     facts: with group_id and member_id. removed_at: ms.
     """
@@ -69,7 +70,7 @@ def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> D
 def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext) -> DataFrame:
     """waves with `told_stopped_ms`, partition-ms: for how long partitions of eager generations were
     not read by members that kept them, from when these were told, in the mean, to the K2. 0 where
-    there are none; NULL where of a generation no line tells.
+    there are none; NULL where no line names a generation.
     """
     if context.evidence is None:
         none_stopped = sf.when(sf.col("stopped") == 0, sf.lit(0).cast("bigint"))

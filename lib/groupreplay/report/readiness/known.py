@@ -52,7 +52,7 @@ class Member:
 
 @dataclass(slots=True, kw_only=True)
 class Refused:
-    """A run of refusals. is_tonight: the night's own lines tell of it."""
+    """A run of refusals. is_tonight: it is in the night's own lines."""
 
     error_code: int
     refusal: str

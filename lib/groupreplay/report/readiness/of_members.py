@@ -71,7 +71,7 @@ def session_shrinks(case: Case) -> Finding | None:
 
 
 def _shrinks(case: Case, above: list[Member], rule: str, limit_ms: int) -> Finding:
-    """An epoch of -2 starts no clock anew: only a gap of a heartbeat less is sure to fit."""
+    """An epoch of -2 starts no clock again: only a gap of a heartbeat less is sure to fit."""
     lost = case.absorbed(longer_than_ms=limit_ms - case.brokers.heartbeat_ms)
     own = _seconds(max(each.session_timeout_ms or 0 for each in above))
     severity = (FIX if lost else CHECK) if rule == "R5" else (CHECK if lost else INFO)
@@ -154,7 +154,7 @@ def _seconds(ms: int) -> str:
 
 
 def client(case: Case) -> Finding | None:
-    """By the request log; of a client that is not in it an old subscription tells that it is
+    """By the request log; of a client that is not in it an old subscription shows that it is
     old.
     """
     found: dict[str, list[Member]] = {}

@@ -53,7 +53,7 @@ class WorstGroup:
     """The group whose partitions were missed most, of the days that the night wrote.
 
     most_pct, least_pct: of the time that they should have been read; least_pct None where commits
-        do not tell.
+        do not say.
     """
 
     group_id: str

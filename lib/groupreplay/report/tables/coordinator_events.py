@@ -17,7 +17,7 @@ from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 
 AFTER_MS: Final = 60_000
-"""Epochs that begin so soon after a load may be its work: timers were armed anew, clients had to
+"""Epochs that begin so soon after a load may be its work: timers were armed again, clients had to
 find the coordinator.
 """
 

@@ -14,7 +14,6 @@ from pyspark.sql import functions as sf
 from groupreplay.records.log_events import SERVER_LOG
 from groupreplay.report.joins.columns import instant, night
 from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.joins.evidence_stalls import unseen_reasons
 from groupreplay.report.joins.group_choice import is_left_out
 from groupreplay.report.joins.inputs import (
     COUNTS,
@@ -23,6 +22,7 @@ from groupreplay.report.joins.inputs import (
     log_name,
     read_stretches,
 )
+from groupreplay.report.stuck.evidence_stalls import unseen_reasons
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.workers.fact_frames import Counts

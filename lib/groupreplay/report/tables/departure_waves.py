@@ -8,10 +8,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.decision_facts import Churn
+from groupreplay.report.digest import GROUP, unordered
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
-from groupreplay.report.joins.digest import GROUP, unordered
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
 from groupreplay.report.joins.rejoins import with_stopped
 from groupreplay.report.table_inputs import TableInputs
@@ -128,7 +128,7 @@ def _clients() -> Column:
 
 
 def _est_ms() -> Column:
-    """NULL where members of an eager group stopped and no line tells when they heard of it."""
+    """NULL where members of an eager group stopped and no line shows when they heard of it."""
     silent = sf.aggregate(
         "ends_told",
         sf.lit(0).cast("bigint"),

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import Conversion
+from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.digest import GROUP
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

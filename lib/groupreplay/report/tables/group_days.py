@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.decision_facts import GroupDay
+from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import instants, integer, night
-from groupreplay.report.joins.digest import GROUP
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec

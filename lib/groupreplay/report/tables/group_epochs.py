@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import Epoch
+from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departures import (
     BEFORE_MS,
@@ -15,7 +16,6 @@ from groupreplay.report.joins.departures import (
     LEFT_OR_FENCED,
     with_departure,
 )
-from groupreplay.report.joins.digest import GROUP
 from groupreplay.report.joins.rebalance_lines import with_rebalance
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec

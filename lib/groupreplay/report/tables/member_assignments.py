@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import HeldPartition
+from groupreplay.report.digest import GROUP, TOPIC
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departures import (
     LEFT_OR_FENCED,
@@ -15,7 +16,6 @@ from groupreplay.report.joins.departures import (
     sharpened,
     with_departure,
 )
-from groupreplay.report.joins.digest import GROUP, TOPIC
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.tables.topics import with_topic_names

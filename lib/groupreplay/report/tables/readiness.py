@@ -14,12 +14,12 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.facts import Chain, Conversion, Epoch, GroupSnapshot, MemberLife
+from groupreplay.report.digest import LOG
 from groupreplay.report.joins.broker_settings import broker_settings
 from groupreplay.report.joins.columns import instant, integer, night
 from groupreplay.report.joins.contacts import with_contact
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import LEFT_OR_FENCED, with_departure
-from groupreplay.report.joins.digest import LOG
 from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with_horizon
 from groupreplay.report.joins.rejoins import PLACE, rejoin_times
 from groupreplay.report.readiness.known import Member, Night, Refused
@@ -131,7 +131,7 @@ def _members(inputs: TableInputs) -> DataFrame:
 
 def _with_rejoin(lives: DataFrame, context: ReportContext) -> DataFrame:
     """lives with `rejoin`: rejoin_ms and PLACE of the one time tonight that took longest; NULL
-    where no line tells of any.
+    where no line names any.
     """
     times = rejoin_times(context.evidence_tonight)
     if times is None:
@@ -149,7 +149,7 @@ _REJOIN_TYPE: Final = "struct<rejoin_ms: bigint, source: string, input: string, 
 
 
 def _past(inputs: TableInputs) -> DataFrame:
-    """group_id, and what facts of the night tell of the group besides."""
+    """group_id, and what else facts of the night say of the group."""
     kind = sf.col("kind")
     is_loop = (kind == Chain.KIND) & (sf.col("reason") == "FENCE_LOOP") & ~sf.col("is_final")
     is_changed = (kind == Epoch.KIND) & (sf.col("cause") == "SUBSCRIPTION")

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import HandOver
+from groupreplay.report.digest import GROUP, TOPIC
 from groupreplay.report.joins.columns import fact_columns, instants, integer, sane_ms
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import (
@@ -19,7 +20,6 @@ from groupreplay.report.joins.departures import (
     sharpened,
     with_departure,
 )
-from groupreplay.report.joins.digest import GROUP, TOPIC
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.tables.topics import with_topic_names

@@ -18,6 +18,7 @@ from groupreplay.replay.decisions.absences import (
     STATIC,
     UNOBSERVED,
 )
+from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.broker_settings import (
     HEARTBEAT_MS,
     MAX_SESSION_MS,
@@ -28,7 +29,6 @@ from groupreplay.report.joins.columns import fact_columns, instant, instants, in
 from groupreplay.report.joins.contacts import with_contact
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import with_departure
-from groupreplay.report.joins.digest import GROUP
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
@@ -90,7 +90,7 @@ def static_accounting(inputs: TableInputs) -> DataFrame:
 
 
 def _told(absences: DataFrame, context: ReportContext) -> DataFrame:
-    """absences with `departure` and `contact`, as the lines tell of the member that went."""
+    """absences with `departure` and `contact`, as the lines show them of the member that went."""
     ended = sf.coalesce("removed_at", "returned_at", "left_at")
     since = sf.coalesce("left_at", "last_commit_at", ended - MAX_CHAIN_GAP_MS)
     known = with_departure(

@@ -8,11 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.streams_facts import StreamsProcess
+from groupreplay.report.digest import GROUP, unordered
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.digest import GROUP, unordered
-from groupreplay.report.joins.sentences import sorted_params
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.words.sentences import sorted_params
 
 
 def streams_processes(inputs: TableInputs) -> DataFrame:

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.streams_facts import StreamsSubtopology
+from groupreplay.report.digest import GROUP, unordered
 from groupreplay.report.joins.columns import fact_columns, integer
-from groupreplay.report.joins.digest import GROUP, unordered
 from groupreplay.report.joins.tasks import subtopology_columns
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec

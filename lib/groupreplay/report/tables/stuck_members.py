@@ -9,17 +9,17 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Contact, Refusal, Silence
 from groupreplay.replay.facts import Chain, Stall
+from groupreplay.report.digest import EPISODE, GROUP, MEMBER, unordered
 from groupreplay.report.joins.columns import instants, integer
-from groupreplay.report.joins.digest import EPISODE, GROUP, MEMBER, unordered
-from groupreplay.report.joins.episodes import (
+from groupreplay.report.stuck.episodes import (
     FACTS_BESIDE_EVIDENCE,
     episode_columns,
     stuck_episodes,
     stuck_fact_columns,
 )
-from groupreplay.report.joins.sentences import said_columns, sorted_params
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import Sentence, TableSpec
+from groupreplay.report.words.sentences import said_columns, sorted_params
 
 
 def stuck_members(inputs: TableInputs) -> DataFrame:

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.streams_facts import HeldTask
+from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import durations, fact_columns, instants, integer
 from groupreplay.report.joins.departures import (
     LEFT_OR_FENCED,
@@ -15,7 +16,6 @@ from groupreplay.report.joins.departures import (
     sharpened,
     with_departure,
 )
-from groupreplay.report.joins.digest import GROUP
 from groupreplay.report.joins.tasks import task_columns
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec

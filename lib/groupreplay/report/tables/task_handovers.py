@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.streams_facts import TaskHandOver
+from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import durations, fact_columns, instants, integer
-from groupreplay.report.joins.digest import GROUP
 from groupreplay.report.joins.tasks import task_columns
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec

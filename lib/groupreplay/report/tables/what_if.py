@@ -15,10 +15,10 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.facts import Epoch, HandOver
+from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.broker_settings import broker_settings
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
-from groupreplay.report.joins.digest import GROUP
 from groupreplay.report.joins.rejoins import rejoin_times
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec

@@ -27,7 +27,7 @@ def read_late_unit(
     unit: Unit, open_file: OpenFile, codecs: Codecs
 ) -> Iterator[dict[str, list[Any]]]:
     """As `read_unit`, for a unit with holes: rows have the kinds of `LATE_KINDS`, and one of kind
-    `late` tells what was found, if anything was.
+    `late` says what was found, if anything was.
     """
     buffer = RowBuffer(unit)
     holes = [_Hole(buffer, first, end) for first, end in unit.holes]
@@ -57,7 +57,7 @@ def read_late_unit(
 
 class _Hole:
     """A stretch that was missed, and what reduces the records that turn up in it. One from offset 0
-    on lies below the log's beginning: what of it is missing still is no hole to the rows above it.
+    on lies below the log's beginning: what is still missing of it is no hole for the rows above it.
     """
 
     def __init__(self, buffer: RowBuffer, first: int, end: int) -> None:
@@ -95,7 +95,7 @@ class _Hole:
 
 
 def _detail(unit: Unit, holes: list[_Hole]) -> dict[str, Any]:
-    """Counts of the `unit` row: nothing of it was replayed, so it is told as late and as nothing
+    """Counts of the `unit` row: nothing of it was replayed, so it counts as late and as nothing
     else.
     """
     counts = [hole.reducer.counts() for hole in holes]

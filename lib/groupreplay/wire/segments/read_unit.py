@@ -157,7 +157,7 @@ def unit_logs(unit: Unit, open_file: OpenFile, codecs: Codecs) -> list[Log]:
 
 
 def _segment_log(unit: Unit, file: UnitFile, open_file: OpenFile, codecs: Codecs) -> Log:
-    """A segment is opened when the log has come to the first offset that its name tells."""
+    """A segment is opened when the log has come to the first offset, which its name is."""
     named = _SEGMENT_NAME.search(file.path)
     first_offset = int(named[1]) if named else -1
 

@@ -45,7 +45,7 @@ class Unit:
     source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
     holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and
         what it finds came late; none: it reads what is new.
-    log_incarnation: how often the topic was created anew before.
+    log_incarnation: how often the topic had been created again before.
     other_log: of the first unit after that, what showed it, else "".
     """
 

@@ -47,7 +47,7 @@ class ContactRun:
 
 
 def is_routine(event: LogEvent) -> bool:
-    """A sign of life that tells nothing else: a heartbeat or a commit that went well, or the answer
+    """A sign of life that says nothing else: a heartbeat or a commit that went well, or the answer
     that a classic group rebalances.
 
     Joins (epoch 0) and leaves (below 0) of the newer protocols are heartbeats too, and no routine;

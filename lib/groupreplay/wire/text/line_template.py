@@ -57,7 +57,7 @@ class Template(NamedTuple):
     needle: fixed text that every such line has.
     greedy, lazy: the same regex, gaps as long or as short as can be (the lazy one without the
         preference for a line of a Streams member, which has an id in front).
-    fixed: fields that the template itself tells.
+    fixed: fields that the template itself gives.
     free: a gap other than the group can hold what a client wrote.
     """
 

@@ -75,7 +75,7 @@ TIMER_RESCHEDULED = (
 )
 TIMER_DROPPED = "TIMER_DROPPED"  # the same
 SERVICE = "SERVICE"  # GroupCoordinatorService, CoordinatorRuntime, GroupCoordinator (scala); detail: STARTING, STARTED, STOPPING, STOPPED
-HOUSEKEEPING = "HOUSEKEEPING"  # tells nothing about a group's life: known, and of no use
+HOUSEKEEPING = "HOUSEKEEPING"  # says nothing about a group's life: known, and of no use
 
 _G = "<not streams>[GroupId <G>] "
 _S = "[GroupId <G>][MemberId <M>] "
@@ -395,7 +395,7 @@ IGNORED: dict[str, str] = {
     "InternalTopicManager": "Streams: whether the topics of a topology exist",
     "ChangelogTopics": "Streams: whether the topics of a topology exist",
 }
-"""Classes that tell nothing about a group's life, and why: their lines are HOUSEKEEPING."""
+"""Classes that say nothing about a group's life, and why: their lines are HOUSEKEEPING."""
 IGNORED_AT_DEBUG: dict[str, str] = {
     _RUNTIME_CLASS: "every operation, and every high watermark and metadata image that passes by",
     _TIMER_CLASS: "every timer that is set, of which there is one per heartbeat",

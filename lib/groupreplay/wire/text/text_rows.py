@@ -119,7 +119,7 @@ class TextRows:
         return dict(zip(COLUMNS, columns, strict=True))
 
     def add_event(self, event: LogEvent, position: int, line: bytes) -> None:
-        """A line that tells one thing, or one of the things it tells."""
+        """A line that says one thing, or one of the things it says."""
         at_ms = event.at_ms
         self.rows.append(
             (

@@ -1,0 +1,1 @@
+"""Stuck episodes: what machines and lines show, past the thresholds of a group."""

@@ -1,0 +1,70 @@
+"""What lines prove of a life: how it ended, and how it was in touch."""
+
+from __future__ import annotations
+
+from groupreplay.evidence.evidence_facts import (
+    Contact,
+    Departure,
+)
+from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.tables.members import members
+from tests.report.conftest import Prove, Stage
+from tests.report.evidence_by_hand import evidence
+from tests.report.facts_by_hand import AT, life
+from tests.support.fact_frames import only_row
+from tests.support.table_inputs import inputs_of
+
+
+def test_a_life_has_the_contact_of_its_time(stage: Stage, prove: Prove) -> None:
+    lives = stage(
+        life(from_offset=1, ended_at=AT + 20_000, end_reason="LEFT_OR_FENCED", is_final=True),
+        life(from_offset=2, joined_at=AT + 30_000),
+        life(from_offset=3, member_id="silent"),
+    )
+    first = {
+        "last_heartbeat_at": AT + 8_000,
+        "heartbeats": 4,
+        "longest_gap_ms": 5_000,
+        "error_codes": [25],
+        "error_counts": [2],
+    }
+    lines = prove(
+        evidence(Departure, ended_at=AT + 19_990, outcome="FENCED", end_detail="SESSION_EXPIRED"),
+        evidence(Contact, ended_at=AT + 19_990, **first),
+        evidence(
+            Contact,
+            first_at=AT + 30_000,
+            last_heartbeat_at=AT + 40_000,
+            heartbeats=9,
+            software_version="4.4.0",
+        ),
+    )
+    rows = {row.from_offset: row for row in members(inputs_of(lives, lines)).collect()}
+    assert (rows[1].end_reason, rows[1].end_detail, rows[1].heartbeats, rows[1].longest_gap_ms) == (
+        "FENCED",
+        "SESSION_EXPIRED",
+        4,
+        5_000,
+    )
+    assert [(each.error_code, each.error, each.requests) for each in rows[1].errors] == [
+        (25, "UNKNOWN_MEMBER_ID", 2)
+    ]
+    assert (
+        rows[2].end_reason,
+        rows[2].heartbeats,
+        rows[2].software_version,
+        rows[2].principal,
+    ) == ("OPEN", 9, "4.4.0", "User:app")
+    assert (rows[3].heartbeats, rows[3].errors) == (None, None)
+
+
+def test_without_logs_lives_say_what_the_topic_says(stage: Stage, context: ReportContext) -> None:
+    row = only_row(
+        members(inputs_of(stage(life(ended_at=AT, end_reason="LEFT_OR_FENCED")), context))
+    )
+    assert (row.end_reason, row.end_confidence, row.software_name, row.evidence) == (
+        "LEFT_OR_FENCED",
+        "NONE",
+        None,
+        None,
+    )

@@ -1,0 +1,53 @@
+"""Refusals that both logs of a broker show are one row."""
+
+from __future__ import annotations
+
+from groupreplay.evidence.evidence_facts import (
+    Refusal,
+)
+from groupreplay.report.tables.refusals import refusals
+from tests.report.conftest import Prove
+from tests.report.evidence_by_hand import evidence
+from tests.report.facts_by_hand import AT
+from tests.support.table_inputs import inputs_of
+
+
+def test_a_refusal_in_both_logs_is_told_once(prove: Prove) -> None:
+    lines = prove(
+        evidence(Refusal, attempts=5, message=None),
+        evidence(Refusal, source="request_log", attempts=5, message="owned"),
+        evidence(Refusal, subject="other", error_code=4711, refusal="ERROR_4711"),
+    )
+    assert lines.evidence_tonight is not None
+    rows = {
+        row.subject: row for row in refusals(inputs_of(lines.evidence_tonight, lines)).collect()
+    }
+    assert (rows["m"].error, rows["m"].message, rows["m"].evidence.source) == (
+        "UNRELEASED_INSTANCE_ID",
+        "owned",
+        "request_log",
+    )
+    assert rows["other"].error == "ERROR_4711"
+
+
+def test_an_answer_without_a_text_gets_that_of_the_line(prove: Prove) -> None:
+    """UNKNOWN_SERVER_ERROR is answered without a word; where lines of one asker differ, nobody
+    knows which of them was this one.
+    """
+    failed = {"error_code": -1, "refusal": "UNKNOWN_SERVER_ERROR"}
+    lines = prove(
+        evidence(Refusal, source="request_log", **failed),
+        evidence(Refusal, message="Index 1 out of bounds for length 1.", **failed),
+        evidence(Refusal, source="request_log", subject="two", **failed),
+        evidence(Refusal, subject="two", message="one", **failed),
+        evidence(Refusal, subject="two", message="another", first_at=AT + 9_000_000, **failed),
+    )
+    assert lines.evidence_tonight is not None
+    rows = {
+        row.subject: (row.message, row.evidence.source)
+        for row in refusals(inputs_of(lines.evidence_tonight, lines)).collect()
+    }
+    assert rows == {
+        "m": ("Index 1 out of bounds for length 1.", "request_log"),
+        "two": (None, "request_log"),
+    }

@@ -1,0 +1,97 @@
+"""Members that only lines show to be stuck."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from groupreplay.evidence.evidence_facts import (
+    Contact,
+    Refusal,
+    Silence,
+)
+from groupreplay.replay.facts import GroupSnapshot
+from groupreplay.report.tables.stuck_members import stuck_members
+from tests.report.conftest import AS_OF_MS, Prove, Stage
+from tests.report.evidence_by_hand import evidence
+from tests.report.facts_by_hand import AT, fact, life
+from tests.support.table_inputs import inputs_of
+
+
+def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
+    """Each reason above its threshold, and beside it what looks like it and is none."""
+    knocks = {
+        "first_at": AT,
+        "last_at": AT + 20_000,
+        "attempts": 3,
+        "times_at": [AT, AT + 10_000, AT + 20_000],
+        "is_final": True,
+    }
+    burst = {
+        "first_at": AT,
+        "last_at": AT + 900,
+        "attempts": 9,
+        "times_at": list(range(AT, AT + 900, 100)),
+        "is_final": True,
+    }
+    silent = {"last_heartbeat_at": AS_OF_MS - 10_000, "last_seen_at": AS_OF_MS - 10_000}
+    facts = (
+        evidence(Refusal, group_id="loop", **knocks),
+        evidence(Refusal, group_id="burst", **burst),
+        evidence(Refusal, group_id="commits", api="OFFSET_COMMIT", **knocks),
+        evidence(Silence, group_id="late", ended_by="LATE", is_final=True),
+        evidence(Silence, group_id="back", session_timeout_ms=45_000, is_final=True),
+        evidence(
+            Silence,
+            group_id="streams",
+            client_id="app-StreamThread-1-consumer",
+            ended_by="LATE",
+            is_final=True,
+        ),
+        evidence(
+            Silence,
+            group_id="bounce",
+            instance_id="i",
+            protocol="classic",
+            ended_by="LATE",
+            is_final=True,
+        ),
+        evidence(Contact, group_id="silent", session_timeout_ms=30_000, **silent),
+        evidence(Contact, group_id="gone", **silent),
+        evidence(Contact, group_id="away", is_away=True, **silent),
+        evidence(Contact, group_id="parked", is_rejoining=True, **silent),
+        evidence(
+            Contact,
+            group_id="heard",
+            last_heartbeat_at=AS_OF_MS - 9_999,
+            last_seen_at=AS_OF_MS - 9_999,
+        ),
+    )
+    alive = [life(group_id=group) for group in ("silent", "away", "parked", "heard")] + [
+        life(group_id="gone", ended_at=AT, is_final=True)
+    ]
+    groups = [fact(GroupSnapshot, group_id=each.group_id, phase="NATIVE") for each in alive]
+    rows = {
+        row.group_id: row
+        for row in stuck_members(inputs_of(stage(*alive, *groups), prove(*facts))).collect()
+    }
+    assert {group: (row.reason, row.stuck_ms, row.is_open) for group, row in rows.items()} == {
+        "loop": ("REJECTED_LOOP", 20_000, False),
+        "late": ("LATE_LEAVE", 12_000, False),
+        "back": ("NOT_HEARTBEATING", 12_000, False),
+        "silent": ("NOT_HEARTBEATING", 10_000, True),
+    }
+    assert (rows["loop"].incarnation, rows["loop"].evidence.position, rows["loop"].repetitions) == (
+        -1,
+        7,
+        3,
+    )
+    assert rows["silent"].incarnation == alive[0].incarnation
+    deadlines = {
+        group: row.deadline_at and row.deadline_at - row.since_at for group, row in rows.items()
+    }
+    assert deadlines == {
+        "loop": None,
+        "late": None,
+        "back": timedelta(seconds=45),
+        "silent": timedelta(seconds=30),
+    }
