@@ -21,7 +21,7 @@ KAFKA_JARS := .cache/kafka-jars/.resolved
 CLASSES := .cache/classes.jsa
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
-CHECKED := lib jobs tests setup.py compile_core.py
+CHECKED := lib jobs tests setup.py compile_core.py compile_dataclasses.py
 
 AXE_VERSION := 4.14.1
 AXE_SHA256 := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
