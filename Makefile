@@ -21,7 +21,7 @@ KAFKA_JARS := .cache/kafka-jars/.resolved
 CLASSES := .cache/classes.jsa
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
-CHECKED := lib jobs tests setup.py compile_core.py
+CHECKED := lib jobs tests setup.py compile_core.py compile_dataclasses.py
 
 .PHONY: help setup compiled kafka-jars lint types unit spark test browser demo screenshots bench soak rebuild clean
 

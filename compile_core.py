@@ -27,40 +27,21 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, Final
 
+from compile_dataclasses import annotations_of, with_constructors
+
 ROOT: Final = Path(__file__).resolve().parent
 LIB: Final = ROOT / "lib"
 PACKAGE: Final = LIB / "groupreplay"
 CORES: Final = ROOT / ".cache/compiled"
 OBJECTS: Final = ROOT / ".cache/mypyc/objects"
+STAGED: Final = ROOT / ".cache/mypyc/lib"
 DIST: Final = ROOT / "dist"
 
 CORE: Final = ("limits.py", "state_codec.py", "records", "wire", "replay", "evidence")
 """What is pure: its sources decide whether a compiled core is that of a package."""
 
-DATA: Final = (
-    # What has no loop of its own, and has ClassVars, or is copied, pickled or kept in states: a
-    # compiled dataclass takes a ClassVar for a field, the copy module does not know it, and of its
-    # annotations mypyc keeps but the outermost class.
-    "records",
-    "replay/fact.py",
-    "replay/facts.py",
-    "replay/decision_facts.py",
-    "replay/streams_facts.py",
-    "replay/life.py",
-    "replay/decisions/kept_absences.py",
-    "replay/decisions/kept_failovers.py",
-    "replay/decisions/transition.py",
-    "replay/streams/state.py",
-    "evidence/memory.py",
-    "evidence/evidence_facts.py",
-    "wire/segments/batches.py",
-    "wire/segments/units.py",
-    "wire/text/text_units.py",
-)
-"""Modules of the core that stay as they are."""
-
 OPTIMIZATION: Final = "1"
-"""Two minutes of CPU time; each level more takes longer, and was not measured."""
+"""A minute and a half of CPU time."""
 
 KEPT_CORES: Final = 3
 """Cores of earlier sources that stay in `.cache/compiled`: who goes back to them need not wait."""
@@ -119,13 +100,17 @@ def _compiled() -> tuple[Path, bool]:
     if (place / CONTENTS).exists():
         os.utime(place)
         return place, False
-    files = [path for path in sources if path not in set(files_of(*DATA))]
     CORES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CORES, prefix=".making-") as making:
         made = Path(making) / "core"
         made.mkdir()
-        _make(files, Path(making), made)
-        modules = [f"groupreplay.{path[:-3].replace('/', '.')}" for path in files]
+        _make(sources, Path(making), made)
+        modules = {
+            f"groupreplay.{path[:-3].replace('/', '.')}": annotations_of(
+                (PACKAGE / path).read_text(encoding="utf-8")
+            )
+            for path in sources
+        }
         contents = {"sources": sources, "digest": digest, "modules": modules}
         (made / CONTENTS).write_text(json.dumps(contents, indent=1), encoding="utf-8")
         shutil.rmtree(place, ignore_errors=True)
@@ -142,10 +127,11 @@ def _make(files: list[str], making: Path, made: Path) -> None:
 
     from groupreplay.compiled_core import LIBRARY, fits
 
-    os.environ["MYPYPATH"] = str(LIB)
+    staged = _staged(files)
+    os.environ["MYPYPATH"] = str(staged)
     options = ["--strict", "--config-file=", "--explicit-package-bases", "--namespace-packages"]
     options.append(f"--cache-dir={ROOT / '.cache/mypyc'}")
-    with contextlib.chdir(LIB), _quiet(making / "mypyc.log"):
+    with contextlib.chdir(staged), _quiet(making / "mypyc.log"):
         library = mypycify(
             [*options, *(f"groupreplay/{path}" for path in files)],
             opt_level=OPTIMIZATION,
@@ -164,7 +150,7 @@ def _make(files: list[str], making: Path, made: Path) -> None:
 
     def compile_one(source: str) -> str:
         """The object of a C file. One that was made of the same before is taken again."""
-        told = [fits(), *flags]
+        told = [fits(), OPTIMIZATION, *flags]
         digest = hashlib.sha256(repr(told).encode() + headers + Path(source).read_bytes())
         known = OBJECTS / f"{digest.hexdigest()}.o"
         if not known.exists():
@@ -186,6 +172,24 @@ def _make(files: list[str], making: Path, made: Path) -> None:
     for old in OBJECTS.iterdir():
         if old.stat().st_mtime < begun - 60:
             old.unlink()
+
+
+def _staged(files: list[str]) -> Path:
+    """The package as mypyc is given it: with the constructors of its dataclasses written down. What
+    is the same as before is left, so that mypy need not read it again.
+    """
+    sources = {path: (PACKAGE / path).read_text(encoding="utf-8") for path in files}
+    folders = {parent for file in files for parent in Path(file).parents}
+    inits = {str(each / "__init__.py"): "" for each in folders}
+    staged = STAGED / PACKAGE.name
+    texts = {staged / path: text for path, text in (with_constructors(sources) | inits).items()}
+    for old in set(staged.rglob("*.py")) - texts.keys():
+        old.unlink()
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    return STAGED
 
 
 def _compiler() -> Any:

@@ -67,6 +67,8 @@ setup(
             "pytest>=8.3",
             "pytest-xdist>=3.8",
             "ruff>=0.11",
+            # `make compiled`: mypyc compiles C by its distutils, which Python 3.12 no longer has.
+            "setuptools>=65.5",
             "types-PyYAML>=6",
         ],
     },

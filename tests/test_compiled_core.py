@@ -121,9 +121,3 @@ def test_a_core_that_does_not_fit_is_told_once_and_the_sources_run(tmp_path: Pat
 def test_what_is_compiled_is_named_by_abi_and_platform() -> None:
     assert f"cpython-{sys.version_info.major}{sys.version_info.minor}" in fits()
     assert core_name("f" * 64) == f"{'f' * 16}-{fits()}"
-
-
-def test_data_of_the_core_stays_as_it_is() -> None:
-    assert set(compile_core.files_of(*compile_core.DATA)) < set(
-        compile_core.files_of(*compile_core.CORE)
-    )

@@ -16,17 +16,19 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from groupreplay.compiled_data import Annotations, annotated
+
 VARIABLE: Final = "GROUPREPLAY_COMPILED"
 OFF: Final = "0"
 
-RECIPE: Final = 1
+RECIPE: Final = 3
 """Goes up with every change of `compile_core.py` that makes another core of the same sources."""
 
 LIBRARY: Final = "groupreplay_core__mypyc"
@@ -143,9 +145,10 @@ class _Core:
     it, in a capsule; ctypes calls it, as otherwise a library of its own for every module would.
     """
 
-    def __init__(self, library: ModuleType, modules: Sequence[str]) -> None:
+    def __init__(self, library: ModuleType, modules: Mapping[str, Annotations]) -> None:
         import ctypes
 
+        self._modules = modules
         self._makers = {}
         pointer = ctypes.pythonapi.PyCapsule_GetPointer
         pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
@@ -163,7 +166,8 @@ class _Core:
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """A whole module: mypyc's function runs it too."""
-        made: ModuleType = self._makers[spec.name]()
+        with annotated(self._modules):
+            made: ModuleType = self._makers[spec.name]()
         return made
 
     def exec_module(self, module: ModuleType) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import fields
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_events_are_the_members_that_came_and_went(recorded: RecordedGroup) -> N
 
 
 def vars_of(chain: Churn) -> dict[str, object]:
-    return {name: getattr(chain, name) for name in Churn.__slots__}
+    return {each.name: getattr(chain, each.name) for each in fields(chain)}
 
 
 def test_a_chain_is_cut_when_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,7 @@ def _modified_utf8(raw: bytes) -> str:
     while pos < len(raw):
         lead = raw[pos]
         size = 1 if lead < 0x80 else 2 if lead >> 5 == 0b110 else 3 if lead >> 4 == 0b1110 else 0
-        more = raw[pos + 1 : pos + size]
+        more = raw[pos + 1 : pos + max(size, 1)]  # compiled, no slice may end before it begins
         if len(more) != size - 1 or any(byte >> 6 != 0b10 for byte in more):
             raise Malformed("a text is no modified UTF-8")
         unit = lead & (0x7F, 0x1F, 0x0F)[size - 1]
