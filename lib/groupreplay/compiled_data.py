@@ -29,11 +29,11 @@ def annotated(modules: Mapping[str, Annotations]) -> Iterator[None]:
         if annotations is None:
             return before(cls, **options)
         cls.__annotations__ = dict(annotations)
-        made = before(cls, **options | {"slots": False})
+        made: Any = before(cls, **options | {"slots": False})
         made.__reduce__ = _reduce
         return made
 
-    before, dataclasses.dataclass = dataclasses.dataclass, dataclass  # type: ignore[assignment]
+    before, dataclasses.dataclass = dataclasses.dataclass, dataclass
     try:
         yield
     finally:
@@ -42,11 +42,11 @@ def annotated(modules: Mapping[str, Annotations]) -> Iterator[None]:
 
 def _reduce(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """For `copy` and `pickle`."""
-    cls = type(value)
+    cls: Any = type(value)
     return _made, (cls, *(getattr(value, name) for name in _names(cls)))
 
 
-def _made(cls: type[Any], *values: Any) -> Any:
+def _made(cls: Any, *values: Any) -> Any:
     """By its constructor, since mypyc makes none without one."""
     values_of = dict(zip(_names(cls), values, strict=True))
     later = {name: values_of.pop(name) for name in _later(cls)}
@@ -57,11 +57,11 @@ def _made(cls: type[Any], *values: Any) -> Any:
 
 
 @cache
-def _names(cls: type[Any]) -> tuple[str, ...]:
+def _names(cls: Any) -> tuple[str, ...]:
     return tuple(each.name for each in dataclasses.fields(cls))
 
 
 @cache
-def _later(cls: type[Any]) -> tuple[str, ...]:
+def _later(cls: Any) -> tuple[str, ...]:
     """What its constructor does not take."""
     return tuple(each.name for each in dataclasses.fields(cls) if not each.init)
