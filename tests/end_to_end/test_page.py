@@ -110,18 +110,6 @@ def test_applications_of_kafka_streams_are_those_of_the_summary(nights: Nights) 
     assert f"Learn a task{learners} member" in text
 
 
-def test_who_was_gone_and_what_waves_cost_are_on_the_page(
-    spark: SparkSession, nights: Nights
-) -> None:
-    address = show_group(spark, nights[0], "static-upgrade", 5)
-    page = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
-    text = Parsed(page).text
-    assert "Processes that were gone (3)" in text
-    assert "What waves would have cost under another protocol" in text
-    assert page.count('class="absent"') == 3 + 1, "in lanes, and in the key"
-    assert "Moves of the coordinator" not in text, "there was none"
-
-
 def test_a_rerun_changes_no_byte(spark: SparkSession, nights: Nights) -> None:
     before = pages(nights[0])
     build_reports(spark, nights[0], NEXT)
@@ -136,3 +124,15 @@ def test_any_group_is_shown_over_several_nights(spark: SparkSession, nights: Nig
     assert "The nights" in Parsed(shown).text
     with pytest.raises(ConfigError, match="nothing of a group 'nobody'"):
         show_group(spark, config, "nobody")
+
+
+def test_who_was_gone_and_what_waves_cost_are_on_the_page(
+    spark: SparkSession, nights: Nights
+) -> None:
+    address = show_group(spark, nights[0], "static-upgrade", 5)
+    page = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
+    text = Parsed(page).text
+    assert "Processes that were gone (3)" in text
+    assert "What waves would have cost under another protocol" in text
+    assert page.count('class="absent"') == 3 + 1, "in lanes, and in the key"
+    assert "Moves of the coordinator" not in text, "there was none"

@@ -175,7 +175,7 @@ def _what_if_table(life: GroupLife) -> Safe:
         f"What waves would have cost under another protocol ({w.n(len(ordered))})",
         [
             th("Wave of"),
-            th("Had the group been"),
+            th("Had the group been", "g"),
             th("Rebalances", "r p2"),
             th("Partitions stopped", "r p2"),
             th("For about", "r"),
@@ -198,7 +198,7 @@ def _what_if_row(each: PricedWave) -> Safe:
     return el(
         "tr",
         td(moment(each.started_at_ms), "", each.started_at_ms),
-        td(el("span", scenario, title=each.scenario)),
+        td(el("span", scenario, title=each.scenario), "g"),
         td(_count(each.rebalances), "r p2", each.rebalances or 0),
         td(_count(each.stopped_partitions), "r p2", each.stopped_partitions or 0),
         td(w.lasted(each.mid_ms), "r", each.mid_ms or 0),

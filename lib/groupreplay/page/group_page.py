@@ -167,6 +167,13 @@ def _timeline_section(life: GroupLife, drawn: Timeline) -> Safe:
     return section("timeline", title, lead, _key(life), tools, *drawn.drawn, live_line(), *notes)
 
 
+_GONE = (
+    ("absent", "gone, absorbed"),
+    ("absent lost", "gone, not absorbed"),
+    ("absent open", "gone, its end not seen"),
+)
+
+
 def _key(life: GroupLife) -> Safe:
     """What marks mean: those that are on this page."""
     states = {each.state for each in life.spans}
@@ -190,9 +197,7 @@ def _key(life: GroupLife) -> Safe:
             [_swatch(1, 16, "sp waits p-consumer")],
         ),
         (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
-        ("absent" in absences, "gone, absorbed", [_swatch(7, 3, "absent")]),
-        ("absent lost" in absences, "gone, not absorbed", [_swatch(7, 3, "absent lost")]),
-        ("absent open" in absences, "gone, its end not seen", [_swatch(7, 3, "absent open")]),
+        *[(looks in absences, words, [_swatch(7, 3, looks)]) for looks, words in _GONE],
         (
             bool(life.stuck),
             "stuck",
