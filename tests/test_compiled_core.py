@@ -95,7 +95,7 @@ def test_a_core_is_loaded_where_sources_and_python_are_its_own(
 def test_who_asks_from_a_bundle_gets_the_digest_of_the_same_sources(tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.zip"
     with ZipFile(bundle, "w") as out:
-        for path in ("__init__.py", "compiled_core.py", *SOURCES):
+        for path in ("__init__.py", "compiled_core.py", "compiled_data.py", *SOURCES):
             out.write(LIB / "groupreplay" / path, f"groupreplay/{path}")
     asks = (
         "from groupreplay import compiled_core as c; print(c.__file__,"
