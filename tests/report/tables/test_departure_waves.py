@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from groupreplay.config.model import BrokersConfig, WavesConfig
-from groupreplay.evidence.evidence_facts import Contact, Departure, Rejoin
+from groupreplay.evidence.evidence_facts import BrokerSetting, Contact, Departure, Rejoin
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.joins.context import ReportContext
@@ -336,6 +336,22 @@ def test_a_member_that_is_told_and_goes_stopped_when_it_was_told(
     assert {name: row.est_ms for name, row in found.items()} == {
         name: est_ms for name, (_, est_ms) in GONE.items()
     }
+
+
+def test_a_session_is_as_long_as_brokers_printed_it(
+    spark: SparkSession, stage: Stage, context: ReportContext
+) -> None:
+    """consumer-4.3 has 12 s, with a heartbeat every 2 s; Kafka's defaults are 45 and 5 s."""
+    gone = by_hand(("G", 0, "a", "/h"), silences_ms=[11_000])
+    assert one(stage, context, gone).ends == {"LEFT": 1}
+    printed = [
+        each for each in recorded_evidence("consumer-4.3") if isinstance(each, BrokerSetting)
+    ]
+    lines = frame_of(spark, EVIDENCE, printed)
+    context = replace(context, evidence=lines, evidence_tonight=lines)
+    assert one(stage, context, gone).ends == {"EXPIRED": 1}
+    configured = replace(context, brokers=BrokersConfig(session_timeout_ms=45_000))
+    assert one(stage, configured, gone).ends == {"LEFT": 1}
 
 
 def test_rows_have_the_columns_of_the_schema(

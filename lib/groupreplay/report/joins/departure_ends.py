@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
-from groupreplay.report.joins.broker_defaults import heartbeat_ms, session_timeout_ms
+from groupreplay.report.joins.broker_settings import HEARTBEAT_MS, SESSION_MS, with_brokers
 from groupreplay.report.joins.contacts import with_contact
 from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import EXACT, with_departure
@@ -56,7 +56,7 @@ def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
     is_gone = sf.col("member_id").isNotNull()
     told = with_departure(each, context.evidence, is_gone, since, ended, None)
     heard = with_contact(told, context, ended - MAX_CHAIN_GAP_MS, ended)
-    asked = with_told(heard, context, ended)
+    asked = with_brokers(with_told(heard, context, ended), context)
     end = sf.when(is_gone, _end(context)).cast(_END_TYPE)
     return (
         asked.withColumn("_end", end)
@@ -96,9 +96,9 @@ def _gave_up_polling(detail: Column) -> Column:
 def _by_silence(context: ReportContext) -> Column:
     silence = sf.col("_gone.gone_silences_ms")
     own = sf.col("_gone.gone_sessions_ms") - context.brokers.classic_heartbeat_ms
-    usual = session_timeout_ms(context) - heartbeat_ms(context) - SESSION_SLACK_MS
+    usual = sf.col(SESSION_MS) - sf.col(HEARTBEAT_MS) - SESSION_SLACK_MS
     session = sf.when(
-        sf.col("_gone.gone_protocols") == "classic", sf.coalesce(own, sf.lit(usual))
+        sf.col("_gone.gone_protocols") == "classic", sf.coalesce(own, usual)
     ).otherwise(usual)
     return (
         sf.when(silence.isNull(), UNKNOWN)
