@@ -36,7 +36,12 @@ time.tzset()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that need Spark or run whole jobs, so that no test has to be marked by hand."""
+    from groupreplay.compiled_core import running
+
+    core = running()
     for item in items:
+        if core.startswith("compiled") and item.get_closest_marker("interpreted"):
+            item.add_marker(pytest.mark.skip(reason=f"the core is {core}"))
         if item.path.relative_to(TESTS).parts[0] in WHOLE:
             item.add_marker(pytest.mark.whole)
         if "spark" in getattr(item, "fixturenames", ()):

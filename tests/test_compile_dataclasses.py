@@ -95,6 +95,7 @@ def _parameters(of: Any) -> list[tuple[str, Any, bool]]:
     return [(p.name, p.kind, p.default is p.empty) for p in found if p.name != "self"]
 
 
+@pytest.mark.interpreted
 def test_constructors_of_the_core_take_what_its_classes_take() -> None:
     compared = 0
     for path, text in _written().items():

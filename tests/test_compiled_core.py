@@ -73,6 +73,7 @@ def test_scenarios_hold_compiled(core: Path) -> None:
     assert " passed" in said.splitlines()[-1]
 
 
+@pytest.mark.interpreted
 def test_a_core_is_loaded_where_sources_and_python_are_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -229,7 +229,8 @@ def contacts(rows: list[dict[str, Any]]) -> list[Any]:
     found: list[Any] = []
     open_runs: dict[str, ContactRun] = {}
     for row in sorted(of_kind(rows, "line"), key=lambda row: row["position"]):
-        event = LogEvent(**{name: row[name] for name in EVENT_FIELDS})
+        fields = {name: row[name] for name in EVENT_FIELDS}
+        event = LogEvent(**fields | {"member_ids": tuple(fields["member_ids"] or ())})
         if row["line"] is not None:
             found.append(
                 (row["position"], row["event"], row["member_id"], row["error_code"], row["at_ms"])

@@ -14,6 +14,8 @@ from groupreplay.replay.group_replay import GroupReplay
 from tests.support.building import NAMES, Log
 from tests.support.recordings import group
 
+pytestmark = pytest.mark.interpreted
+
 
 class Heard(Listener):
     """Keeps what it is told, and charges each transition to its release."""

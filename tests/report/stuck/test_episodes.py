@@ -8,6 +8,8 @@ import re
 from dataclasses import fields, replace
 from pathlib import Path
 
+import pytest
+
 from groupreplay.config.model import GroupThresholds, Thresholds
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.replay.facts import Chain, GroupSnapshot, Stall
@@ -38,6 +40,7 @@ AT_ONCE = {
 """Thresholds of what was wrong from its first moment on."""
 
 
+@pytest.mark.interpreted
 def test_every_reason_of_the_facts_has_a_threshold() -> None:
     streams = (Path(__file__).parents[3] / "docs" / "streams.md").read_text(encoding="utf-8")
     named = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", f"{Stall.__doc__} {Chain.__doc__}")) - {
