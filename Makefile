@@ -21,9 +21,10 @@ KAFKA_JARS := .cache/kafka-jars/.resolved
 CLASSES := .cache/classes.jsa
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+UNIT := 'not spark and not whole and not broker and not long and not soak'
 CHECKED := lib jobs tests setup.py compile_core.py compile_dataclasses.py
 
-.PHONY: help setup compiled kafka-jars lint types unit spark test browser demo screenshots bench soak rebuild clean
+.PHONY: help setup compiled kafka-jars lint types unit unit-compiled spark test browser demo screenshots bench soak rebuild clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-16s %s\n", $$1, $$2}'
@@ -85,12 +86,16 @@ types: $(VENV)  ## types alone
 	@.venv/bin/mypy
 
 unit: $(VENV)  ## the tests that need neither Spark nor a broker, but for the longest: under a minute
-	@$(PYTEST) -m 'not spark and not whole and not broker and not long and not soak'
+	@$(PYTEST) -m $(UNIT)
+
+unit-compiled: $(VENV)  ## the same on the compiled core, where one can be compiled
+	@said="$$(.venv/bin/python compile_core.py)" || { echo "$$said"; exit 1; }; echo "$$said"; \
+	    case "$$said" in "not compiled"*) ;; *) GROUPREPLAY_COMPILED=1 $(PYTEST) -m $(UNIT) ;; esac
 
 spark: setup kafka-jars  ## the tests that need a Spark session, but run no whole job
 	@$(PYTEST) -m 'spark and not whole and not broker and not soak'
 
-test: setup kafka-jars lint  ## lint, types, import contracts and every test
+test: setup kafka-jars lint unit-compiled  ## lint, types, import contracts and every test, those of make unit on both cores
 	@$(PYTEST)
 
 browser: setup  ## the tests of pages in a real browser, which has to be there (apt-get install chromium)

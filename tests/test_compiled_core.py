@@ -93,6 +93,11 @@ def test_a_core_is_loaded_where_sources_and_python_are_its_own(
         assert not [each for each in sys.meta_path if isinstance(each, compiled_core._Core)]
 
 
+def test_the_suite_runs_the_core_that_it_was_asked_for() -> None:
+    asked = os.environ[compiled_core.VARIABLE] != "0"
+    assert compiled_core.running().startswith("compiled") is asked, compiled_core.running()
+
+
 def test_who_asks_from_a_bundle_gets_the_digest_of_the_same_sources(tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.zip"
     with ZipFile(bundle, "w") as out:
