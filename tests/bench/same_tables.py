@@ -30,6 +30,7 @@ OF_A_RUN = {
     "runs": {
         "run_id", "started_at", "ended_at", "holder", "renewed_at", "code_version", "config_hash",
         "plan", "table_versions", "timings", "config", "digest", "digest_final",
+        "core",
     }
 }  # fmt: skip
 
