@@ -19,19 +19,24 @@ VENV := .venv/.installed
 JARS := .cache/jars/.resolved
 KAFKA_JARS := .cache/kafka-jars/.resolved
 CLASSES := .cache/classes.jsa
+READY := $(VENV) $(JARS) $(CLASSES)
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 UNIT := 'not spark and not whole and not broker and not long and not soak'
 CHECKED := lib jobs tests setup.py compile_core.py compile_dataclasses.py
 
-.PHONY: help setup compiled kafka-jars lint types unit unit-compiled spark test browser demo screenshots bench soak rebuild clean
+.PHONY: help setup core compiled kafka-jars lint types unit unit-compiled spark test browser demo screenshots bench soak rebuild clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/make \1@\2/p' Makefile | awk -F@ '{printf "%-16s %s\n", $$1, $$2}'
 
-setup: $(VENV) $(JARS) $(CLASSES)  ## make .venv, fetch the two Delta jars and archive Java's classes, once; everything else does this by itself
+setup: $(READY) core  ## make .venv, fetch the two Delta jars, archive Java's classes and compile the pure core, once; everything else does this by itself
 
-compiled: $(VENV)  ## compile the pure core to machine code for this checkout, and pack it for executors (--archives of Spark) and as a wheel, into dist/
+# Without a C compiler, or where compiling fails, this says so in a line, and the sources run as they are.
+core: $(READY)
+	@.venv/bin/python compile_core.py --setup
+
+compiled: $(VENV)  ## pack the compiled core for executors (--archives of Spark) and as a wheel, into dist/
 	@.venv/bin/python compile_core.py --archive
 
 $(VENV): setup.py constraints.txt
@@ -92,7 +97,7 @@ unit-compiled: $(VENV)  ## the same on the compiled core, where one can be compi
 	@said="$$(.venv/bin/python compile_core.py)" || { echo "$$said"; exit 1; }; echo "$$said"; \
 	    case "$$said" in "not compiled"*) ;; *) GROUPREPLAY_COMPILED=1 $(PYTEST) -m $(UNIT) ;; esac
 
-spark: setup kafka-jars  ## the tests that need a Spark session, but run no whole job
+spark: $(READY) kafka-jars  ## the tests that need a Spark session, but run no whole job
 	@$(PYTEST) -m 'spark and not whole and not broker and not soak'
 
 test: setup kafka-jars lint unit-compiled  ## lint, types, import contracts and every test, those of make unit on both cores
@@ -110,10 +115,14 @@ demo: setup  ## the main job on the recordings of tests/recordings, and three qu
 	@./spark-submit.sh query_tables --config conf/demo.yaml
 	@echo "The page of the night: file://$(CURDIR)/.cache/demo/_report/demo/index.html"
 
-bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=2000000 KIND=steady); PEER=1 times Kafka's own tool beside it
+bench: setup  ## speed, memory and the cost over months (NIGHTS=30 RECORDS=2000000 KIND=steady); PEER=1 times Kafka's own tool beside it; CLUSTER=1 instead: executors of 1, 2 and 4 cores
+ifdef CLUSTER
+	@$(IN_VENV) .venv/bin/python -m tests.bench.cluster --case churn --case skew $(if $(RECORDS),--records $(RECORDS))
+else
 	@$(IN_VENV) .venv/bin/python -m tests.bench.run $(if $(PEER),--peer)
 	@$(IN_VENV) .venv/bin/python -m tests.bench.text_logs
 	@$(IN_VENV) .venv/bin/python -m tests.bench.nights $(if $(NIGHTS),--nights $(NIGHTS)) $(if $(RECORDS),--records $(RECORDS)) $(if $(KIND),--kind $(KIND))
+endif
 
 soak: setup kafka-jars  ## what takes longer than the suite may, and new seeds of simulated coordinators
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak

@@ -1,10 +1,11 @@
-"""Compiles the pure core by mypyc, from its own sources: `make compiled` runs this.
+"""Compiles the pure core by mypyc, from its own sources: `make setup` and `make compiled` run this.
 
 It makes `.cache/compiled/NAME`, which `groupreplay.compiled_core` loads, and says what it did in
 one line. Where a C compiler or Python's headers are missing, the line says so: then everything runs
 as it is.
 
     python compile_core.py             compiles, unless that core is there
+    python compile_core.py --setup     the same within three minutes; ends well whatever comes of it
     python compile_core.py --archive   also packs it for Spark's --archives, and a wheel, into dist/
 """
 
@@ -15,6 +16,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -27,7 +29,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, Final
 
-from compile_dataclasses import annotations_of, with_constructors
+from compile_dataclasses import annotations_of, with_constructors, with_fields_passed
 
 ROOT: Final = Path(__file__).resolve().parent
 LIB: Final = ROOT / "lib"
@@ -40,8 +42,16 @@ DIST: Final = ROOT / "dist"
 CORE: Final = ("limits.py", "state_codec.py", "records", "wire", "replay", "evidence")
 """What is pure: its sources decide whether a compiled core is that of a package."""
 
-OPTIMIZATION: Final = "1"
-"""A minute and a half of CPU time."""
+OPTIMIZATION: Final = "2"
+"""Two minutes and a quarter of CPU time, 50 s more than 1 takes, for a twentieth of the speed."""
+
+SETUP_S: Final = 180
+"""So long `make setup` waits for a core. What was compiled by then is kept for another time."""
+
+GIVEN_UP: Final = ROOT / ".cache/mypyc/given-up"
+"""Which core `make setup` could not make, and why: it does not try that one again."""
+
+AS_IT_IS: Final = "everything works as it is, only slower"
 
 KEPT_CORES: Final = 3
 """Cores of earlier sources that stay in `.cache/compiled`: who goes back to them need not wait."""
@@ -50,10 +60,14 @@ KEPT_CORES: Final = 3
 def main(arguments: list[str]) -> int:
     sys.path.insert(0, str(LIB))
     os.environ["GROUPREPLAY_COMPILED"] = "0"  # this process needs the names alone
+    is_setup = "--setup" in arguments
     why = missing()
     if why:
-        print(f"not compiled: {why}; everything works as it is, only slower")
-        return 1 if arguments else 0
+        print(f"not compiled: {why}; {AS_IT_IS}")
+        return 1 if arguments and not is_setup else 0
+    if is_setup:
+        _set_up(SETUP_S)
+        return 0
     began = time.monotonic()
     place, is_new = _compiled()
     seconds = time.monotonic() - began
@@ -62,6 +76,52 @@ def main(arguments: list[str]) -> int:
     if "--archive" in arguments:
         _pack(place)
     return 0
+
+
+def _set_up(at_most_s: float) -> None:
+    """Compiles in a process of its own, which can be ended with all that it started, and says how
+    that went in one line; nothing where there is nothing to do.
+    """
+    place = _place()
+    if _is_whole(place):
+        os.utime(place)
+        return
+    if GIVEN_UP.exists():
+        name, _, why = GIVEN_UP.read_text(encoding="utf-8").partition("\n")
+        if name == place.name:
+            print(f"not compiled: {why}; make compiled tries again")
+            return
+    print(f"compiling the pure core, for at most {at_most_s:.0f} s: ", end="", flush=True)
+    began = time.monotonic()
+    why = _tried(at_most_s)
+    if not why:
+        print(f"done in {time.monotonic() - began:.0f} s")
+        return
+    print(f"{why}; {AS_IT_IS}")
+    GIVEN_UP.parent.mkdir(parents=True, exist_ok=True)
+    GIVEN_UP.write_text(f"{place.name}\n{why}", encoding="utf-8")
+
+
+def _tried(at_most_s: float) -> str:
+    """Why compiling did not work; "" where it did."""
+    log = ROOT / ".cache/compile.log"
+    log.parent.mkdir(exist_ok=True)
+    with log.open("w", encoding="utf-8") as out:
+        process = subprocess.Popen(
+            [sys.executable, __file__], stdout=out, stderr=out, start_new_session=True
+        )
+        try:
+            status = process.wait(at_most_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            for left in CORES.glob(".making-*"):
+                shutil.rmtree(left, ignore_errors=True)
+            return f"it takes longer than {at_most_s:.0f} s"
+    if status:
+        return f"it failed, {log.relative_to(ROOT)} says why"
+    log.unlink()
+    return ""
 
 
 def missing() -> str:
@@ -90,14 +150,32 @@ def files_of(*parts: str) -> list[str]:
     return sorted(str(each.relative_to(PACKAGE)) for each in found if each.name != "__init__.py")
 
 
+def _place() -> Path:
+    """Of the core of these sources, for this Python and machine."""
+    from groupreplay.compiled_core import core_name
+
+    return CORES / core_name(_digest(files_of(*CORE)))
+
+
+def _digest(sources: list[str]) -> str:
+    from groupreplay.compiled_core import digest_of
+
+    return digest_of((path, (PACKAGE / path).read_bytes()) for path in sources)
+
+
+def _is_whole(place: Path) -> bool:
+    from groupreplay.compiled_core import CONTENTS
+
+    return (place / CONTENTS).exists()
+
+
 def _compiled() -> tuple[Path, bool]:
-    """The core of these sources, for this Python and machine; and whether it was made now."""
-    from groupreplay.compiled_core import CONTENTS, core_name, digest_of
+    """The core of these sources; and whether it was made now."""
+    from groupreplay.compiled_core import CONTENTS
 
     sources = files_of(*CORE)
-    digest = digest_of((path, (PACKAGE / path).read_bytes()) for path in sources)
-    place = CORES / core_name(digest)
-    if (place / CONTENTS).exists():
+    digest, place = _digest(sources), _place()
+    if _is_whole(place):
         os.utime(place)
         return place, False
     CORES.mkdir(parents=True, exist_ok=True)
@@ -175,14 +253,16 @@ def _make(files: list[str], making: Path, made: Path) -> None:
 
 
 def _staged(files: list[str]) -> Path:
-    """The package as mypyc is given it: with the constructors of its dataclasses written down. What
-    is the same as before is left, so that mypy need not read it again.
+    """The package as mypyc is given it: with the constructors of its dataclasses written down, and
+    with their fields named where they are called. What is the same as before is left, so that mypy
+    need not read it again.
     """
     sources = {path: (PACKAGE / path).read_text(encoding="utf-8") for path in files}
     folders = {parent for file in files for parent in Path(file).parents}
     inits = {str(each / "__init__.py"): "" for each in folders}
     staged = STAGED / PACKAGE.name
-    texts = {staged / path: text for path, text in (with_constructors(sources) | inits).items()}
+    written = with_constructors(with_fields_passed(sources))
+    texts = {staged / path: text for path, text in (written | inits).items()}
     for old in set(staged.rglob("*.py")) - texts.keys():
         old.unlink()
     for path, text in texts.items():
@@ -222,14 +302,20 @@ def _pack(place: Path) -> None:
     with tarfile.open(made := archive.with_suffix(".making"), "w:gz") as out:
         out.add(place, place.name)
     made.replace(archive)  # whole or not at all: a run may be about to take it
+    pack_wheel(place, DIST)
+    print(f"packed {archive.relative_to(ROOT)}, and a wheel beside it")
+
+
+def pack_wheel(place: Path, into: Path) -> None:
+    """The package with this core in it, by the setuptools that mypyc needs anyway."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("setup.py", "lib", "schemas", "conf", "README.md", "LICENSE"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             copy(ROOT / name, Path(folder) / name)
         shutil.copytree(place, Path(folder) / "lib/groupreplay/_compiled" / place.name)
-        wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]
-        subprocess.run([*wheel, str(DIST), folder], check=True)
-    print(f"packed {archive.relative_to(ROOT)}, and a wheel beside it")
+        wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+        wheel += ["--no-build-isolation", "--wheel-dir", str(into)]
+        subprocess.run([*wheel, folder], check=True)
 
 
 if __name__ == "__main__":

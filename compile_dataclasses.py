@@ -5,6 +5,9 @@ It keeps of an annotation the outermost class alone: `annotations_of` is what th
 set one field after the other by name: `with_constructors` writes each down, as `dataclasses` would,
 so that it is compiled too. A constructor takes the empty line behind its class, so that every other
 line keeps its number.
+
+A call with `**life.place` makes a dict and has Python take it apart again: where a property is no
+more than such a dict of fields, `with_fields_passed` names the fields in the call itself.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _BUILTINS: Final = frozenset(dir(builtins))
+POST_INIT: Final = "__post_init__"
 
 
 @dataclass
@@ -32,12 +36,15 @@ class Field:
 @dataclass
 class DataClass:
     """fields: None where it has what no constructor is written down for: a class that is not of the
-    core, `init=False`, `__post_init__` or a constructor of its own, or that is frozen.
+    core, `init=False` and nothing that sets such a field later, a constructor of its own, or that
+    is frozen.
+    has_post_init: `__post_init__` is called when the fields are set, and sets the others.
     """
 
     name: str
     last_line: int
     is_kw_only: bool
+    has_post_init: bool
     fields: list[Field] | None
 
 
@@ -88,15 +95,20 @@ def _annotated(of: ast.ClassDef) -> Iterable[tuple[str, str, ast.expr | None]]:
 def _data_class(of: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> DataClass:
     options = _decorator(of) or {}
     last_line = of.end_lineno or of.lineno
-    return DataClass(of.name, last_line, options.get("kw_only", False), _fields(of, classes))
+    is_kw_only, has_post_init = options.get("kw_only", False), POST_INIT in _methods(of)
+    return DataClass(of.name, last_line, is_kw_only, has_post_init, _fields(of, classes))
+
+
+def _methods(of: ast.ClassDef) -> set[str]:
+    return {each.name for each in of.body if isinstance(each, ast.FunctionDef)}
 
 
 def _fields(of: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[Field] | None:
     options = _decorator(of) or {}
-    methods = {each.name for each in of.body if isinstance(each, ast.FunctionDef)}
+    methods = _methods(of)
     if options.get("frozen") or not options.get("init", True):
         return None
-    if methods & {"__init__", "__post_init__"} or len(of.bases) > 1:
+    if "__init__" in methods or len(of.bases) > 1 or (POST_INIT in methods and of.bases):
         return None
     found: list[Field] = []
     for base in of.bases:
@@ -104,15 +116,22 @@ def _fields(of: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[Field
         inherited = _fields(known, classes) if known is not None else None
         if known is None or inherited is None or _decorator(known) != options:
             return None
+        if POST_INIT in _methods(known):
+            return None
         found += [_inherited(each) for each in inherited]
     for name, hint, value in _annotated(of):
-        if hint.startswith("ClassVar"):
+        if hint.startswith("ClassVar") or (POST_INIT in methods and _is_set_later(value)):
             continue
         field = _field(name, hint, value)
         if field is None:
             return None
         found.append(field)
     return found if all(_is_known(each) for each in found) else None
+
+
+def _is_set_later(value: ast.expr | None) -> bool:
+    """Whether a field is `field(init=False)`."""
+    return value is not None and ast.unparse(value) == "field(init=False)"
 
 
 def _inherited(field: Field) -> Field:
@@ -160,6 +179,7 @@ def _written(source: str, classes: list[DataClass]) -> str:
 def _constructor(of: DataClass, fields: list[Field]) -> str:
     told = ["self", *(["*"] if of.is_kw_only else []), *map(_parameter, fields)]
     sets = "; ".join(f"self.{each.name} = {_value(each)}" for each in fields)
+    sets += f"; self.{POST_INIT}()" if of.has_post_init else ""
     return f"    def __init__({', '.join(told)}) -> None: {sets}"
 
 
@@ -173,3 +193,64 @@ def _value(field: Field) -> str:
     if not field.factory:
         return field.name
     return f"{field.factory}() if {field.name} is ... else {field.name}"
+
+
+# ------------------------------------------------------------ calls
+
+Described = Mapping[str, Mapping[str, str]]
+"""Property that is a dict of fields -> key -> field."""
+
+
+def with_fields_passed(sources: Mapping[str, str]) -> dict[str, str]:
+    """Of modules by path. Every line keeps its number."""
+    trees = {path: ast.parse(text) for path, text in sources.items()}
+    described = _described(tree for tree in trees.values())
+    return {path: _passed(sources[path], tree, described) for path, tree in trees.items()}
+
+
+def _described(trees: Iterable[ast.Module]) -> Described:
+    """Without names that several classes have: a call does not show whose they are."""
+    found: dict[str, dict[str, str]] = {}
+    members: list[str] = []
+    for of in (each for tree in trees for each in tree.body if isinstance(each, ast.ClassDef)):
+        members += [*_methods(of), *(name for name, _, _ in _annotated(of))]
+        for method in of.body:
+            if isinstance(method, ast.FunctionDef) and (fields := _dict_of(method)):
+                found[method.name] = fields
+    return {name: fields for name, fields in found.items() if members.count(name) == 1}
+
+
+def _dict_of(method: ast.FunctionDef) -> dict[str, str]:
+    """{} of one that is more than a dict of fields."""
+    last = method.body[-1]
+    is_short = len(method.body) == 1 + (ast.get_docstring(method) is not None)
+    is_property = [ast.unparse(each) for each in method.decorator_list] == ["property"]
+    if not (is_short and is_property and isinstance(last, ast.Return)):
+        return {}
+    if not isinstance(last.value, ast.Dict):
+        return {}
+    keys, values = last.value.keys, last.value.values
+    told = {ast.literal_eval(k): v for k, v in zip(keys, values, strict=True) if k is not None}
+    fields = [each for each in values if isinstance(each, ast.Attribute)]
+    if len(fields) < len(keys) or any(ast.unparse(each.value) != "self" for each in fields):
+        return {}
+    return {key: field.attr for key, field in zip(told, fields, strict=True)}
+
+
+def _passed(source: str, tree: ast.Module, described: Described) -> str:
+    lines = [line.encode() for line in source.split("\n")]
+    spread = [
+        (each, each.value)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        for each in call.keywords
+        if each.arg is None and isinstance(each.value, ast.Attribute)
+    ]
+    for each, value in sorted(spread, key=lambda found: -found[0].col_offset):
+        whose = ast.unparse(value.value)
+        if value.attr in described and whose.replace(".", "").isidentifier():
+            passed = ", ".join(f"{k}={whose}.{f}" for k, f in described[value.attr].items())
+            line = lines[each.lineno - 1]
+            before, after = line[: each.col_offset], line[each.end_col_offset :]
+            lines[each.lineno - 1] = before + passed.encode() + after
+    return b"\n".join(lines).decode()

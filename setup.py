@@ -39,7 +39,7 @@ setup(
             *("py.typed", "_schemas/*.sql", "_schemas/views/*.sql", "_base.yaml"),
             "_compiled/*/*",
         ],
-        "groupreplay.page": ["*.css", "*.js"],
+        "groupreplay.page.drawing": ["*.css", "*.js"],
     },
     install_requires=["pyyaml>=6", "google-crc32c>=1.5"],
     extras_require={
@@ -67,8 +67,9 @@ setup(
             "pytest>=8.3",
             "pytest-xdist>=3.8",
             "ruff>=0.11",
-            # `make compiled`: mypyc compiles C by its distutils, which Python 3.12 no longer has.
-            "setuptools>=65.5",
+            # mypyc compiles C by its distutils, which Python 3.12 no longer has; `make compiled`
+            # packs a wheel by it.
+            "setuptools>=70.1",
             "types-PyYAML>=6",
         ],
     },

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 import sys
 from functools import cache
 from importlib import import_module
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, get_type_hints
 import pytest
 
 import compile_core
-from compile_dataclasses import annotations_of, with_constructors
+from compile_dataclasses import annotations_of, with_constructors, with_fields_passed
 from groupreplay.compiled_data import annotated
 
 MODULE = '''
@@ -155,3 +156,82 @@ def test_a_class_gets_its_annotations_back_while_its_module_is_made() -> None:
 
 def _other() -> Any:
     return type("Other", (), {"__module__": __name__, "__annotations__": {"at": int}, "at": 0})
+
+
+SPREAD = '''
+from dataclasses import dataclass
+
+
+@dataclass
+class Owner:
+    name: str
+    place_id: int
+
+    @property
+    def place(self) -> dict[str, object]:
+        """Whose it is."""
+        return {"group_id": self.name, "incarnation": self.place_id}
+
+    @property
+    def told(self) -> dict[str, object]:
+        return {"told": [self.name]}
+
+
+def row(**fields: object) -> dict[str, object]:
+    return fields
+
+
+def made(owner: Owner, owners: list[Owner]) -> list[dict[str, object]]:
+    return [
+        row(**owner.place, at=1),
+        row(a="é", **owner.place, at=2), row(**owner.told),
+        row(**owners[0].place),
+    ]
+'''
+
+
+def test_a_dict_of_fields_is_passed_by_its_fields() -> None:
+    written = with_fields_passed({"m.py": SPREAD})["m.py"]
+    assert "row(group_id=owner.name, incarnation=owner.place_id, at=1)" in written
+    assert 'row(a="é", group_id=owner.name, incarnation=owner.place_id, at=2)' in written
+    assert "row(**owner.told)" in written  # more than a field
+    assert "row(**owners[0].place)" in written  # would be asked for twice
+    assert len(written.split("\n")) == len(SPREAD.split("\n"))
+    before, after = _module(SPREAD), _module(written)
+    owner = ("g", 3)
+    told = [each.made(each.Owner(*owner), [each.Owner(*owner)]) for each in (before, after)]
+    assert told[0] == told[1]
+
+
+def test_a_name_that_two_classes_have_is_left() -> None:
+    other = "class Other:\n    def place(self) -> None: ...\n"
+    sources = {"m.py": SPREAD, "other.py": other}
+    assert with_fields_passed(sources) == sources
+
+
+def test_every_fact_of_the_core_is_made_by_its_fields() -> None:
+    spread = re.compile(r"\*\*[\w.]+\.(place|client)\b")
+    passed = with_fields_passed(SOURCES)
+    assert sum(len(spread.findall(text)) for text in SOURCES.values()) > 30
+    assert [path for path, text in passed.items() if spread.search(text)] == []
+
+
+POST = """
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Sum:
+    parts: list[int]
+    total: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.total = sum(self.parts)
+
+"""
+
+
+def test_what_is_set_later_is_set_by_the_constructor_that_is_written_down() -> None:
+    written = with_constructors({"m.py": POST})["m.py"]
+    assert "def __init__(self, parts: list[int]) -> None: self.parts = parts" in written
+    assert _module(written).Sum([1, 2]).total == 3

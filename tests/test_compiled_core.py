@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -112,16 +113,55 @@ def test_who_asks_from_a_bundle_gets_the_digest_of_the_same_sources(tmp_path: Pa
     assert said[1] == digest_of((path, _text(path)) for path in SOURCES)
 
 
-def test_a_core_that_does_not_fit_is_told_once_and_the_sources_run(tmp_path: Path) -> None:
-    place = tmp_path / "0123-cpython-39-plan9-vax"
-    place.mkdir()
-    (place / CONTENTS).write_text("{}", encoding="utf-8")
+def test_where_no_core_fits_the_sources_run(tmp_path: Path) -> None:
+    """Of several that were left by earlier sources, the newest is named."""
+    stale = {"sources": SOURCES, "digest": "0" * 64, "modules": {}}
+    for name, contents in (
+        ("0123-cpython-39-plan9-vax", {}),
+        (core_name("1" * 16), stale),
+        (core_name("2" * 16), stale),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / CONTENTS).write_text(json.dumps(contents), encoding="utf-8")
+        age = int(name[:4])
+        os.utime(tmp_path / name, (age, age))
     cut_off = tmp_path / "library"  # far from the cores of this checkout
     (cut_off / "lib").mkdir(parents=True)
     (cut_off / "lib/groupreplay").symlink_to(LIB / "groupreplay")
-    asks = "import groupreplay.limits as m; from groupreplay import compiled_core as c; print(m.__file__, c.running())"
+    asks = "import groupreplay.limits as m; from groupreplay import compiled_core as c; print(m.__file__, c.running(), c.passed_over())"
     said = _run(str(tmp_path), "-c", asks, library=cut_off / "lib")
-    assert "limits.py interpreted: 0123-cpython-39-plan9-vax is for another Python" in said
+    assert f"limits.py interpreted: {core_name('2' * 16)} was made of other sources; 0123-" in said
+    assert "0123-cpython-39-plan9-vax is for another Python" in said
+    assert core_name("1" * 16) not in said
+    assert said.endswith(" True\n")
+    said = _run("0", "-c", asks, library=cut_off / "lib")
+    assert said.endswith("interpreted: GROUPREPLAY_COMPILED=0 False\n")
+
+
+@pytest.mark.whole
+def test_the_core_of_a_wheel_loads_where_nothing_else_is_installed(
+    core: Path, tmp_path: Path
+) -> None:
+    compile_core.pack_wheel(core, tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert sysconfig.get_platform().replace("-", "_").replace(".", "_") in wheel.name
+    python = tmp_path / "empty/bin/python"
+    install = ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    for command in (
+        [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "empty")],
+        [sys.executable, "-m", "pip", "--python", str(python), *install],
+    ):
+        subprocess.run(command, check=True)
+    asks = "import groupreplay.replay.group_replay as m; from groupreplay.compiled_core import running; print(running(), type(m.GroupReplay.replay).__name__)"
+    said = subprocess.run(
+        [python, "-I", "-c", asks],
+        cwd=tmp_path,
+        env={},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert said == f"compiled: {core.name} method_descriptor\n"
 
 
 def test_what_is_compiled_is_named_by_abi_and_platform() -> None:
