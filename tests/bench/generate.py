@@ -5,8 +5,9 @@ than any recording.
 
 * churn: the stories as they are, about a fifth of the records membership.     * steady: 99 %
   commits, of many groups in one batch, as in production.
-* small: groups of 20 records.     * one-group: one group of so many epochs.     * wide: one group
-  of so many members.
+* small: groups of 20 records.     * skew: churn, and a third of all records in one group.
+* zipf: churn of 50,000 groups whose sizes fall as their ranks rise, the k-th 1/k of the largest.
+* one-group: one group of so many epochs.     * wide: one group of so many members.
 
 Everything follows from the arguments: the same ones give the same bytes.
 """
@@ -24,7 +25,7 @@ import google_crc32c
 import numpy as np
 
 from tests.bench.coordinator import Coordinator, KeyValue
-from tests.bench.plans import Plan, Templates, mostly_commits, whole
+from tests.bench.plans import Ints, Plan, Templates, mostly_commits, whole
 from tests.bench.segments import Copy, SegmentWriter, write_partition
 from tests.bench.stories import (
     DAY_MS,
@@ -40,11 +41,17 @@ PARTITIONS = 50
 BEGAN_MS = 1_750_000_000_000
 RECORDINGS = ("churn-4.3", "consumer-4.3", "migration-4.3")
 SMALL_RECORDS = 20
+SKEW_SHARE = 1 / 3
+ZIPF_GROUPS = 50_000
+ZIPF_LEAST = 10
+"""Records of the smallest groups: with fewer a group hardly begins."""
 MEMBERSHIP_SHARE = {"steady": 0.01, "small": 0.3}
 DEFAULT_SIZE = {
     "churn": 2_000_000,
     "steady": 2_000_000,
     "small": 2_000_000,
+    "skew": 2_000_000,
+    "zipf": 2_000_000,
     "one-group": 250_000,
     "wide": 10_000,
 }
@@ -67,41 +74,105 @@ def partition_of(group_id: str, partitions: int = PARTITIONS) -> int:
     return (0 if signed == -(1 << 31) else abs(signed)) % partitions
 
 
-def generate(case: str, size: int, folder: Path, groups: int = DEFAULT_GROUPS) -> dict[str, int]:
+def groups_of(case: str) -> int:
+    """How many groups a log of a case has where nobody says so."""
+    return ZIPF_GROUPS if case == "zipf" else DEFAULT_GROUPS
+
+
+def generate(case: str, size: int, folder: Path, groups: int = 0) -> dict[str, int]:
     """Writes a case's segments below `folder`; returns its counts.
 
     size: records, epochs or members, as the case has it.
+    groups: 0: as many as the case usually has.
     """
+    groups = groups or groups_of(case)
     if case in ("one-group", "wide"):
         operations = one_group(size) if case == "one-group" else wide_group(size)
         return _write_operations(folder, f"bench-{case}", operations)
     if case == "small":
         groups = max(size // SMALL_RECORDS, 1)
-    return _write_copies(folder, case, size, groups)
+    if case in ("skew", "zipf"):
+        sizes = skewed(size, groups) if case == "skew" else zipf(size, groups)
+        return _write_copies(folder, groups, _Sized(sizes))
+    return _write_copies(folder, groups, _Alike(case, size // groups))
 
 
 # ---------------------------------------------------------------- copies of stories
 
 
-def _write_copies(folder: Path, case: str, records: int, groups: int) -> dict[str, int]:
-    stories, plans, templates = _plans(case, records // groups)
+class _Alike:
+    """Every copy of a story is the same."""
+
+    def __init__(self, case: str, records: int) -> None:
+        self._stories, self._plans, self.templates = _plans(case, records)
+
+    def __getitem__(self, number: int) -> tuple[Story, Plan]:
+        index = number % len(self._stories)
+        return self._stories[index], self._plans[index]
+
+
+class _Sized:
+    """Each group has a size of its own: its story as it is, life after life."""
+
+    def __init__(self, sizes: Ints) -> None:
+        self._stories = _stories()
+        self.templates = Templates(self._stories)
+        self._sizes = sizes
+        self._known: dict[tuple[int, int], Plan] = {}
+
+    def __getitem__(self, number: int) -> tuple[Story, Plan]:
+        index = number % len(self._stories)
+        key = (index, int(self._sizes[number]))
+        if key not in self._known:
+            first = int(self.templates.first[index])
+            self._known[key] = whole(self._stories[index], first, key[1])
+        return self._stories[index], self._known[key]
+
+
+def skewed(records: int, groups: int) -> Ints:
+    """One group with a third of all records, and others that share the rest."""
+    sizes = np.full(groups, max(int(records * (1 - SKEW_SHARE)) // max(groups - 1, 1), 1), np.int64)
+    sizes[0] = int(records * SKEW_SHARE)
+    return sizes
+
+
+def zipf(records: int, groups: int) -> Ints:
+    """Sizes by rank: the k-th has 1/k of the largest, and none fewer than ZIPF_LEAST. Raises
+    ValueError where there are too few records for that.
+    """
+    if records < 2 * ZIPF_LEAST * groups:
+        raise ValueError(f"{groups:,} groups of a Zipf need {2 * ZIPF_LEAST * groups:,} records")
+    ranks = np.arange(1, groups + 1)
+    low, high = 0.0, float(records)
+    while high - low > 1:
+        middle = (low + high) / 2
+        total = np.maximum(middle / ranks, ZIPF_LEAST).sum()
+        low, high = (middle, high) if total < records else (low, middle)
+    return np.maximum(low / ranks, ZIPF_LEAST).astype(np.int64)
+
+
+def _write_copies(folder: Path, groups: int, told: _Alike | _Sized) -> dict[str, int]:
     random = np.random.default_rng(groups)
     copies: list[list[Copy]] = [[] for _ in range(PARTITIONS)]
     for number in range(groups):
-        story, plan = stories[number % len(stories)], plans[number % len(plans)]
+        story, plan = told[number]
         began_ms = BEGAN_MS + int(random.integers(0, max(DAY_MS - int(plan.unit_at[-1]), 1)))
         copies[partition_of(story.group_id(number))].append(Copy(plan, began_ms, number))
     counts = {"records": 0, "commits": 0, "groups": groups, "batches": 0}
     for partition, members in enumerate(copies):
         if members:
-            counts["batches"] += write_partition(folder, partition, members, templates, random)
+            counts["batches"] += write_partition(folder, partition, members, told.templates, random)
             counts["records"] += sum(copy.plan.records for copy in members)
             counts["commits"] += sum(copy.plan.commits for copy in members)
     return counts
 
 
+def _stories() -> list[Story]:
+    return [story for name in RECORDINGS for story in read_stories(RECORDINGS_FOLDER / name)]
+
+
 def _plans(case: str, records: int) -> tuple[list[Story], list[Plan], Templates]:
-    stories = [story for name in RECORDINGS for story in read_stories(RECORDINGS_FOLDER / name)]
+    stories = _stories()
     templates = Templates(stories)
     plans: list[Plan | None]
     if case == "churn":
@@ -221,7 +292,7 @@ def main() -> None:
     parser.add_argument("case", choices=sorted(DEFAULT_SIZE))
     parser.add_argument("size", type=int, help="records; epochs (one-group); members (wide)")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--groups", type=int, default=DEFAULT_GROUPS)
+    parser.add_argument("--groups", type=int, default=0, help="instead of the usual number")
     arguments = parser.parse_args()
     began = time.monotonic()
     counts = generate(arguments.case, arguments.size, arguments.folder, arguments.groups)

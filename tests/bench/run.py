@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from tests.bench.generate import DEFAULT_GROUPS, generate
+from tests.bench.generate import generate, groups_of
 from tests.bench.peer import dump_seconds, kafka_jars
 from tests.bench.processes import JVM, WORKER, Sampler, Usage
 
@@ -40,6 +40,8 @@ SIZES = {
     "churn": (2_000_000, 10_000_000),
     "steady": (2_000_000, 10_000_000),
     "small": (2_000_000,),
+    "skew": (2_000_000,),
+    "zipf": (2_000_000,),
     "one-group": (250_000,),
     "wide": (10_000,),
 }
@@ -47,11 +49,13 @@ QUICK_SIZES = {
     "churn": (100_000, 300_000),
     "steady": (100_000, 300_000),
     "small": (100_000,),
+    "skew": (100_000,),
+    "zipf": (100_000,),
     "one-group": (5_000,),
     "wide": (500,),
 }
 QUICK_GROUPS = 250
-LARGE = ("churn", "steady", "small", "one-group")
+LARGE = ("churn", "steady", "small", "skew", "zipf", "one-group")
 """Cases of millions of records: they run with Java's second compiler, as docs/cluster.md says of
 large nights on one machine.
 """
@@ -82,7 +86,11 @@ class Measured:
 
 
 def segments(case: str, size: int, groups: int) -> tuple[Path, dict[str, int]]:
-    """The folder of a generated log and its counts; made where it is not there yet."""
+    """The folder of a generated log and its counts; made where it is not there yet.
+
+    groups: 0: as many as the case usually has.
+    """
+    groups = groups or groups_of(case)
     folder = CACHE / "logs" / f"{case}-{size}-{groups}"
     manifest = folder / "counts.json"
     if not manifest.exists():
@@ -92,9 +100,18 @@ def segments(case: str, size: int, groups: int) -> tuple[Path, dict[str, int]]:
     return folder, json.loads(manifest.read_text())
 
 
-def run_case(case: str, size: int, groups: int) -> Measured:
+def run_case(
+    case: str,
+    size: int,
+    groups: int,
+    settings: Mapping[str, str] | None = None,
+    root: int | None = None,
+) -> Measured:
     """Runs the job on one log from an empty warehouse. Raises CalledProcessError, with the job's
     last words printed, where it fails.
+
+    settings: properties of Spark, over those of a run on two cores of this machine.
+    root: the process below which all is counted; None: the job's own.
     """
     folder, counts = segments(case, size, groups)
     place = CACHE / "run"
@@ -108,7 +125,8 @@ def run_case(case: str, size: int, groups: int) -> Measured:
     )
     command = [str(HOME / "spark-submit.sh"), "run_nightly", "--config", str(config)]
     is_large = case in LARGE and size > TINY[1]
-    seconds, usage = run_process(command, place, SECOND_COMPILER if is_large else "")
+    java = SECOND_COMPILER if is_large else ""
+    seconds, usage = run_process(command, place, java, settings, root)
     shuffled, spilled = _shuffle(place / "events")
     run = _done(warehouse)
     log_bytes, written = (
@@ -140,7 +158,7 @@ def session_seconds() -> float:
     jars = [str(path) for path in sorted((HOME / ".cache" / "jars").glob("*.jar"))]
     options = [
         "--properties-file",
-        str(_properties(place)),
+        str(_properties(place, {})),
         "--jars",
         ",".join(jars),
         "--driver-class-path",
@@ -160,14 +178,20 @@ def session_seconds() -> float:
     )[0]
 
 
-def run_process(command: Sequence[str], place: Path, java: str = "") -> tuple[float, Usage]:
+def run_process(
+    command: Sequence[str],
+    place: Path,
+    java: str = "",
+    settings: Mapping[str, str] | None = None,
+    root: int | None = None,
+) -> tuple[float, Usage]:
     """(seconds, what it used) of a command under the bench's settings.
 
     java: options of its JVM, which GROUPREPLAY_JAVA in the environment replaces. Raises
         CalledProcessError, with its last words printed, where it fails.
     """
     environment = os.environ | {
-        "GROUPREPLAY_SPARK_CONF": str(_properties(place)),
+        "GROUPREPLAY_SPARK_CONF": str(_properties(place, settings or {})),
         "PATH": f"{HOME / '.venv' / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(HOME / "lib"),
         "GROUPREPLAY_JAVA": os.environ.get("GROUPREPLAY_JAVA", java),
@@ -177,7 +201,7 @@ def run_process(command: Sequence[str], place: Path, java: str = "") -> tuple[fl
         process = subprocess.Popen(
             command, cwd=HOME, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
-        sampler = Sampler(process.pid)
+        sampler = Sampler(root or process.pid)
         status = process.wait()
     seconds = time.monotonic() - began
     usage = sampler.stop()
@@ -190,14 +214,17 @@ def run_process(command: Sequence[str], place: Path, java: str = "") -> tuple[fl
     return seconds, usage
 
 
-def _properties(place: Path) -> Path:
-    """The local properties, on two cores, with an event log to read shuffled bytes from."""
+def _properties(place: Path, settings: Mapping[str, str]) -> Path:
+    """The local properties, on two cores, with an event log to read shuffled bytes from; and these
+    settings.
+    """
     extra = {
         "spark.master": f"local[{CORES}]",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": (place / "events").as_uri(),
         "spark.eventLog.rolling.enabled": "false",
         "spark.eventLog.compress": "false",
+        **settings,
     }
     kept = [
         line
@@ -212,14 +239,14 @@ def _properties(place: Path) -> Path:
 def _shuffle(events: Path) -> tuple[int, int]:
     """(bytes written for shuffles, bytes spilled to disk) by all tasks that ended well."""
     shuffled = spilled = 0
-    for event in _task_ends(events):
+    for event in task_ends(events):
         metrics = event.get("Task Metrics") or {}
         shuffled += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
         spilled += metrics.get("Disk Bytes Spilled", 0)
     return shuffled, spilled
 
 
-def _task_ends(events: Path) -> Iterator[dict[str, Any]]:
+def task_ends(events: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(events.iterdir()):
         with open(path) as lines:
             for line in lines:
@@ -321,9 +348,7 @@ def main() -> None:
         action="append",
         help="sizes instead of the usual ones: records, epochs or members; may be given again",
     )
-    parser.add_argument(
-        "--groups", type=int, help=f"groups of churn and steady ({DEFAULT_GROUPS:,})"
-    )
+    parser.add_argument("--groups", type=int, help="groups of a log, instead of the usual number")
     parser.add_argument(
         "--quick", action="store_true", help="small logs: whether it works, not how fast it is"
     )
@@ -345,7 +370,7 @@ def _bench(arguments: argparse.Namespace) -> None:
     cases = arguments.case or list(sizes)
     if arguments.records:
         sizes = dict.fromkeys(cases, tuple(sorted(arguments.records)))
-    groups = arguments.groups or (QUICK_GROUPS if arguments.quick else DEFAULT_GROUPS)
+    groups = arguments.groups or (QUICK_GROUPS if arguments.quick else 0)
     bench(cases, sizes, groups, arguments.peer)
 
 

@@ -5,12 +5,13 @@ are what they are said to be.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from groupreplay.wire.segments.record_batch import parse_records
-from tests.bench.generate import PARTITIONS, generate, partition_of
+from tests.bench.generate import PARTITIONS, ZIPF_LEAST, generate, partition_of, zipf
 from tests.bench.nights import Logs
 from tests.bench.parse import decode_all, read, replay_all, rows_by_group
 from tests.bench.segments import SHARED_MAX
@@ -22,6 +23,8 @@ SIZES = {
     "churn": (30_000, 60),
     "steady": (100_000, 50),
     "small": (10_000, 0),
+    "skew": (30_000, 60),
+    "zipf": (40_000, 500),
     "one-group": (300, 0),
     "wide": (200, 0),
 }
@@ -60,11 +63,13 @@ def test_counts_and_share_of_commits(log: tuple[str, Path, dict[str, int]]) -> N
         "churn": (0.17, 0.23),
         "steady": (0.005, 0.015),
         "small": (0.1, 0.4),
+        "skew": (0.17, 0.3),
+        "zipf": (0.17, 0.3),
         "one-group": (0.9, 1),
         "wide": (0.8, 1),
     }[case]
     assert expected[0] <= share <= expected[1]
-    if case in ("churn", "steady", "small"):
+    if case in ("churn", "steady", "small", "skew", "zipf"):
         assert counts["records"] == pytest.approx(SIZES[case][0], rel=0.1)
 
 
@@ -138,6 +143,39 @@ def test_a_log_that_grows_by_nights_has_no_holes_and_breaks_no_rule(
     assert not [
         name for name in replay_all(decode_all(rows)) if name.startswith("I") and name[1].isdigit()
     ]
+
+
+def records_by_group(folder: Path) -> list[int]:
+    """Of each group, most first."""
+    found: Counter[bytes] = Counter()
+    for path in folder.glob("*/*.log"):
+        for batch in batches_of(path):
+            for record in parse_records(batch)[0]:
+                assert record.key is not None
+                length = int.from_bytes(record.key[2:4], "big")
+                found[record.key[4 : 4 + length]] += 1
+    return [count for _, count in found.most_common()]
+
+
+def test_one_group_has_a_third_of_all_records(tmp_path: Path) -> None:
+    counts = generate("skew", 30_000, tmp_path, 60)
+    largest, second, *_ = records_by_group(tmp_path)
+    assert largest / counts["records"] == pytest.approx(1 / 3, rel=0.05)
+    assert second < largest / 20
+
+
+def test_sizes_fall_as_ranks_rise(tmp_path: Path) -> None:
+    """The k-th group has 1/k of the largest, until the least that a group begins with."""
+    generate("zipf", 40_000, tmp_path, 500)
+    sizes = records_by_group(tmp_path)
+    assert len(sizes) == 500
+    for rank in (2, 4, 8, 16):
+        assert sizes[rank - 1] == pytest.approx(sizes[0] / rank, rel=0.1)
+    assert sizes[-1] >= ZIPF_LEAST
+    assert sizes[300] < 5 * ZIPF_LEAST
+    assert sum(zipf(2_000_000, 50_000)) == pytest.approx(2_000_000, rel=0.01)
+    with pytest.raises(ValueError, match="10,000 records"):
+        zipf(9_999, 500)
 
 
 def test_same_arguments_give_same_bytes(tmp_path: Path) -> None:

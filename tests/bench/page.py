@@ -1,0 +1,125 @@
+"""What the pages of a night cost: the tables of a night that is done, multiplied to many groups.
+
+    python -m tests.bench.page WAREHOUSE CLUSTER [--groups 5000 --groups 50000]
+
+WAREHOUSE is one that a night left, such as `.cache/demo` after `make demo`. Each group is copied
+under other names, so lists, timelines and the finder have what real groups have. Prints a row of
+docs/benchmarks.md a size: seconds, CPU seconds of driver and JVM, and those of Python alone. The
+night itself is drawn first: in a job, too, the session is warm when pages are drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from groupreplay.cli.session import start_session
+from groupreplay.config.model import PageConfig
+from groupreplay.night.engine.query_compiler import fit_to
+from groupreplay.night.pages import asked_tables, drawn_pages
+from groupreplay.night.plans.night import Night
+from groupreplay.tables.finished_night import FinishedNight
+
+ROOT = Path(__file__).parents[2]
+PAGE = PageConfig()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measures the pages of a night.")
+    parser.add_argument("warehouse", type=Path)
+    parser.add_argument("cluster")
+    parser.add_argument("--groups", type=int, action="append", default=[])
+    options = parser.parse_args()
+    spark = _session()
+    of = FinishedNight.newest(spark, str(options.warehouse.resolve()), options.cluster)
+    tables = {name: of.read(name) for name in asked_tables(PAGE)}
+    own = tables["migration_progress"].where(sf.col("logical_date") == sf.lit(of.logical_date))
+    own_groups = own.count()
+    for groups in (own_groups, *(options.groups or [5_000, 50_000])):
+        with tempfile.TemporaryDirectory(prefix="page-") as folder:
+            many = _many(spark, tables, -(-groups // own_groups), Path(folder))
+            counts = {name: frame.count() for name, frame in many.items()}
+            fit_to(spark, sum(counts.values()))
+            print(_measured(spark, _night(of), many, counts, groups), flush=True)
+    spark.stop()
+
+
+def _session() -> SparkSession:
+    """As `spark-submit.sh` starts it on one machine."""
+    settings = {}
+    for line in (ROOT / "conf/spark-local.conf").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            key, value = line.split(maxsplit=1)
+            settings[key] = value
+    jars = ",".join(str(each) for each in sorted((ROOT / ".cache/jars").glob("*.jar")))
+    return start_session("page", {**settings, "spark.jars": jars, "spark.log.level": "ERROR"})
+
+
+def _many(
+    spark: SparkSession, tables: Mapping[str, DataFrame], copies: int, folder: Path
+) -> dict[str, DataFrame]:
+    """Each group as often as asked, as tables of their own."""
+    numbers = spark.range(copies).withColumnRenamed("id", "_copy")
+    found = {}
+    for name, rows in tables.items():
+        if "group_id" in rows.columns:
+            renamed = sf.concat("group_id", sf.lit("-"), sf.col("_copy"))
+            rows = rows.crossJoin(numbers).withColumn("group_id", renamed).drop("_copy")
+        path = str(folder / name)
+        rows.write.format("delta").partitionBy("logical_date").save(path)
+        found[name] = spark.read.format("delta").load(path)
+    return found
+
+
+def _night(of: FinishedNight) -> Night:
+    night = SimpleNamespace(
+        config=SimpleNamespace(cluster=of.warehouse.cluster, page=PAGE),
+        warehouse=of.warehouse,
+        logical_date=of.logical_date,
+        nights=[],
+        keys=None,
+    )
+    return cast(Night, night)
+
+
+def _measured(
+    spark: SparkSession,
+    night: Night,
+    tables: Mapping[str, DataFrame],
+    counts: Mapping[str, int],
+    groups: int,
+) -> str:
+    began = (time.monotonic(), _cpu_s(spark), time.process_time())
+    newest = tables["migration_progress"].agg(sf.max("as_of_at")).collect()[0][0]
+    pages = drawn_pages(night, int(newest.timestamp() * 1000), tables, counts)
+    ended = (time.monotonic(), _cpu_s(spark), time.process_time())
+    if pages is None:
+        raise SystemExit("the pages could not be drawn; the warning above says why")
+    wall, cpu, python = (after - before for before, after in zip(began, ended, strict=True))
+    size = len(pages.index.encode()) / 1000
+    return (
+        f"| pages, {groups:,} groups | {len(pages.groups)} of single groups, overview {size:,.0f}"
+        f" kB | {sum(counts.values()):,} rows | {wall:.1f}, of CPU {cpu + python:.1f}, of Python"
+        f" {python:.1f} | | |"
+    )
+
+
+def _cpu_s(spark: SparkSession) -> float:
+    """Of the JVM so far."""
+    jvm: Any = spark._jvm
+    stat = Path(f"/proc/{jvm.java.lang.ProcessHandle.current().pid()}/stat").read_text()
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()
