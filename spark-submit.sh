@@ -8,7 +8,7 @@
 #   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties; with --log-format json conf/log4j2-json.properties)
 #   GROUPREPLAY_CLASSES     archive of Java's classes that make setup recorded: a start is seconds shorter with it, and nothing else differs
 #   GROUPREPLAY_JAVA        more options for the driver's JVM
-#   GROUPREPLAY_COMPILED    0: the pure core runs as Python; else a folder of compiled cores (.cache/compiled, from make compiled)
+#   GROUPREPLAY_COMPILED    0: the pure core runs as Python; else a folder of compiled cores (.cache/compiled, from make setup)
 #   GROUPREPLAY_ARCHIVE     compiled cores for executors (dist/groupreplay-compiled.tar.gz, from make compiled); empty: none
 #   SPARK_HOME              a Spark of your own; else that of .venv
 set -euo pipefail

@@ -82,7 +82,12 @@ CREATE TABLE IF NOT EXISTS evidence (
   value             STRING                 COMMENT 'of broker_setting; text',
   told_at           BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
   answered_at       BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
-  new_generation    BIGINT                 COMMENT 'of rejoin; number'
+  new_generation    BIGINT                 COMMENT 'of rejoin; number',
+  heartbeat_interval_ms BIGINT             COMMENT 'of contact; ms',
+  error_apis        ARRAY<STRING>          COMMENT 'of contact, goes with error_codes; API',
+  beats             BIGINT                 COMMENT 'of contact; times between heartbeats',
+  beats_ms          BIGINT                 COMMENT 'of contact; ms',
+  last_beat_at      BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

@@ -92,7 +92,10 @@ CREATE TABLE IF NOT EXISTS group_epochs (
   partitions        INT COMMENT 'in the targets at target_at, NULL without it; partitions',
   stopped           INT
     COMMENT 'partitions that members of an eager group stopped reading for the generation, NULL of '
-      'any other group; partitions'
+      'any other group; partitions',
+  leader_member_id STRING
+    COMMENT 'leader of a classic generation, which made its assignment, NULL for the consumer '
+      'protocol, for a downgrade, and where an earlier release wrote the row; any text'
 )
 USING DELTA
 COMMENT 'Every epoch (consumer protocol) or generation (classic protocol) of a group'

@@ -55,7 +55,10 @@ CREATE TABLE IF NOT EXISTS member_states (
     COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
   log_incarnation INT
     COMMENT 'how often the offsets topic had been created again when the log of this row began, '
-      'NULL never; part of the key; times'
+      'NULL never; part of the key; times',
+  end_observed BOOLEAN
+    COMMENT 'false where a hole hides when the span ended: at to_at or before, NULL in rows older '
+      'than the column; true, false'
 )
 USING DELTA
 COMMENT 'What each member of a group was doing, span by span'

@@ -123,7 +123,10 @@ CREATE TABLE IF NOT EXISTS members (
       'where that cannot be known; true, false',
   silent_ms BIGINT
     COMMENT 'from its last commit of a partition that it held to its end, NULL without one, and '
-      'where it was replaced; ms'
+      'where it was replaced; ms',
+  error_apis ARRAY<STRING>
+    COMMENT 'requests that the errors answered, in the order of errors, empty text where an earlier '
+      'release counted them, NULL without a request log; API'
 )
 USING DELTA
 COMMENT 'Lives of members: when they joined, how they ended and how we know, what client they were'

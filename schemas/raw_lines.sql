@@ -64,7 +64,9 @@ CREATE TABLE IF NOT EXISTS raw_lines (
   counts            STRING
     COMMENT 'of a file what became of its lines and where to go on, of damage its size; JSON',
   session_timeout_ms BIGINT
-    COMMENT 'of a JOIN_GROUP request the session timeout that the member asks for; ms'
+    COMMENT 'of a JOIN_GROUP request the session timeout that the member asks for; ms',
+  heartbeat_interval_ms BIGINT
+    COMMENT 'of a heartbeat of the consumer protocol how often the broker wants one; ms'
 )
 USING DELTA
 COMMENT 'Lines of broker logs about groups, with their position, landed exactly once'

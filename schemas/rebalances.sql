@@ -50,7 +50,14 @@ CREATE TABLE IF NOT EXISTS rebalances (
     COMMENT 'team that owns the group, by the owners file of that night, NULL where it names '
       'none; any text',
   contact         STRING
-    COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+    COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  first_joined_at TIMESTAMP
+    COMMENT 'arrival of the first JoinGroup that was let into the next generation, NULL where no '
+      'request log shows one; UTC',
+  last_joined_at  TIMESTAMP
+    COMMENT 'arrival of the last one, which the others waited for, NULL likewise; UTC',
+  last_joined_member_id STRING
+    COMMENT 'member that it is of, NULL likewise; any text'
 )
 USING DELTA
 COMMENT 'Rebalances of classic groups, phase by phase, those that never finished among them'

@@ -43,7 +43,13 @@ CREATE TABLE IF NOT EXISTS refusals (
     COMMENT 'team that owns the group, by the owners file of that night, NULL where it names '
       'none; any text',
   contact      STRING
-    COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+    COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  session_timeout_ms BIGINT
+    COMMENT 'session timeout that a member of the classic protocol asked for last, NULL of other '
+      'requests; ms',
+  broken_bound_ms BIGINT
+    COMMENT 'of INVALID_SESSION_TIMEOUT the bound of the broker that it is below or above, NULL '
+      'where no line of a start shows it, and of other errors; ms'
 )
 USING DELTA
 COMMENT 'Requests that were refused, run by run: who asked, what for, and why not'

@@ -68,9 +68,10 @@ CREATE TABLE IF NOT EXISTS what_if (
   heartbeat_ms      BIGINT
     COMMENT 'heartbeat interval of the scenario, NULL as rebalances; ms',
   basis             STRING
-    COMMENT 'where r_ms and y_ms come from, the weaker: OWN (the group), BROKER_LOG (its join '
-      'phases), FLEET (all groups), TRANSFERRED (the other protocol), ASSUMED, NULL where the '
-      'price depends on neither (open enum)',
+    COMMENT 'where r_ms and y_ms come from, the weaker: OWN (the group), RECORDS (its '
+      'generations), BROKER_LOG (its join phases), FLEET (all groups), FEW (its own, of '
+      'which there are few), TRANSFERRED (the other protocol), ASSUMED, NULL where the price depends on neither '
+      '(open enum)',
   refused           STRING
     COMMENT 'why there is no price: WAVE_HIDDEN, NO_TIMES, UNKNOWN_ENDS; or none to compare it '
       'with: MIXED_ACTUAL, NO_ACTUAL; NULL for neither (open enum)',

@@ -26,7 +26,8 @@ KAFKA_JARS = ROOT / ".cache" / "kafka-jars"
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
 
-# The suite runs the sources as they are; GROUPREPLAY_COMPILED=1 makes it run the compiled core.
+# The suite runs the sources as they are; GROUPREPLAY_COMPILED=1 makes it run the compiled core. Jobs
+# that it starts as processes take what a user has (tests/support/processes.py).
 os.environ.setdefault("GROUPREPLAY_COMPILED", "0")
 
 # collect() gives times in the zone of the process: pinned, so that a test says the same everywhere.
@@ -81,6 +82,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
                 "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
             ),
             "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            # As on one machine (conf/spark-local.conf): two partitions leave nothing to adapt to.
+            "spark.sql.adaptive.enabled": "false",
             # 200 partitions of a dozen rows cost seconds a query, and Delta's own 50 for its log as
             # many.
             "spark.sql.shuffle.partitions": "2",
@@ -107,7 +111,8 @@ def pages_where_asked() -> Iterator[None]:
     other tests would pay a second each.
     """
     from groupreplay.config.model import PageConfig
-    from groupreplay.night import pages, publish
+    from groupreplay.night import pages
+    from groupreplay.night.publishing import publish
 
     with pytest.MonkeyPatch.context() as patched:
         draw, asked = pages.drawn_pages, pages.asked_tables

@@ -1,7 +1,7 @@
 """The pure core as machine code, where it was compiled for this Python and machine.
 
-`make compiled` compiles most modules of `wire`, `replay`, `evidence` and `state_codec` by mypyc,
-from these very sources (`compile_core.py`). Each compiled core is a folder of its own, named by
+`make setup` compiles `wire`, `replay`, `evidence` and what they ask for by mypyc, from these very
+sources (`compile_core.py`). Each compiled core is a folder of its own, named by
 what it was made of: a hash of the sources, Python's ABI, and the platform. One is loaded only where
 all three are those of the package that asks, else the sources run as they are; no row differs.
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import platform
 import sys
@@ -28,7 +27,7 @@ from groupreplay.compiled_data import Annotations, annotated
 VARIABLE: Final = "GROUPREPLAY_COMPILED"
 OFF: Final = "0"
 
-RECIPE: Final = 3
+RECIPE: Final = 4
 """Goes up with every change of `compile_core.py` that makes another core of the same sources."""
 
 LIBRARY: Final = "groupreplay_core__mypyc"
@@ -41,13 +40,20 @@ CONTENTS: Final = "core.json"
 """In the folder of a core: its sources, the digest of them, and the modules that it holds."""
 
 _HERE: Final = Path(__file__).parent
-_log = logging.getLogger("groupreplay")
 _running = "interpreted: not asked for yet"
+_passed_over = False
 
 
 def running() -> str:
     """Which core this process runs, in words: `compiled: NAME`, or `interpreted: WHY`."""
     return _running
+
+
+def passed_over() -> bool:
+    """Whether compiled cores are here and none of them could be loaded: somebody meant to be
+    quicker.
+    """
+    return _passed_over
 
 
 def fits() -> str:
@@ -70,23 +76,23 @@ def digest_of(sources: Iterable[tuple[str, bytes]]) -> str:
 
 
 def install() -> None:
-    """Before the first module of the core is imported. Says so where cores are there and none of
-    them can be loaded.
+    """Before the first module of the core is imported. Says nothing: a job does, once, where Python
+    workers import the package by the dozen.
     """
-    global _running
+    global _running, _passed_over
     if os.environ.get(VARIABLE) == OFF:
         _running = f"interpreted: {VARIABLE}={OFF}"
         return
-    reasons = []
+    newest: dict[str, str] = {}
     for place in _places():
         why = _load(place)
         if not why:
             _running = f"compiled: {place.name}"
             return
-        reasons.append(f"{place.name} {why}")
+        newest.setdefault(why, place.name)
+    reasons = [f"{name} {why}" for why, name in newest.items()]
     _running = f"interpreted: {'; '.join(reasons) or 'no compiled core is here'}"
-    if reasons:
-        _log.warning("the core runs %s", _running)
+    _passed_over = bool(reasons)
 
 
 def _places() -> Iterator[Path]:

@@ -12,7 +12,8 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 Annotations = Mapping[str, Mapping[str, str]]
 """Of the dataclasses of a module: class -> field -> type, as the source has it."""
@@ -30,7 +31,7 @@ def annotated(modules: Mapping[str, Annotations]) -> Iterator[None]:
             return before(cls, **options)
         cls.__annotations__ = dict(annotations)
         made: Any = before(cls, **options | {"slots": False})
-        made.__reduce__ = _reduce
+        made.__reduce__, made.__copy__ = _reduce, _copied
         return made
 
     before, dataclasses.dataclass = dataclasses.dataclass, dataclass
@@ -41,27 +42,44 @@ def annotated(modules: Mapping[str, Annotations]) -> Iterator[None]:
 
 
 def _reduce(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """For `copy` and `pickle`."""
-    cls: Any = type(value)
-    return _made, (cls, *(getattr(value, name) for name in _names(cls)))
+    """For `pickle`."""
+    parts = _parts(value.__class__)
+    return _made, (type(value), *parts.values_of(value), *parts.later_of(value))
+
+
+def _copied(value: Any) -> Any:
+    """For `copy`."""
+    parts = _parts(value.__class__)
+    return _made(type(value), *parts.values_of(value), *parts.later_of(value))
 
 
 def _made(cls: Any, *values: Any) -> Any:
     """By its constructor, since mypyc makes none without one."""
-    values_of = dict(zip(_names(cls), values, strict=True))
-    later = {name: values_of.pop(name) for name in _later(cls)}
-    made = cls(**values_of)
-    for name, value in later.items():
+    parts = _parts(cls)
+    made = cls(**dict(zip(parts.names, values, strict=False)))
+    for name, value in zip(parts.later, values[len(parts.names) :], strict=True):
         object.__setattr__(made, name, value)
     return made
 
 
-@cache
-def _names(cls: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in dataclasses.fields(cls))
+class _Parts(NamedTuple):
+    """names, values_of: what its constructor takes. later, later_of: what it does not."""
+
+    names: tuple[str, ...]
+    values_of: Callable[[Any], tuple[Any, ...]]
+    later: tuple[str, ...]
+    later_of: Callable[[Any], tuple[Any, ...]]
 
 
 @cache
-def _later(cls: Any) -> tuple[str, ...]:
-    """What its constructor does not take."""
-    return tuple(each.name for each in dataclasses.fields(cls) if not each.init)
+def _parts(cls: Any) -> _Parts:
+    fields = dataclasses.fields(cls)
+    names = tuple(each.name for each in fields if each.init)
+    later = tuple(each.name for each in fields if not each.init)
+    return _Parts(names, _getter(names), later, _getter(later))
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)

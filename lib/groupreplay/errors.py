@@ -172,7 +172,7 @@ class StatesOutdated(WarehouseDamaged):
             " damaged"
         )
         super().__init__(
-            table, why, "run rebuild_nights, which makes every night anew from the raw rows"
+            table, why, "run rebuild_nights, which makes every night again from its raw rows"
         )
 
     def __str__(self) -> str:

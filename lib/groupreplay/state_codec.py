@@ -81,6 +81,7 @@ class Codec(Generic[Kept]):
         self._renamed, self._converters = renamed, converters
         self._held: set[str] = set()
         self._encode = typing.cast("Convert", encoder(root, self._held))
+        self._names_by_class: Names = {}
         self._packed_names: dict[frozenset[str], bytes] = {}
         self._decoders: dict[bytes, Convert] = {}
 
@@ -134,7 +135,9 @@ class Codec(Generic[Kept]):
     def _names_of(self, held: frozenset[str]) -> bytes:
         """The names of classes as they are written, behind their length."""
         if held not in self._packed_names:
-            named = {c.__name__: _names(c) for c in classes_of(self._root) if c.__name__ in held}
+            if not self._names_by_class:
+                self._names_by_class = {c.__name__: _names(c) for c in classes_of(self._root)}
+            named = {c: names for c, names in self._names_by_class.items() if c in held}
             packed = _packed(_json(named), self._names, 9)
             self._packed_names[held] = _LENGTH.pack(len(packed)) + packed
         return self._packed_names[held]
@@ -154,8 +157,12 @@ _LENGTH = struct.Struct(">H")
 _ZLIB = b"\x78"
 
 
+_TO_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+"""What it encodes is made for it, and has no circle."""
+
+
 def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True).encode()
+    return _TO_JSON.encode(value).encode()
 
 
 def _packed(text: bytes, dictionary: bytes, level: int) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from groupreplay.cli.session import has_delta
-from groupreplay.night.query_compiler import SMALL_ROWS, fit_to
+from groupreplay.night.engine.query_compiler import SMALL_ROWS, fit_to
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

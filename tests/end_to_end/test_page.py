@@ -15,7 +15,7 @@ from groupreplay.config.model import Config, PageConfig, RequestLogSource, Serve
 from groupreplay.errors import ConfigError
 from groupreplay.night.run import NightResult, build_reports, run_night
 from groupreplay.night.show_group import show_group
-from groupreplay.page.document import slug
+from groupreplay.page.drawing.document import slug
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
 from tests.page.parsed import Parsed
 

@@ -18,6 +18,8 @@ from typing import Any
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from tests.support.processes import as_a_user_has_it
+
 ROOT = Path(__file__).parent.parent.parent
 POINTS = Path(__file__).parent / "points"
 RUN_S = 500
@@ -71,10 +73,11 @@ class Nights:
     def config(self) -> Path:
         return self.folder / f"{self.warehouse.name}.yaml"
 
-    def configure(self, *sources: tuple[str, Path], more: str = "") -> Nights:
+    def configure(self, *sources: tuple[str, Path], more: str = "", pages: bool = False) -> Nights:
         lines = [f"  - {{kind: {kind}, path: {path}}}" for kind, path in sources]
-        # No fault is about pages, and a kill point counts the small files that are written.
-        head = ["cluster: c", f"warehouse: {self.warehouse}", "page: {enabled: false}", "sources:"]
+        # Few faults are about pages, and a kill point counts the small files that are written.
+        page = f"page: {{enabled: {str(pages).lower()}}}"
+        head = ["cluster: c", f"warehouse: {self.warehouse}", page, "sources:"]
         self.config.write_text("\n".join([*head, *lines, more, ""]), encoding="utf-8")
         return self
 
@@ -108,7 +111,7 @@ class Nights:
             process = subprocess.Popen(
                 command,
                 cwd=self.folder,
-                env={**os.environ, **own, **(environment or {})},
+                env={**as_a_user_has_it(), **own, **(environment or {})},
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

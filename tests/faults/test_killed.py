@@ -7,9 +7,12 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from groupreplay.config.reader import load_config
+from groupreplay.night.run import land_logs
 from tests.faults.nights import Nights, assert_same, contents, run_rows
 from tests.faults.told import FIRST, SECOND, Told
 
@@ -78,6 +81,33 @@ def test_a_night_killed_six_times_leaves_what_an_undisturbed_one_leaves(told: To
         for name, version in run_rows(nights.warehouse)[-1]["table_versions"]
         if name in SHOWN
     )
+
+
+def test_pages_that_a_night_died_before_are_written_by_the_next_run(told: Told) -> None:
+    """It is DONE when it dies: the first small file is the note that pages begin, the second is
+    the first of `_sql`.
+    """
+    nights = told.place("pages").configure(("segments", told.logs), pages=True)
+    kill_on_the_way(nights, FIRST, ["before:_sql:2"])
+    report = nights.warehouse / "_report/c"
+    assert [row["state"] for row in run_rows(nights.warehouse)] == ["DONE"]
+    assert [path.name for path in report.glob("[!.]*")] == [f"{FIRST}.unfinished"]
+    told.forget()
+    config = load_config(str(nights.config))
+    land_logs(told.spark, config, SECOND, take_over=True)
+    mended = pages_below(report)
+    assert {"index.html", f"{FIRST}/index.html"} < set(mended)
+    assert not list(report.glob("*.unfinished"))
+    (report / "index.html").unlink()
+    land_logs(told.spark, config, SECOND, take_over=True)
+    assert pages_below(report) == mended
+    whole = told.place("pages-whole").configure(("segments", told.logs), pages=True)
+    told.run_here(whole, FIRST)
+    assert pages_below(whole.warehouse / "_report/c") == mended, "what the night would have written"
+
+
+def pages_below(report: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(report)): path.read_bytes() for path in report.rglob("*.html")}
 
 
 @pytest.mark.soak

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from groupreplay.night.history import past_nights
+from groupreplay.night.earlier.history import past_nights
 from groupreplay.tables.sql_files import mend_sql
 from groupreplay.tables.warehouse import Warehouse
 from tests.faults.nights import Rows, run_rows, table_rows

@@ -37,6 +37,7 @@ from groupreplay.errors import (
 )
 from groupreplay.night.run import NightResult
 from groupreplay.report.summary.model import NightSummary
+from tests.support.processes import as_a_user_has_it
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -457,6 +458,24 @@ def test_jars_of_kafka_come_along_where_a_cluster_is_asked(
     assert (str(jars / "k.jar") in arguments) == asks_a_cluster
 
 
+def test_a_core_of_other_sources_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, config: str
+) -> None:
+    """With what mends it, in a line of the log; a core that was turned off is no news."""
+    monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(run_nightly, "_load", lambda: pytest.fail("no night was meant to begin"))
+    running = "interpreted: 12ab was made of other sources"
+    monkeypatch.setattr(job_session, "running", lambda: running)
+    for is_passed_over, lines in ((True, 1), (False, 0)):
+        monkeypatch.setattr(job_session, "passed_over", lambda found=is_passed_over: found)
+        caplog.clear()
+        with pytest.raises(pytest.fail.Exception):
+            run_nightly.main(["--config", config])
+        said = [each for each in caplog.messages if running in each]
+        assert len(said) == lines
+        assert all(each.endswith("until make setup compiles it") for each in said)
+
+
 def test_spark_submit_names_the_jobs_there_are() -> None:
     done = subprocess.run(
         [ROOT / "spark-submit.sh", "no_such_job"], capture_output=True, text=True, check=False
@@ -474,6 +493,7 @@ def test_a_real_spark_submit_ends_with_the_sentence_and_the_status(tmp_path: Pat
     done = subprocess.run(
         command,
         cwd=tmp_path,
+        env=as_a_user_has_it(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

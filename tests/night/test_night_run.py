@@ -9,12 +9,13 @@ from typing import Any, cast
 import pytest
 
 from groupreplay.config.model import Config
-from groupreplay.night.night import Night
 from groupreplay.night.night_run import acquire
 from groupreplay.night.plans.inputs import Inputs
+from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.results import Results
-from groupreplay.tables.runs import DONE, FAILED, PLANNED, REPLAYED, Ledger, Run
+from groupreplay.tables.run_rows import DONE, FAILED, PLANNED, REPLAYED, Run
+from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 
 DAY = date(2026, 11, 21)

@@ -12,13 +12,22 @@ import pytest
 
 from groupreplay.config.model import PageConfig
 from groupreplay.night import pages
-from groupreplay.night.night import Night
-from groupreplay.night.pages import Pages, asked_tables, drawn_pages, page_nights, write_pages
+from groupreplay.night.pages import (
+    Pages,
+    asked_tables,
+    begin_pages,
+    drawn_pages,
+    mend_pages,
+    page_nights,
+    write_pages,
+)
+from groupreplay.night.plans.night import Night
 from groupreplay.report.pages.fleet_frames import FLEET_TABLES
 from groupreplay.report.pages.group_frames import GROUP_TABLES
 from groupreplay.tables.schemas import INTERNAL
 
 DAY = date(2026, 11, 21)
+NOT_DONE = date(2026, 11, 25)
 ON = PageConfig()
 
 
@@ -50,7 +59,10 @@ class Files:
 def _night(files: Files, *later: date, page: PageConfig = ON, hides: bool = False) -> Night:
     nights = [
         SimpleNamespace(
-            logical_date=each, is_done=True, landing=SimpleNamespace(as_of_ms=each.toordinal())
+            logical_date=each,
+            is_done=each != NOT_DONE,
+            landing=SimpleNamespace(as_of_ms=each.toordinal()),
+            versions={"members": each.day},
         )
         for each in later
     ]
@@ -78,7 +90,7 @@ def test_pages_of_groups_come_first_and_the_newest_last() -> None:
         f"{folder}/index.html",
         "_report/prod-eu/index.html",
     ]
-    assert files.deleted == [f"/w/{folder}/g/gone.html"]
+    assert files.deleted == [f"/w/{folder}/g/gone.html", f"/w/{folder}.unfinished"], "in this order"
 
 
 def test_an_older_night_leaves_the_newest_page_alone() -> None:
@@ -127,3 +139,79 @@ def test_nights_of_a_page_end_with_its_own() -> None:
     assert (of.before_ms, of.since_ms) == (days[0].toordinal(), days[2].toordinal())
     first = page_nights(_night(Files()), 9, 3)
     assert (first.last, first.since_ms) == (DAY, None)
+
+
+def test_pages_that_are_begun_are_noted_until_they_are_written() -> None:
+    files = Files()
+    begin_pages(_night(files), 5)
+    assert files.written == ["_report/prod-eu/2026-11-21.unfinished"]
+    begin_pages(_night(files, page=PageConfig(enabled=False)), 5)
+    begin_pages(_night(files), -1)
+    assert len(files.written) == 1
+
+
+def test_a_note_that_cannot_be_left_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    begin_pages(_night(Files(refuses=True)), 5)
+    assert "no space left" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("names", "mended"),
+    [
+        ((), []),
+        (("2026-11-21", "index.html"), []),
+        (("2026-11-21", "2026-11-21.unfinished", "index.html"), [21]),
+        (("2026-11-20.unfinished", "2026-11-21", "index.html"), [20]),
+        (("2026-11-20", "index.html"), [21]),
+        (("2026-11-20", "2026-11-21"), [21]),
+        (("2026-11-25.unfinished", "2026-11-21", "index.html"), []),
+        (("notes.unfinished", "2026-11-21", "index.html"), []),
+    ],
+    ids=str,
+)
+def test_pages_that_are_not_all_there_are_written(
+    monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], mended: list[int]
+) -> None:
+    """What is not done has no pages yet, and its own run writes them."""
+    asked: list[tuple[int, int, Any]] = []
+
+    def drawn(night: Night, as_of_ms: int, *of: Any) -> Pages:
+        asked.append((night.logical_date.day, as_of_ms, of[-1]))
+        return PAGES
+
+    monkeypatch.setattr(pages, "drawn_pages", drawn)
+    files = Files(names=names)
+    mend_pages(_nights(files))
+    assert asked == [(day, date(2026, 11, day).toordinal(), {"members": day}) for day in mended], (
+        "by the tables as that night left them"
+    )
+    assert [name for name in files.written if name.endswith("/2026-11-21/index.html")] == [
+        "_report/prod-eu/2026-11-21/index.html" for day in mended if day == 21
+    ]
+
+
+def test_what_cannot_be_drawn_is_tried_once_more_and_left() -> None:
+    files = Files(names=("2026-11-21", "2026-11-21.unfinished", "index.html"))
+    nights = _nights(files)
+    for night in nights:
+        night.config.page = PageConfig(nights=0)  # type: ignore[misc]
+    mend_pages(nights)
+    assert files.written == []
+    assert files.deleted == ["/w/_report/prod-eu/2026-11-21.unfinished"]
+
+
+def test_nothing_is_mended_where_pages_are_off() -> None:
+    files = Files(names=("2026-11-21.unfinished",))
+    nights = _nights(files)
+    for night in nights:
+        night.config.page = PageConfig(enabled=False)  # type: ignore[misc]
+    mend_pages(nights)
+    mend_pages([])
+    assert files.written == files.deleted == []
+
+
+def _nights(files: Files) -> list[Night]:
+    """Two that are done, and one that has only landed."""
+    days = (date(2026, 11, 20), DAY, NOT_DONE)
+    night = _night(files, *days)
+    return [cast(Night, SimpleNamespace(**{**vars(night), "logical_date": day})) for day in days]

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from groupreplay.page.document import slug
+from groupreplay.page.drawing.document import slug
 from tests.page.test_browser import CHROMIUM, OPTIONS
 
 CLUSTER, GROUP = "demo", "upgrade-slow"

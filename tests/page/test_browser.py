@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 import pytest
 
-from groupreplay.page.document import slug
-from groupreplay.page.group_page import group_page
-from groupreplay.page.markup import seen
-from groupreplay.page.overview import overview
+from groupreplay.page.drawing.document import slug
+from groupreplay.page.drawing.markup import seen
+from groupreplay.page.group.group_page import group_page
+from groupreplay.page.overview.overview import overview
 from tests.support.page_rows import AS_OF_MS, HOSTILE, made_fleet, made_life
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -236,6 +236,9 @@ def test_nothing_scrolls_sideways_but_the_timeline(
     for url in (index, group):
         page = open_page(viewport={"width": width, "height": 844}).ready(url)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        cut = "t => t.checkVisibility() && t.scrollWidth > t.clientWidth"
+        tables = f"[...document.querySelectorAll('.tw')].filter({cut})"
+        assert page.evaluate(f"{tables}.map(t => t.innerText.slice(0, 80))") == []
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import TEXT_KINDS, Thresholds
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.support.fact_frames import frame_of

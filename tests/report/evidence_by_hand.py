@@ -6,6 +6,7 @@ from typing import Any
 
 from groupreplay.evidence.evidence_facts import (
     AssignorFailure,
+    BrokerSetting,
     Contact,
     Departure,
     EvidenceFact,
@@ -82,6 +83,7 @@ _USUAL: dict[type[EvidenceFact], dict[str, Any]] = {
         "until_at": AT + 12_000,
         "ended_by": "FENCED",
     },
+    BrokerSetting: {"setting": "version", "value": "4.3.1", "occurred_at": AT},
     Outage: {"since_at": AT, "last_at": AT, "attempts": 1},
     AssignorFailure: {
         "epoch": 7,

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 
 from groupreplay.replay.facts import Epoch, HeldPartition, MemberState
 from groupreplay.report.catalog import SPECS
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import (
     EMPTY,
     add_digests,
@@ -20,7 +21,6 @@ from groupreplay.report.digest import (
     observed,
     row_hash,
 )
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments
 from groupreplay.report.tables.member_states import member_states

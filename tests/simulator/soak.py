@@ -12,6 +12,7 @@ printed. Exit status 1 if any did.
 from __future__ import annotations
 
 import argparse
+import json
 import secrets
 import subprocess
 import sys
@@ -76,7 +77,9 @@ def check_groups_of_streams(history: Played, recording: Path) -> bool:
     compared, anomalies = check_streams(groups, replayed), anomalies_of(groups, replayed, recording)
     wrong = [each for each in compared if each.differ]
     said = "FAILED" if wrong or anomalies else "ok"
-    print(f"{said}: {history.name}: {_counted(compared)}, {time.monotonic() - began:.0f} s")
+    print(
+        f"{said}: {history.name}: {_counted(recording, compared)}, {time.monotonic() - began:.0f} s"
+    )
     for each in wrong:
         print(*streams_differences(each, groups, SHOWN), sep="\n")
     print(*anomalies[:SHOWN], sep="\n", end="\n" if anomalies else "")
@@ -96,7 +99,7 @@ def check(history: Played, recording: Path, tables: Tables, with_job: bool) -> b
     wrong = [each for each in compared if each.differ]
     said, through = "FAILED" if wrong else "ok", "through the job" if with_job else "in Python"
     print(
-        f"{said}: {history.name} {through}: {_counted(compared)}, {time.monotonic() - began:.0f} s"
+        f"{said}: {history.name} {through}: {_counted(recording, compared)}, {time.monotonic() - began:.0f} s"
     )
     for each in wrong:
         print(*differences(each, truth, SHOWN), sep="\n")
@@ -106,12 +109,14 @@ def check(history: Played, recording: Path, tables: Tables, with_job: bool) -> b
     return not wrong
 
 
-def _counted(compared: Sequence[Comparison]) -> str:
+def _counted(recording: Path, compared: Sequence[Comparison]) -> str:
+    records = json.loads((recording / "recording.json").read_text())["simulated"]["records"]
     rows = sum(each.agree[ROWS] for each in compared)
     agree = sum(each.agree.total() for each in compared)
     differ = sum(each.differ.total() for each in compared)
     left_out = sum(each.left_out.total() for each in compared)
-    return f"{rows} rows, {agree} values agree, {differ} differ, {left_out} rows left out"
+    told = f"{records} records, {rows} rows, {agree} values agree, {differ} differ"
+    return f"{told}, {left_out} rows left out"
 
 
 def soak(history: Played, with_job: bool) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from tests.simulator.check import CHECKS, compared
 from tests.simulator.compare import MISSING, NEVER_WAS, TWICE, Comparison, Key, Untold, Wanted
 from tests.simulator.conftest import Play
+from tests.simulator.expected.estimates import Estimate, faults
 from tests.simulator.expected.history import Check, History
 from tests.simulator.played import Played
 from tests.simulator.tables import COLUMNS, FactTables, Row
@@ -32,7 +33,10 @@ OF_PROFILES: Final = (
 
 NOT_CHECKED: Final[Mapping[str, frozenset[str]]] = {
     "group_epochs": frozenset(
-        ("joined_at", "sync_ms", "cooperative", "skipped", "partitions", "stopped")
+        (
+            *("joined_at", "sync_ms", "cooperative", "skipped", "partitions", "stopped"),
+            "leader_member_id",
+        )
     ),
     "member_states": frozenset({"client_host"}),
     "members": frozenset({"client_host", *OF_PROFILES}),
@@ -160,3 +164,44 @@ def _other(value: Any, by: int) -> Any:
 def test_what_is_never_played_is_nowhere(table: str, cases: Mapping[str, Case]) -> None:
     found = [row[name] for row in cases[table].rows for name in NEVER_PLAYED if name in row]
     assert set(found) <= {None}
+
+
+TRUE_ESTIMATES: Final = (
+    *(Estimate("ASKED", 5_000 + error, 5_000) for error in range(-60, 61)),
+    *(Estimate("AWAY", 8_000 - error, 8_000) for error in range(10, 90, 4)),
+    *(Estimate("REMOVED", 13_900, 12_000, quiet) for quiet in range(2_000, 7_000, 500)),
+)
+
+
+def test_estimates_that_are_near_are_right() -> None:
+    assert faults(TRUE_ESTIMATES) == []
+
+
+@pytest.mark.parametrize("kind", ["ASKED", "AWAY", "REMOVED"])
+@pytest.mark.parametrize("by", [-3_000, 3_000])
+def test_estimates_that_are_all_off_are_noticed(kind: str, by: int) -> None:
+    lies = [
+        each._replace(est_ms=each.est_ms + (by if each.kind == kind else 0))
+        for each in TRUE_ESTIMATES
+    ]
+    assert [said.split(":")[0] for said in faults(lies)] == [kind]
+
+
+@pytest.mark.parametrize("kind", ["ASKED", "AWAY", "REMOVED"])
+def test_a_tenth_of_estimates_that_are_off_is_noticed(kind: str) -> None:
+    lies = list(TRUE_ESTIMATES)
+    places = [place for place, each in enumerate(lies) if each.kind == kind]
+    for place in places[::10]:
+        lies[place] = lies[place]._replace(est_ms=lies[place].est_ms + 6_000)
+    assert [said.split(":")[0] for said in faults(lies)] == [kind]
+
+
+@pytest.mark.parametrize("kind", ["ASKED", "AWAY", "REMOVED"])
+def test_a_kind_without_estimates_is_noticed(kind: str) -> None:
+    lies = [each for each in TRUE_ESTIMATES if each.kind != kind]
+    assert [said.split(":")[0] for said in faults(lies)] == [kind]
+
+
+def test_estimates_that_are_off_by_little_and_all_the_same_way_are_noticed() -> None:
+    lies = [each._replace(est_ms=each.est_ms + 60) for each in TRUE_ESTIMATES]
+    assert [said.split(":")[0] for said in faults(lies)] == ["ASKED"]

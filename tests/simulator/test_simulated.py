@@ -12,6 +12,8 @@ import pytest
 
 from tests.simulator.check import LOG_CHECKS, check_tables, differences
 from tests.simulator.conftest import Play
+from tests.simulator.expected.estimates import estimates_of, faults
+from tests.simulator.expected.history import History
 from tests.simulator.played import Played
 from tests.simulator.proved import ProvedTables
 from tests.simulator.tables import FactTables
@@ -45,6 +47,9 @@ SEEDS_THAT_FAILED: Final = (
     Played(9510, 10, 0.3, "migration", "4.3.1"),
     # A static classic member went on under its id, as another client, in one epoch and state.
     Played(797761012, 20, 0.4, "migration", "4.2.1"),
+    # An upgrade takes over, and replaces at once, who had replaced a static member in no K2: their
+    # partitions do not move.
+    Played(37, 20, 0.4, "migration", "4.0.2"),
 )
 """Histories in which the product was wrong once, or the checker. They stay, each with what it
 shows.
@@ -66,3 +71,13 @@ def test_every_row_is_what_the_coordinator_held(history: Played, play: Play) -> 
     told = [line for each in compared for line in differences(each, truth, 2)]
     assert not told, "\n".join((history.command(), *told[:60]))
     assert sum(each.agree.total() for each in compared) > 1_000
+
+
+@pytest.mark.interpreted
+def test_estimates_of_what_changes_of_hands_cost_are_as_near_as_said(play: Play) -> None:
+    """By what clients wrote down that they read."""
+    found = []
+    for history in (*HISTORIES, *SEEDS_THAT_FAILED)[:10]:
+        recording = play(history)
+        found += estimates_of(recording, History(read_truth(recording)))
+    assert faults(found) == []

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
-from groupreplay.page import life as model
-from groupreplay.page.fleet import Fleet
-from groupreplay.page.life import GroupLife
-from groupreplay.page.read import read_fleet
+from groupreplay.page.model import life as model
+from groupreplay.page.model.fleet import Fleet
+from groupreplay.page.model.life import GroupLife
+from groupreplay.page.model.read import read_fleet
 
 NIGHT = date(2026, 11, 21)
 AS_OF_MS = 1_795_239_724_000

@@ -15,7 +15,8 @@ import pytest
 
 from groupreplay.errors import NotReady, RunHeld
 from groupreplay.tables import holder, runs
-from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Ledger, Run
+from groupreplay.tables.run_rows import DONE, FAILED, LANDED, PLANNED, REPLAYED, Run
+from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:

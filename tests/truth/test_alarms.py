@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import TEXT_KINDS, Thresholds
 from groupreplay.evidence.evidence_facts import Contact, Departure
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.report.tables.stuck_members import stuck_members
 from groupreplay.workers.evidence_slices import EVIDENCE

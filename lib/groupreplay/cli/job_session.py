@@ -14,6 +14,7 @@ from typing import TypeVar
 from pyspark.sql import SparkSession
 
 from groupreplay.cli.session import start_session
+from groupreplay.compiled_core import passed_over, running
 from groupreplay.config.model import Config
 from groupreplay.config.reader import load_config
 
@@ -39,6 +40,11 @@ def job_session(
         len(config.sources),
         config.config_hash[:12],
     )
+    if passed_over():
+        logging.getLogger(job).warning(
+            "the pure core is %s; all works as it is, only slower, until make setup compiles it",
+            running(),
+        )
     with ThreadPoolExecutor(1) as thread:
         loading = thread.submit(load)
         spark = start_session(f"groupreplay {job}")

@@ -59,9 +59,12 @@ def replay_request(evidence: Evidence, line: Line, output: Proofs) -> None:
         return
     if event.event in HEARTBEATS:
         _see(evidence, contact, line, output)
+        _beat(contact, line)
+    if event.error_code != 0:
+        _count_error(contact, line)
     if event.error_code not in (0, _REBALANCE_IN_PROGRESS):
-        _count_error(contact, event.error_code or 0, line.requests)
-    elif event.event in HEARTBEATS and not _is_leave(event):
+        return
+    if event.event in HEARTBEATS and not _is_leave(event):
         _alive(evidence, contact, line, output)
     else:
         contact.is_away = contact.is_away or event.epoch == _STATIC_LEAVE_EPOCH
@@ -137,14 +140,35 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> 
     contact.instance_id = event.instance_id or contact.instance_id
     contact.protocol = event.protocol or contact.protocol
     contact.session_timeout_ms = event.session_timeout_ms or contact.session_timeout_ms
+    contact.heartbeat_interval_ms = event.heartbeat_interval_ms or contact.heartbeat_interval_ms
 
 
-def _count_error(contact: Contact, code: int, requests: int) -> None:
-    if code in contact.error_codes:
-        contact.error_counts[contact.error_codes.index(code)] += requests
-    else:
-        contact.error_codes.append(code)
-        contact.error_counts.append(requests)
+def _beat(contact: Contact, line: Line) -> None:
+    """Takes the time between two heartbeats of the classic protocol, or those of a run. The answer
+    that the group rebalances is one too: it comes at the member's own time.
+    """
+    event, last = line.event, contact.last_beat_at
+    if event.event != "HEARTBEAT" or event.error_code not in (0, _REBALANCE_IN_PROGRESS):
+        contact.last_beat_at = None
+        return
+    since = event.at_ms if last is None else last
+    contact.beats += line.requests - (last is None)
+    contact.beats_ms += max(0, line.last_ms - since)
+    contact.last_beat_at = max(line.last_ms, since)
+
+
+def _count_error(contact: Contact, line: Line) -> None:
+    """By request and code."""
+    api, code = line.event.event, line.event.error_code or 0
+    while len(contact.error_apis) < len(contact.error_codes):
+        contact.error_apis.append("")
+    counted = list(zip(contact.error_apis, contact.error_codes, strict=True))
+    if (api, code) in counted:
+        contact.error_counts[counted.index((api, code))] += line.requests
+        return
+    contact.error_apis.append(api)
+    contact.error_codes.append(code)
+    contact.error_counts.append(line.requests)
 
 
 # ---------------------------------------------------------------- silences

@@ -8,7 +8,7 @@ only grow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 
@@ -68,6 +68,7 @@ class Refusal(EvidenceFact):
     member_id: as it called itself last.
     times_at: of the attempts, the newest MAX_TIMES of them.
     refusal: what the error means here, of `refusals.REFUSALS`.
+    session_timeout_ms: that a member of the classic protocol asked for last.
     """
 
     KIND: ClassVar[str] = "refusal"
@@ -84,6 +85,7 @@ class Refusal(EvidenceFact):
     last_at: int
     attempts: int
     times_at: list[int]
+    session_timeout_ms: int | None = None
 
 
 MAX_TIMES = 1000
@@ -157,6 +159,11 @@ class Contact(EvidenceFact):
     is_rejoining: it was told to join a rebalance, and a join that waits is not in the log yet.
     ended_at: when the member was seen to leave or be fenced.
     session_timeout_ms: that it joined with, None where no line says it.
+    heartbeat_interval_ms: that the broker told it to keep, of the consumer protocol.
+    error_apis: of what requests these errors were, "" where an earlier release counted them.
+    beats, beats_ms: of the classic protocol, times between two heartbeats with nothing else between
+        them but commits: how many, and how long together. last_beat_at: the one that the next such
+        time begins at, None where another request came since.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -180,6 +187,11 @@ class Contact(EvidenceFact):
     is_rejoining: bool = False
     ended_at: int | None = None
     session_timeout_ms: int | None = None
+    heartbeat_interval_ms: int | None = None
+    error_apis: list[str] = field(default_factory=list)
+    beats: int = 0
+    beats_ms: int = 0
+    last_beat_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

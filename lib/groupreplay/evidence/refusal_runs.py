@@ -117,6 +117,7 @@ def _refuse(evidence: Evidence, line: Line, api: str, code: int, output: Proofs)
     run.attempts += line.requests
     run.times_at = [*run.times_at[-MAX_TIMES + 1 :], event.at_ms]
     run.member_id = event.member_id or run.member_id
+    run.session_timeout_ms = event.session_timeout_ms or run.session_timeout_ms
     run.client_id, run.client_host = (
         event.client_id or run.client_id,
         event.client_host or run.client_host,

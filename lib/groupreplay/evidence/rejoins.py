@@ -1,11 +1,13 @@
 """Members of the classic protocol that join a generation: when each was told to, when its JoinGroup
 came, when it was answered, and when the member had its assignment.
 
-From the request log alone. A classic group answers all joins at once, when the slowest member has
-come. A consumer group answers a classic member at once: with its old epoch where it has to give
-something up first, so that what counts is the join that brought it on, or the last one before a
-heartbeat that has nothing to say. Source: GroupMetadataManager (4.x), classicGroupHeartbeat,
-classicGroupHeartbeatToConsumerGroup, classicGroupJoinToConsumerGroup.
+From the request log alone. A classic group answers all joins together, when the slowest member has
+come. A consumer group answers a classic member without waiting, and with its old epoch where the
+member has to give something up first. So what counts is the join that brought the new epoch, or the
+last one before a heartbeat that has nothing to say.
+
+Source: GroupMetadataManager (4.x), classicGroupHeartbeat, classicGroupHeartbeatToConsumerGroup,
+classicGroupJoinToConsumerGroup.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from datetime import date
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.night.earlier.history import before, of_date
 from groupreplay.night.frames.left_out import (
     LeftOut,
     Nights,
@@ -17,10 +18,9 @@ from groupreplay.night.frames.left_out import (
     nights_without,
 )
 from groupreplay.night.frames.night_rows import Extent
-from groupreplay.night.history import before, of_date
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.landing.record_stream import RAW_RECORDS
-from groupreplay.night.night import Night
+from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.results import Results
 
 

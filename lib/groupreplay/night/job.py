@@ -12,14 +12,15 @@ from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
-from groupreplay.night.history import PastNight, default_date, of_date, past_nights
+from groupreplay.night.earlier.history import PastNight, default_date, of_date, past_nights
+from groupreplay.night.engine.query_compiler import fit_to
+from groupreplay.night.engine.warm_up import started, table_logs, workers
 from groupreplay.night.names import check_names
-from groupreplay.night.night import Night
+from groupreplay.night.pages import mend_pages
 from groupreplay.night.plans.clusters import with_clusters
 from groupreplay.night.plans.inputs import Inputs
+from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.privacy_check import check_privacy
-from groupreplay.night.query_compiler import fit_to
-from groupreplay.night.warm_up import started, table_logs, workers
 from groupreplay.report.statements import statements
 from groupreplay.report.words.privacy import HashKeys, hash_keys
 from groupreplay.sources.clock import newest_ms
@@ -63,6 +64,7 @@ class Job:
             ) is not None:
                 texts = statements(self.config.waves, self.config.brokers)
                 mend_sql(self.warehouse, newest.logical_date, newest.versions, texts)
+                mend_pages(self.night(each.logical_date) for each in self.nights)
 
     def look_again(self) -> None:
         """After a night was published."""

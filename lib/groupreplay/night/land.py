@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.landing.land_units import land
 from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
 from groupreplay.night.landing.landed_lines import after_look
 from groupreplay.night.landing.landed_records import with_files_known
 from groupreplay.night.landing.line_stream import LineStream
 from groupreplay.night.landing.record_stream import RecordStream
-from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun
 from groupreplay.night.plans.clusters import live_of
+from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.results import Results
-from groupreplay.night.query_compiler import fit_to
-from groupreplay.tables.runs import LANDED
+from groupreplay.tables.run_rows import LANDED
 
 
 def landed_before(night: Night) -> Results:

@@ -15,12 +15,12 @@ from typing import Any
 
 import groupreplay
 from groupreplay.errors import GroupReplayError, RunHeld
-from groupreplay.night.night import Night
+from groupreplay.night.earlier.plan_json import from_json, joined_json
+from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.plan import Plan
-from groupreplay.night.plans.plan_json import from_json, joined_json
 from groupreplay.night.plans.results import Results
 from groupreplay.night.progress import Progress
-from groupreplay.tables.runs import FAILED, Run
+from groupreplay.tables.run_rows import FAILED, Run
 
 _log = logging.getLogger(__name__)
 

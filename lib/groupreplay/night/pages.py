@@ -10,7 +10,7 @@ import json
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -19,14 +19,15 @@ from pyspark.sql import functions as sf
 
 import groupreplay
 from groupreplay.config.model import PageConfig
-from groupreplay.night.held_rows import held
-from groupreplay.night.night import Night
-from groupreplay.page.document import slug
-from groupreplay.page.fleet import Fleet
-from groupreplay.page.group_page import group_page
-from groupreplay.page.life import GroupLife
-from groupreplay.page.overview import overview
-from groupreplay.page.read import groups_in_trouble, read_fleet, read_group
+from groupreplay.night.earlier.history import PastNight
+from groupreplay.night.engine.held_rows import held
+from groupreplay.night.plans.night import Night
+from groupreplay.page.drawing.document import slug
+from groupreplay.page.group.group_page import group_page
+from groupreplay.page.model.fleet import Fleet
+from groupreplay.page.model.life import GroupLife
+from groupreplay.page.model.read import groups_in_trouble, read_fleet, read_group
+from groupreplay.page.overview.overview import overview
 from groupreplay.report.pages.asked import PageNights
 from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
 from groupreplay.report.pages.group_frames import GROUP_TABLES, QUERIES, group_frame
@@ -46,6 +47,10 @@ LEAST_ROWS: Final = 500
 """Of one table for each group, however many groups have a page."""
 
 
+NEWEST: Final[Mapping[str, int]] = {}
+"""No versions: tables as they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pages:
     """Drawn and not yet written. groups: slug -> page of a group."""
@@ -61,18 +66,23 @@ def asked_tables(config: PageConfig) -> tuple[str, ...]:
 
 
 def drawn_pages(
-    night: Night, as_of_ms: int, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
+    night: Night,
+    as_of_ms: int,
+    kept: Mapping[str, DataFrame],
+    counts: Mapping[str, int],
+    versions: Mapping[str, int] = NEWEST,
 ) -> Pages | None:
     """None where pages are off, where nothing was ever read, and, with a warning, where they could
     not be made.
 
     kept: frames that are held in memory. counts: rows of each table in this night.
+    versions: of the tables that are asked, where not the newest.
     """
     if not night.config.page.enabled or as_of_ms < 0:
         return None
     started = time.monotonic()
     try:
-        pages = _drawn(night, as_of_ms, kept, counts)
+        pages = _drawn(night, as_of_ms, kept, counts, versions)
     except Exception as error:  # noqa: BLE001  # the tables are there, whatever became of a view
         _warn(night, error)
         return None
@@ -83,6 +93,54 @@ def drawn_pages(
         (time.monotonic() - started) * 1000,
     )
     return pages
+
+
+def begin_pages(night: Night, as_of_ms: int) -> None:
+    """Before the night is DONE: should the run die before its pages are written, the next knows."""
+    if night.config.page.enabled and as_of_ms >= 0:
+        try:
+            files.begin(night.warehouse, night.config.cluster, night.logical_date)
+        except Exception as error:  # noqa: BLE001  # as in `drawn_pages`
+            _warn(night, error)
+
+
+def mend_pages(nights: Iterable[Night]) -> None:
+    """Writes the pages that a run which died after it was DONE left to write, and those of the
+    newest night where somebody removed them. They show the tables as their nights left them.
+
+    nights: of the cluster, all that landed.
+    """
+    done = {each.logical_date: each for each in nights if _own(each).is_done}
+    if not done or not done[max(done)].config.page.enabled:
+        return
+    newest = done[max(done)]
+    try:
+        missing = files.missing(newest.warehouse, newest.config.cluster, newest.logical_date)
+    except Exception as error:  # noqa: BLE001  # as in `drawn_pages`
+        _warn(newest, error)
+        return
+    for logical_date in missing:
+        if logical_date in done:
+            _mend(done[logical_date])
+
+
+def _mend(night: Night) -> None:
+    own = _own(night)
+    _log.info("night=%s its pages are not all there: they are written now", night.logical_date)
+    pages = drawn_pages(night, own.landing.as_of_ms, {}, {}, own.versions)
+    if pages is not None:
+        write_pages(night, pages)
+        return
+    try:
+        # It was tried again, and a warning says why: not once more in every night to come.
+        files.end(night.warehouse, night.config.cluster, night.logical_date)
+    except Exception as error:  # noqa: BLE001  # as in `drawn_pages`
+        _warn(night, error)
+
+
+def _own(night: Night) -> PastNight:
+    """What the night left when it ran."""
+    return next(each for each in night.nights if each.logical_date == night.logical_date)
 
 
 def write_pages(night: Night, pages: Pages | None) -> str | None:
@@ -99,9 +157,11 @@ def write_pages(night: Night, pages: Pages | None) -> str | None:
         folder = files.night_folder(cluster, night.logical_date)
         warehouse.replace_text(f"{folder}/{files.INDEX}", pages.index)
         own = f"{folder}/{files.INDEX}"
-        if all(each.logical_date <= night.logical_date for each in night.nights):
+        later = (each for each in night.nights if each.logical_date > night.logical_date)
+        if not any(each.is_done for each in later):
             own = f"{files.cluster_folder(cluster)}/{files.INDEX}"
             warehouse.replace_text(own, pages.newest)
+        files.end(warehouse, cluster, night.logical_date)
     except Exception as error:  # noqa: BLE001  # as above
         _warn(night, error)
         return None
@@ -138,10 +198,26 @@ def page_nights(night: Night, as_of_ms: int, most: int) -> PageNights:
 
 
 def _drawn(
-    night: Night, as_of_ms: int, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
+    night: Night,
+    as_of_ms: int,
+    kept: Mapping[str, DataFrame],
+    counts: Mapping[str, int],
+    versions: Mapping[str, int],
 ) -> Pages:
+    def rows(name: str) -> DataFrame:
+        return night.rows(name, versions.get(name))
+
+    def of_all(name: str) -> DataFrame:
+        return kept[name] if name in kept else rows(name)
+
+    def history(of: PageNights) -> dict[str, DataFrame]:
+        within = sf.col("logical_date").between(sf.lit(of.first), sf.lit(of.last))
+        return {name: rows(name).where(within) for name in HISTORY_TABLES}
+
+    is_tonight = sf.col("logical_date") == sf.lit(night.logical_date)
     tonight = {
-        name: _tonight(night, name, kept, counts) for name in asked_tables(night.config.page)
+        name: _few_parts(of_all(name).where(is_tonight), name, counts)
+        for name in asked_tables(night.config.page)
     }
     # These are asked several times, and each scan of a Delta table costs a job to find its files.
     asked_often = {
@@ -150,19 +226,23 @@ def _drawn(
         if name not in kept and _is_small(name, counts)
     }
     try:
-        return _of_tables(night, as_of_ms, tonight | asked_often, counts)
+        return _of_tables(night, as_of_ms, tonight | asked_often, history, counts)
     finally:
         for frame in asked_often.values():
             frame.unpersist()
 
 
 def _of_tables(
-    night: Night, as_of_ms: int, tonight: Mapping[str, DataFrame], counts: Mapping[str, int]
+    night: Night,
+    as_of_ms: int,
+    tonight: Mapping[str, DataFrame],
+    history: Callable[[PageNights], Mapping[str, DataFrame]],
+    counts: Mapping[str, int],
 ) -> Pages:
     config = night.config.page
     of = page_nights(night, as_of_ms, config.nights)
     is_first = of.since_ms is None
-    nights = tonight if is_first else {name: _of_nights(night, name, of) for name in HISTORY_TABLES}
+    nights = tonight if is_first else history(of)
     empty = {
         name
         for name in FLEET_TABLES
@@ -188,20 +268,12 @@ def _of_tables(
     )
 
 
-def _tonight(
-    night: Night, name: str, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
-) -> DataFrame:
-    frame = kept[name] if name in kept else night.rows(name)
-    rows = frame.where(sf.col("logical_date") == sf.lit(night.logical_date))
-    return rows.coalesce(1) if _is_small(name, counts) else rows
+def _few_parts(frame: DataFrame, name: str, counts: Mapping[str, int]) -> DataFrame:
+    return frame.coalesce(1) if _is_small(name, counts) else frame
 
 
 def _is_small(name: str, counts: Mapping[str, int]) -> bool:
     return counts.get(name, ONE_TASK_ROWS + 1) <= ONE_TASK_ROWS
-
-
-def _of_nights(night: Night, name: str, of: PageNights) -> DataFrame:
-    return night.rows(name).where(sf.col("logical_date").between(sf.lit(of.first), sf.lit(of.last)))
 
 
 def _few_tasks(frame: DataFrame, counts: Mapping[str, int]) -> list[Row]:

@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import ConfigError, StatesOutdated
+from groupreplay.night.earlier.latest_states import latest_evidence_states, latest_states
+from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.extent import find_extent
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE, proved
 from groupreplay.night.frames.night_rows import (
@@ -25,14 +27,12 @@ from groupreplay.night.frames.night_rows import (
 from groupreplay.night.frames.replay import replayed, slices_for
 from groupreplay.night.landing.line_stream import RAW_LINES
 from groupreplay.night.landing.record_stream import RAW_RECORDS
-from groupreplay.night.latest_states import latest_evidence_states, latest_states
-from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun
+from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.results import Results
-from groupreplay.night.query_compiler import fit_to
 from groupreplay.report.tables.topics import GIVEN
 from groupreplay.tables.damage import is_state_error
-from groupreplay.tables.runs import REPLAYED
+from groupreplay.tables.run_rows import REPLAYED
 
 
 def replay_landed(run: NightRun) -> Extent:

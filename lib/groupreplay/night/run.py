@@ -15,29 +15,29 @@ import groupreplay
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
 from groupreplay.night.dry_run import check_ready, chosen_lines, planned_lines
-from groupreplay.night.extent import find_extent
-from groupreplay.night.frames.evidence import EVIDENCE_TABLE
-from groupreplay.night.frames.late import has_late
-from groupreplay.night.history import (
+from groupreplay.night.earlier.history import (
     PastNight,
     check_newest,
     nights_to_run,
     of_date,
 )
+from groupreplay.night.earlier.plan_json import from_json
+from groupreplay.night.earlier.raw_kept import check_kept
+from groupreplay.night.extent import find_extent
+from groupreplay.night.frames.evidence import EVIDENCE_TABLE
+from groupreplay.night.frames.late import has_late
 from groupreplay.night.job import Job, opened
 from groupreplay.night.land import land_planned, landed_before
-from groupreplay.night.landing.raw_kept import check_kept
-from groupreplay.night.night import Night
 from groupreplay.night.night_run import NightRun, acquire, timed
 from groupreplay.night.plans.inputs import find_inputs, find_topics
+from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.plan import Plan, nothing_new, planned
-from groupreplay.night.plans.plan_json import from_json
 from groupreplay.night.plans.results import Results
-from groupreplay.night.publish import publish_replayed
-from groupreplay.night.publisher import PUBLISHED
+from groupreplay.night.publishing.publish import publish_replayed
+from groupreplay.night.publishing.publisher import PUBLISHED
 from groupreplay.night.replay import replay_landed
 from groupreplay.report.summary.model import NightSummary
-from groupreplay.tables.runs import DONE, FAILED, LANDED, PLANNED, REPLAYED, Run
+from groupreplay.tables.run_rows import DONE, FAILED, LANDED, PLANNED, REPLAYED, Run
 from groupreplay.tables.warehouse import NO_VERSION
 
 _LANDED = ("raw_records",)

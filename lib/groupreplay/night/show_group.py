@@ -7,12 +7,12 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import Config
 from groupreplay.errors import ConfigError, NotReady
-from groupreplay.night.history import past_nights
+from groupreplay.night.earlier.history import past_nights
+from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.pages import lives_of
-from groupreplay.night.query_compiler import fit_to
-from groupreplay.page.document import slug
-from groupreplay.page.group_page import group_page
-from groupreplay.page.life import GroupLife
+from groupreplay.page.drawing.document import slug
+from groupreplay.page.group.group_page import group_page
+from groupreplay.page.model.life import GroupLife
 from groupreplay.report.pages.asked import PageNights
 from groupreplay.report.pages.group_frames import GROUP_TABLES
 from groupreplay.tables import page_files as files

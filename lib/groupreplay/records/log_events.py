@@ -35,6 +35,7 @@ class LogEvent:
     duration_ms: what the line says it took.
     session_timeout_ms: that a member of the classic protocol joined with; those of the others are
         the broker's, and no line has them.
+    heartbeat_interval_ms: that a member of the consumer protocol was told to keep.
     member_ids: all that the line names, where they are several.
     connection: of the client to the broker, as the request log writes it.
     """
@@ -63,6 +64,7 @@ class LogEvent:
     software_name: str | None = None
     software_version: str | None = None
     session_timeout_ms: int | None = None
+    heartbeat_interval_ms: int | None = None
     member_ids: tuple[str, ...] = ()
 
 

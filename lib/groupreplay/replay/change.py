@@ -38,6 +38,7 @@ class Generation:
     cooperative: whether members go on reading in the rebalance, by what they list as owned.
     is_eager: they gave everything back before they joined: by that, else by the assignor's name.
     skipped: generations between the one before and this one: join phases that never ended.
+    leader: member that made the assignment.
     """
 
     joined_at: int | None
@@ -45,6 +46,7 @@ class Generation:
     cooperative: bool | None
     is_eager: bool
     skipped: int | None
+    leader: str | None
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class Change:
     hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
     is_whole: nothing of the operation is known to be lost.
+    hidden_heirs: static members that are gone, whose heir may be in a lost part of the operation.
     unnamed_topics: ids of an upgrade that had no name yet when what is open was renamed.
     """
 
@@ -87,6 +90,7 @@ class Change:
     converts: bool = False
     downgraded: bool = False
     is_whole: bool = True
+    hidden_heirs: set[str] = field(default_factory=set)
     unnamed_topics: set[str] = field(default_factory=set)
 
     @classmethod
@@ -113,9 +117,12 @@ class Change:
         return cls(life.last_at, offset, offset, life.leader_epoch, offset)
 
 
-def is_hidden(change: Change, before: Before) -> bool:
-    """Whether a hole lies behind a member's last record, in which it may have come and gone."""
-    return change.hides_ends or 0 <= before.current_offset < change.last_hole
+def is_hidden(change: Change, member_id: str) -> bool:
+    """Whether a hole lies behind a member's last record, in which it may have come and gone, or in
+    the operation, where it may have had an heir.
+    """
+    behind = 0 <= change.before[member_id].current_offset < change.last_hole
+    return change.hides_ends or behind or member_id in change.hidden_heirs
 
 
 @dataclass(slots=True)

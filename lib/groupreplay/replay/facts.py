@@ -32,7 +32,8 @@ class Epoch(Fact):
     partitions: in the targets, at target_at.
     Of classic groups alone: joined_at, end of the join phase; sync_ms, from there to the K2;
     cooperative, None where the subscriptions do not show it; skipped, generations between the one
-    before and this one; stopped, partitions that an eager group stopped for it.
+    before and this one; stopped, partitions that an eager group stopped for it; leader_member_id,
+    of the member that made the assignment.
     """
 
     KIND: ClassVar[str] = "epoch"
@@ -57,6 +58,7 @@ class Epoch(Fact):
     skipped: int | None = None
     partitions: int | None = None
     stopped: int | None = None
+    leader_member_id: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +76,10 @@ class Conversion(Fact):
 
 @dataclass(slots=True, kw_only=True)
 class MemberState(Fact):
-    """`member_states`, key (member_id, from_offset)."""
+    """`member_states`, key (member_id, from_offset).
+
+    end_observed: False where a hole hides when it ended: then or before.
+    """
 
     KIND: ClassVar[str] = "member_state"
     member_id: str
@@ -89,6 +94,7 @@ class MemberState(Fact):
     partitions_assigned: int
     partitions_pending: int
     waiting_on: list[str]
+    end_observed: bool = True
 
 
 @dataclass(slots=True, kw_only=True)

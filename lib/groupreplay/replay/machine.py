@@ -89,6 +89,7 @@ class GroupMachine(ABC):
     def note_position(self, operation: Operation) -> None:
         """Before an operation is applied: whether another leader wrote it."""
         life = self.life
+        self._note_hole(operation.last_hole)
         if life.failovers.open is not None or life.failovers.written_by != operation.leader_epoch:
             self.membership.failovers.before_record(operation.entries[0])
         if operation.leader_epoch != life.leader_epoch and operation.leader_epoch >= 0:
@@ -103,6 +104,7 @@ class GroupMachine(ABC):
         life = self.life
         self.membership.failovers.begun_by(operation.leader_epoch)
         life.leader_epoch = operation.leader_epoch if life.leader_epoch < 0 else life.leader_epoch
+        is_next = operation.last_hole <= life.last_change_offset or life.last_change_offset < 0
         life.last_change_offset = life.last_offset = operation.last_offset
         life.last_at = operation.ts_ms
         if operation.last_hole > life.last_hole or life.unbroken_since_at < 0:
@@ -112,16 +114,20 @@ class GroupMachine(ABC):
         if operation.last_hole > life.epoch_offset >= life.epoch_hole:
             life.epoch_hole = operation.last_hole
         phase = snapshot.phase_of(life)
-        self.note_phase(operation, phase)
+        self.note_phase(operation, phase, is_next)
         if phase != snapshot.EMPTY:
             life.last_phase = phase
 
-    def note_phase(self, operation: Operation, phase: str) -> None:  # noqa: B027
-        """For machines of groups that migrate. life.last_phase is still that before."""
+    def note_phase(self, operation: Operation, phase: str, is_next: bool) -> None:  # noqa: B027
+        """For machines of groups that migrate. life.last_phase is still that before.
+
+        is_next: no hole lies between the operation before and this one.
+        """
 
     def commit(self, entry: Entry, commit: OffsetCommit) -> GroupMachine | None:
         """Applies a commit. Returns as `apply`."""
         life = self.life
+        self._note_hole(entry.last_hole)
         if life.failovers.open is not None or life.failovers.written_by != entry.leader_epoch:
             self.membership.failovers.before_record(entry)
         apply_commit(self.membership, entry, commit)
@@ -131,6 +137,14 @@ class GroupMachine(ABC):
         life.hole_seen = life.hole_seen or entry.last_hole > life.incarnation
         life.last_hole = entry.last_hole
         return None if life.protocol == SIMPLE and not life.commits else self
+
+    def _note_hole(self, last_hole: int) -> None:
+        """Before a record: whether a hole lies behind the one before, in which a mixed group may
+        have been something else.
+        """
+        life = self.life
+        if life.mixed is not None and last_hole > life.last_offset:
+            self.membership.stalls.end_mixed(life.last_at, life.last_offset)
 
     def end(self, change: Change, *, removed: bool) -> None:
         """Ends every row of the life.

@@ -99,7 +99,7 @@ def _contested(state: Life) -> dict[TopicPartition, str | None]:
 
 
 def derive(restored: Life) -> None:
-    """Makes the fields anew that are only an index of the others."""
+    """Makes the fields again that only index the others."""
     for member in restored.members.values():
         restored.classic_members += member.protocol == CLASSIC
         restored.clients[member.client_key] = restored.clients.get(member.client_key, 0) + 1

@@ -47,7 +47,7 @@ def phase_of(life: Life) -> str:
         return MIGRATING
     if life.last_direction is not None:
         return MIGRATED
-    return NATIVE if life.birth_seen else CONSUMER_PHASE
+    return NATIVE if life.birth_seen and not life.hole_seen else CONSUMER_PHASE
 
 
 def snapshot(life: Life) -> GroupSnapshot:

@@ -44,9 +44,10 @@ from groupreplay.tables.schemas import INTERNAL
 
 
 def specs_by_name(specs: Iterable[TableSpec]) -> Mapping[str, TableSpec]:
-    """Name -> spec, in the order given. Raises ValueError for a name that is used twice, a table
-    that is made of one that is not there or holds what is hidden, and tables that wait for each
-    other in a circle.
+    """Name -> spec, in the order given.
+
+    Raises ValueError for a name that two specs have, for a table that is made of an unknown table
+    or of one that holds what is hidden, and for tables that wait for each other in a circle.
     """
     found: dict[str, TableSpec] = {}
     for spec in specs:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from groupreplay.config.model import BrokersConfig, WavesConfig
+from groupreplay.report.brokers import brokers_of
 from groupreplay.report.fleet_waves import fleet_waves
-from groupreplay.report.readiness.brokers import brokers_of
 from groupreplay.report.rollback_watch import rollback_watch
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Final
 from groupreplay.sources.files import FoundFile
 from groupreplay.sources.log_files import LogFile
 from groupreplay.wire.byte_stream import ByteStream
-from groupreplay.wire.segments.dump_log import scan_sections
+from groupreplay.wire.segments.dump_sections import scan_sections
 from groupreplay.wire.segments.units import DUMP_LOG
 from groupreplay.workers.files import open_file
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import NotReady
-from groupreplay.tables.runs import DONE
+from groupreplay.tables.run_rows import DONE
 from groupreplay.tables.schemas import PUBLIC
 from groupreplay.tables.views import VIEWS, View, over
 from groupreplay.tables.warehouse import Warehouse

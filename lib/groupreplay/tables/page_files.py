@@ -3,6 +3,7 @@
     index.html                     the newest night
     <logical_date>/index.html
     <logical_date>/g/<slug>.html   of single groups
+    <logical_date>.unfinished      while the pages of a night are on their way
 
 The folder begins with `_`, as `_sql` does, so that readers of tables pass it by. The name of a
 cluster is a path by configuration; ids of groups never are.
@@ -18,6 +19,7 @@ from groupreplay.tables.warehouse import Warehouse
 
 FOLDER: Final = "_report"
 INDEX: Final = "index.html"
+_UNFINISHED: Final = ".unfinished"
 
 
 def cluster_folder(cluster: str) -> str:
@@ -33,6 +35,31 @@ def night_folder(cluster: str, logical_date: date) -> str:
 
 def group_page(cluster: str, logical_date: date, slug: str) -> str:
     return f"{night_folder(cluster, logical_date)}/g/{slug}.html"
+
+
+def begin(warehouse: Warehouse, cluster: str, logical_date: date) -> None:
+    """Notes that the pages of a night are not all there yet, until `end`."""
+    warehouse.replace_text(_note(cluster, logical_date), "")
+
+
+def end(warehouse: Warehouse, cluster: str, logical_date: date) -> None:
+    warehouse.log("runs").delete(f"{warehouse.root}/{_note(cluster, logical_date)}")
+
+
+def _note(cluster: str, logical_date: date) -> str:
+    return night_folder(cluster, logical_date) + _UNFINISHED
+
+
+def missing(warehouse: Warehouse, cluster: str, newest: date) -> list[date]:
+    """Nights whose pages were begun and not ended, and the newest where its pages are gone while
+    others are there; in order.
+    """
+    names = set(warehouse.log("runs").names_in(f"{warehouse.root}/{cluster_folder(cluster)}"))
+    begun = {name.removesuffix(_UNFINISHED) for name in names if name.endswith(_UNFINISHED)}
+    found = {date.fromisoformat(name) for name in begun if _is_date(name)}
+    if names and not names >= {INDEX, str(newest)}:
+        found.add(newest)
+    return sorted(found)
 
 
 def address(warehouse: Warehouse, name: str) -> str:

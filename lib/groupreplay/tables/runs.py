@@ -1,12 +1,13 @@
 """The table `runs` as a ledger: who runs which night, how far it came, and what belongs to it.
 
-A night, (cluster, logical_date), is a partition, and a cluster has one writer at a time: a night
-stands on the one before it, and maintenance on none that is under way. Every change rewrites the
-partition's few rows in one commit that carries the next number of the cluster's own transaction id:
-Delta drops a commit whose number is not higher than the last one, and refuses one that races
-another, so of two runs that saw the same rows one wins, and a run that was given up for dead can no
-longer write. The number is read before the rows, and after the commit its metadata must be ours: a
-commit that was dropped raises nothing.
+A night, (cluster, logical_date), is a partition. A cluster has one writer at a time: a night needs
+the one before it finished, and maintenance needs that no night is under way.
+
+Every change rewrites the partition's few rows in one commit. The commit carries the next number of
+the cluster's own transaction id. Delta drops a commit whose number is not higher than the last one,
+and refuses one that races another. So of two runs that saw the same rows one wins, and a run that
+was given up for dead cannot write any more. Delta says nothing of a commit that it drops: the
+number is read before the rows, and after the commit its metadata must be ours.
 """
 
 from __future__ import annotations
@@ -16,29 +17,27 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-import pyarrow as pa
 from delta import exceptions as delta_exceptions
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import LongType, StructField, StructType, TimestampType
 
 from groupreplay.errors import NotReady, RunHeld
 from groupreplay.tables.holder import this_process, why_dead
+from groupreplay.tables.run_rows import (
+    FAILED,
+    FINISHED,
+    LANDED,
+    PLANNED,
+    STEPS,
+    Run,
+    runs_frame,
+    stored_runs,
+)
 from groupreplay.tables.warehouse import Warehouse
-
-PLANNED, LANDED, REPLAYED, DONE, FAILED = "PLANNED", "LANDED", "REPLAYED", "DONE", "FAILED"
-FINISHED = frozenset({DONE, FAILED})
-STEPS: Mapping[str, str] = {
-    PLANNED: "land_logs",
-    LANDED: "replay_groups",
-    REPLAYED: "build_reports",
-}
-"""State of a run -> the job that takes it to the next; in their order."""
 
 RENEW_EVERY_S = 120.0
 
@@ -50,45 +49,6 @@ _LOST_A_RACE = (
     delta_exceptions.ConcurrentTransactionException,
 )
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """A row of `runs`. `*_at`: ms since the epoch, UTC.
-
-    holder: None where a step let go of the run for the next one to take.
-    plan: JSON of the step plan.
-    resumed: this process took the run over from one that died.
-    """
-
-    cluster: str
-    logical_date: date
-    run_id: str
-    state: str
-    as_of_at: int | None = None
-    started_at: int
-    ended_at: int | None = None
-    holder: str | None = None
-    renewed_at: int | None = None
-    code_version: str
-    config_hash: str
-    plan: str | None = None
-    table_versions: dict[str, int] | None = None
-    counts: dict[str, int] | None = None
-    timings: dict[str, int] | None = None
-    digest: dict[str, str] | None = None
-    digest_final: dict[str, str] | None = None
-    error: str | None = None
-    config: str | None = None
-    core: str | None = None
-    resumed: bool = field(default=False, compare=False)
-
-    @property
-    def is_finished(self) -> bool:
-        return self.state in FINISHED
-
-
-_COLUMNS = tuple(each.name for each in fields(Run) if each.name != "resumed")
 
 
 class Ledger:
@@ -281,15 +241,6 @@ class Ledger:
     def _rows(self) -> DataFrame:
         return self.warehouse.read(_TABLE).where(sf.col("cluster") == self.cluster)
 
-    def _runs(self, rows: DataFrame) -> list[Run]:
-        schema = self.warehouse.schema(_TABLE).struct
-        return [
-            _as_run(row)
-            for row in rows.select(
-                *[_as_stored(each) for each in schema if each.name in _COLUMNS]
-            ).collect()
-        ]
-
     @property
     def _transaction_id(self) -> str:
         return f"groupreplay/{self.cluster}"
@@ -325,28 +276,11 @@ class Ledger:
         winner = max(unfinished, key=lambda each: each.renewed_at or each.started_at, default=None)
         return _held_by(winner or replace(run, holder="another run that has ended since"))
 
+    def _runs(self, rows: DataFrame) -> list[Run]:
+        return stored_runs(rows, self.warehouse.schema(_TABLE).struct)
+
     def _frame(self, runs: Iterable[Run]) -> DataFrame:
-        schema = self.warehouse.schema(_TABLE).struct
-        stored = to_arrow_schema(
-            StructType(
-                [
-                    StructField(each.name, _stored_type(each))
-                    for each in schema
-                    if each.name in _COLUMNS
-                ]
-            )
-        )
-        # By way of Arrow: rows of Python would start a job of their own.
-        table = pa.Table.from_pylist(
-            [{name: _as_cell(getattr(run, name)) for name in stored.names} for run in runs], stored
-        )
-        frame = self.warehouse.spark.createDataFrame(table).coalesce(1)
-        return frame.select(
-            *[
-                _as_table(each) if each.name in _COLUMNS else sf.lit(None).alias(each.name)
-                for each in schema
-            ]
-        )
+        return runs_frame(self.warehouse.spark, self.warehouse.schema(_TABLE).struct, runs)
 
     def _renew(self, held: _Held) -> None:
         while not held.released.wait(self.renew_every_s):
@@ -408,35 +342,3 @@ def _held_by(run: Run, why: str = "") -> RunHeld:
     return RunHeld(
         run.cluster, run.logical_date, run.holder or "a process that left no name", since, why
     )
-
-
-# Times leave and enter Spark as ms, so that no time zone of this process has a say.
-
-
-def _as_cell(value: Any) -> Any:
-    """Arrow takes a map as its pairs."""
-    return list(value.items()) if isinstance(value, Mapping) else value
-
-
-def _stored_type(column: StructField) -> Any:
-    return LongType() if isinstance(column.dataType, TimestampType) else column.dataType
-
-
-def _as_stored(column: StructField) -> Any:
-    return (
-        sf.unix_millis(column.name).alias(column.name)
-        if isinstance(column.dataType, TimestampType)
-        else sf.col(column.name)
-    )
-
-
-def _as_table(column: StructField) -> Any:
-    return (
-        sf.timestamp_millis(column.name).alias(column.name)
-        if isinstance(column.dataType, TimestampType)
-        else sf.col(column.name)
-    )
-
-
-def _as_run(row: Row) -> Run:
-    return Run(**row.asDict(recursive=True))

@@ -28,7 +28,8 @@ _NUMBERS: Final = frozenset(
             "count",
             "duration_ms",
         ),
-        *("last_ms", "requests", "longest_gap_ms", "last_position", "session_timeout_ms"),
+        *("last_ms", "requests", "longest_gap_ms", "last_position"),
+        *("session_timeout_ms", "heartbeat_interval_ms"),
     }
 )
 _TYPES: Final = {

@@ -11,9 +11,10 @@ from groupreplay.workers.zip_importers import forget_zips
 
 @contextmanager
 def worker_task() -> Iterator[None]:
-    """Around the rows of one task: Python's cycle collector is off, which would take half of the
-    time of a worker that makes millions of objects that hold no cycles, and afterwards as it was,
-    for the worker is used again.
+    """Around the rows of one task: turns Python's cycle collector off.
+
+    A task makes millions of objects without a cycle, and looking for cycles would take half of its
+    time. Afterwards the collector is as it was: Spark uses the worker for other tasks too.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -8,12 +8,12 @@ from typing import Any
 from pyspark.sql import Observation, SparkSession
 
 from groupreplay.config.model import GroupsConfig
+from groupreplay.night.earlier.history import PastNight
+from groupreplay.night.earlier.plan_json import from_json, to_json
 from groupreplay.night.extent import deleted_nights
 from groupreplay.night.frames.left_out import LeftOut, Nights, nights_without
 from groupreplay.night.frames.replay import night_records
-from groupreplay.night.history import PastNight
 from groupreplay.night.landing.landed import RecordsLanding
-from groupreplay.night.plans.plan_json import from_json, to_json
 from groupreplay.night.plans.results import Results
 from groupreplay.sources.watermark import PartitionWatermark
 

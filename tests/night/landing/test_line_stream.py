@@ -12,13 +12,13 @@ from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
 from groupreplay.night.dry_run import planned_lines
+from groupreplay.night.earlier.plan_json import from_json, to_json
 from groupreplay.night.landing.land_units import land
 from groupreplay.night.landing.landed import LinesLanding
 from groupreplay.night.landing.landed_lines import after_look
 from groupreplay.night.landing.line_stream import RAW_LINES, LineStream
 from groupreplay.night.plans.inputs import Inputs, find_inputs
 from groupreplay.night.plans.plan import Plan
-from groupreplay.night.plans.plan_json import from_json, to_json
 from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.tables.warehouse import Warehouse
 from tests.workers.test_read_text_units import event_line, request_line, server_line

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from groupreplay.night.earlier.plan_json import from_json, to_json
 from groupreplay.night.land import at_plan_time
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.landing.landed_records import after_units
 from groupreplay.night.plans.inputs import Inputs
 from groupreplay.night.plans.plan import Plan, live_tonight, new_units
-from groupreplay.night.plans.plan_json import from_json, to_json
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.sources.watermark import PartitionWatermark
 

@@ -10,10 +10,10 @@ import pytest
 
 from groupreplay.config.model import PrivacyConfig
 from groupreplay.errors import ConfigError
-from groupreplay.night.history import PastNight
+from groupreplay.night.earlier.history import PastNight
+from groupreplay.night.earlier.plan_json import from_json, to_json
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.plans.plan import Plan
-from groupreplay.night.plans.plan_json import from_json, to_json
 from groupreplay.night.plans.privacy_check import check_privacy
 from groupreplay.report.words.privacy import HashKeys, hash_keys
 

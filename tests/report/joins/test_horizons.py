@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import Conversion
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.horizons import SETTLE_MS, closed, horizons, with_horizon
 from tests.report.conftest import NIGHT, Stage
 from tests.report.facts_by_hand import fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Row
 
 from groupreplay.replay.streams_facts import HeldTask, StreamsSubtopology, TaskHandOver
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.streams_subtopologies import streams_subtopologies
 from groupreplay.report.tables.task_assignments import task_assignments
 from groupreplay.report.tables.task_handovers import task_handovers

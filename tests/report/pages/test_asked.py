@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.page.read import read_fleet
-from groupreplay.page.streams_apps import Streams
+from groupreplay.page.model.read import read_fleet
+from groupreplay.page.model.streams_apps import Streams
 from groupreplay.report.pages.asked import PageNights
 from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
 from groupreplay.report.pages.group_frames import GROUP_TABLES, group_frame

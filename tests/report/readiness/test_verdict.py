@@ -8,7 +8,7 @@ import pytest
 
 from groupreplay.config.model import BrokersConfig, ReadinessConfig
 from groupreplay.records.log_events import REQUEST_LOG
-from groupreplay.report.readiness.brokers import brokers_of
+from groupreplay.report.brokers import brokers_of
 from groupreplay.report.readiness.known import Case, Finding, Group, Member, Night, Refused
 from groupreplay.report.readiness.of_members import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN, departure
 from groupreplay.report.readiness.verdict import Judged, judged, rule_order

@@ -13,7 +13,7 @@ import pytest
 from groupreplay.config.model import GroupThresholds, Thresholds
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.replay.facts import Chain, GroupSnapshot, Stall
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.stuck.episodes import (
     CHAIN_THRESHOLDS,
     COUNT_THRESHOLDS,

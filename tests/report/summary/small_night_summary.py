@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupreplay.page.streams_apps import (
+from groupreplay.page.model.streams_apps import (
     IdleTask,
     Learner,
     MisplacedApp,

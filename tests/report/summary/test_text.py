@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from groupreplay.page.streams_apps import (
+from groupreplay.page.model.streams_apps import (
     IdleTask,
     Learner,
     MisplacedApp,

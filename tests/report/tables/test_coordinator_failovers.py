@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from groupreplay.replay.decision_facts import Failover
 from groupreplay.replay.facts import Fact
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.tables.coordinator_failovers import coordinator_failovers
 from groupreplay.workers.evidence_slices import EVIDENCE

@@ -13,7 +13,7 @@ from groupreplay.config.model import BrokersConfig, WavesConfig
 from groupreplay.evidence.evidence_facts import BrokerSetting, Contact, Departure, Rejoin
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.departure_waves import departure_waves
 from groupreplay.tables.schemas import table_schema
 from groupreplay.workers.evidence_slices import EVIDENCE

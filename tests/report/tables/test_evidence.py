@@ -253,7 +253,7 @@ def test_tables_of_lines_have_their_columns(
     }
     for name, frame in frames.items():
         bare = [
-            [(field.name, field.dataType.simpleString()) for field in struct]
+            {field.name: field.dataType.simpleString() for field in struct}
             for struct in (frame.schema, table_schema(spark, name).struct)
         ]
         assert bare[0] == bare[1], name

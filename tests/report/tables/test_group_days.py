@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.report.catalog import SPECS
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import row_hash
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.tables.group_days import DAY_MS, group_days
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.report.conftest import NIGHT

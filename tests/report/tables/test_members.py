@@ -6,7 +6,7 @@ from groupreplay.evidence.evidence_facts import (
     Contact,
     Departure,
 )
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.members import members
 from tests.report.conftest import Prove, Stage
 from tests.report.evidence_by_hand import evidence

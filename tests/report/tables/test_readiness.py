@@ -16,7 +16,7 @@ from groupreplay.config.model import PrivacyConfig, ReadinessConfig
 from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.replay.facts import GroupSnapshot, MemberLife
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.readiness import readiness
 from groupreplay.report.words.privacy import hash_keys, hidden
 from groupreplay.tables.schemas import table_schema

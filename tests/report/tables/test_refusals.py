@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from groupreplay.evidence.evidence_facts import (
-    Refusal,
-)
+from groupreplay.evidence.evidence_facts import BrokerSetting, Refusal
 from groupreplay.report.tables.refusals import refusals
 from tests.report.conftest import Prove
 from tests.report.evidence_by_hand import evidence
@@ -50,4 +48,31 @@ def test_an_answer_without_a_text_gets_that_of_the_line(prove: Prove) -> None:
     assert rows == {
         "m": ("Index 1 out of bounds for length 1.", "request_log"),
         "two": (None, "request_log"),
+    }
+
+
+def test_the_bound_that_a_session_timeout_broke_is_named(prove: Prove) -> None:
+    """By the broker that refused, as it was last started."""
+    refused = {"source": "request_log", "api": "JOIN_GROUP", "error_code": 26}
+    least, most = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
+    started = {"occurred_at": AT, "group_id": ""}
+    lines = prove(
+        evidence(BrokerSetting, setting=least, value="3000", **started | {"occurred_at": AT - 1}),
+        evidence(BrokerSetting, setting=least, value="6000", **started),
+        evidence(BrokerSetting, setting=most, value="300000", **started),
+        evidence(Refusal, subject="short", session_timeout_ms=5_000, **refused),
+        evidence(Refusal, subject="long", session_timeout_ms=600_000, **refused),
+        evidence(Refusal, subject="fits", session_timeout_ms=5_000, **refused | {"error_code": 81}),
+        evidence(Refusal, subject="other", session_timeout_ms=5_000, broker=2, **refused),
+    )
+    assert lines.evidence_tonight is not None
+    rows = {
+        row.subject: (row.session_timeout_ms, row.broken_bound_ms)
+        for row in refusals(inputs_of(lines.evidence_tonight, lines)).collect()
+    }
+    assert rows == {
+        "short": (5_000, 6_000),
+        "long": (600_000, 300_000),
+        "fits": (5_000, None),
+        "other": (5_000, None),
     }

@@ -12,10 +12,15 @@ from typing import Any
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
+from groupreplay.config.model import BrokersConfig
 from groupreplay.replay.facts import Anomaly, TopicSeen
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.anomalies import anomalies
-from groupreplay.report.tables.coverage import coverage
+from groupreplay.report.tables.coverage import (
+    NEEDS_OF_DECISIONS,
+    coverage,
+    unseen_decisions,
+)
 from groupreplay.report.tables.topics import topics
 from groupreplay.report.tables.undecoded import undecoded
 from groupreplay.workers.fact_frames import Counts, Undecoded
@@ -434,9 +439,26 @@ def test_what_no_source_shows_is_listed(stage: Stage, land: Stage, context: Repo
             stage(), replace(context, log_kinds=frozenset({"segments", "server_log"})), land()
         )
     ).collect()
+    needs_requests = "not observable: needs request_log"
     assert {row.input: row.detail for row in rows} == {
+        "readiness.R6": needs_requests,
+        "readiness.R8": needs_requests,
+        "readiness.R13": needs_requests,
+        "departure_waves.est_ms": needs_requests,
         "NOT_HEARTBEATING": "not observable: needs request_log",
         "LATE_LEAVE": "not observable: needs request_log and server_log",
         "COORDINATOR_UNAVAILABLE": "not observable: needs request_log",
     }
     assert {(row.source, row.landed) for row in rows} == {("none", 0)}
+
+
+def test_decisions_that_no_source_can_show(context: ReportContext) -> None:
+    alone = unseen_decisions(replace(context, log_kinds=frozenset()))
+    assert alone == NEEDS_OF_DECISIONS
+    told = BrokersConfig(migration_policy="bidirectional", version="4.1.1")
+    configured = unseen_decisions(replace(context, log_kinds=frozenset(), brokers=told))
+    assert alone.keys() - configured.keys() == {"readiness.R14", "readiness.R17"}
+    both = frozenset({"server_log", "request_log"})
+    assert unseen_decisions(replace(context, log_kinds=both)) == {}
+    requests = unseen_decisions(replace(context, log_kinds=frozenset({"request_log"})))
+    assert requests.keys() == {"readiness.R14", "readiness.R17", "coordinator_failovers.phase"}

@@ -13,7 +13,7 @@ from groupreplay.config.model import BrokersConfig
 from groupreplay.evidence.evidence_facts import BrokerSetting, Contact, Departure
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.tables.static_accounting import static_accounting
 from groupreplay.tables.schemas import table_schema

@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame, Row
 
 from groupreplay.replay.streams_facts import StreamsProcess
 from groupreplay.report.catalog import SPECS
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import row_hash
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.tables.streams_processes import streams_processes
 from tests.report.conftest import Stage
 from tests.report.facts_by_hand import fact

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from groupreplay.evidence.evidence_facts import Departure, Rebalance
 from groupreplay.replay.streams_facts import StreamsRebalance
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.streams_rebalances import streams_rebalances
 from groupreplay.workers.evidence_slices import EVIDENCE
 from tests.report.conftest import Stage

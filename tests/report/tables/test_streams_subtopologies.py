@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groupreplay.replay.streams_facts import StreamsSubtopology
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.streams_subtopologies import streams_subtopologies
 from tests.report.conftest import Stage
 from tests.report.facts_by_hand import fact

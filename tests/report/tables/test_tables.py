@@ -25,7 +25,7 @@ from groupreplay.replay.facts import (
     Stall,
 )
 from groupreplay.report.catalog import SPECS, waits
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.night_rows import NightRows
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.tables.group_epochs import group_epochs

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from groupreplay.evidence.evidence_facts import Departure
 from groupreplay.replay.streams_facts import HeldTask
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.task_assignments import task_assignments
 from groupreplay.workers.evidence_slices import EVIDENCE
 from tests.report.conftest import Stage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groupreplay.replay.streams_facts import TaskHandOver
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.task_handovers import task_handovers
 from tests.report.conftest import Stage
 from tests.report.facts_by_hand import AT, fact

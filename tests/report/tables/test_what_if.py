@@ -21,14 +21,15 @@ from groupreplay.evidence.evidence_facts import (
     Rejoin,
 )
 from groupreplay.replay.decision_facts import Churn
-from groupreplay.replay.facts import Epoch, HandOver
+from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.departure_waves import departure_waves
 from groupreplay.report.tables.what_if import what_if
 from groupreplay.tables.schemas import table_schema
 from groupreplay.workers.evidence_slices import EVIDENCE
 from tests.report.conftest import Stage
+from tests.report.evidence_by_hand import evidence
 from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import frame_of
 from tests.support.log_lines import recorded_evidence
@@ -41,7 +42,7 @@ BROKERS = BrokersConfig(
 )
 """As the brokers of the recordings were."""
 
-NEEDED = (Churn, HandOver, Epoch)
+NEEDED = (Churn, HandOver, Epoch, HeldPartition)
 PROVING = (BrokerSetting, Contact, Departure, Rebalance, Rejoin)
 
 Key = tuple[str, int, str]
@@ -75,11 +76,16 @@ def rows(frame: DataFrame) -> dict[Key, Row]:
 
 
 def of_recording(
-    stage: Stage, context: ReportContext, recording: str, gap_ms: int, lines: DataFrame | None
+    stage: Stage,
+    context: ReportContext,
+    recording: str,
+    gap_ms: int,
+    lines: DataFrame | None,
+    brokers: BrokersConfig = BROKERS,
 ) -> dict[Key, Row]:
     context = replace(
         context,
-        brokers=BROKERS,
+        brokers=brokers,
         waves=WavesConfig(gap_ms=gap_ms),
         evidence=lines,
         evidence_tonight=lines,
@@ -124,7 +130,8 @@ def test_prices_of_consumer_groups(
 def test_prices_of_eager_groups(spark: SparkSession, stage: Stage, context: ReportContext) -> None:
     """With both logs R is the group's own; from the topic alone there is none."""
     lines = lines_of(spark, "classic-3.9")
-    found = of_recording(stage, context, "classic-3.9", 3_000, lines)
+    other_beat = replace(BROKERS, classic_heartbeat_ms=3_000)  # its own is 1 s, as lines show
+    found = of_recording(stage, context, "classic-3.9", 3_000, lines, other_beat)
     actual = found["classic-eager", 26, "EAGER"]
     assert told(actual, f"is_actual {COSTS}") == (True, 18, 1_036, 6_102)
     assert told(actual, "actual_ms model_error_pct basis r_ms y_ms") == (1_740, -40.5, "OWN", 1, 5)
@@ -133,7 +140,13 @@ def test_prices_of_eager_groups(spark: SparkSession, stage: Stage, context: Repo
     assert told(bounce, "mid_ms rebalances basis") == (2 * 3_125, 0, None)
     assert {key[0] for key in found}.isdisjoint({"streams-classic"})
     check_all(found.values())
+    slow = "basis r_ms actual_ms model_error_pct"
+    assert told(found["classic-coop", 26, "COOPERATIVE"], slow) == ("FEW", 3_010, 12_162, -13.1)
+    paused = found["classic-coop", 26, "COOPERATIVE"]
+    assert paused.low_ms <= paused.actual_ms <= paused.high_ms
+    assert told(found["classic-coop", 26, "CONSUMER"], "basis r_ms") == ("TRANSFERRED", 3_010)
     alone = of_recording(stage, context, "classic-3.9", 3_000, None)
+    assert told(alone["classic-coop", 26, "COOPERATIVE"], slow) == ("FEW", 3_530, 12_162, -0.3)
     refused = {row.refused for key, row in alone.items() if key[0] == "classic-eager"}
     assert refused == {"NO_TIMES"}
     assert told(alone["classic-eager", 26, "EAGER"], f"{COSTS} actual_ms") == (None,) * 4
@@ -170,6 +183,24 @@ def test_a_wave_with_a_hole_is_refused_and_another_heartbeat_priced(
     assert told(usual, COSTS) == (100, 101 + 2_500, 103 + 5_000)
     assert told(other, f"heartbeat_ms {COSTS}") == (1_000, 100, 101 + 500, 103 + 1_000)
     assert (usual.is_actual, other.is_actual, usual.is_final) == (True, False, False)
+
+
+def test_heartbeats_are_those_of_the_group(
+    spark: SparkSession, stage: Stage, context: ReportContext
+) -> None:
+    revokes = [
+        fact(HandOver, outcome="ACKED", revoke_ms=ms, partition=ms) for ms in (100, 101, 104)
+    ]
+    contacts = [
+        evidence(Contact, member_id="m", heartbeat_interval_ms=1_000),
+        evidence(Contact, member_id="n", beats=10, beats_ms=20_310),
+        evidence(Contact, member_id="o", beats=9, beats_ms=90_000),
+    ]
+    lines = frame_of(spark, EVIDENCE, contacts)
+    context = replace(context, evidence=lines, evidence_tonight=lines)
+    found = rows(priced(stage, context, [fact(Churn, members_before=1), *revokes], AT))
+    beats = {key[2]: row.heartbeat_ms for key, row in found.items()}
+    assert (beats["CONSUMER"], beats["EAGER"], beats["COOPERATIVE"]) == (1_000, 2_000, 2_000)
 
 
 def test_rows_have_the_columns_of_the_schema(

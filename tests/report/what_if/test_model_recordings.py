@@ -27,8 +27,8 @@ from groupreplay.report.what_if.times import (
     Bracket,
     Known,
     Sample,
-    release_of_classic,
     release_of_consumer,
+    release_of_eager,
 )
 from groupreplay.workers.wave_events import WaveEvents, events_of
 from tests.support.group_days import partitions_of, unread_ms
@@ -128,7 +128,7 @@ def release(scenario: str) -> Bracket:
     """R of one protocol, by what members of the other one took."""
     is_consumer = scenario.startswith("CONSUMER")
     own = {REJOIN: rejoins()} if is_consumer else {REVOKE: revokes()}
-    chosen = (release_of_consumer if is_consumer else release_of_classic)(
+    chosen = (release_of_consumer if is_consumer else release_of_eager)(
         Known(own, {}, 3, 20, 1_000)
     )
     assert chosen is not None

@@ -92,9 +92,37 @@ class _Life:
         )
         if not is_deleted:
             return "REVOKED"
-        if partition.topic in member.subscription:
+        if partition.topic in member.subscription and self._shows_removal(span):
             return "TOPIC_REMOVED"
         return OneOf(("REVOKED", "TOPIC_REMOVED"))
+
+    def _shows_removal(self, span: Span) -> bool:
+        """Whether the target that took a partition shows that its topic is gone: the member
+        subscribed to it then, and every regular expression was resolved (measures.md 4).
+        """
+        assert span.closed is not None
+        place = span.closed
+        while place > span.opened and not self._has(place - 1, span):
+            place -= 1
+        operation = self.operation(place)
+        resolved: set[str] = set()
+        for each in range(place + 1):
+            for record in self.operation(each).records:
+                kind, _, regex = record.partition(" ")
+                if kind == "K16":
+                    resolved = (
+                        resolved - {regex.removesuffix(" gone")}
+                        if regex.endswith(" gone")
+                        else resolved | {regex}
+                    )
+        subscribes = span.partition.topic in operation.members[span.member_id].subscription
+        members = operation.members.values()
+        return subscribes and all(not each.regex or each.regex in resolved for each in members)
+
+    def _has(self, place: int, span: Span) -> bool:
+        """Whether a partition is in its holder's target after an operation."""
+        member = self.operation(place).members.get(span.member_id)
+        return member is not None and span.partition in member.target
 
     def _idle_ms(self, span: Span, following: Span | None) -> Any:
         """From the last commit before the release to the first of the next holder."""

@@ -85,6 +85,7 @@ def _row(life: Life, incarnation: Between, span: _Span, closed: Operation | None
         "to_at": closed.at if closed else None,
         "partitions_assigned": len(member.assigned),
         "partitions_pending": len(member.pending),
+        "end_observed": True,
         "waiting_on": sorted(span.waiting_on),
     }
     return Wanted(values, tuple(each.first_offset for each in (opened, closed) if each))

@@ -18,8 +18,7 @@ NO_GENERATION: Final = "rebalances that wrote no generation"
 
 LATE_LEADER: Final = "rebalances of a leader that did not know yet that it was none"
 LATE_MS: Final = 10_000
-LOST_MS: Final = 100
-"""What a leader appended last before it resigned may be in no log."""
+LOST: Final = "rebalances whose K2 is in no log"
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
@@ -51,6 +50,12 @@ def _key_of(history: History, row: Row) -> Key:
 def _excuse(history: History, row: Row) -> str:
     if row["outcome"] != "COMPLETED":
         return NO_GENERATION
+    synced = f"sync {row['synced_at']}"
+    if any(
+        (each.what, each.group_id, each.detail) == ("lost", row["group_id"], synced)
+        for each in history.truth.injected
+    ):
+        return LOST
     operations = history.truth.operations.get(row["group_id"])
     partition = operations[0].offsets_partition if operations else -1
     resigned = (
@@ -59,7 +64,7 @@ def _excuse(history: History, row: Row) -> str:
         if (what, place) == ("resign", partition)
         for event in events
     )
-    is_late = any(-LOST_MS <= row["synced_at"] - at <= LATE_MS for at in resigned)
+    is_late = any(0 <= row["synced_at"] - at <= LATE_MS for at in resigned)
     return LATE_LEADER if is_late else ""
 
 

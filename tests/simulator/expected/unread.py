@@ -81,7 +81,7 @@ NOT_AGAIN: Final = Untold("partitions that nobody read again")
 def bounds_of_day(history: History, life: Life, unread: Sequence[Unread]) -> dict[str, Any]:
     """Of low_ms and high_ms of a life that one day holds. low: not above the time in which nobody
     read what was held in it, while it had members."""
-    if _is_unsure(history, life):
+    if is_unsure(history, life):
         return {"low_ms": UNSURE, "high_ms": UNSURE}
     partitions = {named(span.partition) for span in history.holdings(life).spans}
     occupied = list(_occupied(history, life))
@@ -91,7 +91,7 @@ def bounds_of_day(history: History, life: Life, unread: Sequence[Unread]) -> dic
         for partition in partitions
         for span in occupied
     )
-    low = REMOVED if _is_admin(history, life) else Bound(missed, is_lower=True)
+    low = REMOVED if is_admin(history, life.group_id) else Bound(missed, is_lower=True)
     return {"low_ms": low, "high_ms": _high(unread)}
 
 
@@ -99,14 +99,26 @@ def bounds_of_wave(
     history: History, life: Life, unread: Sequence[Unread], charged: Sequence[Unread]
 ) -> dict[str, Any]:
     """Of low_ms and high_ms of a wave. unread: what was let go before the next wave; charged: of
-    it what the wave is charged with, of all that it may be."""
-    if _is_unsure(history, life):
+    it what the wave is charged with, of all that it may be.
+
+    What a member reads on after it was removed counts as not read (measures.md): a frozen one that
+    thaws does not know yet.
+    """
+    if is_unsure(history, life):
         return {"low_ms": UNSURE, "high_ms": UNSURE}
-    gaps = {(each.span.partition, each.gap) for each in unread if each.gap is not None}
+    since: dict[tuple[Partition, Gap], int] = {}
+    for each in unread:
+        if each.gap is not None:
+            key = (each.span.partition, each.gap)
+            since[key] = min(since.get(key, each.gap.since), each.released.true_at)
     low: Any = NOT_AGAIN
-    if all(gap.until is not None for _, gap in gaps):
-        low = Bound(sum(gap.until - gap.since for _, gap in gaps if gap.until), is_lower=True)
-    return {"low_ms": REMOVED if _is_admin(history, life) else low, "high_ms": _high(charged)}
+    if all(gap.until is not None for _, gap in since):
+        missed = sum((gap.until or 0) - begun for (_, gap), begun in since.items())
+        low = Bound(missed, is_lower=True)
+    return {
+        "low_ms": REMOVED if is_admin(history, life.group_id) else low,
+        "high_ms": _high(charged),
+    }
 
 
 def _high(unread: Sequence[Unread]) -> Any:
@@ -135,9 +147,10 @@ def _occupied(history: History, life: Life) -> Iterator[tuple[int, int]]:
         yield since, history.truth.ended_at if end is None else end.true_at
 
 
-def _is_admin(history: History, life: Life) -> bool:
+def is_admin(history: History, group_id: str) -> bool:
+    """Whether an administrator removed members of a group."""
     return any(
-        each.what == "admin removal" and each.group_id == life.group_id
+        each.what == "admin removal" and each.group_id == group_id
         for each in history.truth.injected
     )
 
@@ -149,7 +162,8 @@ def _stops(each: Unread) -> bool:
     return each.released is not each.granted or each.gap.was_eager
 
 
-def _is_unsure(history: History, life: Life) -> bool:
+def is_unsure(history: History, life: Life) -> bool:
+    """Whether the truth does not tell for how long nobody read what the life had."""
     holdings = history.holdings(life)
     return (
         any(is_conversion(*step) for step in life.steps())

@@ -120,7 +120,7 @@ def _span_end(truth: GroupTruth, stretch: Stretch[Ids], row: HeldPartition) -> s
         heir = heir_of(truth, closed, row.member_id)
         return "REPLACED" if heir is not None else "LEFT_OR_FENCED"
     gone = truth.truth.deleted.get(_name(truth, row), ())
-    was_deleted = any(at_ms <= closed.at for at_ms, _ in gone)
+    was_deleted = any(at_ms <= closed.true_at for at_ms, _ in gone)
     return "TOPIC_REMOVED" if was_deleted and row.end_reason == "TOPIC_REMOVED" else "REVOKED"
 
 

@@ -14,7 +14,7 @@ from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.segments import dump_log
-from groupreplay.wire.segments.dump_log import Section, partition_of, runs, scan_sections
+from groupreplay.wire.segments.dump_sections import Section, partition_of, runs, scan_sections
 from tests.wire import encode
 from tests.wire.dump_text import (
     batch,

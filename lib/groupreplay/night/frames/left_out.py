@@ -1,9 +1,9 @@
 """Groups that the configuration leaves out, tonight and on the nights before: what is replayed of a
 night's rows, and of those nights' rows.
 
-A group that comes back is replayed from where it was left out, since its raw rows were landed all
-the while. Where these were deleted meanwhile, or are of a log that is no more, its old state is not
-taken up, and all its rows above know of the hole, so that nothing is measured across it.
+A group that comes back is replayed from where it was left out: its raw rows were landed all the
+while. Where they were deleted since, or are of a log that was deleted, its old state is dropped.
+Then its new rows know of the hole, and nothing is measured across it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 
 from groupreplay.config.model import GroupsConfig
-from groupreplay.night.history import PastNight
+from groupreplay.night.earlier.history import PastNight
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.report.joins.group_choice import is_left_out
 from groupreplay.workers.evidence_slices import GROUP

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groupreplay.night.landing.landed import RecordsLanding
-from groupreplay.night.night import Night
 from groupreplay.night.plans.inputs import Inputs
+from groupreplay.night.plans.night import Night
 from groupreplay.sources.live_planning import (
     LiveTopic,
     is_other_topic,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groupreplay.errors import ConfigError
-from groupreplay.night.history import PastNight
+from groupreplay.night.earlier.history import PastNight
 from groupreplay.report.words.privacy import HashKeys
 from groupreplay.tables.schemas import ALWAYS, INTERNAL
 from groupreplay.tables.warehouse import Warehouse

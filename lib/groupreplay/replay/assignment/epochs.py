@@ -4,8 +4,6 @@ of the rules: docs/measures.md, Epochs.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STABLE
 from groupreplay.replay.change import Generation
@@ -76,7 +74,7 @@ class Epochs:
             members_classic=life.classic_members,
         )
         if generation is not None:
-            life.epoch_row = _of_generation(life.epoch_row, generation)
+            _add_generation(life.epoch_row, generation)
         self._opened.append(life.epoch_row)
         note_epoch(life, at)
         if cause[0] == TOPIC_METADATA:
@@ -240,14 +238,12 @@ class Epochs:
         life.storm = storm
 
 
-def _of_generation(row: Epoch, generation: Generation) -> Epoch:
-    return replace(
-        row,
-        joined_at=generation.joined_at,
-        sync_ms=generation.sync_phase_ms,
-        cooperative=generation.cooperative,
-        skipped=generation.skipped,
-    )
+def _add_generation(row: Epoch, generation: Generation) -> None:
+    row.joined_at = generation.joined_at
+    row.sync_ms = generation.sync_phase_ms
+    row.cooperative = generation.cooperative
+    row.skipped = generation.skipped
+    row.leader_member_id = generation.leader
 
 
 def only(member_ids: list[str]) -> str | None:

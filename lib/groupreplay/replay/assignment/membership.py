@@ -22,7 +22,7 @@ from groupreplay.replay.assignment.partition_owners import PartitionOwners, Unto
 from groupreplay.replay.assignment.quiet import QuietMembers
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
-from groupreplay.replay.change import Before, Change, Ending, Moment
+from groupreplay.replay.change import Before, Change, Ending, Moment, is_hidden
 from groupreplay.replay.decisions.absences import Absences
 from groupreplay.replay.decisions.churn import ChurnChain
 from groupreplay.replay.decisions.failovers import Failovers
@@ -167,6 +167,26 @@ class Membership:
             change.replaced[unknown[0]] = fresh.popitem()[
                 1
             ]  # its K5 was not seen, but nobody else comes and goes in one operation
+        change.hidden_heirs = {
+            member_id
+            for member_id, member in change.removed.items()
+            if member.instance_id is not None and self._may_have_an_heir(change, member_id)
+        }
+
+    def _may_have_an_heir(self, change: Change, member_id: str) -> bool:
+        """Whether a hole may hide who took over the instance of a member of a modern group: a part
+        of the operation is lost. One that goes without an heir begins an epoch.
+
+        Source: GroupMetadataManager.consumerGroupFenceMembers, replaceMember.
+        """
+        is_modern = self.life.protocol in RECONCILING and not (change.converts or change.downgraded)
+        begins_epoch = self.life.epoch_offset >= change.offset
+        return (
+            is_modern
+            and not change.group_ends
+            and member_id not in change.replaced
+            and not (change.is_whole and begins_epoch)
+        )
 
     def _joined(self, change: Change) -> list[Member]:
         """Who joined in the operation, and was seen to; not who took an instance over."""
@@ -211,7 +231,7 @@ class Membership:
         gone = member.member_id in change.removed
         if gone and not before.existed:
             return
-        hidden = change.hides_ends or 0 <= before.current_offset < change.last_hole
+        hidden = is_hidden(change, member.member_id)
         if hidden:
             self.stalls.forget(member)
         lost = member.spans.keys() - member.held if member.spans else set()
@@ -284,7 +304,7 @@ class Membership:
         )
         if row is None or stays:
             return
-        row.to_at, row.to_offset = change.at, moment.offset
+        row.to_at, row.to_offset, row.end_observed = change.at, moment.offset, not hidden
         self.output.emit(row)
         member.state_row = None
 
@@ -387,7 +407,8 @@ class Membership:
         self, change: Change, member: Member, fresh: frozenset[TopicPartition]
     ) -> None:
         """A new owner behind a hole: the old one let go somewhere in it."""
-        for tp in fresh.intersection(self.life.holders):
+        # Not `fresh.intersection(holders)`: that walks over all that the group holds.
+        for tp in [tp for tp in fresh if tp in self.life.holders]:
             for other_id in [m for m in self.life.holders[tp] if m != member.member_id]:
                 other = self.life.members[other_id]
                 if change.last_hole > other.current_offset:

@@ -56,9 +56,11 @@ class Owners(ABC):
 
     def end_requests(self, member: Member, ending: Ending, moment: Moment) -> None:
         """Ends the open requests of a member that are no longer pending: acknowledged, given back,
-        or as `ending` says.
+        or as `ending` says. What it is asked for behind a hole is another request.
         """
-        for unit in [unit for unit in member.requests if unit not in member.pending]:
+        asked_anew = ending.hidden and member.current_offset == moment.offset
+        over = set(member.requests) if asked_anew else member.requests.keys() - member.pending
+        for unit in [unit for unit in member.requests if unit in over]:
             row = member.requests.pop(unit)
             if ending.hidden:
                 outcome = "UNOBSERVED"
@@ -190,6 +192,8 @@ class Owners(ABC):
             same = last.member_id == member.member_id or last.end_reason == "REPLACED"
             self._moved += not same
         for span in trail.released:
+            if moment.last_hole > trail.released_offset:
+                continue  # somebody else may have held it in the hole
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
             at_k2 = moment.by_k2 or trail.released_at_k2

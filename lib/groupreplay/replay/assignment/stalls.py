@@ -211,17 +211,20 @@ class Stalls:
 
     # ------------------------------------------------------------ members of both protocols
 
-    def watch_mixed(self, is_mixed: bool, at: int, offset: int, last_offset: int) -> None:
+    def watch_mixed(
+        self, is_mixed: bool, at: int, offset: int, last_offset: int, observed: bool
+    ) -> None:
         """MIGRATION_STALLED: since when a group has members of both protocols.
 
         offset, last_offset: of the operation's first and last record.
+        observed: no hole lies between the operation before and this one.
         """
         life = self._life
         if is_mixed and life.mixed is None:
             life.mixed = Stall(
                 **life.place,
                 from_offset=offset,
-                start_observed=life.birth_seen or life.last_phase is not None,
+                start_observed=observed and (life.birth_seen or life.last_phase is not None),
                 reason="MIGRATION_STALLED",
                 member_id=None,
                 since_at=at,

@@ -32,7 +32,8 @@ class Targets:
     ) -> None:
         """A member's new target by its K7; None: it has none any more."""
         life = self._life
-        before, after = member.target or frozenset(), wanted or frozenset()
+        seen, after = member.target or frozenset(), wanted or frozenset()
+        before = seen
         if 0 <= member.target_offset < entry.last_hole:
             before |= member.held  # what it was given back in the hole, the target takes again
         lost = before - after
@@ -46,15 +47,25 @@ class Targets:
             member.taken[tp] = (entry.ts_ms, life.epoch)
         for tp in after - before:
             owner = life.target_owner.get(tp)
-            life.moved_from.setdefault(tp, owner)
+            stays = owner is not None and self._is_same_instance(owner, member)
+            life.moved_from.setdefault(tp, member.member_id if stays else owner)
             if owner is not None:
                 change.claims.append((tp, owner, member.member_id))
             life.target_owner[tp] = member.member_id
             member.taken.pop(tp, None)
+        for tp in (before - seen) & after:
+            life.target_owner[tp] = member.member_id
         for topic_id in dict.fromkeys([topic for topic, _ in after - before]):
             self._see_topic(topic_id)
         member.target, member.target_offset = wanted, entry.offset
         self._stalls.retargeted(member, entry.offset)
+
+    def _is_same_instance(self, owner: str, member: Member) -> bool:
+        """Whether a static member has come back under another id: an upgrade may take over who came
+        in no K2, before the old id is seen to be gone.
+        """
+        was = self._life.members.get(owner) if member.instance_id is not None else None
+        return was is not None and was.instance_id == member.instance_id
 
     def assign(self, member: Member, wanted: frozenset[TopicPartition]) -> None:
         """A member's new target by a K2."""

@@ -111,7 +111,7 @@ class Absences(Listener):
 
     def _removed(self, change: Change, member: Member, before: Before, epochs: int) -> None:
         absence = self._kept.away.pop(member.member_id, None)
-        if is_hidden(change, before):
+        if is_hidden(change, member.member_id):
             if absence is not None:
                 self._hide(absence, change.offsets[member.member_id])
             return
@@ -134,7 +134,7 @@ class Absences(Listener):
         if not before.existed:
             return
         offset = change.offsets[member_id]
-        if is_hidden(change, before):
+        if is_hidden(change, member_id):
             if absence is not None:
                 self._hide(absence, offset)
             return
@@ -171,10 +171,10 @@ class Absences(Listener):
             if not (is_away or away):
                 continue
             absence = away.get(member_id)
-            if absence is not None and (not is_away or is_hidden(change, before)):
+            if absence is not None and (not is_away or is_hidden(change, member_id)):
                 del away[member_id]
                 offset = change.offsets.get(member_id, change.last_offset)
-                if is_hidden(change, before):
+                if is_hidden(change, member_id):
                     self._hide(absence, offset)
                 else:
                     self._absorb(absence, member_id, change.at, offset, epochs)

@@ -132,7 +132,7 @@ class ChurnChain(Listener):
     def _gone(self, change: Change) -> Iterator[_Event]:
         for member_id, member in change.removed.items():
             before = change.before[member_id]
-            if not before.existed or member_id in change.replaced or is_hidden(change, before):
+            if not before.existed or member_id in change.replaced or is_hidden(change, member_id):
                 continue
             identity = identity_of_gone(self._life, change, member)
             offset = change.offsets[member_id]
@@ -142,7 +142,7 @@ class ChurnChain(Listener):
     def _replaced(self, change: Change) -> Iterator[_Event]:
         for member_id, new_id in change.replaced.items():
             before, member = change.before[member_id], change.removed[member_id]
-            if before.existed and not is_hidden(change, before):
+            if before.existed and not is_hidden(change, member_id):
                 identity = identity_of(self._life, self._life.members[new_id])
                 offset = change.offsets[member_id]
                 yield _Event(REPLACED, offset, member, identity, before.held, other_id=new_id)
@@ -161,7 +161,7 @@ class ChurnChain(Listener):
             is_away = member.epoch == STATIC_LEAVE_EPOCH
             if is_away == (before.epoch == STATIC_LEAVE_EPOCH) or member.epoch is None:
                 continue
-            if not before.existed or is_hidden(change, before):
+            if not before.existed or is_hidden(change, member_id):
                 continue
             offset = change.offsets.get(member_id, change.last_offset)
             identity = identity_of(self._life, member)

@@ -164,7 +164,8 @@ def _described(life: Life) -> dict[str, Any]:
 def phase_of(life: Life) -> str:
     """What a group that keeps members was doing, by its records: the first phase that applies."""
     if not life.members:
-        return EMPTY if life.epoch is not None else UNKNOWN
+        # A K2 of generation 0 is of an empty group, and begins no epoch.
+        return EMPTY if life.epoch is not None or life.protocol == CLASSIC else UNKNOWN
     if life.protocol == CLASSIC or life.epoch is None or life.target_epoch is None:
         return UNKNOWN
     members = [m for m in life.members.values() if m.epoch != STATIC_LEAVE_EPOCH]

@@ -104,6 +104,7 @@ def _generation(
         cooperative,
         cooperative is False or (cooperative is None and value.protocol != COOPERATIVE_STICKY),
         value.generation - life.epoch - 1 if follows and life.epoch is not None else None,
+        value.leader or None,
     )
 
 

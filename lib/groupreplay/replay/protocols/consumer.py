@@ -194,7 +194,9 @@ def _current_assignment(
     pending = partitions_of(value.partitions_pending_revocation)
     epochs = value.member_epoch, value.previous_member_epoch
     membership.members.assign(member, entry, Current(*epochs, value.state, assigned, pending))
-    for tp in member.pending & member.target if member.pending and member.target else ():
+    # A target from before a hole may not be the one that asks.
+    knows_target = member.target_offset >= entry.last_hole
+    for tp in member.pending & member.target if knows_target and member.target else ():
         if tp not in member.requests and _subscribes(membership, change, member, tp[0]):
             _delete_topic(membership, tp[0])
     _note_writer(membership, member, value)
@@ -217,12 +219,12 @@ def _note_writer(
             membership.owners.forget_stamps(member)
 
 
-def _note_dropped(membership: Membership, change: Change) -> None:
+def _note_dropped(membership: Membership, change: Change, last_hole: int) -> None:
     """At a K6: of what a target took from a member that subscribes to it and gave to nobody, the
     topic is gone.
 
     While a regular expression is not resolved yet, some assignors give nobody anything, and nothing
-    follows from that.
+    follows from that; nor where a hole may have a member's target.
     """
     life = membership.life
     dropped, change.dropped = change.dropped, []
@@ -233,7 +235,8 @@ def _note_dropped(membership: Membership, change: Change) -> None:
         if _subscribes(membership, change, member, topic_id)
     }
     if ownerless and all(
-        not m.regex or m.regex in life.resolved_topics for m in life.members.values()
+        m.target_offset >= last_hole and (not m.regex or m.regex in life.resolved_topics)
+        for m in life.members.values()
     ):
         for topic_id in sorted(ownerless):
             _delete_topic(membership, topic_id)
@@ -275,7 +278,7 @@ def _subscribes(membership: Membership, change: Change, member: Member, topic_id
 def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: int) -> None:
     life = membership.life
     if not change.converts:  # an upgrade's first target is a copy, which no assignor made
-        _note_dropped(membership, change)
+        _note_dropped(membership, change, entry.last_hole)
     membership.judge.note(target_epoch(life, entry, epoch))
     membership.epochs.target(epoch, entry.ts_ms, membership.targets.begin_epoch(epoch))
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)

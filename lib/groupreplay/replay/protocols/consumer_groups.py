@@ -19,7 +19,7 @@ its life (KIP-848). What the records of an operation show decides what it is:
 from __future__ import annotations
 
 from groupreplay.records.classic import GroupMetadata, GroupMetadataValue
-from groupreplay.records.consumer import ConsumerGroupMetadata
+from groupreplay.records.consumer import ConsumerGroupMemberMetadata, ConsumerGroupMetadata
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import snapshot
@@ -161,14 +161,16 @@ class ConsumerGroupMachine(GroupMachine):
         rows = super().open_facts()
         return rows if self._streams is None else rows + self._streams.open_facts()
 
-    def note_phase(self, operation: Operation, phase: str) -> None:
+    def note_phase(self, operation: Operation, phase: str, is_next: bool) -> None:
         """A group with members of both protocols: since when, and who keeps it there."""
         life, at = self.life, operation.ts_ms
-        if phase == snapshot.MIGRATED and life.last_phase != phase:
+        # A life that a conversion began has the phase of the one before, though it was empty since.
+        begins = life.incarnation == operation.offset
+        if phase == snapshot.MIGRATED and (begins or life.last_phase != phase):
             life.upgraded_at = at
         stalls, members = self.membership.stalls, self.membership.members
         is_mixed, was_mixed = phase == snapshot.MIGRATING, life.mixed is not None
-        stalls.watch_mixed(is_mixed, at, operation.offset, operation.last_offset)
+        stalls.watch_mixed(is_mixed, at, operation.offset, operation.last_offset, is_next)
         if is_mixed and (members.classic_changed or not was_mixed):
             members.classic_changed = False
             stalls.note_blockers()
@@ -221,7 +223,9 @@ class ConsumerGroupMachine(GroupMachine):
         if operation.tombstones and _removes_consumer_group(operation):
             if life.protocol == CONSUMER:
                 judge.note(tombstone_order(life, operation))
-                self.end(Change.of(operation), removed=True)
+                # Kafka removes empty groups alone: with members a hole has the K2 of a downgrade.
+                is_empty = ConsumerGroupMemberMetadata not in operation.kinds
+                self.end(Change.of(operation), removed=is_empty)
                 return None
             return self
         if operation.tombstones == len(operation.entries) and life.protocol != CONSUMER:

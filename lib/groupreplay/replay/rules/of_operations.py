@@ -56,8 +56,8 @@ def release_before_grant(
     life: Life, entry: Entry, member: Member, fresh: frozenset[TopicPartition]
 ) -> Iterator[Finding]:
     """I14: who else still has what a member now gets, by the records so far."""
-    for tp in fresh.intersection(life.holders):
-        for other_id in life.holders[tp]:
+    for tp in fresh:
+        for other_id in life.holders.get(tp, ()):
             other = life.members.get(other_id)
             if (
                 other is not None
@@ -87,10 +87,11 @@ def consumer_operation(life: Life, change: Change, operation: Operation) -> Iter
 
 def last_assignments(
     life: Life, change: Change, operation: Operation
-) -> Iterator[tuple[Entry, Member]]:
+) -> list[tuple[Entry, Member]]:
     """The last K8 of each live member in the operation."""
+    found: list[tuple[Entry, Member]] = []
     if ConsumerGroupCurrentMemberAssignment not in operation.kinds:
-        return
+        return found
     for entry in operation.entries:
         record = entry.record
         if (
@@ -100,7 +101,8 @@ def last_assignments(
         ):
             member = life.members.get(record.member_id)
             if member is not None:
-                yield entry, member
+                found.append((entry, member))
+    return found
 
 
 def _ends_with_target_epoch(operation: Operation) -> bool:

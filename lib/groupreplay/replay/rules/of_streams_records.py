@@ -196,7 +196,7 @@ def _holders(
     life: Life, entry: Entry, tasks: frozenset[Task], without: set[str]
 ) -> Iterator[tuple[Task, str]]:
     """(task, member) of those who have tasks active, by a K22 behind the last hole."""
-    for task in sorted(tasks.intersection(life.holders)):
+    for task in sorted([task for task in tasks if task in life.holders]):
         for member_id in life.holders[task]:
             member = life.members.get(member_id)
             if (

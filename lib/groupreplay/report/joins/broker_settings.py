@@ -13,8 +13,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.config.model import BrokersConfig
 from groupreplay.evidence.evidence_facts import BrokerSetting
-from groupreplay.report.joins.context import ReportContext
-from groupreplay.report.readiness.brokers import brokers_of, settings_of
+from groupreplay.report.brokers import brokers_of, settings_of
+from groupreplay.report.context import ReportContext
 
 SESSION_MS: Final = "_broker_session_ms"
 MAX_SESSION_MS: Final = "_broker_max_session_ms"

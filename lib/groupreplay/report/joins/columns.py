@@ -9,7 +9,7 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as sf
 
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 
 LAST_INSTANT_MS: Final = 9_223_372_036_854
 """2262-04-11, ms since the epoch: the end of nanoseconds in 64 bits, past which Parquet readers

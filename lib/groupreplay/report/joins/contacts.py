@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Contact
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 
 _FIELDS: Final = {
     "principal": "string",
@@ -21,6 +21,7 @@ _FIELDS: Final = {
     "heartbeats": "bigint",
     "error_codes": "array<bigint>",
     "error_counts": "array<bigint>",
+    "error_apis": "array<string>",
     "client_id": "string",
     "client_host": "string",
 }

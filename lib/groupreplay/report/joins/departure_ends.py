@@ -15,9 +15,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.broker_settings import HEARTBEAT_MS, SESSION_MS, with_brokers
 from groupreplay.report.joins.contacts import with_contact
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import EXACT, with_departure
 from groupreplay.report.joins.rejoins import with_told
 

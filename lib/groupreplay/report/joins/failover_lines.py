@@ -16,8 +16,8 @@ from groupreplay.evidence.evidence_facts import (
     Rebalance,
     ShardEvent,
 )
+from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.broker_settings import SESSION_MS, with_brokers
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import EVIDENCE_TYPE, SLACK_MS, evidence_column
 from groupreplay.report.joins.rebalance_lines import REBALANCE_MS
 

@@ -14,8 +14,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import duration_ms
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import SLACK_MS
 from groupreplay.report.joins.rebalance_lines import REBALANCE_MS
 
@@ -40,6 +40,47 @@ def rejoin_times(evidence: DataFrame | None) -> DataFrame | None:
     are_known = sf.col("told_at").isNotNull() & sf.col("joined_at").isNotNull()
     return evidence.where((sf.col("kind") == Rejoin.KIND) & are_known).select(
         "group_id", "member_id", rejoin_ms().alias("rejoin_ms"), *PLACE
+    )
+
+
+def with_joins(rebalances: DataFrame, context: ReportContext) -> DataFrame:
+    """rebalances with `first_joined_at`, `last_joined_at` (ms) and `last_joined_member_id`: of the
+    members that were let into the next generation, by when their JoinGroups came; of several that
+    came last the smallest id. NULL where the request log has none.
+
+    rebalances: rows of `Rebalance`, so there are lines.
+    """
+    assert context.evidence is not None, "rebalances are told of by lines"
+    came = sf.struct((-sf.col("joined_at")).alias("_before"), "member_id", "joined_at")
+    joins = (
+        context.evidence.where(
+            (sf.col("kind") == Rejoin.KIND)
+            & sf.col("joined_at").isNotNull()
+            & sf.col("new_generation").isNotNull()
+        )
+        .groupBy(
+            sf.col("group_id").alias("_group_id"), (sf.col("new_generation") - 1).alias("_before")
+        )
+        .agg(sf.collect_list(came).alias("_joins"))
+    )
+    same = (sf.col("group_id") == sf.col("_group_id")) & (sf.col("generation") == sf.col("_before"))
+    until = sf.coalesce("joined_at", "ended_at", sf.lit(2**62)) + SLACK_MS
+    its_own = sf.filter(
+        "_joins",
+        lambda each: each["joined_at"].between(sf.col("started_at") - SLACK_MS, until),
+    )
+    last = sf.array_min(its_own)
+    first_at = sf.array_min(sf.transform(its_own, lambda each: each["joined_at"]))
+    return (
+        rebalances.join(joins, same, "left")
+        .withColumns(
+            {
+                "first_joined_at": first_at,
+                "last_joined_at": last["joined_at"],
+                "last_joined_member_id": last["member_id"],
+            }
+        )
+        .drop("_group_id", "_before", "_joins")
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.page.rows import columns
+from groupreplay.page.model.rows import columns
 
 ROWS: Final = 25
 """Rows of a list, where nothing else is said."""

@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.page import fleet
+from groupreplay.page.model import fleet
 from groupreplay.report.pages.asked import ROWS, PageNights, Tables, rows_as
 
 

@@ -11,11 +11,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.config.model import TEXT_KINDS
-from groupreplay.page import fleet
+from groupreplay.page.model import fleet
 from groupreplay.report.pages import decision_frames
 from groupreplay.report.pages.asked import ROWS, WAITS_FOR, PageNights, Tables, as_one, rows_as
 from groupreplay.report.summary import streams_frames
-from groupreplay.report.tables.coverage import NO_SOURCE
+from groupreplay.report.tables.coverage import NO_SOURCE, is_unseen_reason
 
 STUCK_ROWS: Final = 200
 SLOW_ROWS: Final = 20
@@ -297,7 +297,7 @@ _STREAMS: Final = (
 
 def _seen(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
     is_text, is_none = sf.col("source").isin(*TEXT_KINDS), sf.col("source") == NO_SOURCE
-    unseen = sf.sort_array(sf.collect_set(sf.when(is_none, sf.col("input"))))
+    unseen = sf.sort_array(sf.collect_set(sf.when(is_unseen_reason(), sf.col("input"))))
     sums = ("landed", "undecoded", "holes", "late", "left_out")
     counted = tonight["coverage"].agg(
         sf.count_if(~is_text & ~is_none).alias("inputs"),

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
-from groupreplay.page import life as model
+from groupreplay.page.model import life as model
+from groupreplay.page.model import life_of_tasks as tasks
 from groupreplay.report.pages.asked import LIFE, WAITS_FOR, PageNights, as_one, rows_as
 from groupreplay.report.pages.decision_frames import STOPPED
 
@@ -115,23 +116,37 @@ QUERIES: Final = (
         _OF_LIFE,
     ),
     Query("verdict", "readiness", model.Verdict, None, None, 1, {"rules": _RULES}),
-    Query("processes", "streams_processes", model.Process, "joined_at", "left_at", 200, _OF_LIFE),
+    Query(
+        "processes",
+        "streams_processes",
+        tasks.Process,
+        "joined_at",
+        "left_at",
+        200,
+        _OF_LIFE,
+    ),
     Query(
         "streams_epochs",
         "streams_rebalances",
-        model.StreamsEpoch,
+        tasks.StreamsEpoch,
         _BEGAN,
         _BEGAN,
         500,
         {**_OF_LIFE, "began_at_ms": f"unix_millis({_BEGAN})"},
     ),
     Query(
-        "tasks", "task_assignments", model.TaskSpan, "assigned_at", "released_at", 3_000, _OF_LIFE
+        "tasks",
+        "task_assignments",
+        tasks.TaskSpan,
+        "assigned_at",
+        "released_at",
+        3_000,
+        _OF_LIFE,
     ),
     Query(
         "task_moves",
         "task_handovers",
-        model.TaskMove,
+        tasks.TaskMove,
         "coalesce(requested_at, released_at, granted_at)",
         "granted_at",
         1_000,

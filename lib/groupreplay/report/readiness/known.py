@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupreplay.config.model import BrokersConfig, ClientVersions, ReadinessConfig, Thresholds
+from groupreplay.report.brokers import Brokers
 
 NA = "NA"
 BLOCK = "BLOCK"
@@ -118,24 +119,6 @@ class Group:
             return self.protocol_name
         offered = [each.protocols for each in self.classic_members if each.protocols]
         return offered[0][0] if offered else None
-
-
-@dataclass(slots=True, frozen=True, kw_only=True)
-class Brokers:
-    """What the cluster's brokers are set to; where they differ, the least favourable.
-
-    known: CONFIG, LOGS or ASSUMED: where session timeouts and bounds come from, the weakest.
-    """
-
-    version: str | None
-    policy: str | None
-    session_ms: int
-    min_session_ms: int
-    max_session_ms: int
-    heartbeat_ms: int
-    max_size: int
-    protocols: str | None
-    known: str
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from groupreplay.report.readiness.brokers import brokers_of, settings_of
+from groupreplay.report.brokers import Brokers, brokers_of, settings_of
 from groupreplay.report.readiness.known import (
     MAX_MEMBERS,
-    Brokers,
     Finding,
     Group,
     Member,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from groupreplay.report.brokers import Brokers
 from groupreplay.report.readiness import of_groups, of_members
 from groupreplay.report.readiness.known import (
     BLOCK,
@@ -13,7 +14,6 @@ from groupreplay.report.readiness.known import (
     CHECK,
     FIX,
     NA,
-    Brokers,
     Case,
     Finding,
     Group,

@@ -1,11 +1,12 @@
 """Named step: stalls and chains of the machines -> stuck episodes past their thresholds, for
 `stuck_members` and `stuck_groups`.
 
-A stall is one stretch and gives one episode or none. A chain is a list of repetitions; an episode
-is a run of them in which every one lies in some window of `*_window_ms` with at least `*_count` of
-them, and no two that follow each other are further apart than the window. Where the log began
-inside a stretch nothing is measured from it and nobody is charged (docs/measures.md), so such
-a stall gives no row.
+A stall is one stretch and gives one episode or none. Where the log began inside a stretch it gives
+none: nothing is measured from there and nobody is charged (docs/measures.md).
+
+A chain is a list of repetitions, and an episode is a run of them. Each repetition of an episode
+lies in a window of `*_window_ms` that holds at least `*_count` of them, and no two neighbours are
+further apart than the window.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import FACTS, Chain, GroupSnapshot, MemberLife, Stall
+from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import fact_columns, instant, integer, sane_ms
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import EVIDENCE_TYPE
 from groupreplay.report.stuck.evidence_stalls import evidence_stalls
 from groupreplay.report.stuck.thresholds import threshold

@@ -15,10 +15,10 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage, Rebalance, Silence
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
-from groupreplay.report.joins.context import ReportContext
+from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.joins.refusal_runs import error_name, refusal_runs
 from groupreplay.report.stuck.thresholds import threshold
-from groupreplay.report.tables.refusals import error_name, refusal_runs
 from groupreplay.report.words.sentences import params_of
 
 BURST_MS: Final = 10_000

@@ -16,7 +16,7 @@ from pyspark.sql import functions as sf
 from groupreplay.config.model import TEXT_KINDS
 from groupreplay.report.summary import decisions_frames, streams_frames
 from groupreplay.report.summary.model import SEVERITIES, Coverage
-from groupreplay.report.tables.coverage import NO_SOURCE
+from groupreplay.report.tables.coverage import NO_SOURCE, is_unseen_reason
 
 _BLOCKERS_NAMED: Final = 3
 
@@ -203,7 +203,7 @@ def _coverage(coverage: DataFrame, _: int) -> DataFrame:
     }
     return coverage.agg(
         sf.count_if(~is_text & ~is_none).alias("inputs"),
-        sf.count_if(is_none).alias("unseen_reasons"),
+        sf.count_if(is_unseen_reason()).alias("unseen_reasons"),
         sf.count_if(sf.col("holes") > 0).alias("inputs_with_holes"),
         *[sf.sum(sf.when(~is_text, sf.col(name))).alias(name) for name in _COUNTS],
         *[column.alias(name) for name, column in of_text.items()],

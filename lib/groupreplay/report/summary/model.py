@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date
 from typing import Any, Final
 
-from groupreplay.page.streams_apps import Streams
+from groupreplay.page.model.streams_apps import Streams
 from groupreplay.report.summary.decisions_model import Decisions
 
 NOT_APPLICABLE: Final = "NOT_APPLICABLE"

@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import date
 from typing import Any, TypeVar
 
-from groupreplay.page.streams_apps import read_streams
+from groupreplay.page.model.streams_apps import read_streams
 from groupreplay.report.summary.decisions_model import (
     CostlyWave,
     Decisions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from groupreplay.page.streams_apps import (
+from groupreplay.page.model.streams_apps import (
     IdleTask,
     Learner,
     MisplacedApp,

@@ -11,9 +11,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import Anomaly
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer, night
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import Sentence, TableSpec
 from groupreplay.report.words.sentences import said_columns, sorted_params

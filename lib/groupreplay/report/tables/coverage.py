@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.records.log_events import SERVER_LOG
+from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import instant, night
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.group_choice import is_left_out
 from groupreplay.report.joins.inputs import (
     COUNTS,
@@ -30,6 +30,21 @@ from groupreplay.workers.fact_frames import Counts
 _LOGGERS = "map<string,bigint>"
 NO_SOURCE = "none"
 """`source` of what no source of the run can show."""
+
+NEEDS_OF_DECISIONS: Final = {
+    "readiness.R6": "request_log",
+    "readiness.R8": "request_log",
+    "readiness.R13": "request_log",
+    "readiness.R14": "server_log or brokers.migration_policy",
+    "readiness.R17": "server_log or brokers.version",
+    "readiness.R18": "request_log or server_log",
+    "departure_waves.est_ms": "request_log",
+    "coordinator_failovers.phase": "server_log",
+}
+"""What tables of decisions say by logs of brokers alone -> what can show it: kinds of sources, or
+keys of the configuration. R6 is of classic groups here, R8 without the embedded version, est_ms of
+eager groups and phases of classic ones.
+"""
 
 _OUTCOMES = ("landed", "decoded", "unknown", "undecoded")
 _SUMMED = (*_OUTCOMES, *COUNTS, "left_out")
@@ -76,11 +91,12 @@ def coverage(inputs: TableInputs) -> DataFrame:
 
 
 def _unseen(staged: DataFrame, context: ReportContext) -> DataFrame:
-    """One row for each reason of being stuck that broker logs could show and the sources of this
-    run do not.
+    """One row for each reason of being stuck, and each part of a decision, that broker logs could
+    show and the sources of this run do not.
     """
+    unseen = unseen_reasons(context.log_kinds) | unseen_decisions(context)
     reasons = sf.create_map(
-        *[sf.lit(each) for pair in unseen_reasons(context.log_kinds).items() for each in pair],
+        *[sf.lit(each) for pair in unseen.items() for each in pair],
         sf.lit(""),
         sf.lit(""),
     )
@@ -92,6 +108,25 @@ def _unseen(staged: DataFrame, context: ReportContext) -> DataFrame:
     zeros = [sf.lit(0).cast("bigint").alias(name) for name in _SUMMED]
     detail = sf.concat(sf.lit("not observable: needs "), "needs").alias("detail")
     return needs.select(sf.lit(NO_SOURCE).alias("source"), "input", detail, *zeros)
+
+
+def unseen_decisions(context: ReportContext) -> dict[str, str]:
+    """Of what logs of brokers show to tables of decisions what nothing given can, and its needs."""
+    configured = {
+        "brokers.migration_policy": context.brokers.migration_policy,
+        "brokers.version": context.brokers.version,
+    }
+    known = context.log_kinds | {name for name, value in configured.items() if value is not None}
+    return {
+        what: needs
+        for what, needs in NEEDS_OF_DECISIONS.items()
+        if not known & set(needs.split(" or "))
+    }
+
+
+def is_unseen_reason() -> Column:
+    """Of a row: a reason of being stuck that no source of the night can show."""
+    return (sf.col("source") == NO_SOURCE) & ~sf.col("input").contains(".")
 
 
 def _files(lines: DataFrame) -> DataFrame:

@@ -8,9 +8,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.decision_facts import Churn
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP, unordered
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
 from groupreplay.report.joins.rejoins import with_stopped

@@ -55,6 +55,7 @@ def group_epochs(inputs: TableInputs) -> DataFrame:
         "sync_ms",
         "cooperative",
         *[integer(name) for name in ("skipped", "partitions", "stopped")],
+        "leader_member_id",
     )
 
 
@@ -98,6 +99,7 @@ SPEC: Final = TableSpec(
     facts=(Epoch,),
     is_owned=True,
     quotes=frozenset({"cause_detail", "client_reason"}),
+    members=frozenset({"leader_member_id"}),
     digest=(
         *GROUP,
         "epoch",

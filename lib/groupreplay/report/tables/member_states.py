@@ -29,6 +29,7 @@ def member_states(inputs: TableInputs) -> DataFrame:
         integer("partitions_assigned"),
         integer("partitions_pending"),
         "waiting_on",
+        "end_observed",
         "is_final",
     )
 

@@ -16,9 +16,9 @@ from groupreplay.report.joins.departures import (
     sharpened,
     with_departure,
 )
+from groupreplay.report.joins.refusal_runs import error_name
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
-from groupreplay.report.tables.refusals import error_name
 
 _ERRORS_TYPE: Final = "array<struct<error_code: int, error: string, requests: bigint>>"
 
@@ -57,6 +57,7 @@ def members(inputs: TableInputs) -> DataFrame:
         "is_final",
         "process_id",
         *_profile(),
+        sf.col("contact.error_apis").alias("error_apis"),
     )
 
 
@@ -101,5 +102,5 @@ SPEC: Final = TableSpec(
     quotes=frozenset({"client_reason"}),
     hosts=frozenset({"rack_id"}),
     assignors=frozenset({"protocols", "server_assignor"}),
-    clear=frozenset({"subscribed_regex"}),
+    clear=frozenset({"subscribed_regex", "error_apis"}),
 )

@@ -8,9 +8,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import GroupSnapshot
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import LOG
 from groupreplay.report.joins.columns import instant, instants, integer, night, sane_ms
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.stuck.thresholds import threshold
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec

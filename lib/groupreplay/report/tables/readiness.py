@@ -14,20 +14,20 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.facts import Chain, Conversion, Epoch, GroupSnapshot, MemberLife
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import LOG
 from groupreplay.report.joins.broker_settings import broker_settings
 from groupreplay.report.joins.columns import instant, integer, night
 from groupreplay.report.joins.contacts import with_contact
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import LEFT_OR_FENCED, with_departure
 from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with_horizon
+from groupreplay.report.joins.refusal_runs import refusal_runs
 from groupreplay.report.joins.rejoins import PLACE, rejoin_times
 from groupreplay.report.readiness.known import Member, Night, Refused
 from groupreplay.report.readiness.rows import JUDGED_DDL, judge_batches
 from groupreplay.report.readiness.verdict import READY_OFFLINE
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
-from groupreplay.report.tables.refusals import refusal_runs
 
 PROVEN: Final = 1
 CANARY: Final = 2

@@ -10,13 +10,15 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.report.joins.columns import duration_ms, instants, integer, night
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.joins.rejoins import with_joins
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 
 
 def rebalances(inputs: TableInputs) -> DataFrame:
     context = inputs.context
-    return inputs.evidence.where(sf.col("kind") == Rebalance.KIND).select(
+    rows = inputs.evidence.where(sf.col("kind") == Rebalance.KIND)
+    return with_joins(rows, context).select(
         *night(context),
         "group_id",
         integer("generation"),
@@ -37,6 +39,8 @@ def rebalances(inputs: TableInputs) -> DataFrame:
         "outcome",
         evidence_column().alias("evidence"),
         "is_final",
+        *instants("first_joined_at", "last_joined_at"),
+        "last_joined_member_id",
     )
 
 
@@ -46,4 +50,5 @@ SPEC: Final = TableSpec(
     evidence=(Rebalance,),
     is_owned=True,
     quotes=frozenset({"reason", "client_reason"}),
+    members=frozenset({"last_joined_member_id"}),
 )

@@ -4,49 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.evidence_facts import Refusal
-from groupreplay.evidence.refusal_runs import ERRORS
+from groupreplay.evidence.evidence_facts import BrokerSetting, Refusal
 from groupreplay.report.joins.columns import instants, integer, night
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.joins.refusal_runs import error_name, refusal_runs
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 
 
-def refusal_runs(evidence: DataFrame) -> DataFrame:
-    """Rows of `evidence` that are refusals, each told once: where the request log has a run of the
-    same refusal, the broker's own lines of it are the same attempts again. An answer without a text
-    gets that of the lines, where all of them say the same.
-
-    evidence: the rows that the night wrote.
-    """
-    runs = evidence.where(sf.col("kind") == Refusal.KIND)
-    asker = Window.partitionBy("group_id", "api", "error_code", "subject")
-    is_request = sf.col("source") == "request_log"
-    in_requests = sf.max(is_request).over(asker)
-    of_lines = sf.when(~is_request, sf.col("message"))
-    said = sf.when(
-        sf.min(of_lines).over(asker) == sf.max(of_lines).over(asker), sf.min(of_lines).over(asker)
-    )
-    told = runs.withColumns({"_in_requests": in_requests, "message": sf.coalesce("message", said)})
-    return told.where(is_request | ~sf.col("_in_requests")).drop("_in_requests")
-
-
-def error_name(code: Column) -> Column:
-    """Kafka's name of an error code, ERROR_<code> for one that is not known."""
-    names = sf.create_map(
-        *[sf.lit(each) for number, name in ERRORS.items() for each in (number, name)]
-    )
-    return sf.coalesce(
-        sf.element_at(names, code.cast("int")), sf.concat(sf.lit("ERROR_"), code.cast("string"))
-    )
-
-
 def refusals(inputs: TableInputs) -> DataFrame:
     context = inputs.context
-    return refusal_runs(inputs.evidence).select(
+    assert context.evidence is not None, "refusals are told of by lines"
+    return _with_bounds(refusal_runs(inputs.evidence), context.evidence).select(
         *night(context),
         "group_id",
         "member_id",
@@ -63,7 +35,42 @@ def refusals(inputs: TableInputs) -> DataFrame:
         "attempts",
         evidence_column().alias("evidence"),
         "is_final",
+        "session_timeout_ms",
+        _broken_bound().alias("broken_bound_ms"),
     )
+
+
+def _with_bounds(runs: DataFrame, evidence: DataFrame) -> DataFrame:
+    """With _least and _most: session timeouts of the classic protocol that the broker which refused
+    allows, as it was last started; NULL where no line shows it.
+    """
+
+    def last(setting: str) -> Column:
+        is_it = sf.col("setting") == setting
+        told = sf.max_by(sf.when(is_it, sf.col("value")), sf.when(is_it, sf.col("occurred_at")))
+        return told.cast("bigint")
+
+    bounds = (
+        evidence.where(sf.col("kind") == BrokerSetting.KIND)
+        .groupBy(sf.col("broker").alias("_broker"))
+        .agg(
+            last("group.min.session.timeout.ms").alias("_least"),
+            last("group.max.session.timeout.ms").alias("_most"),
+        )
+    )
+    return runs.join(sf.broadcast(bounds), sf.col("broker") == sf.col("_broker"), "left")
+
+
+def _broken_bound() -> Column:
+    """Of INVALID_SESSION_TIMEOUT."""
+    asked = sf.col("session_timeout_ms")
+    bound = sf.when(asked < sf.col("_least"), sf.col("_least")).when(
+        asked > sf.col("_most"), sf.col("_most")
+    )
+    return sf.when(sf.col("error_code") == INVALID_SESSION_TIMEOUT, bound)
+
+
+INVALID_SESSION_TIMEOUT: Final = 26
 
 
 SPEC: Final = TableSpec(

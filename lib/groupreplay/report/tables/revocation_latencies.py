@@ -10,9 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import HandOver
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP, TOPIC
 from groupreplay.report.joins.columns import fact_columns, instants, integer, sane_ms
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import (
     FENCED,
     LEFT_OR_FENCED,

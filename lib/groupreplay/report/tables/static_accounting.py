@@ -18,6 +18,7 @@ from groupreplay.replay.decisions.absences import (
     STATIC,
     UNOBSERVED,
 )
+from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.broker_settings import (
     HEARTBEAT_MS,
@@ -27,7 +28,6 @@ from groupreplay.report.joins.broker_settings import (
 )
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
 from groupreplay.report.joins.contacts import with_contact
-from groupreplay.report.joins.context import ReportContext
 from groupreplay.report.joins.departures import with_departure
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
 from groupreplay.report.table_inputs import TableInputs

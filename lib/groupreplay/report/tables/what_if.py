@@ -6,24 +6,21 @@ event, and the times that it is priced by.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.decision_facts import Churn
-from groupreplay.replay.facts import Epoch, HandOver
+from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.broker_settings import broker_settings
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
-from groupreplay.report.joins.rejoins import rejoin_times
+from groupreplay.report.joins.measured_times import line_times, record_times
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.what_if.rows import PRICED_DDL, Pricing, price_batches
-from groupreplay.report.what_if.times import JOIN, REJOIN, REVOKE, SYNC
 from groupreplay.workers.wave_frames import CHAIN_COLUMNS, EVENTS_DDL, cutting_events
 
 WITHOUT_ROWS: Final = ("START", "STOP")
@@ -93,46 +90,9 @@ def _with_times(waves: DataFrame, inputs: TableInputs) -> DataFrame:
 
 
 def _samples(inputs: TableInputs) -> DataFrame:
-    """_id (of the group), measure, ms: all times of the night. Another measure comes in here."""
-    lines = inputs.context.evidence_tonight
-    measured = [_of_records(inputs.staged), _join_phases(lines), _rejoins(lines)]
-    return reduce(DataFrame.unionByName, [each for each in measured if each is not None])
-
-
-def _of_records(staged: DataFrame) -> DataFrame:
-    kind = sf.col("kind")
-    is_acked = (kind == HandOver.KIND) & (sf.col("outcome") == "ACKED")
-    is_revoke = is_acked & (sf.col("member_protocol") == "consumer")
-    is_sync = kind == Epoch.KIND
-    ms = sf.when(is_revoke, sf.col("revoke_ms")).when(is_sync, sf.col("sync_ms"))
-    return staged.where((is_revoke | is_sync) & (ms >= 0)).select(
-        sf.col("group_id").alias("_id"),
-        sf.when(is_revoke, REVOKE).otherwise(SYNC).alias("measure"),
-        ms.alias("ms"),
-    )
-
-
-def _join_phases(lines: DataFrame | None) -> DataFrame | None:
-    """That of a group that had nobody lasts as long as the broker waits for more
-    (group.initial.rebalance.delay.ms), and tells nothing of its members.
-    """
-    if lines is None:
-        return None
-    lasted = sf.col("joined_at") - sf.col("started_at")
-    is_first = sf.col("generation") <= 0
-    phases = lines.where((sf.col("kind") == Rebalance.KIND) & ~is_first & (lasted >= 0))
-    return _measured(phases, JOIN, lasted)
-
-
-def _rejoins(lines: DataFrame | None) -> DataFrame | None:
-    times = rejoin_times(lines)
-    return None if times is None else _measured(times, REJOIN, sf.col("rejoin_ms"))
-
-
-def _measured(rows: DataFrame, measure: str, ms: Column) -> DataFrame:
-    return rows.select(
-        sf.col("group_id").alias("_id"), sf.lit(measure).alias("measure"), ms.alias("ms")
-    )
+    """Times of the night. Another measure comes in there."""
+    lines, found = inputs.context.evidence_tonight, record_times(inputs.staged)
+    return found if lines is None else found.unionByName(line_times(lines, inputs.staged))
 
 
 def _percentiles(samples: DataFrame, *by: str) -> DataFrame:
@@ -157,7 +117,7 @@ SPEC: Final = TableSpec(
     name="what_if",
     build=what_if,
     facts=(Churn,),
-    beside=(HandOver, Epoch),
+    beside=(HandOver, Epoch, HeldPartition),
     tables=("departure_waves",),
     is_owned=True,
     clear=frozenset({"scenario", "basis", "refused"}),

@@ -9,18 +9,21 @@ from typing import Any, Final
 import pyarrow as pa
 
 from groupreplay.config.model import BrokersConfig, WhatIfConfig
-from groupreplay.replay.decisions.modes import CONSUMER_ALONE, MIXED
-from groupreplay.report.readiness.brokers import assignment_interval_ms, brokers_of, settings_of
+from groupreplay.replay.decisions.modes import CONSUMER_ALONE, COOPERATIVE, EAGER, MIXED
+from groupreplay.report.brokers import assignment_interval_ms, brokers_of, settings_of
 from groupreplay.report.what_if.known import Event, Gone, Timeouts, Wave
 from groupreplay.report.what_if.model import Price, Scenario, price, scenarios
 from groupreplay.report.what_if.times import (
+    BEAT,
+    CLASSIC_BEAT,
     Bracket,
     Chosen,
     Known,
     Sample,
     Samples,
-    release_of_classic,
     release_of_consumer,
+    release_of_cooperative,
+    release_of_eager,
     sync_phase,
     weakest,
 )
@@ -102,7 +105,8 @@ def price_batches(
 
 def prices_of(row: Mapping[str, Any], own: Pricing) -> list[dict[str, Any]]:
     """One row a scenario."""
-    wave, timeouts, known = wave_of(row), _timeouts(row, own), _known(row, own)
+    wave, timeouts = wave_of(row), _timeouts(row, own)
+    known = _known(row, own, timeouts)
     of_wave = {name: row[name] for name in _OF_WAVE}
     return [
         of_wave | _row(wave, scenario, known, timeouts)
@@ -148,24 +152,32 @@ def wave_of(row: Mapping[str, Any]) -> Wave:
 
 
 def _timeouts(row: Mapping[str, Any], own: Pricing) -> Timeouts:
+    """Heartbeats are those of the group where lines show them."""
     settings = settings_of(row.get("settings") or ())
     brokers = brokers_of(own.brokers, settings)
+    times = _samples(row["own_times"])
     return Timeouts(
         session=brokers.session_ms,
         static=own.what_if.static_timeout_ms,
-        heartbeat=brokers.heartbeat_ms,
-        classic_heartbeat=own.brokers.classic_heartbeat_ms,
+        heartbeat=_beat(times, BEAT, brokers.heartbeat_ms),
+        classic_heartbeat=_beat(times, CLASSIC_BEAT, own.brokers.classic_heartbeat_ms),
         assignment=assignment_interval_ms(own.brokers, settings),
     )
 
 
-def _known(row: Mapping[str, Any], own: Pricing) -> Known:
+def _beat(times: Samples, measure: str, usual_ms: int) -> int:
+    """Of most members of the group."""
+    found = times.get(measure)
+    return usual_ms if found is None else found.p50
+
+
+def _known(row: Mapping[str, Any], own: Pricing, timeouts: Timeouts) -> Known:
     return Known(
         own=_samples(row["own_times"]),
         fleet=_samples(row["fleet_times"]),
         least_own=own.what_if.min_samples,
         least_fleet=own.what_if.min_fleet_samples,
-        classic_heartbeat_ms=own.brokers.classic_heartbeat_ms,
+        classic_heartbeat_ms=timeouts.classic_heartbeat,
     )
 
 
@@ -189,7 +201,7 @@ def _row(wave: Wave, scenario: Scenario, known: Known, timeouts: Timeouts) -> di
         "events": len(wave.events),
     }
     is_consumer = scenario.mode == CONSUMER_ALONE
-    release = (release_of_consumer if is_consumer else release_of_classic)(known)
+    release = _RELEASES[scenario.mode](known)
     sync = sync_phase(known)
     found = price(wave, scenario, NOTHING if release is None else release[0], sync[0], timeouts)
     refused = _no_price(wave, found, release)
@@ -204,6 +216,13 @@ def _row(wave: Wave, scenario: Scenario, known: Known, timeouts: Timeouts) -> di
         | _compared(wave, found, is_actual=row["is_actual"])
     )
 
+
+_RELEASES: Final[Mapping[str, Callable[[Known], Chosen | None]]] = {
+    EAGER: release_of_eager,
+    COOPERATIVE: release_of_cooperative,
+    CONSUMER_ALONE: release_of_consumer,
+}
+"""Mode of a scenario -> R of it."""
 
 NOTHING: Final = Bracket(0, 0, 0)
 """Stands for R where it is not known, in a price that no rebalance is in."""

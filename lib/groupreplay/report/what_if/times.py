@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 OWN: Final = "OWN"
+RECORDS: Final = "RECORDS"
 BROKER_LOG: Final = "BROKER_LOG"
 FLEET: Final = "FLEET"
+FEW: Final = "FEW"
 TRANSFERRED: Final = "TRANSFERRED"
 ASSUMED: Final = "ASSUMED"
 
-BASES: Final = (OWN, BROKER_LOG, FLEET, TRANSFERRED, ASSUMED)
+BASES: Final = (OWN, RECORDS, BROKER_LOG, FLEET, FEW, TRANSFERRED, ASSUMED)
 """Where times come from, from the strongest on."""
 
 REVOKE: Final = "REVOKE"
@@ -23,13 +25,31 @@ REJOIN: Final = "REJOIN"
 JOIN: Final = "JOIN"
 SYNC: Final = "SYNC"
 """What is measured: a consumer member from being asked for partitions to its answer; a classic one
-from being told of a rebalance to its JoinGroup; the join phase and the sync phase of a rebalance.
+of an eager group from being told of a rebalance to its JoinGroup; the join phase of such a group;
+the sync phase of a rebalance.
+"""
+
+CALLBACK: Final = "CALLBACK"
+TAKEN: Final = "TAKEN"
+"""Of cooperative groups, whose members join at once and give up partitions when they are synced: a
+member from then to the JoinGroup that says so; and, by the records alone, from the generation that
+took the partitions to the one that gave them out.
+"""
+
+BEAT: Final = "BEAT"
+CLASSIC_BEAT: Final = "CLASSIC_BEAT"
+"""How often members send heartbeats, one sample a member: as the broker told those of the consumer
+protocol, as the others did.
 """
 
 TRANSFERRED_HIGH_MS: Final = 250
 """The Java client of the consumer protocol needs 100 to 200 ms to answer where the classic one
 rejoins in 1 to 20, so times of one say little of the other's slowest.
 """
+
+
+FEW_HIGH_MS: Final = 250
+"""One or two callbacks are not the slowest that a group has."""
 
 
 class Bracket(NamedTuple):
@@ -97,21 +117,66 @@ def release_of_consumer(known: Known) -> Chosen | None:
         return _measured(fleet), FLEET
     if (rejoins := known.own_of(REJOIN)) is not None:
         return _transferred(rejoins), TRANSFERRED
+    if (callbacks := _own_callbacks(known)) is not None:
+        return _transferred_times(callbacks[0]), TRANSFERRED
     return None
 
 
-def release_of_classic(known: Known) -> Chosen | None:
-    """R of the classic protocol. A join phase lasts until the slowest has heard of it and has come,
-    so it tells R but for half a heartbeat. None: from nothing.
+def release_of_eager(known: Known) -> Chosen | None:
+    """R of an eager group: from being told to joining. A join phase lasts until the slowest has
+    heard of it and has come, so it tells R but for half a heartbeat. None: from nothing.
     """
+    if (own := _own_rejoins(known)) is not None:
+        return own
+    if (callbacks := _own_callbacks(known)) is not None:
+        return _transferred_times(callbacks[0]), TRANSFERRED
+    return _fleet_rejoins(known) or _of_revokes(known)
+
+
+def release_of_cooperative(known: Known) -> Chosen | None:
+    """R of a cooperative group: the callback in which a member gives up partitions. It comes after
+    the sync phase, so join phases and rejoins of such groups do not have it; those of eager ones
+    do. None: from nothing.
+    """
+    if (own := _own_callbacks(known) or _own_rejoins(known)) is not None:
+        return own
+    if (fleet := known.fleet_of(CALLBACK)) is not None:
+        return _measured(fleet), FLEET
+    return _fleet_rejoins(known) or _of_revokes(known)
+
+
+def _own_rejoins(known: Known) -> Chosen | None:
     if (own := known.own_of(REJOIN)) is not None:
         return _measured(own), OWN
     if (phases := known.own_of(JOIN)) is not None:
         return _of_phases(phases, phases.most, known), BROKER_LOG
+    return None
+
+
+def _own_callbacks(known: Known) -> Chosen | None:
+    """The group's own even where they are few: what a callback does is its own affair, and no other
+    group tells of it.
+    """
+    if (own := known.own_of(CALLBACK)) is not None:
+        return _measured(own), OWN
+    if (taken := known.own_of(TAKEN)) is not None:
+        return _of_phases(taken, taken.most, known), RECORDS
+    if (few := known.own.get(CALLBACK)) is not None:
+        return Bracket(0, few.p50, few.most + FEW_HIGH_MS), FEW
+    if (few := known.own.get(TAKEN)) is not None:
+        return _of_phases(few, few.most, known), FEW
+    return None
+
+
+def _fleet_rejoins(known: Known) -> Chosen | None:
     if (fleet := known.fleet_of(REJOIN)) is not None:
         return _measured(fleet), FLEET
     if (phases := known.fleet_of(JOIN)) is not None:
         return _of_phases(phases, phases.p90, known), FLEET
+    return None
+
+
+def _of_revokes(known: Known) -> Chosen | None:
     revokes = known.own_of(REVOKE) or known.fleet_of(REVOKE)
     return None if revokes is None else (_transferred(revokes), TRANSFERRED)
 
@@ -135,7 +200,11 @@ def _measured(sample: Sample) -> Bracket:
 
 
 def _transferred(sample: Sample) -> Bracket:
-    return Bracket(0, sample.p50, max(sample.p90, TRANSFERRED_HIGH_MS))
+    return _transferred_times(_measured(sample))
+
+
+def _transferred_times(times: Bracket) -> Bracket:
+    return Bracket(0, times.mid, max(times.high, TRANSFERRED_HIGH_MS))
 
 
 def _of_phases(phases: Sample, longest_ms: int, known: Known) -> Bracket:

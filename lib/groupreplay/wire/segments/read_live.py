@@ -1,12 +1,10 @@
-"""Records as a consumer gives them -> columns of `raw_records`: what `read_unit` does for files,
-without what a consumer does not show.
+"""Records as a consumer gives them -> columns of `raw_records`: what `read_unit` does for files.
 
-A consumer that reads committed gives no batches, no leader epochs, no producers, no control records
-and nothing of transactions that were aborted, so `leader_epoch`, `batch_base_offset` and
-`producer_id` are -1, commits of transactions stand where they were written, and control and aborted
-records are offsets that are missing, as those are that compaction or retention took. Between two
-records that the cleaner cannot have reached nothing was taken: what is missing there is counted as
-control.
+A consumer that reads committed sees neither batches nor leader epochs nor producers:
+`leader_epoch`, `batch_base_offset` and `producer_id` are -1. A commit of a transaction stands at
+its own offset. Control records and aborted ones are missing offsets, as are records that compaction
+or retention took. Where the cleaner cannot have been yet, a missing offset counts as a control
+record.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicates, Item, Late
 from groupreplay.wire.segments.commits import CommitReducer, widest
-from groupreplay.wire.segments.dump_log import DumpReader, runs, scan_sections
+from groupreplay.wire.segments.dump_log import DumpReader
+from groupreplay.wire.segments.dump_sections import runs, scan_sections
 from groupreplay.wire.segments.raw_rows import (
     BYTES_MAX,
     CLOCK,

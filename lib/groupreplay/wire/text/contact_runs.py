@@ -1,12 +1,12 @@
-"""Heartbeats and commits of one file, reduced before they are shuffled: runs of routine signs of
-life instead of lines.
+"""Heartbeats and commits of one file, reduced before they are shuffled: routine ones become runs.
 
-Exact: what is no routine passes as it is, and runs of the same member and API, put together in
-order, have the requests, the first and last time and the longest gap that the lines had, wherever
-files and nights cut them. Times are ms since the epoch, UTC, of the lines (when responses were
-sent); the order of lines decides, a clock that goes back makes no gap. Runs of heartbeats and of
-commits lie beside each other: each member does both by timers of its own, and a run that every
-commit ended would be no longer than a line.
+Nothing is lost by it. A line that is no routine passes as it is. Runs of the same member and API,
+joined in order, have as many requests, the same first and last time and the same longest gap as
+their lines, wherever files and nights cut them. Times are ms since the epoch, UTC, of the lines,
+that is of the response. The order of lines decides: a clock that goes back makes no gap.
+
+Heartbeats and commits have runs of their own. A member does both by separate timers, so a run of
+both would end at every line.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def merge(earlier: ContactRun, later: ContactRun) -> ContactRun:
 class ContactReducer:
     """Takes the events of one file in order, gives rows when they are whole.
 
-    A run ends with an event of its member that is no routine, or of the same API that says
-    something else, with a gap of MIN_SILENCE_MS, with the file, or when runs of `max_open` members
-    are held.
+    A run ends with the file, with a gap of MIN_SILENCE_MS, with an event of its member that is no
+    routine, and with one of the same API that says something else. It also ends when runs of
+    `max_open` members are held.
     """
 
     def __init__(self, max_open: int = MAX_OPEN) -> None:
@@ -135,6 +135,7 @@ def _says_the_same(one: LogEvent, other: LogEvent) -> bool:
         one.error_code == other.error_code
         and one.epoch == other.epoch
         and one.response_epoch == other.response_epoch
+        and one.heartbeat_interval_ms == other.heartbeat_interval_ms
         and one.instance_id == other.instance_id
         and one.other_member_id == other.other_member_id
         and one.client_id == other.client_id

@@ -2,8 +2,8 @@
 of which anybody can fill.
 
 Group ids, instance ids and client ids hold whatever a client wants, also the text of another
-template. So a gap takes what the fixed text around it leaves, the text is anchored at both ends,
-and a line that can be read in two ways (of one template or of two) is read in none.
+template. So the text is anchored at both ends, and a gap takes what the fixed text around it
+leaves. A line that can be read in two ways, by one template or by two, is not read at all.
 """
 
 from __future__ import annotations

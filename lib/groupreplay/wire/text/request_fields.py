@@ -118,6 +118,7 @@ def _heartbeat(
     event.epoch = _integer(request, "memberEpoch")
     event.response_epoch = _integer(response, "memberEpoch")
     event.error_code = _error(response)
+    event.heartbeat_interval_ms = _integer(response, "heartbeatIntervalMs") or None
     event.detail = _text(response, "errorMessage")
     event.other_member_id = _answered_member(event, response)
     return [event]

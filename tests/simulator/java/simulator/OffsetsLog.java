@@ -42,10 +42,7 @@ final class OffsetsLog {
 
     /** Appends as `broker`, who may believe itself the leader wrongly; the offset after the last record. */
     long append(Broker broker, Object memoryRecords) {
-        if (!ledBy(broker)) {
-            forgetUnwritten();
-            throw new NotLeaderOrFollowerException();
-        }
+        if (!ledBy(broker)) throw new NotLeaderOrFollowerException();
         Batches batches = Batches.stamped(memoryRecords, end, leaderEpoch);
         for (Replica replica : replicas) replica.write(end, batches.bytes.duplicate());
         end += batches.records;
@@ -62,9 +59,11 @@ final class OffsetsLog {
 
     /** What a leader that fell had in its open batch is in no log. */
     void forgetUnwritten() {
-        int before = untold.size();
-        untold.removeIf(operation -> operation.lastOffset >= end);
-        simulation.operationsLost += before - untold.size();
+        untold.removeIf(operation -> {
+            boolean unwritten = operation.lastOffset >= end;
+            if (unwritten) simulation.truth.lost(operation);
+            return unwritten;
+        });
     }
 
     void close() throws IOException {

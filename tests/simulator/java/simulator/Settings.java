@@ -91,12 +91,13 @@ final class Settings {
     }
 
     /** recording.json, as real recordings have it, and what was chosen. */
-    String recording(long endsAt) {
+    String recording(long endsAt, long records) {
         Json clocks = new Json();
         for (int id = 1; id <= clocksMs.length; id++) clocks.raw("" + id, clocksMs[id - 1]);
         Json simulated =
             new Json().raw("seed", seed).raw("groups", groups).raw("hours", hours).text("profile", profile)
             .raw("linger", lingerMs).raw("replication_ms", replicationMs).raw("ends_at", endsAt)
+            .raw("records", records)
             .raw("clocks_ms", clocks).raw("segment_bytes", Arrays.toString(segmentBytes));
         Json config = new Json();
         brokerConfig.forEach((name, value) -> config.text(name, "" + value));

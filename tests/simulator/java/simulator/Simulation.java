@@ -117,6 +117,6 @@ final class Simulation {
         for (Broker broker : brokers) broker.close();
         for (OffsetsLog log : logs) log.close();
         topics.write(root.resolve("topics.json"));
-        Files.writeString(root.resolve("recording.json"), settings.recording(scheduler.now()));
+        Files.writeString(root.resolve("recording.json"), settings.recording(scheduler.now(), records));
     }
 }

@@ -80,7 +80,7 @@ final class Truth {
                 if (!all && !(inLog && answered)) break;
                 log.untold.poll();
                 if (inLog) line(next);
-                else simulation.operationsLost++;
+                else lost(next);
             }
         }
     }
@@ -129,8 +129,18 @@ final class Truth {
             .raw("bt", log.leader.clock.milliseconds());
     }
 
+    /** It is in no log, though the broker's lines may tell of it. */
+    void lost(Operation operation) {
+        simulation.operationsLost++;
+        Asked asked = operation.asked;
+        if (asked.group == null) return;
+        note("lost", asked.kind + " " + operation.recordTime, asked.group, null, null);
+    }
+
     private void add(OffsetsLog log, Operation operation, boolean onlyCommit) {
-        log.untold.add(operation);
+        // What a former leader does is written nowhere.
+        if (log.ledBy(simulation.brokers.get(operation.broker - 1))) log.untold.add(operation);
+        else lost(operation);
         seen++;
         if (onlyCommit) onlyCommits++;
     }

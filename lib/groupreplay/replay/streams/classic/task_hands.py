@@ -75,7 +75,7 @@ class TaskHands:
             self._spans.hold(now, member, roles[member.member_id], observed)
             self._spans.note_sums(now, member)
             self._spans.note_owed(now, member)
-            for task in sorted(member.given.intersection(self._state.moves)):
+            for task in sorted([task for task in member.given if task in self._state.moves]):
                 self._moves.grant(now, task, member)
         self._note_runs(before, now)
         return ended

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from groupreplay.replay.change import Change
+from groupreplay.replay.change import Change, is_hidden
 from groupreplay.replay.facts import HandOver
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.output import Output
@@ -58,9 +58,7 @@ class GroupTaskSpans:
         """At operation end: what members lost, then what they got."""
         touched = {i: self._life.members.get(i) for i in change.before}
         for member_id, member in sorted(touched.items()):
-            hidden = change.hides_ends or 0 <= change.before[member_id].current_offset < (
-                change.last_hole
-            )
+            hidden = is_hidden(change, member_id)
             self._end_lost(change, member_id, member, asked.get(member_id, {}), hidden=hidden)
         for _, member in sorted(touched.items()):
             if member is not None:

@@ -1,0 +1,1 @@
+"""What the nights before left: which ran, their plans, states and raw rows."""

@@ -1,0 +1,131 @@
+"""Which nights ran before, and how far each of them came: one query of the table `runs`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as sf
+
+from groupreplay.config.model import GroupsConfig
+from groupreplay.errors import ConfigError
+from groupreplay.night.earlier.plan_json import from_json
+from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
+from groupreplay.sources.watermark import NO_TIME_MS
+from groupreplay.tables.run_rows import DONE
+
+
+@dataclass(frozen=True, slots=True)
+class PastNight:
+    """A night that landed something.
+
+    is_done: its newest run that landed was published.
+    landing: of that run.
+    digest_final: of its newest run that was published.
+    lines: None where no log of a broker was landed, then or before.
+    hashed: as of `Plan`.
+    versions: of the tables, as that run left them.
+    groups: as of `Results`.
+    """
+
+    logical_date: date
+    is_done: bool
+    landing: RecordsLanding
+    digest_final: Mapping[str, str]
+    lines: LinesLanding | None = None
+    hashed: str = ""
+    versions: Mapping[str, int] = field(default_factory=dict)
+    groups: GroupsConfig = field(default_factory=GroupsConfig)
+
+
+def past_nights(runs: DataFrame) -> list[PastNight]:
+    """In order. runs: rows of the table `runs` of one cluster."""
+    fields = [
+        sf.get_json_object("plan", f"$.{name}").alias(name)
+        for name in ("landing", "lines", "hashed", "groups")
+    ]
+    rows = runs.select(
+        "logical_date", "started_at", "run_id", "state", "digest_final", "table_versions", *fields
+    ).collect()
+    # Not by an aggregate of Spark: rows are few, and planning one is half of this query, the first
+    # one of a process.
+    rows.sort(key=lambda row: (row["logical_date"], row["started_at"], row["run_id"]))
+    landed = {row["logical_date"]: row for row in rows if row["landing"] is not None}
+    done = {row["logical_date"]: row for row in rows if row["state"] == DONE}
+    return [_past_night(row, done.get(logical_date)) for logical_date, row in landed.items()]
+
+
+def _past_night(landed: Row, done: Row | None) -> PastNight:
+    """Of the newest run of a night that landed, and the newest that was published."""
+    return PastNight(
+        landed["logical_date"],
+        landed["state"] == DONE,
+        from_json(RecordsLanding, landed["landing"]),
+        (done["digest_final"] if done else None) or {},
+        from_json(LinesLanding, landed["lines"]) if landed["lines"] else None,
+        landed["hashed"] or "",
+        (done["table_versions"] if done else None) or {},
+        from_json(GroupsConfig, landed["groups"] or "{}"),
+    )
+
+
+def before(nights: Sequence[PastNight], logical_date: date) -> PastNight | None:
+    """The newest night before that date."""
+    return next((night for night in reversed(nights) if night.logical_date < logical_date), None)
+
+
+def of_date(nights: Sequence[PastNight], logical_date: date) -> PastNight | None:
+    return next((night for night in nights if night.logical_date == logical_date), None)
+
+
+def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
+    """The date of a night that nobody named: the UTC date of as-of, or the date of the newest night
+    where that is later.
+
+    newest_ms: newest time in the sources, NO_TIME_MS for none.
+
+    Raises ConfigError where neither the sources nor a night have a time.
+    """
+    as_of_ms = max([newest_ms, *[night.landing.as_of_ms for night in nights]])
+    if as_of_ms == NO_TIME_MS:
+        raise ConfigError(
+            "--logical-date",
+            "",
+            "the sources hold no record yet whose date could be the night's, so give the date",
+        )
+    dates = [night.logical_date for night in nights]
+    return max([datetime.fromtimestamp(as_of_ms / 1000, UTC).date(), *dates])
+
+
+def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]:
+    """The nights that a run of one night entails, in order: nights before it that landed and were
+    never published, because it builds on their states; the night itself; and every night after it,
+    because they build on its states.
+
+    Raises ConfigError as `check_newest`, for a night that never landed.
+    """
+    later = [night.logical_date for night in nights if night.logical_date > logical_date]
+    if of_date(nights, logical_date) is None:
+        check_newest(nights, logical_date)
+    waiting = [
+        night.logical_date
+        for night in nights
+        if night.logical_date < logical_date and not night.is_done
+    ]
+    return [*waiting, logical_date, *later]
+
+
+def check_newest(nights: Sequence[PastNight], logical_date: date) -> None:
+    """Raises ConfigError for a night before the newest one: what is new in the sources belongs to
+    the newest night or to a later one.
+    """
+    newest = max([night.logical_date for night in nights], default=logical_date)
+    if newest > logical_date:
+        which = "is" if of_date(nights, logical_date) else "was never run and is"
+        problem = (
+            f"{logical_date} {which} before the newest night, {newest}: what is new belongs to"
+            f" {newest} or a later date"
+        )
+        raise ConfigError("--logical-date", "", problem)

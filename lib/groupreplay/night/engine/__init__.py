@@ -1,0 +1,1 @@
+"""What makes Spark do a night sooner; no row hangs on it."""

@@ -1,0 +1,1 @@
+"""Steps report and publish: tables from what was replayed."""

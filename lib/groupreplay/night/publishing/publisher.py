@@ -1,0 +1,175 @@
+"""Step publish: each table's frame replaces, in one commit, what the night may change; all commits
+back to back, on a few driver threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import date
+from graphlib import TopologicalSorter
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as sf
+
+from groupreplay.night.engine.held_rows import SMALL_ROWS, held
+from groupreplay.report.catalog import SPECS, waits
+from groupreplay.report.context import ReportContext
+from groupreplay.report.digest import EMPTY, add_digests, observed
+from groupreplay.report.night_rows import NightRows
+from groupreplay.report.summary.frames import SUMMARY_TABLES
+from groupreplay.report.table_inputs import StoredTables
+from groupreplay.report.table_spec import TableSpec
+from groupreplay.report.words.privacy import HashKeys, hidden
+from groupreplay.tables.schemas import INTERNAL
+from groupreplay.tables.warehouse import Warehouse
+
+THREADS: Final = 4
+"""A commit costs about a second, most of it planning on the driver; more threads than this gain
+nothing.
+"""
+
+TASK_ROWS: Final = 250_000
+"""Rows of `replayed` for each task that writes a table: small nights write one file, not one a
+task.
+"""
+
+
+PUBLISHED: Final = tuple(SPECS)
+"""Every table that a night publishes."""
+
+
+@dataclass(slots=True)
+class Published:
+    """Of each table its version, the rows of this night, and for those that have one the digest of
+    all its rows and of all that are final.
+    """
+
+    versions: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    digest: dict[str, str] = field(default_factory=dict)
+    digest_final: dict[str, str] = field(default_factory=dict)
+
+
+def run_in_order(waits_for: Mapping[str, Iterable[str]], run: Callable[[str], None]) -> None:
+    """Runs each key on THREADS threads, when those that it waits for have ended; of keys that wait
+    for nothing, the first goes first. The error of a key is raised when all that run have ended;
+    keys that wait for it are not run.
+    """
+    places = {name: place for place, name in enumerate(waits_for)}
+    waiting = TopologicalSorter(waits_for)
+    waiting.prepare()
+    running: dict[Future[None], str] = {}
+    failed: list[Future[None]] = []
+    with ThreadPoolExecutor(THREADS) as threads:
+        while True:
+            ready = sorted(waiting.get_ready(), key=places.__getitem__)
+            running |= {threads.submit(run, name): name for name in ready}
+            if not running:
+                break
+            for ended in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(ended)
+                if ended.exception() is None:
+                    waiting.done(name)
+                else:
+                    failed.append(ended)
+    for each in failed:
+        each.result()
+
+
+class Publisher:
+    """Commits one night's tables.
+
+    earlier: digest_final of the night before.
+    keys: of what analysts must not see, None where they may see everything.
+    asked: tables that are asked again once they are committed.
+    kept: tables whose rows of this night are still in memory, as they were committed.
+    """
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        logical_date: date,
+        earlier: Mapping[str, str],
+        staged_rows: int,
+        user_metadata: Mapping[str, Any],
+        keys: HashKeys | None = None,
+        asked: Collection[str] = SUMMARY_TABLES,
+    ) -> None:
+        self._warehouse, self._logical_date, self._earlier = warehouse, logical_date, earlier
+        self._tasks = max(1, -(-staged_rows // TASK_ROWS))
+        self._keeps = asked if staged_rows <= SMALL_ROWS else ()
+        self._user_metadata, self._keys = user_metadata, keys
+        self.published = Published()
+        self.kept: dict[str, DataFrame] = {}
+
+    def publish(self, rows: NightRows, kinds: Collection[str], context: ReportContext) -> None:
+        """Commits all tables, each when those that it is made of are committed. An error of one is
+        raised when all have ended; tables that wait for that one are not committed.
+
+        kinds: of the staged, raw and evidence rows there are.
+        """
+
+        def commit(name: str) -> None:
+            self._commit_table(SPECS[name], rows, kinds, context)
+
+        run_in_order(waits(SPECS.values()), commit)
+
+    def _commit_table(
+        self, spec: TableSpec, rows: NightRows, kinds: Collection[str], context: ReportContext
+    ) -> None:
+        version = self._warehouse.version(spec.name)
+        never_had_rows = spec.is_of_evidence and context.evidence_tonight is None
+        if never_had_rows or (version == 0 and not self._can_have_rows(spec, kinds)):
+            # No rows, and none of this cluster to replace: even the empty commit that Delta would
+            # leave out costs a second.
+            digests = {"digest": EMPTY, "digest_final": EMPTY} if spec.digest else {}
+            self._note(spec.name, version, {"rows": 0, **digests})
+            return
+        stored = StoredTables(self._logical_date, self._rows, spec.tables, spec.earlier)
+        frame = rows.frame(spec, context, stored)
+        if spec.name not in INTERNAL and not spec.is_of_tables:
+            frame = hidden(spec, frame, self._keys)
+        if spec.name in self._keeps:
+            frame = self.kept[spec.name] = held(frame)
+        self._commit(spec, frame)
+
+    def _can_have_rows(self, spec: TableSpec, kinds: Collection[str]) -> bool:
+        if not spec.is_of_tables:
+            return spec.has_rows_of(kinds)
+        return any(self.published.counts[name] for name in spec.tables) or any(
+            self._warehouse.version(name) > 0 for name in spec.earlier
+        )
+
+    def _rows(self, name: str) -> DataFrame:
+        """Of the cluster, of all nights."""
+        return self._warehouse.read(name).where(sf.col("cluster") == self._warehouse.cluster)
+
+    def _commit(self, spec: TableSpec, frame: DataFrame) -> None:
+        observation = Observation(spec.name)
+        rows = observed(frame, spec, observation).coalesce(self._tasks)
+        where = self._where(spec.name)
+        version = self._warehouse.replace(spec.name, rows, where, self._user_metadata)
+        self._note(spec.name, version, observation.get)
+
+    def _where(self, name: str) -> str:
+        """Every night writes rows that are not final again, and they stand once; final ones belong
+        to the night that wrote them.
+        """
+        night = f"logical_date = DATE'{self._logical_date}'"
+        replaced = (
+            f"(NOT is_final OR {night})"
+            if "is_final" in self._warehouse.schema(name).partition_columns
+            else night
+        )
+        return f"cluster = '{self._warehouse.cluster}' AND {replaced}"
+
+    def _note(self, name: str, version: int, found: Mapping[str, Any]) -> None:
+        published = self.published
+        published.versions[name], published.counts[name] = version, found["rows"]
+        if "digest" in found:
+            earlier = self._earlier.get(name, EMPTY)
+            published.digest[name] = add_digests(earlier, found["digest"])
+            published.digest_final[name] = add_digests(earlier, found["digest_final"])

@@ -1,0 +1,1 @@
+"""What all pages are drawn with: markup, words, charts, parts, and the shell around them."""

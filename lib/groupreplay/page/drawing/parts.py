@@ -1,0 +1,160 @@
+"""Sections, tables and cells: what both kinds of pages are put together of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import quote
+
+from groupreplay.page.drawing import words as w
+from groupreplay.page.drawing.document import slug
+from groupreplay.page.drawing.markup import Safe, el, join, name, text
+from groupreplay.page.model.fleet import Fleet
+
+FEW: Final = 10
+"""Rows of a table that are shown at once; a button shows the rest. All without scripts."""
+
+MOST_ROWS: Final = 60
+"""Rows of a table on the page of a group."""
+
+
+def section(id_: str, title: str, lead: object, *body: object) -> Safe:
+    """lead: a sentence under the title, None for none."""
+    return el(
+        "section",
+        el("h2", el("a", title, href="#" + id_)),
+        el("p", lead, cls="lead") if lead else None,
+        *body,
+        id=id_,
+    )
+
+
+def th(
+    label: object,
+    cls: str = "",
+    *,
+    sorts: bool = True,
+    extra: object = None,
+    order: str | None = None,
+) -> Safe:
+    """A head of a column. sorts: it is a button. order: how the rows are ordered by it."""
+    inner = el("button", label, type_="button") if sorts else text(label)
+    return el("th", inner, extra, scope="col", cls=cls or None, aria_sort=order)
+
+
+def hidden(label: str) -> Safe:
+    """Text for who does not see the page."""
+    return el("span", label, cls="vh")
+
+
+def td(value: object, cls: str = "", key: object = None) -> Safe:
+    """A cell. key: what it is sorted by, where that is not its text."""
+    return el("td", value, cls=cls or None, data_v=key)
+
+
+def table(
+    caption: str, heads: Sequence[Safe], rows: Sequence[Safe], empty: str, total: int | None = None
+) -> Safe:
+    """empty: what is said instead of a table without rows. total: how many rows there would be."""
+    if not rows:
+        return el("p", empty, cls="empty")
+    more = len(rows) > FEW + 2
+    cut = total is not None and total > len(rows)
+    return join(
+        [
+            el(
+                "div",
+                el(
+                    "table",
+                    el("caption", caption),
+                    el("thead", el("tr", *heads)),
+                    el("tbody", *rows),
+                    cls="t few" if more else "t",
+                ),
+                cls="tw",
+            ),
+            el(
+                "p",
+                el("button", f"Show {w.n(len(rows) - FEW)} more", type_="button"),
+                cls="js more",
+            )
+            if more
+            else None,
+            el("p", f"{w.n(len(rows))} of {w.n(total or 0)} are on this page.", cls="note")
+            if cut
+            else None,
+        ]
+    )
+
+
+def same_as_numbers(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Safe:
+    """What a chart shows, as a table that opens."""
+    side = ["", *["r"] * (len(heads) - 1)]
+    return el(
+        "details",
+        el("summary", "The same as numbers"),
+        el(
+            "div",
+            el(
+                "table",
+                el("caption", caption, cls="vh"),
+                el(
+                    "thead",
+                    el("tr", *[th(*each, sorts=False) for each in zip(heads, side, strict=True)]),
+                ),
+                el(
+                    "tbody",
+                    *[
+                        el("tr", *[td(*each) for each in zip(row, side, strict=True)])
+                        for row in rows
+                    ],
+                ),
+                cls="t slimt",
+            ),
+            cls="tw",
+        ),
+    )
+
+
+def facts(rows: Sequence[tuple[str, object, object]], cls: str = "facts") -> Safe:
+    """(what, how much, and a word on it)."""
+    return el(
+        "dl",
+        *[
+            el("div", el("dt", what), el("dd", value, el("small", more)))
+            for what, value, more in rows
+        ],
+        cls=cls,
+    )
+
+
+def moment(ms: int | None) -> object:
+    """A time as a link into the timeline of its page."""
+    return w.NONE if ms is None else el("a", w.at(ms), href=f"#t={ms}")
+
+
+def client(client_id: str | None, client_host: str | None) -> Safe:
+    host = el("span", client_host, cls="dim") if client_host else None
+    return join([name(client_id), " " if host else None, host])
+
+
+def group_link(fleet: Fleet, group_id: str) -> Safe:
+    """To the page of the group, or to its line in the finder."""
+    if group_id in fleet.has_pages:
+        page = f"{fleet.prefix}g/{slug(fleet.cluster, group_id)}.html"
+        return el("a", name(group_id), href=page)
+    return el("a", name(group_id), href="#group=" + escaped_id(group_id), cls="plain")
+
+
+def escaped_id(group_id: str) -> str:
+    return quote(group_id.encode("utf-8", "surrogatepass"), safe="")
+
+
+def live_line() -> Safe:
+    """What a chart says of the mark that is looked at."""
+    return el("p", "", cls="say js", aria_live="polite")
+
+
+def move_kind(kind: str | None) -> Safe:
+    """How a task came to a process."""
+    return el("span", w.word(w.MOVE, kind), cls="t-mixed" if kind == "COLD" else None, title=kind)

@@ -1,0 +1,1 @@
+"""The page of one group: its timeline, and the tables below it."""

@@ -1,0 +1,256 @@
+"""The page of one group: what it is, its timeline, and the same facts as tables. Every time in a
+table leads into the timeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groupreplay.page.drawing import words as w
+from groupreplay.page.drawing.document import document, footer, top
+from groupreplay.page.drawing.markup import Safe, el, join, name
+from groupreplay.page.drawing.parts import client, facts, live_line, section
+from groupreplay.page.group.decision_tables import (
+    absences_section,
+    others_section,
+    readiness_section,
+)
+from groupreplay.page.group.group_tables import (
+    epochs_section,
+    hand_overs_section,
+    members_section,
+    requests_of,
+    stuck_section,
+    tasks_section,
+)
+from groupreplay.page.model.life import GroupLife
+from groupreplay.page.timeline.epoch_marks import number_of_lives, shown_epochs
+from groupreplay.page.timeline.lane_marks import absence_looks, is_static
+from groupreplay.page.timeline.timeline import Timeline, timeline
+
+
+def group_page(life: GroupLife) -> str:
+    """The page as HTML."""
+    drawn = timeline(life)
+    body = join(
+        [
+            el("a", "To the timeline", href="#timeline", cls="skip"),
+            top(life.cluster, life.logical_date, life.as_of_ms, home="../index.html"),
+            el(
+                "main",
+                el("h1", name(life.group_id), cls="gid"),
+                _sentence(life),
+                _facts(life),
+                _timeline_section(life, drawn),
+                hand_overs_section(life, drawn.lanes) if not life.task_moves else None,
+                tasks_section(life, drawn.lanes) if life.tasks or life.task_moves else None,
+                stuck_section(life, drawn.lanes),
+                epochs_section(life, drawn.lanes),
+                absences_section(life, drawn.lanes),
+                readiness_section(life) if life.verdict else None,
+                others_section(life),
+                members_section(life),
+            ),
+            footer(life.version, life.cluster, str(life.logical_date)),
+        ]
+    )
+    stretches = [
+        [each.from_ms, each.to_ms, round(each.x, 4), round(each.width, 4)]
+        for each in drawn.axis.stretches
+    ]
+    title = f"{life.group_id[:80]} in {life.cluster}, {life.logical_date}"
+    return document(title, body, {"stretches": stretches}, cls="gp")
+
+
+def _sentence(life: GroupLife) -> Safe:
+    state = life.state
+    if state is None:
+        return el(
+            "p", el("b", "Gone"), ": the group was deleted before the end of this night.", cls="sub"
+        )
+    kind = w.KIND.get(state.phase, "empty")
+    word = w.word(w.PHASE, state.phase)
+    parts: list[object] = [el("b", word[:1].upper() + word[1:], cls=f"t-{kind}", title=state.phase)]
+    if state.streams_protocol:
+        parts.append(f" (Kafka Streams, {state.streams_protocol} protocol)")
+    if state.phase == "MIGRATING":
+        since = (
+            f" for {w.lasted(life.as_of_ms - state.mixed_since_at_ms)}"
+            if state.mixed_since_at_ms is not None
+            else ""
+        )
+        parts.append(
+            f"{since}: {state.members_consumer} of {w.some(state.members_total, 'member')} speak"
+            " the consumer protocol."
+        )
+        if state.waits_for:
+            parts += [" It waits for ", join([client(*one) for one in state.waits_for], ", "), "."]
+    else:
+        parts.append(f": {w.some(state.members_total, 'member')}.")
+        if state.downgraded_at_ms is not None:
+            parts.append(f" It went back to classic at {w.when(state.downgraded_at_ms)}.")
+        elif state.upgraded_at_ms is not None:
+            parts.append(f" It was all on consumer at {w.when(state.upgraded_at_ms)}.")
+    if not state.history_complete:
+        parts.append(" Part of its history was not seen.")
+    return el("p", *parts, cls="sub")
+
+
+def _facts(life: GroupLife) -> Safe:
+    epochs = shown_epochs(life)
+    never = sum(each.outcome == "SUPERSEDED" for each in epochs)
+    newest = str(life.epochs[-1].epoch) if life.epochs else w.NONE
+    lives = number_of_lives(life)
+    more = f", {lives} lives" if lives > 1 else ""
+    now = sum(each.is_open for each in life.stuck)
+    state = life.state
+    if life.task_moves or life.tasks:
+        cold = sum(each.kind == "COLD" for each in life.task_moves)
+        moves = ("Tasks that moved", w.n(len(life.task_moves)), f"{w.n(cold)} of them cold")
+    else:
+        requests = requests_of(life)
+        slowest = max((each.revoke_ms or 0 for each in life.hand_overs), default=None)
+        moves = (
+            "Hand-overs",
+            w.n(len(requests)),
+            f"of {w.some(len(life.hand_overs), 'partition')}, slowest {w.lasted(slowest)}",
+        )
+    return facts(
+        (
+            ("Epoch", newest, f"{w.n(len(epochs))} began, {w.n(never)} never settled{more}"),
+            moves,
+            ("Stuck", f"{w.n(now)} now", f"{w.n(len(life.stuck) - now)} ended"),
+            (
+                "Team",
+                (state.team if state else None) or w.NONE,
+                (state.contact if state else None) or "by the owners file",
+            ),
+        ),
+        cls="facts row",
+    )
+
+
+# ---------------------------------------------------------------- the timeline
+
+
+def _timeline_section(life: GroupLife, drawn: Timeline) -> Safe:
+    what = "process" if life.processes else "client"
+    number = "" if life.processes else ", a small number the partitions that it holds"
+    lead = (
+        f"From {w.when(drawn.axis.from_ms)} to {w.when(life.as_of_ms)} UTC. A lane is a"
+        f" {what}{number}." + (" Hatched is quiet time, folded." if drawn.axis.folds else "")
+    )
+    title = "The night" if life.first_night is None else "The nights"
+    tools = el(
+        "div",
+        el(
+            "span",
+            el("button", "−", type_="button", id="zo", aria_label="Zoom out"),
+            el("button", "+", type_="button", id="zi", aria_label="Zoom in"),
+            el("button", "Fit", type_="button", id="zf"),
+            cls="btns",
+        ),
+        el("span", "Arrow keys go from mark to mark, + and − zoom, 0 fits.", cls="hint"),
+        cls="tools js",
+    )
+    notes = [
+        el("p", note, cls="note")
+        for note in (
+            f"{w.some(drawn.lanes.left_out, 'more lane')}, to which least happened, are in the"
+            " tables only."
+            if drawn.lanes.left_out
+            else "",
+            f"Only the newest rows are here of: {', '.join(sorted(life.cut)).replace('_', ' ')}."
+            if life.cut
+            else "",
+        )
+        if note
+    ]
+    return section("timeline", title, lead, _key(life), tools, *drawn.drawn, live_line(), *notes)
+
+
+_GONE = (
+    ("absent", "gone, absorbed"),
+    ("absent lost", "gone, not absorbed"),
+    ("absent open", "gone, its end not seen"),
+)
+
+
+def _key(life: GroupLife) -> Safe:
+    """What marks mean: those that are on this page."""
+    states = {each.state for each in life.spans}
+    protocols = {each.member_protocol for each in life.spans}
+    away = any(each.member_epoch == -2 for each in life.spans)
+    holes = any(each.outcome == "UNOBSERVED" for each in life.epochs)
+    absences = {absence_looks(each) for each in life.absences if is_static(each)}
+    unseen = any(not each.start_observed for each in life.spans)
+    swatches: Sequence[tuple[bool, str, Sequence[Safe]]] = (
+        ("consumer" in protocols, "speaks consumer", [_swatch(5, 8, "sp stable p-consumer")]),
+        ("streams" in protocols, "speaks streams", [_swatch(5, 8, "sp stable p-streams")]),
+        ("classic" in protocols, "speaks classic", [_swatch(5, 8, "sp stable p-classic")]),
+        (
+            any(each.startswith("UNREVOKED") for each in states),
+            "asked to let go",
+            [_swatch(1, 16, "sp asked p-consumer")],
+        ),
+        (
+            any(each.startswith("UNRELEASED") for each in states),
+            "waits for what others hold",
+            [_swatch(1, 16, "sp waits p-consumer")],
+        ),
+        (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
+        *[(looks in absences, words, [_swatch(7, 3, looks)]) for looks, words in _GONE],
+        (
+            bool(life.stuck),
+            "stuck",
+            [_swatch(0, 18, "shade own"), el("line", x1=0, x2="100%", y1=17, y2=17, cls="s-stuck")],
+        ),
+        (
+            any(each.granted_at_ms for each in life.hand_overs),
+            "handed over",
+            [_arrow("hand", "arrow")],
+        ),
+        (bool(life.task_moves), "handed over warm", [_arrow("hand", "arrow")]),
+        (bool(life.task_moves), "cold", [_arrow("hand cold", "arrow-cold")]),
+        (
+            any(each.outcome == "RETURNED" for each in life.task_moves),
+            "bounced back",
+            [_arrow("hand bad", "arrow-bad")],
+        ),
+        (
+            bool(life.epochs),
+            "epoch, until all were stable",
+            [
+                el("line", x1=8, x2=8, y1=0, y2=18, cls="epoch"),
+                el("rect", x=8, y=5, width=20, height=8, cls="settle"),
+            ],
+        ),
+        (
+            bool(life.rebalances),
+            "join and sync phase",
+            [
+                el("rect", x=1, y=6, width=14, height=6, cls="joining"),
+                el("rect", x=15, y=6, width=13, height=6, cls="syncing"),
+            ],
+        ),
+        (holes, "records are missing", [_swatch(0, 18, "hole")]),
+        (
+            unseen,
+            "start not seen",
+            [el("line", x1=0, x2=28, y1=9, y2=9, cls="unseen-end p-classic")],
+        ),
+    )
+    keys = [
+        el("span", el("svg", *drawn, width=30, height=18, aria_hidden="true"), words)
+        for is_there, words, drawn in swatches
+        if is_there
+    ]
+    return el("p", *keys, cls="key tlkey")
+
+
+def _swatch(y: int, height: int, cls: str) -> Safe:
+    return el("rect", x=1, y=y, width=28, height=height, cls=cls)
+
+
+def _arrow(cls: str, head: str) -> Safe:
+    return el("line", x1=2, x2=26, y1=3, y2=15, cls=cls, marker_end=f"url(#{head})")

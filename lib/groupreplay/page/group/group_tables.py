@@ -1,0 +1,320 @@
+"""The facts of a group as tables, at most `MOST_ROWS` rows each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groupreplay.page.drawing import charts
+from groupreplay.page.drawing import words as w
+from groupreplay.page.drawing.charts import steps_key
+from groupreplay.page.drawing.markup import Safe, el, join, name
+from groupreplay.page.drawing.parts import (
+    MOST_ROWS,
+    client,
+    hidden,
+    moment,
+    move_kind,
+    section,
+    table,
+    td,
+    th,
+)
+from groupreplay.page.model.fleet import SlowRequest
+from groupreplay.page.model.life import Epoch, GroupLife, HandOver, Member, Stuck
+from groupreplay.page.model.life_of_tasks import TaskMove
+from groupreplay.page.timeline.epoch_marks import shown_epochs
+from groupreplay.page.timeline.lanes import Lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Partitions that one member was asked for at once and that ended alike."""
+
+    first: HandOver
+    steps: SlowRequest
+
+
+def requests_of(life: GroupLife) -> list[Request]:
+    """The slowest first."""
+    together: dict[tuple[str, int, str], list[HandOver]] = {}
+    for each in life.hand_overs:
+        together.setdefault((each.member_id, each.requested_at_ms, each.outcome), []).append(each)
+
+    def longest(found: list[HandOver], step: str) -> int | None:
+        return max((ms for each in found if (ms := getattr(each, step)) is not None), default=None)
+
+    requests = [
+        Request(
+            found[0],
+            SlowRequest(
+                group_id=life.group_id,
+                topic=found[0].topic,
+                partitions=len(found),
+                outcome=found[0].outcome,
+                notify_ms=longest(found, "notify_ms"),
+                revoke_ms=longest(found, "revoke_ms"),
+                unowned_ms=longest(found, "unowned_ms"),
+                resume_ms=longest(found, "resume_ms"),
+            ),
+        )
+        for found in together.values()
+    ]
+    return sorted(
+        requests,
+        key=lambda each: (
+            -(each.steps.revoke_ms or 0),
+            each.first.requested_at_ms,
+            each.first.member_id,
+        ),
+    )
+
+
+def hand_overs_section(life: GroupLife, lanes: Lanes) -> Safe:
+    requests = requests_of(life)
+    most = max((charts.steps_total(each.steps) for each in requests), default=1)
+    rows = [_request_row(each, most, lanes) for each in requests[:MOST_ROWS]]
+    heads = [
+        th("Asked at"),
+        th("Client", "g"),
+        th("Went to", "g p1"),
+        th("Partitions", "r"),
+        th("Steps", "w300 p1", sorts=False),
+        th("Let go after", "r", order="descending"),
+        th("No owner", "r p2"),
+        th("Outcome"),
+    ]
+    return section(
+        "hand-overs",
+        "Hand-overs",
+        None,
+        steps_key() if rows else None,
+        table(
+            f"Requests, the slowest first ({w.n(len(requests))})",
+            heads,
+            rows,
+            "No partition was asked back.",
+            len(requests),
+        ),
+    )
+
+
+def _request_row(each: Request, most: int, lanes: Lanes) -> Safe:
+    first, steps = each.first, each.steps
+    bad = first.outcome in ("FENCED", "OPEN")
+    taker = name(lanes.client(first.granted_to)) if first.granted_to else w.NONE
+    let_go = w.lasted(steps.revoke_ms)
+    return el(
+        "tr",
+        td(moment(first.requested_at_ms), "", first.requested_at_ms),
+        td(name(lanes.client(first.member_id)), "g"),
+        td(taker, "g p1"),
+        td(w.n(steps.partitions), "r", steps.partitions),
+        td(charts.steps_bar(steps, most), "w300 p1"),
+        td(f"≥ {let_go}" if first.is_censored else let_go, "r", steps.revoke_ms or 0),
+        td(w.lasted(steps.unowned_ms), "r p2", steps.unowned_ms or 0),
+        td(el("span", w.word(w.OUTCOME, first.outcome), cls="t-stuck" if bad else None)),
+    )
+
+
+# ---------------------------------------------------------------- Kafka Streams
+
+
+def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
+    moves = sorted(
+        life.task_moves,
+        key=lambda each: (-(each.unowned_ms or 0), each.granted_at_ms or 0, each.task_id),
+    )
+    heads = [
+        th("Granted at"),
+        th("Task"),
+        th("From", "g p1"),
+        th("To", "g p1"),
+        th("How"),
+        th("Learned for", "r p2"),
+        th("No owner", "r", order="descending"),
+        th("Left to restore", "r p2"),
+        th("Outcome"),
+    ]
+    return section(
+        "tasks",
+        "Tasks",
+        "A task that goes to a process that had learned it before goes on at once. A cold one is"
+        " restored first.",
+        table(
+            f"Tasks that moved, those without an owner longest first ({w.n(len(moves))})",
+            heads,
+            [_move_row(each, lanes) for each in moves[:MOST_ROWS]],
+            "No task moved.",
+            len(moves),
+        ),
+    )
+
+
+def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
+    bounced = each.outcome == "RETURNED"
+    return el(
+        "tr",
+        td(moment(each.granted_at_ms), "", each.granted_at_ms or 0),
+        td(name(each.task_id)),
+        td(name(lanes.process(each.from_process_id)), "g p1"),
+        td(name(lanes.process(each.to_process_id)), "g p1"),
+        td(move_kind(each.kind)),
+        td(w.lasted(each.learning_ms), "r p2", each.learning_ms or 0),
+        td(w.lasted(each.unowned_ms), "r", each.unowned_ms or 0),
+        td(
+            w.NONE if each.gap_records is None else w.n(each.gap_records),
+            "r p2",
+            each.gap_records or 0,
+        ),
+        td(el("span", w.word(w.OUTCOME, each.outcome), cls="t-stuck" if bounced else None)),
+    )
+
+
+# ---------------------------------------------------------------- stuck, epochs
+
+
+def stuck_section(life: GroupLife, lanes: Lanes) -> Safe:
+    heads = [
+        th("Since"),
+        th("What"),
+        th("Member", "g"),
+        th("Held by", "g p1"),
+        th(hidden("duration, drawn"), "w200 p1", sorts=False, extra=charts.log_head()),
+        th("For", "r"),
+        th("Is it over"),
+    ]
+    return section(
+        "stuck",
+        "Stuck",
+        None,
+        table(
+            f"Episodes, open ones first ({w.n(len(life.stuck))})",
+            heads,
+            [_stuck_row(each, lanes) for each in life.stuck[:MOST_ROWS]],
+            "Nothing was stuck.",
+            len(life.stuck),
+        ),
+    )
+
+
+def _stuck_row(each: Stuck, lanes: Lanes) -> Safe:
+    who = (
+        el("span", "the whole group", cls="nil")
+        if each.member_id is None
+        else name(lanes.client(each.member_id))
+    )
+    held_by: Sequence[Safe] = [name(lanes.client(member)) for member in each.blocked_by[:3]]
+    return el(
+        "tr",
+        td(moment(each.since_at_ms), "", each.since_at_ms),
+        td(el("span", w.word(w.REASON, each.reason), title=each.detail or each.reason)),
+        td(who, "g"),
+        td(join(held_by, ", ") if held_by else w.NONE, "g p1"),
+        td(charts.log_dot(each.stuck_ms), "w200 p1", each.stuck_ms),
+        td(w.lasted(each.stuck_ms), "r", each.stuck_ms),
+        td("now" if each.is_open else "ended", "t-stuck" if each.is_open else ""),
+    )
+
+
+def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
+    shown = list(reversed(shown_epochs(life)))
+    heads = [
+        th("Began"),
+        th("Epoch", "r"),
+        th("Cause"),
+        th("Member", "g p1"),
+        th("Members", "p2"),
+        th("Moved", "r"),
+        th("Settled in", "r"),
+        th("Outcome"),
+    ]
+    causes = {(each.life, each.epoch): each.cause for each in life.streams_epochs}
+    return section(
+        "epochs",
+        "Epochs",
+        None,
+        table(
+            f"Epochs and generations, the newest first ({w.n(len(shown))})",
+            heads,
+            [
+                _epoch_row(each, causes.get((each.life, each.epoch), each.cause), lanes)
+                for each in shown[:MOST_ROWS]
+            ],
+            "The group kept its epoch.",
+            len(shown),
+        ),
+    )
+
+
+def _epoch_row(each: Epoch, cause: str, lanes: Lanes) -> Safe:
+    classic = (
+        f", {each.members_classic} classic"
+        if each.members_classic and each.protocol == "consumer"
+        else ""
+    )
+    bad = each.outcome not in ("CONVERGED", "OPEN")
+    who = name(lanes.client(each.cause_member_id)) if each.cause_member_id else w.NONE
+    return el(
+        "tr",
+        td(moment(each.started_at_ms), "", each.started_at_ms),
+        td(w.n(each.epoch), "r", each.epoch),
+        td(el("span", w.word(w.CAUSE, cause), title=cause)),
+        td(who, "g p1"),
+        td(f"{each.members}{classic}", "p2"),
+        td(
+            w.NONE if each.partitions_moved is None else w.n(each.partitions_moved),
+            "r",
+            each.partitions_moved or 0,
+        ),
+        td(w.lasted(each.converge_ms), "r", each.converge_ms or 0),
+        td(el("span", w.word(w.OUTCOME, each.outcome), cls="t-stuck" if bad else None)),
+    )
+
+
+# ---------------------------------------------------------------- members
+
+
+def members_section(life: GroupLife) -> Safe:
+    ordered = sorted(
+        life.members, key=lambda each: (str(each.client_id), each.joined_at_ms, each.member_id)
+    )
+    heads = [
+        th("Client", "g"),
+        th("Speaks"),
+        th("Joined"),
+        th("Ended", "p1"),
+        th("How"),
+        th("Software", "p2"),
+        th("Member id", "g p2"),
+    ]
+    return section(
+        "members",
+        "Members",
+        None,
+        table(
+            f"Lives of members ({w.n(len(ordered))})",
+            heads,
+            [_member_row(each) for each in ordered[:MOST_ROWS]],
+            "The group has no members.",
+            len(ordered),
+        ),
+    )
+
+
+def _member_row(each: Member) -> Safe:
+    joined = w.when(each.joined_at_ms)
+    kind = each.member_protocol if each.member_protocol in ("classic", "consumer") else "empty"
+    return el(
+        "tr",
+        td(client(each.client_id, each.client_host), "g"),
+        td(el("span", each.member_protocol, cls=f"ph k-{kind}")),
+        td(joined if each.start_observed else f"before {joined}", "", each.joined_at_ms),
+        td(w.when(each.ended_at_ms), "p1", each.ended_at_ms or 0),
+        td(
+            el("span", w.word(w.END, each.end_reason), title=each.end_detail),
+            "t-stuck" if each.end_reason == "FENCED" else "",
+        ),
+        td(each.software or w.NONE, "p2"),
+        td(el("span", each.member_id, cls="dim id"), "g p2"),
+    )

@@ -1,0 +1,83 @@
+"""What the page of a group of Kafka Streams knows besides: processes, epochs and tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from groupreplay.page.model.rows import Life
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A process of Kafka Streams."""
+
+    life: Life
+    process_id: str
+    threads: int
+    restarts: int
+    hosts: tuple[str, ...] = ()
+    joined_at_ms: int
+    left_at_ms: int | None = None
+    end_reason: str
+    start_observed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsEpoch:
+    """A rebalance of a Kafka Streams application. began_at_ms: its first moment that is known."""
+
+    life: Life
+    epoch: int
+    protocol: str
+    cause: str
+    began_at_ms: int
+    decided_at_ms: int | None = None
+    outcome: str
+    members: int
+    processes: int
+    tasks: int
+    tasks_granted: int | None = None
+    tasks_revoked: int | None = None
+    tasks_misplaced: int | None = None
+    warmup_copies: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSpan:
+    """A task at one member, in one role."""
+
+    life: Life
+    member_id: str
+    process_id: str | None = None
+    client_id: str | None = None
+    subtopology: str
+    partition: int
+    task_id: str
+    role: str
+    assigned_at_ms: int
+    released_at_ms: int | None = None
+    end_reason: str
+    restored_records: int | None = None
+    start_observed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskMove:
+    """A hand-over of a task between processes."""
+
+    life: Life
+    task_id: str
+    from_member_id: str
+    from_process_id: str | None = None
+    to_member_id: str | None = None
+    to_process_id: str | None = None
+    kind: str | None = None
+    cause: str
+    outcome: str
+    requested_at_ms: int | None = None
+    released_at_ms: int | None = None
+    granted_at_ms: int | None = None
+    learning_ms: int | None = None
+    unowned_ms: int | None = None
+    idle_ms: int | None = None
+    gap_records: int | None = None

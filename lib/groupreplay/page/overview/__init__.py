@@ -1,0 +1,1 @@
+"""The overview of a night, section by section."""

@@ -1,0 +1,106 @@
+"""The section of the overview about who is stuck."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groupreplay.page.drawing import charts
+from groupreplay.page.drawing import words as w
+from groupreplay.page.drawing.markup import Safe, el, join, name
+from groupreplay.page.drawing.parts import (
+    client,
+    group_link,
+    hidden,
+    section,
+    table,
+    td,
+    th,
+)
+from groupreplay.page.model.fleet import (
+    Episode,
+    Fleet,
+)
+
+STALLED: Final = "MIGRATION_STALLED"
+"""Told in `blockers`: it would drown all others in the list of who is stuck."""
+
+
+def open_episodes(fleet: Fleet) -> tuple[list[Episode], int]:
+    """(episodes that are listed, the longest first, how many groups are half-way for too long)."""
+    listed = [each for each in fleet.stuck if each.reason != STALLED]
+    stalled = sum(each.open for each in fleet.reasons if each.reason == STALLED)
+    return listed, stalled
+
+
+def stuck_now(fleet: Fleet) -> Safe:
+    now, stalled = open_episodes(fleet)
+    ended = ", ".join(
+        f"{w.word(w.REASON, each.reason)} {w.n(each.ended)}" for each in fleet.reasons if each.ended
+    )
+    told = (
+        join(
+            [
+                el("a", f"{w.some(stalled, 'group')} half-way for too long", href="#blockers"),
+                f" {'is' if stalled == 1 else 'are'} told above.",
+            ]
+        )
+        if stalled
+        else ""
+    )
+    lead = join(
+        [
+            f"Open at {w.at(fleet.as_of_ms)} UTC. Ended since the night before:",
+            f" {ended or 'none'}. ",
+            told,
+        ]
+    )
+    heads = [
+        th("What"),
+        th("Group", "g"),
+        th("Member", "g p1"),
+        th("Held by", "g p2"),
+        th("Stuck for", "w200 p1", extra=charts.log_head(), order="descending"),
+        th(hidden("stuck for, as text"), "r", sorts=False),
+        th("Fenced at", "r p2"),
+        th("Team", "p2"),
+    ]
+    total = sum(each.open for each in fleet.reasons if each.reason != STALLED)
+    return section(
+        "stuck",
+        "Stuck now",
+        lead,
+        table(
+            f"Open episodes, the longest first ({w.n(total)})",
+            heads,
+            [_stuck_row(fleet, each) for each in now],
+            "Nobody is stuck.",
+            total,
+        ),
+    )
+
+
+def _stuck_row(fleet: Fleet, each: Episode) -> Safe:
+    held_by = [
+        name(fleet.members.get((each.group_id, member), member)) for member in each.blocked_by[:3]
+    ]
+    deadline = each.deadline_at_ms
+    who = (
+        el("span", "the whole group", cls="nil")
+        if each.member_id is None
+        else client(each.client_id or each.member_id, each.client_host)
+    )
+    return el(
+        "tr",
+        td(el("span", w.word(w.REASON, each.reason), title=each.reason), "", each.reason),
+        td(group_link(fleet, each.group_id), "g"),
+        td(who, "g p1"),
+        td(join(held_by, ", ") if held_by else w.NONE, "g p2"),
+        td(charts.log_dot(each.stuck_ms), "w200 p1", each.stuck_ms),
+        td(w.lasted(each.stuck_ms), "r", each.stuck_ms),
+        td(
+            w.at(deadline) if deadline and deadline > fleet.as_of_ms else w.NONE,
+            "r p2",
+            deadline or 0,
+        ),
+        td(each.team or w.NONE, "p2"),
+    )

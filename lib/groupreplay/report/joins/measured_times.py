@@ -1,0 +1,152 @@
+"""Named steps: how long the steps of rebalances took this night, by records and by lines.
+
+Rows of each: _id (of the group), measure (of `what_if.times`), ms.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from groupreplay.evidence.evidence_facts import Contact, Rebalance, Rejoin
+from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
+from groupreplay.report.joins.rejoins import rejoin_times
+from groupreplay.report.what_if.times import (
+    BEAT,
+    CALLBACK,
+    CLASSIC_BEAT,
+    JOIN,
+    REJOIN,
+    REVOKE,
+    SYNC,
+    TAKEN,
+)
+
+LEAST_BEATS: Final = 10
+"""Fewer times between heartbeats do not show the interval that a member was set to."""
+
+ROUNDED_TO: Final = -2
+"""Heartbeats are set in round numbers and come some ms late: to hundreds of ms."""
+
+
+def record_times(staged: DataFrame) -> DataFrame:
+    """REVOKE, SYNC and TAKEN.
+
+    staged: facts of hand-overs, epochs and held partitions.
+    """
+    kind = sf.col("kind")
+    is_acked = (kind == HandOver.KIND) & (sf.col("outcome") == "ACKED")
+    is_revoke = is_acked & (sf.col("member_protocol") == "consumer")
+    is_sync = kind == Epoch.KIND
+    ms = sf.when(is_revoke, sf.col("revoke_ms")).when(is_sync, sf.col("sync_ms"))
+    told = staged.where((is_revoke | is_sync) & (ms >= 0)).select(
+        sf.col("group_id").alias("_id"),
+        sf.when(is_revoke, REVOKE).otherwise(SYNC).alias("measure"),
+        ms.alias("ms"),
+    )
+    return told.unionByName(_taken(staged))
+
+
+def _taken(staged: DataFrame) -> DataFrame:
+    """Of partitions that one generation of a cooperative group took and the next gave out, each
+    such pair of generations once.
+    """
+    generations = staged.where(
+        (sf.col("kind") == Epoch.KIND)
+        & (sf.col("protocol") == "classic")
+        & sf.coalesce("cooperative", sf.lit(False))
+    ).select(
+        sf.col("group_id").alias("_id"),
+        sf.col("epoch").alias("_epoch"),
+        sf.col("started_at").alias("_given_at"),
+    )
+    revoked = _revoked(staged).where(sf.col("next_assigned_at") > sf.col("released_at"))
+    is_next = (
+        (sf.col("group_id") == sf.col("_id"))
+        & (sf.col("released_epoch") + 1 == sf.col("_epoch"))
+        & (sf.col("next_assigned_at") == sf.col("_given_at"))
+    )
+    pairs = revoked.join(generations, is_next).select("group_id", "released_at", "_given_at")
+    return _measured(pairs.distinct(), TAKEN, sf.col("_given_at") - sf.col("released_at"))
+
+
+def _revoked(staged: DataFrame) -> DataFrame:
+    """Partitions that a member gave up while it stayed."""
+    is_revoked = (sf.col("kind") == HeldPartition.KIND) & (sf.col("end_reason") == "REVOKED")
+    return staged.where(is_revoked).select(
+        "group_id", "member_id", "released_epoch", "released_at", "next_assigned_at"
+    )
+
+
+def line_times(lines: DataFrame, staged: DataFrame) -> DataFrame:
+    """JOIN and REJOIN of eager groups, CALLBACK, BEAT and CLASSIC_BEAT.
+
+    lines: rows of `evidence` that the night wrote. staged: as above.
+    """
+    return (
+        _joins(lines, staged)
+        .unionByName(_callbacks(lines, staged))
+        .unionByName(_beats(lines))
+        .unionByName(_classic_beats(lines))
+    )
+
+
+def _joins(lines: DataFrame, staged: DataFrame) -> DataFrame:
+    """A join phase of a group that had nobody lasts as long as the broker waits for more
+    (group.initial.rebalance.delay.ms), and tells nothing of its members. Members of cooperative
+    groups join before they give anything up.
+    """
+    is_cooperative = (sf.col("kind") == Epoch.KIND) & sf.coalesce("cooperative", sf.lit(False))
+    cooperative = staged.where(is_cooperative).select(sf.col("group_id").alias("_id")).distinct()
+    lasted = sf.col("joined_at") - sf.col("started_at")
+    is_first = sf.col("generation") <= 0
+    phases = lines.where((sf.col("kind") == Rebalance.KIND) & ~is_first & (lasted >= 0))
+    joins = _measured(phases, JOIN, lasted)
+    rejoins = rejoin_times(lines)
+    if rejoins is not None:
+        joins = joins.unionByName(_measured(rejoins, REJOIN, sf.col("rejoin_ms")))
+    return joins.join(cooperative, "_id", "left_anti")
+
+
+def _callbacks(lines: DataFrame, staged: DataFrame) -> DataFrame:
+    """From when a member had its assignment, without partitions that it had before, to when it came
+    to join the next generation without being told to.
+    """
+    rejoins = lines.where(sf.col("kind") == Rejoin.KIND)
+    synced = rejoins.where(sf.col("synced_at").isNotNull()).select(
+        "group_id", "member_id", sf.col("new_generation").alias("_epoch"), "synced_at"
+    )
+    untold = sf.col("told_at").isNull() & sf.col("joined_at").isNotNull()
+    came = rejoins.where(untold).select(
+        "group_id",
+        "member_id",
+        (sf.col("new_generation") - 1).alias("_epoch"),
+        sf.col("joined_at").alias("_came_at"),
+    )
+    gave_up = _revoked(staged).select(
+        "group_id", "member_id", sf.col("released_epoch").alias("_epoch")
+    )
+    key = ["group_id", "member_id", "_epoch"]
+    pairs = synced.join(came, key).where(sf.col("_came_at") >= sf.col("synced_at"))
+    return _measured(
+        pairs.join(gave_up.distinct(), key), CALLBACK, sf.col("_came_at") - sf.col("synced_at")
+    )
+
+
+def _beats(lines: DataFrame) -> DataFrame:
+    told = (sf.col("kind") == Contact.KIND) & (sf.col("heartbeat_interval_ms") > 0)
+    return _measured(lines.where(told), BEAT, sf.col("heartbeat_interval_ms"))
+
+
+def _classic_beats(lines: DataFrame) -> DataFrame:
+    heard = (sf.col("kind") == Contact.KIND) & (sf.col("beats") >= LEAST_BEATS)
+    mean = sf.round(sf.col("beats_ms") / sf.col("beats"), ROUNDED_TO).cast("bigint")
+    return _measured(lines.where(heard), CLASSIC_BEAT, mean).where(sf.col("ms") > 0)
+
+
+def _measured(rows: DataFrame, measure: str, ms: Column) -> DataFrame:
+    return rows.select(
+        sf.col("group_id").alias("_id"), sf.lit(measure).alias("measure"), ms.alias("ms")
+    )

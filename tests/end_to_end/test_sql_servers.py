@@ -1,0 +1,167 @@
+"""The names of a catalog as tools ask them: Spark's embedded metastore by a `spark-sql` of its own,
+and over JDBC, through Spark's Thrift server, as BI tools do. All of it is of the pyspark
+distribution.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from groupreplay.tables.finished_night import FinishedNight
+from tests.end_to_end.conftest import ROOT
+
+BIN = ROOT / ".venv/bin"
+STUCK = "SELECT group_id, reason, is_open FROM groupreplay.stuck_now ORDER BY group_id"
+ROLLED_BACK = "SELECT count(*) AS n FROM groupreplay.migration_progress WHERE phase = 'ROLLED_BACK'"
+PROPERTIES = """
+spark.master local[1]
+spark.driver.memory 1g
+spark.driver.host localhost
+spark.driver.bindAddress 127.0.0.1
+spark.driver.defaultJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.ui.enabled false
+spark.sql.shuffle.partitions 2
+spark.databricks.delta.snapshotPartitions 1
+spark.sql.catalogImplementation hive
+spark.sql.warehouse.dir {folder}/spark-warehouse
+spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={folder}/metastore;create=true
+"""
+STARTS_S = 200
+
+
+@pytest.fixture(scope="module")
+def metastore(demo: FinishedNight, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a metastore that knows the demo's tables and views, and `spark.conf`."""
+    folder = tmp_path_factory.mktemp("metastore")
+    (folder / "spark.conf").write_text(PROPERTIES.format(folder=folder), encoding="utf-8")
+    config = folder / "demo.yaml"
+    lines = (ROOT / "conf/demo.yaml").read_text(encoding="utf-8").splitlines()
+    kept = [f"warehouse: {demo.warehouse.root}" if "warehouse:" in each else each for each in lines]
+    config.write_text("\n".join([*kept, "catalog: {schema: groupreplay}", ""]), encoding="utf-8")
+    job = [str(ROOT / "spark-submit.sh"), "register_tables", "--config", str(config)]
+    said = _run(job, folder, GROUPREPLAY_SPARK_CONF=str(folder / "spark.conf"), cwd=ROOT)
+    assert "10 views" in said, said
+    return folder
+
+
+def _run(command: list[str], folder: Path, cwd: Path | None = None, **environment: str) -> str:
+    """What a command prints; it must not fail."""
+    ended = subprocess.run(
+        command,
+        cwd=cwd or folder,
+        env=_environment(folder, **environment),
+        capture_output=True,
+        text=True,
+        timeout=STARTS_S,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-2000:]
+    return ended.stdout
+
+
+def _environment(folder: Path, **more: str) -> dict[str, str]:
+    return {
+        **os.environ,
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        "TZ": "UTC",
+        **more,
+    }
+
+
+def _spark(program: str, folder: Path) -> list[str]:
+    """As docs/sql.md says to start it."""
+    jars = ":".join(str(each) for each in sorted((ROOT / ".cache/jars").glob("*.jar")))
+    delta = {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
+    return [
+        *(str(BIN / program), "--properties-file", str(folder / "spark.conf")),
+        *("--driver-class-path", jars),
+        *[word for each in delta.items() for word in ("--conf", "=".join(each))],
+    ]
+
+
+def test_a_session_of_spark_sql_knows_the_names(metastore: Path) -> None:
+    said = _run([*_spark("spark-sql", metastore), "-e", f"{STUCK}; {ROLLED_BACK}"], metastore)
+    rows = [line.split("\t") for line in said.splitlines()]
+    assert rows[-4:] == [
+        ["mixed-stall", "MIGRATION_STALLED", "true"],
+        ["refused", "UPGRADE_REFUSED", "true"],
+        ["upgrade-slow", "MIGRATION_STALLED", "true"],
+        ["3"],
+    ]
+
+
+@pytest.fixture(scope="module")
+def thrift_server(metastore: Path) -> Iterator[int]:
+    """The port of Spark's Thrift server on that metastore."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "hive.server2.thrift.port": str(port),
+        "hive.server2.thrift.bind.host": "127.0.0.1",
+        "hive.exec.scratchdir": f"{metastore}/scratch",
+        "hive.exec.local.scratchdir": f"{metastore}/local-scratch",
+        "hive.server2.logging.operation.log.location": f"{metastore}/operations",
+    }
+    log = metastore / "server.txt"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            [
+                *_spark("spark-submit", metastore),
+                *("--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"),
+                "spark-internal",
+                *[w for each in settings.items() for w in ("--hiveconf", "=".join(each))],
+            ],
+            cwd=metastore,
+            env=_environment(metastore),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait_for(port, server, log)
+        yield port
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(60)
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(STARTS_S):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        assert server.poll() is None, log.read_text()[-3000:]
+        time.sleep(1)
+    raise AssertionError(log.read_text()[-3000:])
+
+
+def test_a_tool_that_speaks_jdbc_asks_the_thrift_server(
+    metastore: Path, thrift_server: int
+) -> None:
+    url = f"jdbc:hive2://127.0.0.1:{thrift_server}/groupreplay"
+    beeline = [str(BIN / "beeline"), "-u", url, "-n", "me", "--silent=true", "--outputformat=csv2"]
+    said = _run([*beeline, "-e", f"{STUCK};", "-e", "SHOW TABLES LIKE 'stuck*';"], metastore)
+    rows = [row for row in csv.reader(io.StringIO(said)) if row]
+    at = rows.index(["group_id", "reason", "is_open"])
+    assert rows[at + 1 : at + 4] == [
+        ["mixed-stall", "MIGRATION_STALLED", "true"],
+        ["refused", "UPGRADE_REFUSED", "true"],
+        ["upgrade-slow", "MIGRATION_STALLED", "true"],
+    ]
+    names = {row[1] for row in rows[at + 5 :]}
+    assert names >= {"stuck_members", "stuck_groups", "stuck_now"}

@@ -1,0 +1,102 @@
+"""What a contact keeps of a member's requests: how often it sent heartbeats, and which errors it
+was answered with.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from groupreplay.evidence.evidence_facts import Contact
+from groupreplay.evidence.memory import Line
+from groupreplay.records.log_events import REQUEST_LOG, LogEvent
+from tests.support.log_lines import proved, recorded_evidence
+
+
+def request(
+    at: int, api: str, error: int = 0, requests: int = 1, last: int | None = None, **said: int
+) -> Line:
+    event = LogEvent(
+        event=api,
+        at_ms=at,
+        group_id="g",
+        member_id="m",
+        protocol="consumer" if api == "CONSUMER_GROUP_HEARTBEAT" else "classic",
+        epoch=3,
+        error_code=error,
+        heartbeat_interval_ms=said.get("interval"),
+    )
+    return Line(event, 1, REQUEST_LOG, "requests", at, last or at, requests)
+
+
+LINES = [
+    request(1_000, "JOIN_GROUP"),
+    request(1_500, "SYNC_GROUP"),
+    request(2_000, "HEARTBEAT", requests=4, last=5_030),
+    request(2_100, "OFFSET_COMMIT", requests=3, last=4_100),
+    request(6_040, "HEARTBEAT", error=27),
+    request(6_050, "JOIN_GROUP", error=27),
+    request(6_060, "JOIN_GROUP"),
+    request(9_000, "SYNC_GROUP"),
+    request(10_000, "HEARTBEAT"),
+    request(11_010, "HEARTBEAT"),
+    request(11_500, "HEARTBEAT", error=25),
+    request(11_600, "OFFSET_COMMIT", error=25, requests=2),
+    request(11_700, "OFFSET_COMMIT", error=25),
+    request(12_000, "HEARTBEAT"),
+]
+
+
+def contact(cuts: tuple[int, ...] = ()) -> Contact:
+    found = proved("g", LINES, 10**9, cuts)
+    (one,) = (each for each in found if isinstance(each, Contact))
+    return one
+
+
+def test_times_between_heartbeats_that_nothing_interrupts() -> None:
+    """3,030 ms in three, 1,010 to the answer that the group rebalances, 1,010 after it."""
+    one = contact()
+    assert (one.beats, one.beats_ms, one.last_beat_at) == (5, 5_050, 12_000)
+
+
+def test_errors_are_counted_by_request() -> None:
+    one = contact()
+    assert list(zip(one.error_apis, one.error_codes, one.error_counts, strict=True)) == [
+        ("HEARTBEAT", 27, 1),
+        ("JOIN_GROUP", 27, 1),
+        ("HEARTBEAT", 25, 1),
+        ("OFFSET_COMMIT", 25, 3),
+    ]
+
+
+@pytest.mark.parametrize("cut", range(1, len(LINES)))
+def test_a_night_that_ends_anywhere_changes_nothing(cut: int) -> None:
+    assert contact((cut,)) == contact()
+
+
+def test_members_of_the_consumer_protocol_beat_as_the_broker_says() -> None:
+    lines = [
+        request(1_000, "CONSUMER_GROUP_HEARTBEAT", interval=5_000),
+        request(6_000, "CONSUMER_GROUP_HEARTBEAT", interval=2_000),
+        request(7_000, "CONSUMER_GROUP_HEARTBEAT", error=110),
+    ]
+    found = [each for each in proved("g", lines, 10**9) if isinstance(each, Contact)]
+    assert [each.heartbeat_interval_ms for each in found] == [2_000]
+    assert [(each.beats, each.last_beat_at) for each in found] == [(0, None)]
+
+
+def test_heartbeats_of_recorded_members_are_as_they_were_set() -> None:
+    """Some ms late; to hundreds of ms they are what clients had. Kafka Streams left Kafka's 3 s."""
+    found: dict[str, set[int]] = {}
+    for each in recorded_evidence("classic-3.9"):
+        if isinstance(each, Contact) and each.beats >= 10:
+            mean = int(round(each.beats_ms / each.beats, -2))
+            found.setdefault(each.group_id, set()).add(mean)
+    assert found.pop("streams-classic") == {3_000}
+    assert len(found) >= 5
+    assert set(map(frozenset, found.values())) == {frozenset({1_000})}
+
+
+def test_recorded_members_were_told_their_interval() -> None:
+    contacts = [each for each in recorded_evidence("consumer-4.3") if isinstance(each, Contact)]
+    told = {each.heartbeat_interval_ms for each in contacts if each.protocol == "consumer"}
+    assert told == {2_000}

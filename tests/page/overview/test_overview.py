@@ -1,0 +1,188 @@
+"""The overview: numbers, empty states, hostile ids, and the same bytes for the same rows."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import time
+from dataclasses import replace
+
+import pytest
+
+from groupreplay.page.drawing.document import CSS, JS, POLICY, slug
+from groupreplay.page.drawing.markup import seen
+from groupreplay.page.model.fleet import Fleet
+from groupreplay.page.model.read import groups_in_trouble, read_fleet
+from groupreplay.page.overview.overview import SECTIONS, overview
+from tests.page.parsed import Parsed
+from tests.support.page_rows import AS_OF_MS, HOSTILE, NIGHT, fleet_rows, made_fleet
+
+
+def data_of(page: str) -> dict[str, list[object]]:
+    packed = re.search(r'id="data">([A-Za-z0-9+/=]*)<', page)
+    assert packed is not None
+    found: dict[str, list[object]] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return found
+
+
+def test_the_same_rows_give_the_same_bytes_in_any_order() -> None:
+    rows = fleet_rows(300)
+    page = overview(made_fleet(300))
+    turned = {kind: list(reversed(found)) for kind, found in rows.items()}
+    again = read_fleet(
+        turned,
+        cluster="prod-eu",
+        logical_date=NIGHT,
+        as_of_ms=AS_OF_MS,
+        since_at_ms=AS_OF_MS - 86_400_000,
+        version="0.0.0",
+    )
+    assert overview(again) == page
+
+
+def test_hostile_ids_are_text_everywhere() -> None:
+    page = overview(made_fleet(300, pages=20))
+    parsed = Parsed(page)
+    assert parsed.count("script") == 2
+    assert parsed.count("img") == 0
+    assert not [found for _, found in parsed.tags if any(name.startswith("on") for name in found)]
+    assert "style" not in {name for _, found in parsed.tags for name in found}
+    for hostile in HOSTILE[:20]:
+        assert (seen(hostile) or "(empty)") in parsed.text
+    ids = data_of(page)["id"]
+    assert {*HOSTILE} <= {*ids}
+
+
+def test_links_lead_to_pages_of_this_night_alone() -> None:
+    fleet = made_fleet(300, pages=20)
+    pages = {f"g/{slug('prod-eu', name)}.html" for name in fleet.has_pages}
+    links = set(Parsed(overview(fleet)).attributes("href"))
+    assert {link for link in links if link[0] != "#" and link.endswith(".html")} == pages
+    newest = set(Parsed(overview(replace(fleet, prefix="2026-11-21/"))).attributes("href"))
+    assert {link for link in newest if link[0] != "#" and link.endswith(".html")} == {
+        f"2026-11-21/{one}" for one in pages
+    }
+    anchors = {link[1:] for link in links if re.fullmatch(r"#[a-z-]+", link)}
+    assert anchors == {id_ for id_, _ in SECTIONS}
+    assert anchors <= set(Parsed(overview(fleet)).attributes("id"))
+
+
+def test_only_this_script_and_this_stylesheet_may_act() -> None:
+    page = overview(made_fleet(3))
+    assert page.index("Content-Security-Policy") < page.index("<style>")
+    assert "unsafe" not in POLICY
+    for asset in (CSS, JS):
+        assert asset in page
+        assert asset.isascii() or asset.encode()
+
+
+def test_what_the_script_calls_the_page_is_no_look_of_a_part() -> None:
+    """A look by that name alone would be the whole page's, and parts take after it."""
+    names = set(re.findall(r'root\.classList\.add\("([a-z-]+)"\)', JS))
+    assert names == {"on-js", "ready"}
+    for name in names:
+        assert not re.search(rf"(?:^|[,}}])\s*\.{name}\s*[,{{]", CSS, re.MULTILINE), name
+
+
+def test_a_night_in_which_nothing_happened_says_what_is_good_about_it() -> None:
+    bare = read_fleet(
+        {}, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
+    )
+    parsed = Parsed(overview(bare))
+    for sentence in (
+        "No group can take part in the migration yet.",
+        "Nobody is stuck.",
+        "No member speaks the classic protocol any more.",
+        "No partition was asked back in this night.",
+        "No group rebalanced.",
+        "No offset is missing.",
+        "No rule of the protocol was broken.",
+    ):
+        assert sentence in parsed.text
+    assert "Kafka Streams" not in parsed.text
+    assert not {"#streams", "streams"} & {*parsed.attributes("href"), *parsed.attributes("id")}
+
+
+@pytest.mark.parametrize("low_ms", [0, 1])
+def test_days_without_a_cost_are_numbers_and_no_chart(low_ms: int) -> None:
+    """Its axis would say 0 ms twice, and 1 ms for nothing."""
+    day = {"day": str(NIGHT), "partitions_ms": 9, "low_ms": low_ms, "high_ms": low_ms}
+    rows = {"cost_days": [{**day, "high_unknown": 0, "moved": 2, "returned": 0}]}
+    fleet = read_fleet(
+        rows, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
+    )
+    section = overview(fleet).split('<section id="costs">')[1].split("</section>")[0]
+    assert "The same as numbers" in section
+    assert ("<svg" in section) == bool(low_ms)
+
+
+def test_applications_of_kafka_streams_are_told_as_in_the_summary() -> None:
+    text = " ".join(Parsed(overview(made_fleet(60))).text.split())
+    for words in (
+        "Applications6030 classic, 30 streams; 120 processes, 240 threads",
+        "90 tasksof 1,920 tasks, in 30 applications",
+        "40 membersthe longest for",
+        "1,207 tasks1,200 warm, 4 cold, 1 A_NEW_KIND, 4 bounced back, 2 open",
+        "Applications that rebalance and get nowhere (5)",
+        "probes in vain",
+        "at once",
+        "Members that learn a task, the longest first (40)",
+        "25 of 40 are on this page.",
+    ):
+        assert words in text, words
+
+
+def test_applications_that_are_gone_leave_their_hand_overs() -> None:
+    rows = {"task_moves": [{"kind": "COLD", "outcome": "TRANSFERRED", "tasks": 1}]}
+    gone = read_fleet(
+        rows, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
+    )
+    text = " ".join(Parsed(overview(gone)).text.split())
+    for sentence in (
+        "none has members now",
+        "1 task1 cold",
+        "No task is known to be elsewhere than it should be.",
+        "Nobody is learning a task.",
+        "No task that moved was seen to wait for a commit.",
+    ):
+        assert sentence in text, sentence
+    assert "get nowhere" not in text
+
+
+def test_numbers_of_the_headline_are_those_of_the_night() -> None:
+    fleet = made_fleet(500)
+    last = fleet.nights[-1]
+    headline = " ".join(Parsed(overview(fleet)).text.split("Migration")[0].split())
+    total = last.classic + last.mixed + last.consumer
+    assert f"{last.consumer:,} of {total:,} groups are on the consumer protocol" in headline
+    assert f"{last.classic:,} are still classic" in headline
+    assert f"{last.mixed:,} are half-way" in headline
+
+
+@pytest.mark.parametrize(
+    ("groups", "most_bytes"),
+    [(500, 400_000), (5_000, 450_000), pytest.param(50_000, 1_000_000, marks=pytest.mark.long)],
+)
+def test_sizes_and_time_are_within_budget(groups: int, most_bytes: int) -> None:
+    fleet = made_fleet(groups)
+    started = time.process_time()
+    page = overview(fleet)
+    assert time.process_time() - started < 2
+    assert len(page.encode()) < most_bytes
+    assert len(Parsed(page).tags) < 10_000
+
+
+def test_groups_in_trouble_come_in_order_and_once() -> None:
+    fleet: Fleet = made_fleet(300)
+    chosen = groups_in_trouble(fleet, 35)
+    assert len(chosen) == len(set(chosen)) == 35
+    assert chosen[: len(fleet.stuck)] == [each.group_id for each in fleet.stuck][:35]
+    assert groups_in_trouble(fleet, 0) == []
+
+
+def test_ids_stay_values_and_never_become_keys() -> None:
+    data = data_of(overview(made_fleet(300, pages=20)))
+    assert set(data) == {"prefix", "total", "teams", "id", "ph", "m", "c", "e", "s", "t", "page"}
+    assert all(str(key).isdecimal() for key in data["page"])

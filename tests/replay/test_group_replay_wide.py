@@ -1,0 +1,70 @@
+"""What a record costs does not grow with its group: neither a heartbeat nor a commit walks over all
+that the group has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from groupreplay.records.consumer import ConsumerGroupCurrentMemberAssignment
+from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
+from groupreplay.replay.group_replay import GroupReplay
+from groupreplay.replay.life import Life
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.results import Undecodable, UnknownType
+from tests.bench.generate import wide_group
+
+MEMBERS = 150
+INDEXES = ("members", "holders", "target_owner", "trails", "commits", "clients", "hosts")
+
+
+class Walked(dict[Any, Any]):
+    """A mapping that counts how often somebody walks over all of it."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        Walked.walks += 1
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        Walked.walks += 1
+        return super().keys()
+
+    def values(self) -> Any:
+        Walked.walks += 1
+        return super().values()
+
+    def items(self) -> Any:
+        Walked.walks += 1
+        return super().items()
+
+
+def test_heartbeats_and_commits_walk_over_nothing() -> None:
+    replay = GroupReplay("bench-wide", 0, {})
+    offset = quiet = 0
+    life: Life | None = None
+    for at, pairs in wide_group(MEMBERS):
+        base, entries = offset, []
+        for key, value in pairs:
+            record = decode(key, value)
+            assert not isinstance(record, UnknownType | Undecodable)
+            entries.append(Entry(offset, at, 0, base, -1, record))
+            offset += 1
+        before = Walked.walks
+        for entry in entries:
+            replay.replay(entry)
+        replay.flush()
+        kinds = (ConsumerGroupCurrentMemberAssignment, OffsetCommit)
+        if life is not None and all(isinstance(entry.record, kinds) for entry in entries):
+            quiet += 1
+            assert before == Walked.walks, f"at {entries[0].offset}"
+        if replay._machine is not None and replay._machine.life is not life:
+            life = replay._machine.life
+            for name in INDEXES:
+                setattr(life, name, Walked(getattr(life, name)))
+    assert life is not None
+    assert len(life.holders) == 2 * MEMBERS
+    assert quiet > 10 * MEMBERS
