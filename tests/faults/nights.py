@@ -76,7 +76,8 @@ class Nights:
     def configure(self, *sources: tuple[str, Path], more: str = "", pages: bool = False) -> Nights:
         lines = [f"  - {{kind: {kind}, path: {path}}}" for kind, path in sources]
         # Few faults are about pages, and a kill point counts the small files that are written.
-        page = f"page: {{enabled: {str(pages).lower()}}}"
+        # Nights in the session of the tests draw pages only where `page` is not the default.
+        page = "page: {nights: 20}" if pages else "page: {enabled: false}"
         head = ["cluster: c", f"warehouse: {self.warehouse}", page, "sources:"]
         self.config.write_text("\n".join([*head, *lines, more, ""]), encoding="utf-8")
         return self
