@@ -22,7 +22,8 @@ from groupreplay.tables.finished_night import FinishedNight
 from tests.end_to_end.conftest import ROOT
 
 BIN = ROOT / ".venv/bin"
-STUCK = "SELECT group_id, reason, is_open FROM groupreplay.stuck_now ORDER BY group_id"
+STUCK = """SELECT group_id, reason, member_id IS NULL AS is_of_group FROM groupreplay.stuck_now
+WHERE member_id IS NULL ORDER BY group_id"""
 ROLLED_BACK = "SELECT count(*) AS n FROM groupreplay.migration_progress WHERE phase = 'ROLLED_BACK'"
 PROPERTIES = """
 spark.master local[1]
@@ -157,7 +158,7 @@ def test_a_tool_that_speaks_jdbc_asks_the_thrift_server(
     beeline = [str(BIN / "beeline"), "-u", url, "-n", "me", "--silent=true", "--outputformat=csv2"]
     said = _run([*beeline, "-e", f"{STUCK};", "-e", "SHOW TABLES LIKE 'stuck*';"], metastore)
     rows = [row for row in csv.reader(io.StringIO(said)) if row]
-    at = rows.index(["group_id", "reason", "is_open"])
+    at = rows.index(["group_id", "reason", "is_of_group"])
     assert rows[at + 1 : at + 4] == [
         ["mixed-stall", "MIGRATION_STALLED", "true"],
         ["refused", "UPGRADE_REFUSED", "true"],
