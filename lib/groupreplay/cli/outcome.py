@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from groupreplay.errors import GroupReplayError
 from groupreplay.report.summary.text import summary_lines
-from groupreplay.tables.damage import damaged_table, lack_of_space
+from groupreplay.tables.delta.damage import damaged_table, lack_of_space
 
 if TYPE_CHECKING:
     from groupreplay.night.run import NightResult

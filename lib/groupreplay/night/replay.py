@@ -31,7 +31,7 @@ from groupreplay.night.night_run import NightRun
 from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.results import Results
 from groupreplay.report.tables.topics import GIVEN
-from groupreplay.tables.damage import is_state_error
+from groupreplay.tables.delta.damage import is_state_error
 from groupreplay.tables.run_rows import REPLAYED
 
 

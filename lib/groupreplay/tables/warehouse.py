@@ -19,9 +19,9 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.shortcuts import FIRST_VERSION, is_on
-from groupreplay.tables.damage import damage_of, guarded
-from groupreplay.tables.delta_log import DeltaLog, Snapshot
-from groupreplay.tables.first_version import write_first_version
+from groupreplay.tables.delta.damage import damage_of, guarded
+from groupreplay.tables.delta.delta_log import DeltaLog, Snapshot
+from groupreplay.tables.delta.first_version import write_first_version
 from groupreplay.tables.schemas import (
     ALWAYS,
     INTERNAL,

@@ -21,7 +21,7 @@ from groupreplay.report.joins.measured_times import line_times, record_times
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.what_if.rows import PRICED_DDL, Pricing, price_batches
-from groupreplay.workers.wave_frames import CHAIN_COLUMNS, EVENTS_DDL, cutting_events
+from groupreplay.workers.waves.wave_frames import CHAIN_COLUMNS, EVENTS_DDL, cutting_events
 
 WITHOUT_ROWS: Final = ("START", "STOP")
 """Classes of waves in which partitions come from nobody, or go to nobody."""
