@@ -27,7 +27,7 @@ from groupreplay.records.entries import Entry
 from groupreplay.replay.decision_facts import Absence, Churn, GroupDay
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition
 from groupreplay.sources import live_planning
-from groupreplay.sources.files import find_files
+from groupreplay.sources.found_files import find_files
 from groupreplay.sources.live_rows import live_rows
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments

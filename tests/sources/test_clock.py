@@ -9,7 +9,7 @@ import pytest
 from groupreplay.sources import clock
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.dump_log import dumps
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import CLOCKS_MS, marks_of, other_logs
 from groupreplay.sources.planning import plan_units

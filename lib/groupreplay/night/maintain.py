@@ -22,13 +22,13 @@ from pyspark.sql import functions as sf
 import groupreplay
 from groupreplay.config.model import Config, RetentionConfig
 from groupreplay.errors import NotReady, RunHeld
+from groupreplay.night.catalog_names import check_names, register_names
 from groupreplay.night.earlier.history import PastNight, past_nights
 from groupreplay.night.earlier.plan_json import joined_json
 from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.landing.line_stream import RAW_LINES
 from groupreplay.night.landing.record_stream import RAW_RECORDS
-from groupreplay.night.names import check_names, register_names
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.results import Results
 from groupreplay.report.statements import statements

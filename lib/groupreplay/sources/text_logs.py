@@ -17,7 +17,7 @@ from typing import Final
 
 from groupreplay.config.model import RequestLogSource, ServerLogSource
 from groupreplay.records.log_events import REQUEST_LOG
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.planning import GZIP_WEIGHT
 from groupreplay.sources.watermark import TextWatermark
 from groupreplay.wire.byte_stream import CHUNK_BYTES, READ_ERRORS, ByteStream

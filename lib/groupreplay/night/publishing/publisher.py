@@ -18,8 +18,8 @@ from groupreplay.night.engine.held_rows import SMALL_ROWS, held
 from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import EMPTY, add_digests, observed
-from groupreplay.report.night_rows import NightRows
 from groupreplay.report.summary.frames import SUMMARY_TABLES
+from groupreplay.report.table_frames import NightRows
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.words.privacy import HashKeys, hidden

@@ -26,7 +26,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
-from groupreplay.report.joins.inputs import OFFSETS_TOPIC
+from groupreplay.report.joins.unit_rows import OFFSETS_TOPIC
 from groupreplay.report.table_inputs import TableInputs
 
 SETTLE_MS: Final = MAX_CHAIN_GAP_MS

@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Contact, Rebalance, Rejoin
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
-from groupreplay.report.joins.rejoins import rejoin_times
+from groupreplay.report.joins.rejoin_times import rejoin_times
 from groupreplay.report.what_if.times import (
     BEAT,
     CALLBACK,

@@ -15,7 +15,7 @@ from groupreplay.records.log_events import SERVER_LOG
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import instant, night
 from groupreplay.report.joins.group_choice import is_left_out
-from groupreplay.report.joins.inputs import (
+from groupreplay.report.joins.unit_rows import (
     COUNTS,
     joined_sources,
     landed_units,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from groupreplay.wire.segments.batches import Batch, Damage
-from groupreplay.wire.segments.commits import CommitReducer, widest
+from groupreplay.wire.segments.commit_reduction import CommitReducer, widest
 from groupreplay.wire.segments.raw_rows import (
     BYTES_MAX,
     LATE,

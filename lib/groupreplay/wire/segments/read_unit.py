@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicates, Item, Late
-from groupreplay.wire.segments.commits import CommitReducer, widest
+from groupreplay.wire.segments.commit_reduction import CommitReducer, widest
 from groupreplay.wire.segments.dump_log import DumpReader
 from groupreplay.wire.segments.dump_sections import runs, scan_sections
 from groupreplay.wire.segments.raw_rows import (

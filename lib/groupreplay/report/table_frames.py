@@ -5,7 +5,6 @@ computed yet.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -25,11 +24,6 @@ def unpacked(replayed: DataFrame, facts: StagedFacts) -> DataFrame:
     schema = UnionSchema(facts.kinds, facts.columns)
     packed = replayed.where(sf.col("kind").isin(*[kind.KIND for kind in facts.kinds]))
     return packed.select("kind", "frame").mapInArrow(unpacking(schema), schema.ddl)
-
-
-def only(*kinds: type[Any]) -> StagedFacts:
-    """All columns of these kinds."""
-    return StagedFacts(kinds)
 
 
 @dataclass(frozen=True, slots=True)
