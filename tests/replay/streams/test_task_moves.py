@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from groupreplay.replay.life import CLASSIC, Life
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     CopyRun,
     Generation,
     MemberTasks,
@@ -18,6 +16,8 @@ from groupreplay.replay.streams.state import (
     Task,
     TaskMove,
 )
+from groupreplay.replay.life import CLASSIC, Life
+from groupreplay.replay.output import Output
 from groupreplay.replay.streams.task_moves import TaskMoves, positive
 from groupreplay.replay.streams_facts import ACTIVE, HeldTask, TaskHandOver
 

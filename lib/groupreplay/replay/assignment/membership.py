@@ -22,6 +22,7 @@ from groupreplay.replay.assignment.partition_owners import PartitionOwners, Unto
 from groupreplay.replay.assignment.quiet import QuietMembers
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
+from groupreplay.replay.causes import removal_outcome
 from groupreplay.replay.change import Before, Change, Ending, Moment, is_hidden
 from groupreplay.replay.decisions.absences import Absences
 from groupreplay.replay.decisions.churn import ChurnChain
@@ -282,7 +283,7 @@ class Membership:
         if member.member_id in change.removed or (
             member.epoch is None and before.epoch is not None
         ):
-            fenced = self.owners.removal_outcome(member, change.at)
+            fenced = removal_outcome(member, change.at)
             return Ending("LEFT_OR_FENCED", fenced, hidden, away_at=away_at)
         outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
         if change.downgraded:

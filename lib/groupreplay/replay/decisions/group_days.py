@@ -17,7 +17,6 @@ from groupreplay.replay.change import Change
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.replay.decisions.calendar import DAY_MS, Calendar, day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles
-from groupreplay.replay.decisions.transition import GAP, Transition
 from groupreplay.replay.decisions.transitions import (
     SETTLE_MS,
     Listener,
@@ -25,6 +24,7 @@ from groupreplay.replay.decisions.transitions import (
     tell_high,
 )
 from groupreplay.replay.facts import Epoch
+from groupreplay.replay.kept.transition import GAP, Transition
 from groupreplay.replay.life import CLASSIC, CONSUMER, STREAMS, Life
 from groupreplay.replay.output import Output
 

@@ -31,12 +31,18 @@ from groupreplay.records.consumer import ConsumerGroupMetadata
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
-from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import NONE
+from groupreplay.replay import causes
 from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.causes import NONE
 from groupreplay.replay.change import Change
 from groupreplay.replay.facts import Conversion, Fact
+from groupreplay.replay.kept.streams_tasks import (
+    GroupTasks,
+    StreamsState,
+    SubtopologyTopics,
+    TaskRoles,
+)
 from groupreplay.replay.life import CLASSIC, SIMPLE, STREAMS, Life
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
@@ -74,12 +80,6 @@ from groupreplay.replay.streams.groups.group_stalls import GroupStalls
 from groupreplay.replay.streams.groups.group_tasks import GroupTaskSpans
 from groupreplay.replay.streams.groups.task_waits import TaskWaits, tasks_in
 from groupreplay.replay.streams.processes import Processes
-from groupreplay.replay.streams.state import (
-    GroupTasks,
-    StreamsState,
-    SubtopologyTopics,
-    TaskRoles,
-)
 
 TO_STREAMS = "TO_STREAMS"
 FROM_STREAMS = "FROM_STREAMS"
@@ -157,12 +157,12 @@ class StreamsGroupMachine(GroupMachine):
         life, change = self.life, Change.of(operation, self.life)
         observed = change.last_hole <= life.last_change_offset or life.last_change_offset < 0
         self.membership.judge.note(record_order(life, self._group, operation))
-        causes = find_group_causes(life, self._group, operation)
+        found_causes = find_group_causes(life, self._group, operation)
         had = self._held_before(operation)
         asked = {i: dict(m.requests) for i, m in life.members.items() if m.requests}
         for entry in operation.entries:
             if isinstance(entry.record, OtherGroupRecord):
-                self._record(change, entry, entry.record, causes)
+                self._record(change, entry, entry.record, found_causes)
         self._imply_epoch(operation)
         if values_of(operation, STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA):
             self.membership.owners.drop_untargeted(change.offset)
@@ -217,7 +217,7 @@ class StreamsGroupMachine(GroupMachine):
         change: Change,
         entry: Entry,
         record: OtherGroupRecord,
-        causes: tuple[Cause, list[str]],
+        found_causes: tuple[Cause, list[str]],
     ) -> None:
         key_type, value = record.key_type, record.value
         if key_type == STREAMS_GROUP_MEMBER_METADATA:
@@ -229,7 +229,7 @@ class StreamsGroupMachine(GroupMachine):
         elif value is None:
             return
         elif key_type == STREAMS_GROUP_METADATA:
-            self._group_metadata(change, entry, value, causes)
+            self._group_metadata(change, entry, value, found_causes)
         elif key_type == STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA:
             self._target_epoch(entry, value["assignment_epoch"])
         elif key_type == STREAMS_GROUP_TOPOLOGY:
@@ -240,7 +240,7 @@ class StreamsGroupMachine(GroupMachine):
         change: Change,
         entry: Entry,
         value: Mapping[str, Any],
-        causes: tuple[Cause, list[str]],
+        found_causes: tuple[Cause, list[str]],
     ) -> None:
         group, life = self._group, self.life
         if life.epoch is None and life.birth_seen and value["epoch"] == 2:
@@ -251,7 +251,7 @@ class StreamsGroupMachine(GroupMachine):
         group.metadata_hash = value["metadata_hash"]
         group.descriptions = descriptions_of(value)
         if value["epoch"] != life.epoch:
-            cause, also = causes
+            cause, also = found_causes
             self.membership.epochs.open(value["epoch"], entry.ts_ms, entry.offset, cause)
             place = entry.ts_ms, entry.offset
             self._rows.open(value["epoch"], *place, cause, also=also, gone=change.removed)
@@ -365,7 +365,7 @@ class StreamsGroupMachine(GroupMachine):
         reached = max([value["member_epoch"] for value in values], default=0)
         highest = max(reached, life.target_epoch or 0)
         if highest > (life.epoch or 0) and not (highest == 1 and life.birth_seen):
-            cause = (cause_names.UNKNOWN_CAUSE, None, NONE)
+            cause = (causes.UNKNOWN_CAUSE, None, NONE)
             self.membership.epochs.open(highest, operation.ts_ms, operation.offset, cause, False)
             self._rows.open(highest, operation.ts_ms, operation.offset, cause, observed=False)
 

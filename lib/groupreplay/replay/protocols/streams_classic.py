@@ -25,6 +25,7 @@ from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.change import Change
 from groupreplay.replay.facts import Fact, Stall
+from groupreplay.replay.kept.streams_tasks import Generation, StreamsState
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
 from groupreplay.replay.rules.judge import Judge
@@ -57,7 +58,6 @@ from groupreplay.replay.streams.classic.subtopologies import subtopology_rows
 from groupreplay.replay.streams.classic.task_hands import TaskHands, Wanted
 from groupreplay.replay.streams.classic.task_spans import TaskSpans
 from groupreplay.replay.streams.processes import Processes
-from groupreplay.replay.streams.state import Generation, StreamsState
 from groupreplay.replay.streams.task_moves import TaskMoves
 from groupreplay.replay.streams_facts import ACTIVE
 

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 
 from groupreplay.replay.facts import Fact, Stall
+from groupreplay.replay.kept.streams_tasks import ProcessLife
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import ProcessLife
 from groupreplay.replay.streams_facts import StreamsProcess
 
 RESTARTS_KEPT = 256

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from groupreplay.replay.life import Life
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     Generation,
     MemberTasks,
     StreamsState,
@@ -19,6 +17,8 @@ from groupreplay.replay.streams.state import (
     TaskMove,
     TopicPartition,
 )
+from groupreplay.replay.life import Life
+from groupreplay.replay.output import Output
 from groupreplay.replay.streams_facts import HeldTask, TaskHandOver
 
 REBALANCED = "REBALANCED"

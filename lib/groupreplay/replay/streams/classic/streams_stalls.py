@@ -11,12 +11,7 @@ from typing import Any
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.facts import Chain, Stall
-from groupreplay.replay.life import Life
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.classic.assignor import FALLBACK, misplaced_tasks
-from groupreplay.replay.streams.classic.rebalance_causes import PROBING, SHUTDOWN_CODE
-from groupreplay.replay.streams.classic.rebalance_rows import error_name
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     Bounces,
     Generation,
     MemberTasks,
@@ -25,6 +20,11 @@ from groupreplay.replay.streams.state import (
     TaskSpan,
     task_text,
 )
+from groupreplay.replay.life import Life
+from groupreplay.replay.output import Output
+from groupreplay.replay.streams.classic.assignor import FALLBACK, misplaced_tasks
+from groupreplay.replay.streams.classic.rebalance_causes import PROBING, SHUTDOWN_CODE
+from groupreplay.replay.streams.classic.rebalance_rows import error_name
 from groupreplay.replay.streams_facts import WARMUP, StreamsRebalance
 
 MAX_CHAIN_LENGTH = 256
