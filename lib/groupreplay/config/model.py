@@ -40,8 +40,8 @@ MAX_CLIENTS = 100
 """Entries of `clients`: each is a branch of a query."""
 
 SAFE_VACUUM_HOURS = 168
-"""Delta's own limit: a reader or writer that began before so long may still need files that no
-version names any more.
+"""Delta's own limit: a reader or writer that began within it may still need files that no version
+names any more.
 """
 
 

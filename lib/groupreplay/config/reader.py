@@ -90,7 +90,7 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
 
 
 def _owner_rules(path: str) -> tuple[Owner, ...]:
-    """Of the owners file, in order."""
+    """The rules of the owners file, in order."""
     tree = parse_yaml(read_text(path), path)
     if not isinstance(tree, list):
         raise ConfigError(

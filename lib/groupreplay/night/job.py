@@ -96,7 +96,7 @@ class Job:
         )
 
     def _cluster_id(self) -> str:
-        """Of the cluster whose live topic was read last, "" where none was."""
+        """Id of the cluster whose live topic was read last, "" where none was."""
         known = (night.landing.cluster_id for night in reversed(self.nights))
         return next((each for each in known if each), "")
 

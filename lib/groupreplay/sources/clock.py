@@ -74,7 +74,7 @@ def _is_day_off(time: int, other: int | None) -> bool:
 
 
 def _segment_times(file: UnitFile, tail: bytes) -> list[int]:
-    """Of the batches in the tail; what stands before the first whole one reads as damage."""
+    """Times of the batches in the tail; what stands before the first whole one reads as damage."""
     base_offset = int(file.path.partition("?")[0].rpartition("/")[2][:20])
     reader = SegmentReader(
         ByteStream(file.path, -1, lambda _: BytesIO(tail)), file.path, Codecs(), 0, -1, base_offset

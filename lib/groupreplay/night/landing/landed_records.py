@@ -89,8 +89,8 @@ class _RunUnits:
         return self.incarnations.get(partition, 0)
 
     def beginning(self, partition: int, detail: Detail) -> PartitionWatermark:
-        """Of a log that is read for the first time. What lies below its first offset may still be
-        found in other files. A live topic gives nothing late: there it is gone for good.
+        """Watermark of a log that is read for the first time. What lies below its first offset may
+        still be found in other files. A live topic gives nothing late: there it is gone for good.
         """
         first = detail["first_offset"]
         return PartitionWatermark(

@@ -1,4 +1,4 @@
-"""Records of the offsets topic, as a stream that `landing.land` lands into `raw_records`: bytes
+"""Records of the offsets topic, as a stream that `land_units` lands into `raw_records`: bytes
 with their position, which tasks read straight from files or brokers.
 """
 
@@ -85,7 +85,7 @@ class RecordStream:
         return readable(self.live.source) if self.live else nullcontext()
 
     def rows_left(self, found: Found) -> pa.Table | None:
-        """Of units of the live topic of which no record is left: no task meets one."""
+        """Rows of live units of which no record is left, so that no task meets one."""
         read = [
             (partition, detail["first_offset"]) for partition, detail in _details(found.summaries)
         ]

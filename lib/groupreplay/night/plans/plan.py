@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        """Of all files that it reads, as far as their sizes are known."""
+        """Size of all files that it reads, as far as it is known."""
         files = {file.path: file.size for unit in self.units for file in unit.files} | {
             unit.path: unit.size for unit in self.text_units
         }

@@ -111,7 +111,7 @@ def _publish(
 def _summary(
     run: NightRun, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
 ) -> NightSummary:
-    """Of the night that was just published.
+    """Summary of the night that was just published.
 
     kept: frames that are held in memory.
     counts: rows of each table.

@@ -131,7 +131,7 @@ class Membership:
             self.failovers.count(change, len(opened), moved)
 
     def _stop(self, staying: list[tuple[Member, Before, Moment, bool]]) -> None:
-        """Of an eager generation: what its members keep stopped too."""
+        """Notes what stopped in an eager generation: what its members keep stopped, too."""
         for member, before, moment, observed in staying:
             if before.existed and observed:
                 self.owners.stop(member, before.assigned & member.assigned, moment)
@@ -175,8 +175,8 @@ class Membership:
         }
 
     def _may_have_an_heir(self, change: Change, member_id: str) -> bool:
-        """Whether a hole may hide who took over the instance of a member of a modern group: a part
-        of the operation is lost. One that goes without an heir begins an epoch.
+        """Whether a hole may hide that another member took over the instance of a removed one,
+        since a part of the operation is lost. A removal without an heir begins an epoch.
 
         Source: GroupMetadataManager.consumerGroupFenceMembers, replaceMember.
         """

@@ -47,7 +47,7 @@ KEPT_ABSENCES = 64
 """How many ended absences of static members are in a group's snapshot: the newest."""
 
 MAX_PENDING = 4_096
-"""Of so many removed processes the return is waited for; the oldest are given up."""
+"""Removed processes whose return is waited for; the oldest are given up."""
 
 
 class Absences(Listener):

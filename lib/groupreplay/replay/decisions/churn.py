@@ -28,7 +28,7 @@ GONE, REPLACED, JOINED, AWAY = "G", "R", "J", "A"
 """Kinds of events, in the order in which they stand within an operation."""
 
 MAX_EVENTS = 4_096
-"""Of one chain; the next one goes on."""
+"""Most events of one chain; the next chain goes on."""
 
 _EVENTS = 8_192
 

@@ -204,7 +204,7 @@ class Rates(NamedTuple):
 
 
 def rates_of(life: Life) -> Rates:
-    """Of a group as it stands."""
+    """Rates of a group as it stands."""
     unowned = away = partitions = 0
     if life.protocol in _OF_PARTITIONS:
         unowned = wanted(life) if life.unowned else 0

@@ -273,7 +273,7 @@ class Transitions:
 
 
 def _kind_of(ending: Ending, moment: Moment) -> str:
-    """Of what was not asked back."""
+    """Kind of a transition of what was not asked back."""
     if ending.away_at is not None:
         return AWAY
     generation = moment.generation

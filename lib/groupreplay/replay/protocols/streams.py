@@ -146,7 +146,7 @@ class StreamsGroupMachine(GroupMachine):
         super().note_position(operation)
 
     def _note_missing_epoch(self, last_hole: int) -> None:
-        """Of a removal whose K17 would have come with it."""
+        """Notes a removal whose K17 would have come with it."""
         if (unbumped := self._group.unbumped) is not None:
             self._group.unbumped = None
             self.membership.judge.note(missing_epoch(unbumped, last_hole, "T18"))

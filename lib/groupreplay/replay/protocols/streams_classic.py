@@ -273,14 +273,14 @@ class StreamsClassic:
 
 
 def restored(life: Life, output: Output) -> StreamsClassic | None:
-    """Of a life as it is: None unless it is one of Kafka Streams."""
+    """The tasks of a life as it is; None unless it is one of Kafka Streams."""
     return StreamsClassic(life, life.streams, output) if life.streams is not None else None
 
 
 def after(
     streams: StreamsClassic | None, life: Life, output: Output, value: GroupMetadataValue
 ) -> StreamsClassic | None:
-    """Of a life from this K2 on: a group id may go over to Kafka Streams, or to plain consumers."""
+    """The tasks from this K2 on: a group id may go over to Kafka Streams, or to plain consumers."""
     if value.members and is_streams(value.protocol) == (streams is None):
         if streams is not None:
             streams.end(Change.at_end_of(life), removed=False)

@@ -134,7 +134,7 @@ def _describes(before: _Fields, after: _Fields) -> bool:
 
 
 def _fields_of(group: GroupTasks) -> _Fields:
-    """Of the last K17, what an epoch is begun for, and what describes its topology (4.4)."""
+    """Fields of the last K17: what an epoch is begun for, and what describes its topology (4.4)."""
     return (group.validated_epoch, group.metadata_hash, group.configs), group.descriptions
 
 

@@ -177,7 +177,7 @@ def _is_rearmed(member: Column) -> Column:
 
 
 def _phase() -> Column:
-    """Of a classic group: by the last rebalance that the coordinator before the move began.
+    """Phase of a classic group, by the last rebalance that the coordinator before the move began.
 
     PREPARING: members were told to join, or joined. COMPLETING: all had joined, and the K2 of the
     generation was never written: it is lost. SYNCED: its K2 was written a short while before. What

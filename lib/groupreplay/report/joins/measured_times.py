@@ -50,8 +50,8 @@ def record_times(staged: DataFrame) -> DataFrame:
 
 
 def _taken(staged: DataFrame) -> DataFrame:
-    """Of partitions that one generation of a cooperative group took and the next gave out, each
-    such pair of generations once.
+    """Times of partitions that one generation of a cooperative group took and the next gave out:
+    each such pair of generations once.
     """
     generations = staged.where(
         (sf.col("kind") == Epoch.KIND)

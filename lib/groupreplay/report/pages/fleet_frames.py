@@ -29,7 +29,7 @@ _ON_CLASSIC: Final = ("CLASSIC", "ROLLED_BACK")
 class Query(NamedTuple):
     """One question.
 
-    kind: what its rows are (`fleet_read`).
+    kind: what its rows are (`page.model.read`).
     tables: that it asks; where all are empty it has no rows.
     frame: tables of this night, the same of all nights of the page, and these nights -> rows.
     is_history: whether it asks for all nights of the page.

@@ -23,7 +23,7 @@ from groupreplay.report.readiness.known import (
 )
 
 NEWEST_EMBEDDED_VERSION: Final = 3
-"""Of clients from 3.5 on, which know racks (KIP-881)."""
+"""Version that clients from 3.5 on write, which know racks (KIP-881)."""
 
 CONSUMER: Final = "consumer"
 
@@ -257,7 +257,7 @@ def slow_to_rejoin(case: Case) -> Finding | None:
 
 
 SLOW_PART: Final = 0.5
-"""Of its rebalance timeout."""
+"""Part of its rebalance timeout from which a member is slow."""
 
 RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
     *(assignment_user_data, malformed, session_shrinks, blindness_grows, mixed_failover),
@@ -266,7 +266,7 @@ RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
 
 
 def unseen(group: Group, night: Night) -> list[str]:
-    """Of these rules those that nothing given could show: requests of classic members alone do."""
+    """The rules that nothing given could show: requests of classic members alone show them."""
     is_seen = REQUEST_LOG in night.log_kinds and any(
         each.software_name is not None for each in group.classic_members
     )

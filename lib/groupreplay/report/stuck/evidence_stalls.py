@@ -49,8 +49,8 @@ NEEDS: Final = {
 
 
 def unseen_reasons(kinds: frozenset[str]) -> dict[str, str]:
-    """Of the reasons that broker logs could show those that the given kinds of sources cannot, and
-    what they need.
+    """Reasons that broker logs could show and the given kinds of sources cannot, each with the kind
+    that it needs.
     """
     return {
         reason: needs

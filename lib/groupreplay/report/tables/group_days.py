@@ -156,7 +156,7 @@ def _histogram() -> Column:
 
 
 def _availability() -> list[Column]:
-    """Of the partition-time that somebody should have read, how much was, at most and at least."""
+    """How much of the partition-time that was to be read was read, at most and at least."""
     partitions = sf.col("partitions_ms")
 
     def share(lost: str) -> Column:

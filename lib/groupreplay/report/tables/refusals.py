@@ -17,7 +17,7 @@ from groupreplay.report.table_spec import TableSpec
 
 def refusals(inputs: TableInputs) -> DataFrame:
     context = inputs.context
-    assert context.evidence is not None, "refusals are told of by lines"
+    assert context.evidence is not None, "refusals come from lines"
     return _with_bounds(distinct_refusals(inputs.evidence), context.evidence).select(
         *night(context),
         "group_id",
@@ -62,7 +62,7 @@ def _with_bounds(runs: DataFrame, evidence: DataFrame) -> DataFrame:
 
 
 def _broken_bound() -> Column:
-    """Of INVALID_SESSION_TIMEOUT."""
+    """The bound that an INVALID_SESSION_TIMEOUT broke."""
     asked = sf.col("session_timeout_ms")
     bound = sf.when(asked < sf.col("_least"), sf.col("_least")).when(
         asked > sf.col("_most"), sf.col("_most")

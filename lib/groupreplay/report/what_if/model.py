@@ -129,7 +129,7 @@ class _Step(NamedTuple):
 
 
 class _Absence(NamedTuple):
-    """Of a static member that is back before its session ends: nobody rebalances for it."""
+    """Absence of a static member that is back before its session ends: nobody rebalances for it."""
 
     held: int
     gap: Bracket

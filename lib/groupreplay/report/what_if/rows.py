@@ -166,7 +166,7 @@ def _timeouts(row: Mapping[str, Any], own: Pricing) -> Timeouts:
 
 
 def _beat(times: Samples, measure: str, usual_ms: int) -> int:
-    """Of most members of the group."""
+    """The beat of most members of the group."""
     found = times.get(measure)
     return usual_ms if found is None else found.p50
 

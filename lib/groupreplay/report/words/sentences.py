@@ -66,8 +66,8 @@ STUCK_DETAILS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "TOPOLOGY": "topology epoch {topology_epoch}, validated {validated_epoch}",
     "STALE": "topology epoch {member_topology_epoch} of the member, {topology_epoch} of the group",
 }
-"""Of what is stuck. Of several clauses, which the first text joins, those are said whose parameters
-are all there.
+"""Sentences of what is stuck. Where there are several clauses, which the first text joins, those
+are said whose parameters are all there.
 """
 
 SENTENCES: Final[Mapping[str, str | tuple[str, ...]]] = {

@@ -70,7 +70,7 @@ class _Hole:
 
     @property
     def missing(self) -> list[tuple[int, int]]:
-        """What of it is missing still."""
+        """The part of it that is still missing."""
         return widest(
             [
                 *self.reducer.missing,

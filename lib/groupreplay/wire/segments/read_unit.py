@@ -93,7 +93,8 @@ class Clock:
     """Finds batches whose greatest time is a day off from both neighbours', and the greatest time
     without them.
 
-    Off the same way from both: a pause of days before and after is no fault of a clock.
+    It is off from both in the same direction: a pause of days before and after it is no fault of a
+    clock.
     """
 
     def __init__(self, buffer: RowBuffer) -> None:
