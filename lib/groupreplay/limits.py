@@ -22,3 +22,6 @@ MAX_CHAIN_GAP_MS: Final = 3_600_000
 
 KEPT_EPOCH_TIMES: Final = 16
 """Starts of epochs that a group keeps, the newest ones: no threshold may need more."""
+
+DAY_MS: Final = 86_400_000
+"""Rows of days are as long, and a clock may be as far off."""

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import Final
 
+from groupreplay.limits import DAY_MS
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.batches import Batch
 from groupreplay.wire.segments.record_batch import SegmentReader
@@ -25,7 +26,6 @@ TAILS_BYTES: Final = (256 << 10, 8 << 20)
 default limit of a batch is 1 MB.
 """
 
-DAY_MS: Final = 86_400_000
 THREADS: Final = 16
 
 _CREATE_TIME: Final = re.compile(

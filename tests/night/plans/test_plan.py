@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from groupreplay.night.earlier.plan_json import from_json, to_json
+from groupreplay.night.earlier.plan_json import from_json, joined_json
 from groupreplay.night.land import at_plan_time
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.landing.landed_records import after_units
@@ -27,7 +27,7 @@ INPUTS = Inputs((), (), 0, (), live=TOPIC)
 
 def test_a_plan_keeps_the_live_topic_and_the_landing_its_id_and_time() -> None:
     plan = Plan(tuple(new_units(INPUTS, RecordsLanding())), live=TOPIC)
-    assert from_json(Plan, to_json(plan)) == plan
+    assert from_json(Plan, joined_json(plan)) == plan
     assert [
         (unit.offsets_partition, unit.start_offset, unit.end_offset) for unit in plan.units
     ] == [(0, 0, 10), (1, 0, 10)]

@@ -12,10 +12,11 @@ import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from groupreplay.limits import DAY_MS
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.change import Change
 from groupreplay.replay.decision_facts import GroupDay
-from groupreplay.replay.decisions.calendar import DAY_MS, Calendar, day_of
+from groupreplay.replay.decisions.calendar import Calendar, day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles
 from groupreplay.replay.decisions.transitions import (
     SETTLE_MS,

@@ -379,12 +379,11 @@ class StreamsGroupMachine(GroupMachine):
     def commit(self, entry: Entry, commit: OffsetCommit) -> GroupMachine | None:
         self._note_missing_epoch(entry.last_hole)
         if commit.value is not None:
-            tp = (commit.topic, commit.partition)
             place = entry.ts_ms, entry.offset, entry.last_hole
             for subtopology, topics in self._group.subtopologies.items():
                 if commit.topic in topics.sources:
                     task = (subtopology, commit.partition)
-                    self._tasks.moves.commit(task, tp, *place)
+                    self._tasks.moves.commit(task, *place)
                     self.membership.owners.first_commit(task, *place)
         return super().commit(entry, commit)
 

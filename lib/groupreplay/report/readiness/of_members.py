@@ -10,6 +10,7 @@ from groupreplay.config.checks import dotted
 from groupreplay.config.group_patterns import pattern_regex
 from groupreplay.config.model import ClientVersions
 from groupreplay.records.log_events import REQUEST_LOG
+from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
 from groupreplay.report.readiness.known import (
     BLOCK_ONLINE,
     CHECK,
@@ -119,12 +120,6 @@ def mixed_failover(case: Case) -> Finding | None:
     return (
         case.about(above, rule="R5c", severity=INFO, limit=limit, detail=detail) if above else None
     )
-
-
-EXPIRED: Final = "EXPIRED"
-POLL_TIMEOUT: Final = "POLL_TIMEOUT"
-LEFT: Final = "LEFT"
-UNKNOWN: Final = "UNKNOWN"
 
 
 def departure(member: Member, case: Case) -> str:

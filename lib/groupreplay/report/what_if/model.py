@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, COOPERATIVE, EAGER
+from groupreplay.report.departure_codes import EXPIRED, LEFT, UNKNOWN
 from groupreplay.report.what_if.known import (
     EXPIRED_ENDS,
     UNKNOWN_END,
@@ -110,11 +111,6 @@ def price(
 
 
 # ---------------------------------------------------------------- what happens
-
-
-LEFT: Final = "LEFT"
-EXPIRED: Final = "EXPIRED"
-UNKNOWN: Final = "UNKNOWN"
 
 
 class _Step(NamedTuple):

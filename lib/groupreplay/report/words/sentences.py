@@ -133,11 +133,6 @@ _LISTED: Final = (Kind.LIST, Kind.MEMBERS, Kind.HOSTS)
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
-def parameters_of(code: str) -> tuple[str, ...]:
-    """Names of the parameters of a sentence, in its order."""
-    return tuple(_PARAMETER.findall("".join(_clauses(code))))
-
-
 def _clauses(code: str) -> tuple[str, ...]:
     """What joins the clauses of a sentence, and the clauses."""
     sentence = SENTENCES[code]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from groupreplay.limits import DAY_MS
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicates, Item, Late
 from groupreplay.wire.segments.commit_reduction import CommitReducer, widest
@@ -24,8 +25,6 @@ from groupreplay.wire.segments.raw_rows import (
 from groupreplay.wire.segments.record_batch import Codecs, SegmentReader, parse_records
 from groupreplay.wire.segments.replicas import Log, merge
 from groupreplay.wire.segments.units import DUMP_LOG, Unit, UnitFile
-
-DAY_MS = 86_400_000
 
 _SEGMENT_NAME = re.compile(r"(?:^|[/\\])(\d{20})\.log(?:\.gz)?(?:\?.*)?$")
 
