@@ -14,6 +14,7 @@ from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicate
 from groupreplay.wire.segments.commit_reduction import CommitReducer, widest
 from groupreplay.wire.segments.dump_log import DumpReader
 from groupreplay.wire.segments.dump_sections import runs, scan_sections
+from groupreplay.wire.segments.other_logs import detail_of
 from groupreplay.wire.segments.raw_rows import (
     BYTES_MAX,
     CLOCK,
@@ -78,7 +79,7 @@ def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[
         "batch_crc": crc,
     }
     if unit.other_log:
-        buffer.add(OTHER_LOG, first_offset, {"found": unit.other_log}, ts_ms=first_ts)
+        buffer.add(OTHER_LOG, first_offset, detail_of(unit.other_log), ts_ms=first_ts)
     buffer.add(UNIT, first_offset, detail)
     yield buffer.take()
 
