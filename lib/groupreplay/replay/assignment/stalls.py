@@ -280,6 +280,10 @@ class Stalls:
         if len(targets) > 64 + 2 * len(self._life.members):
             self.forget_reached_targets()
 
+    def forget_targets(self) -> None:
+        """A classic group has none."""
+        self._life.targets.clear()
+
     def forget_reached_targets(self) -> None:
         """Keeps the last target, and of every member's epoch the first one past it: no other is
         asked for, however long a member stays behind.

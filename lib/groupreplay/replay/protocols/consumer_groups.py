@@ -322,7 +322,7 @@ class ConsumerGroupMachine(GroupMachine):
         else:
             conversion.downgrade_online(membership, change, operation)
             membership.settle(change)
-            life.targets.clear()
+            membership.stalls.forget_targets()
 
     def _apply_conversion(
         self,
