@@ -19,8 +19,18 @@ ROOMS = sorted(path.name for path in LIBRARY.iterdir() if (path / "__init__.py")
 JOBS = sorted((ROOT / "jobs").glob("*.py"))
 
 FUNCTION_LINES = 70
-MODULE_LINES = 500
+MODULE_LINES = 400
 JOB_LINES = 80
+
+LONGER_MODULES = {
+    # Tables of data, a line or a few for each entry.
+    "wire/records/layouts.py": 500,
+    "wire/text/server_templates.py": 500,
+    # One class with all of its fields, each explained; and the one that all changes go through.
+    "replay/life.py": 480,
+    "replay/assignment/membership.py": 500,
+}
+"""Modules that may be longer, and how long."""
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "base"}
 
 WHOLE_ROOM_TESTS = {
@@ -98,7 +108,10 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 def test_functions_and_modules_fit(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    assert len(lines) <= (JOB_LINES if path.parent.name == "jobs" else MODULE_LINES)
+    most = JOB_LINES if path.parent.name == "jobs" else MODULE_LINES
+    if LIBRARY in path.parents:
+        most = LONGER_MODULES.get(path.relative_to(LIBRARY).as_posix(), most)
+    assert len(lines) <= most
     long = {
         function.name: _length(function)
         for function in _functions(ast.parse(text))

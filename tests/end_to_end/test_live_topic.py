@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import KafkaSource, KafkaTopicsSource, Source
 from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.night.landing import record_stream as land
 from groupreplay.night.run import NightResult, run_night

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config.model import Source
+from groupreplay.config.sources import Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources.found_files import find_files
 from groupreplay.workers.files import open_file, read_start

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
+from groupreplay.config.model import Config
+from groupreplay.config.sources import RequestLogSource, ServerLogSource
 from groupreplay.errors import SourceUnreadable
 from groupreplay.night.plans.inputs import Inputs, find_inputs
 from groupreplay.sources import text_logs

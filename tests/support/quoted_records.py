@@ -8,7 +8,7 @@ from collections import defaultdict
 from functools import cache
 from typing import Final
 
-from groupreplay.config.model import Source
+from groupreplay.config.sources import Source
 from groupreplay.records.classic import GroupMember, GroupMetadata
 from groupreplay.records.consumer import (
     MEMBER_STATES,

@@ -22,18 +22,15 @@ from importlib import resources
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from groupreplay.config.kafka_options import REFUSED
-from groupreplay.config.model import (
+from groupreplay.config.model import ClientVersions, Config, GroupThresholds, Thresholds
+from groupreplay.config.sources import (
     SOURCE_KINDS,
     AnySource,
-    ClientVersions,
-    Config,
-    GroupThresholds,
     KafkaSource,
     KafkaTopicsSource,
     RequestLogSource,
     ServerLogSource,
     Source,
-    Thresholds,
 )
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 

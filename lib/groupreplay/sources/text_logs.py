@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from groupreplay.config.model import RequestLogSource, ServerLogSource
+from groupreplay.config.sources import RequestLogSource, ServerLogSource
 from groupreplay.records.log_events import REQUEST_LOG
 from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.planning import GZIP_WEIGHT

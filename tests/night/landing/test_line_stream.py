@@ -10,7 +10,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
+from groupreplay.config.model import Config
+from groupreplay.config.sources import RequestLogSource, ServerLogSource
 from groupreplay.night.dry_run import planned_lines
 from groupreplay.night.earlier.plan_json import from_json, joined_json
 from groupreplay.night.landing.land_units import land

@@ -11,7 +11,7 @@ from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import marks_of
 from groupreplay.sources.planning import fingerprint, seen_after
 from groupreplay.sources.watermark import NO_HOLE, PartitionWatermark
-from groupreplay.wire.segments.commit_reduction import widest
+from groupreplay.wire.segments.holes import widest
 from groupreplay.wire.segments.units import KAFKA, NO_BOUND, Unit, UnitFile
 
 Detail = Mapping[str, Any]

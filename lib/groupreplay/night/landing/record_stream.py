@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import KafkaSource
+from groupreplay.config.sources import KafkaSource
 from groupreplay.night.landing.land_units import Found, mapped_units
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.landing.landed_records import after_units

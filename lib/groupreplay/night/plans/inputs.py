@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from groupreplay.config.model import Config, ServerLogSource, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import ServerLogSource, Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
 from groupreplay.sources.found_files import Listing, find_files

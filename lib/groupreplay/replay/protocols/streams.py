@@ -33,20 +33,28 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
 from groupreplay.replay import causes
 from groupreplay.replay.assignment.members import Current
-from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.causes import NONE
 from groupreplay.replay.change import Change
-from groupreplay.replay.facts import Conversion, Fact
+from groupreplay.replay.facts import Fact
 from groupreplay.replay.kept.streams_tasks import (
     GroupTasks,
     StreamsState,
-    SubtopologyTopics,
     TaskRoles,
 )
 from groupreplay.replay.life import CLASSIC, SIMPLE, STREAMS, Life
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
+from groupreplay.replay.protocols.streams_operations import (
+    FROM_STREAMS,
+    TO_STREAMS,
+    go_on_counted,
+    is_birth,
+    members_in,
+    removes_group,
+    tell_conversion,
+    topics_of,
+)
 from groupreplay.replay.rules.of_groups import one_kind
 from groupreplay.replay.rules.of_operations import missing_epoch
 from groupreplay.replay.rules.of_streams_groups import streams_operation
@@ -81,10 +89,6 @@ from groupreplay.replay.streams.groups.group_tasks import GroupTaskSpans
 from groupreplay.replay.streams.groups.task_waits import TaskWaits, tasks_in
 from groupreplay.replay.streams.processes import Processes
 
-TO_STREAMS = "TO_STREAMS"
-FROM_STREAMS = "FROM_STREAMS"
-OFFLINE = "OFFLINE"
-
 
 class StreamsGroupMachine(GroupMachine):
     """A life of a streams group."""
@@ -96,7 +100,7 @@ class StreamsGroupMachine(GroupMachine):
             group = GroupTasks()
             state = StreamsState(group=group)
             life.run_streams(state)
-            _go_on_counted(life, self.membership)
+            go_on_counted(life, self.membership)
         self._state, self._group = state, group
         output = home.output
         self.membership.stalls.waits = TaskWaits(life, group)
@@ -115,7 +119,7 @@ class StreamsGroupMachine(GroupMachine):
     def begin(
         cls, operation: Operation, home: Home, before: GroupMachine | None
     ) -> GroupMachine | None:
-        birth_seen = _is_birth(operation)
+        birth_seen = is_birth(operation)
         converts = (
             before is not None
             and before.life.protocol == CLASSIC
@@ -134,8 +138,8 @@ class StreamsGroupMachine(GroupMachine):
             life = home.life(operation.offset, STREAMS, birth_seen=birth_seen)
         machine = cls(life, home)
         if converts and before is not None:
-            joined = next(iter(_members_in(operation)), None)
-            _tell_conversion(machine, operation, TO_STREAMS, before.life.epoch, joined)
+            joined = next(iter(members_in(operation)), None)
+            tell_conversion(machine, operation, TO_STREAMS, before.life.epoch, joined)
         return machine.apply(operation)
 
     def takes(self, operation: Operation) -> bool:
@@ -152,7 +156,7 @@ class StreamsGroupMachine(GroupMachine):
             self.membership.judge.note(missing_epoch(unbumped, last_hole, "T18"))
 
     def apply(self, operation: Operation) -> GroupMachine | None:
-        if _removes_group(operation):
+        if removes_group(operation):
             return self._removed(operation)
         life, change = self.life, Change.of(operation, self.life)
         observed = change.last_hole <= life.last_change_offset or life.last_change_offset < 0
@@ -193,7 +197,7 @@ class StreamsGroupMachine(GroupMachine):
             return None
         machine = ConsumerGroupMachine.begin(Operation(classic), self.home, None)
         if machine is not None:
-            _tell_conversion(machine, operation, FROM_STREAMS, self.life.epoch, None)
+            tell_conversion(machine, operation, FROM_STREAMS, self.life.epoch, None)
         return machine
 
     def end(self, change: Change, *, removed: bool) -> None:
@@ -344,16 +348,7 @@ class StreamsGroupMachine(GroupMachine):
         self._group.topology_epoch = value["epoch"]
         self._group.topology_offset = entry.offset
         self._group.subtopologies = {
-            each["subtopology_id"]: SubtopologyTopics(
-                sorted(
-                    {
-                        *each["source_topics"],
-                        *(topic["name"] for topic in each["repartition_source_topics"]),
-                    }
-                ),
-                sorted(topic["name"] for topic in each["state_changelog_topics"]),
-            )
-            for each in value["subtopologies"]
+            each["subtopology_id"]: topics_of(each) for each in value["subtopologies"]
         }
 
     def _imply_epoch(self, operation: Operation) -> None:
@@ -396,52 +391,3 @@ class StreamsGroupMachine(GroupMachine):
         rows += self._processes.open_rows()
         rows += self._rows.subtopologies()
         return super().open_facts() + [copy.copy(row) for row in rows if row is not None]
-
-
-def _go_on_counted(life: Life, membership: Membership) -> None:
-    """Releases up to 0.3.0 only counted the members of streams groups: when they joined, and what
-    they held, is not known. Such a life goes on as one that is seen from here.
-    """
-    if life.members:
-        membership.go_on_counted()
-        life.become(STREAMS, birth_seen=False)
-
-
-def _tell_conversion(
-    machine: GroupMachine,
-    operation: Operation,
-    direction: str,
-    epoch_before: int | None,
-    joined: str | None,
-) -> None:
-    """An empty group became one of the other protocol."""
-    values = values_of(operation, STREAMS_GROUP_METADATA)
-    machine.home.output.emit(
-        Conversion(
-            **machine.life.place,
-            from_offset=operation.offset,
-            to_offset=operation.last_offset,
-            converted_at=operation.ts_ms,
-            direction=direction,
-            mode=OFFLINE,
-            trigger_member_id=joined,
-            epoch_before=epoch_before,
-            epoch_after=values[-1]["epoch"] if values else machine.life.epoch,
-        )
-    )
-
-
-def _members_in(operation: Operation) -> list[str]:
-    """Members that join, or say something else of themselves."""
-    records = records_of(operation, STREAMS_GROUP_MEMBER_METADATA)
-    return [record.member_id for record in records if record.value is not None]
-
-
-def _is_birth(operation: Operation) -> bool:
-    """Whether it begins a group: its first epoch (1 in 4.1, 2 since) with its first member."""
-    values = values_of(operation, STREAMS_GROUP_METADATA)
-    return any(value["epoch"] in (1, 2) for value in values) and bool(_members_in(operation))
-
-
-def _removes_group(operation: Operation) -> bool:
-    return any(r.value is None for r in records_of(operation, STREAMS_GROUP_METADATA))

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import TEXT_KINDS
+from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.page.model import fleet
 from groupreplay.report.pages import decision_frames
 from groupreplay.report.pages.asked import ROWS, WAITS_FOR, PageNights, Tables, as_one, rows_as

@@ -10,10 +10,12 @@ from typing import Any, BinaryIO
 
 from groupreplay.limits import DAY_MS
 from groupreplay.wire.byte_stream import ByteStream
+from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicates, Item, Late
-from groupreplay.wire.segments.commit_reduction import CommitReducer, widest
+from groupreplay.wire.segments.commit_reduction import CommitReducer
 from groupreplay.wire.segments.dump_log import DumpReader
 from groupreplay.wire.segments.dump_sections import runs, scan_sections
+from groupreplay.wire.segments.holes import widest
 from groupreplay.wire.segments.other_logs import detail_of
 from groupreplay.wire.segments.raw_rows import (
     BYTES_MAX,
@@ -23,7 +25,7 @@ from groupreplay.wire.segments.raw_rows import (
     UNIT,
     RowBuffer,
 )
-from groupreplay.wire.segments.record_batch import Codecs, SegmentReader, parse_records
+from groupreplay.wire.segments.record_batch import Codecs, SegmentReader
 from groupreplay.wire.segments.replicas import Log, merge
 from groupreplay.wire.segments.units import DUMP_LOG, Unit, UnitFile
 
