@@ -53,7 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
+    return end_job(lambda: _run(options), options)
 
 
 def _load() -> type[FinishedNight]:

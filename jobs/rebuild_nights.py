@@ -1,4 +1,4 @@
-"""Replays and publishes all nights anew, from the raw rows that they landed: for a better decoder,
+"""Replays and publishes all nights again, from the raw rows that they landed: for a better decoder,
 or where states cannot be read.
 
 Let no other job of the cluster run meanwhile. Ends with a summary and one sentence. Exit status: 0
@@ -33,7 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
+    return end_job(lambda: _run(options), options)
 
 
 def _load() -> Callable[..., NightResult]:

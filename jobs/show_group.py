@@ -46,7 +46,7 @@ def _nights(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    return end_job(lambda: _run(options), debug=options.debug, log_format=options.log_format)
+    return end_job(lambda: _run(options), options)
 
 
 def _load() -> Callable[..., str]:

@@ -19,8 +19,18 @@ ROOMS = sorted(path.name for path in LIBRARY.iterdir() if (path / "__init__.py")
 JOBS = sorted((ROOT / "jobs").glob("*.py"))
 
 FUNCTION_LINES = 70
-MODULE_LINES = 500
+MODULE_LINES = 400
 JOB_LINES = 80
+
+LONGER_MODULES = {
+    # Tables of data, a line or a few for each entry.
+    "wire/records/layouts.py": 500,
+    "wire/text/server_templates.py": 500,
+    # One class with all of its fields, each explained; and the one that all changes go through.
+    "replay/life.py": 480,
+    "replay/assignment/membership.py": 500,
+}
+"""Modules that may be longer, and how long."""
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "base"}
 
 WHOLE_ROOM_TESTS = {
@@ -98,7 +108,10 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 def test_functions_and_modules_fit(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    assert len(lines) <= (JOB_LINES if path.parent.name == "jobs" else MODULE_LINES)
+    most = JOB_LINES if path.parent.name == "jobs" else MODULE_LINES
+    if LIBRARY in path.parents:
+        most = LONGER_MODULES.get(path.relative_to(LIBRARY).as_posix(), most)
+    assert len(lines) <= most
     long = {
         function.name: _length(function)
         for function in _functions(ast.parse(text))
@@ -161,19 +174,21 @@ def test_banned_calls_stand_nowhere(path: Path) -> None:
     "path", [path for path in MODULES if path.relative_to(LIBRARY).parts[0] in PURE], ids=_name
 )
 def test_machines_know_no_clock_no_chance_and_no_log(path: Path) -> None:
-    assert not {"time", "random", "logging", "uuid", "os"} & set(
-        _imports(ast.parse(path.read_text(encoding="utf-8")))
-    )
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not {"time", "random", "logging", "uuid", "os"} & set(_imports(tree))
+    asks = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not [name for name in asks if re.search(r"\bdate(time)?\.(now|utcnow|today)$", name)]
 
 
-@pytest.mark.parametrize("path", sorted((LIBRARY / "night").rglob("*.py")), ids=_name)
-def test_no_step_of_a_night_reaches_into_the_jvm(path: Path) -> None:
+@pytest.mark.parametrize("path", [*MODULES, *JOBS], ids=_name)
+def test_storage_and_who_asks_a_cluster_alone_reach_into_the_jvm(path: Path) -> None:
     names = {
         node.attr
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute)
     }
-    assert not names & {"_jvm", "_jsc", "_jsparkSession", "_gateway"}
+    if LIBRARY / "tables" not in path.parents and path != LIBRARY / "sources/kafka_admin.py":
+        assert not names & {"_jvm", "_jsc", "_jsparkSession", "_gateway"}
 
 
 @pytest.mark.parametrize("path", sorted((LIBRARY / "night/frames").glob("*.py")), ids=_name)
@@ -242,10 +257,93 @@ def _assigned(tree: ast.AST) -> Iterator[str]:
                 yield target.attr
 
 
+MUTATORS = {
+    *("add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove"),
+    *("setdefault", "sort", "update"),
+}
+
+PROTOCOLS_WRITE = {
+    # field of a life: the protocol that alone knows it, by records of its own
+    "Life.protocol_type": "classic.py",
+    "Life.protocol_name": "classic.py",
+    "Life.deleted_topics": "consumer.py",
+    "Life.stamps_assignments": "consumer.py",
+    "Life.upgraded_at": "consumer_groups.py",
+    "Life.unbumped": "consumer_groups.py",
+    "Life.downgraded_at": "conversion.py",
+    "Life.conversions": "conversion.py",
+    "Life.last_direction": "conversion.py",
+}
+
+SHARED_FIELDS = {
+    # field: its writers, where they are several
+    "Life.members": {"assignment/members.py", "protocols/hidden_lives.py"},
+    "Life.stops": {"assignment/owners.py", "decisions/transitions.py"},
+    "Member.taken": {"assignment/owners.py", "assignment/targets.py"},
+}
+
+ONE_WRITER = {"assignment/partition_owners.py": "assignment/owners.py"}
+"""A class and the one that it derives from."""
+
+
+def _written(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """(object, field) of what is assigned, deleted, or changed in place. What a local variable
+    stands for is not followed.
+    """
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign | ast.Delete):
+            targets = list(node.targets)
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+            targets = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            targets = [node.func.value] if node.func.attr in MUTATORS else []
+        while targets:
+            target = targets.pop()
+            if isinstance(target, ast.Tuple | ast.List):
+                targets += target.elts
+            elif isinstance(target, ast.Subscript):
+                targets.append(target.value)
+            elif isinstance(target, ast.Attribute):
+                yield ast.unparse(target.value).rpartition(".")[2].lstrip("_"), target.attr
+
+
+def test_who_writes_a_field_of_a_life_or_a_member_is_known() -> None:
+    """Assigned, deleted or changed in place: by one module, but for SHARED_FIELDS; and by protocols
+    only what PROTOCOLS_WRITE names. In `replay` a life is called life and a member member.
+    """
+    replay = LIBRARY / "replay"
+    fields = {
+        f"{node.name}.{each.target.id}"  # type: ignore[attr-defined]
+        for node in ast.walk(ast.parse((replay / "life.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and node.name in ("Life", "Member")
+        for each in node.body
+        if _is_field(each)
+    }
+    writers: dict[str, set[str]] = {}
+    for path in sorted(replay.rglob("*.py")):
+        place = path.relative_to(replay).as_posix()
+        if place != "saved_life.py":  # states of earlier releases, before they are a life
+            for name, field in _written(ast.parse(path.read_text(encoding="utf-8"))):
+                if f"{name.capitalize()}.{field}" in fields:
+                    found = writers.setdefault(f"{name.capitalize()}.{field}", set())
+                    found.add(ONE_WRITER.get(place, place))
+    several = {field: found for field, found in writers.items() if len(found) > 1}
+    assert several == SHARED_FIELDS
+    protocols = {
+        field: place.removeprefix("protocols/")
+        for field, found in writers.items()
+        for place in found
+        if place.startswith("protocols/") and field not in SHARED_FIELDS
+    }
+    assert protocols == PROTOCOLS_WRITE
+    assert len(writers) > 70
+
+
 def test_a_field_of_a_life_or_a_member_has_one_writer() -> None:
     """Who asks why a field has its value has one module to read. States that are restored apart."""
     replay, classes = LIBRARY / "replay", dict[str, int]()
-    for path in (replay / "life.py", replay / "change.py", replay / "streams" / "state.py"):
+    for path in (replay / "life.py", replay / "change.py", replay / "kept" / "streams_tasks.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and node.name not in ("Ending", "Moment"):
                 for field in {s.target.id for s in node.body if _is_field(s)}:  # type: ignore[attr-defined]

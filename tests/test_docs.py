@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from groupreplay.config.model import SOURCE_KINDS
+from groupreplay.config.sources import SOURCE_KINDS
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
 from groupreplay.replay.rules.rule_table import DETAILS, RULES
 from groupreplay.report.stuck.episodes import (

@@ -50,9 +50,7 @@ def running() -> str:
 
 
 def passed_over() -> bool:
-    """Whether compiled cores are here and none of them could be loaded: somebody meant to be
-    quicker.
-    """
+    """Whether compiled cores are there and none was loaded. The user expects a compiled core."""
     return _passed_over
 
 
@@ -66,8 +64,8 @@ def core_name(digest: str) -> str:
 
 
 def digest_of(sources: Iterable[tuple[str, bytes]]) -> str:
-    """Of all that a core is made of. sources: (path below the package, what is in it), in the order
-    of their paths.
+    """Digest of the sources of a core. sources: (path below the package, what is in it), in the
+    order of their paths.
     """
     found = hashlib.sha256(f"{RECIPE}\0".encode())
     for path, text in sources:
@@ -76,8 +74,8 @@ def digest_of(sources: Iterable[tuple[str, bytes]]) -> str:
 
 
 def install() -> None:
-    """Before the first module of the core is imported. Says nothing: a job does, once, where Python
-    workers import the package by the dozen.
+    """Loads the compiled core, before the first module of the core is imported. Logs nothing; the
+    job logs once.
     """
     global _running, _passed_over
     if os.environ.get(VARIABLE) == OFF:

@@ -1,9 +1,9 @@
-"""Dataclasses of the compiled core, made what they are of the sources: this reaches around mypyc.
+"""Dataclasses of the compiled core, made to behave as uncompiled ones: this reaches around mypyc.
 
-Of an annotation mypyc keeps the outermost class alone, and a ClassVar becomes a field; `slots`
-makes a second class, which it throws away; neither `copy` nor `pickle` knows how to take an
-instance apart. mypyc calls `dataclasses.dataclass` while it makes a module: for that long another
-one stands there, which gives each class of the core its annotations back, as its source has them.
+mypyc keeps the outermost class of an annotation alone, and makes a field of a ClassVar. It throws
+away the second class that `slots` makes. Neither `copy` nor `pickle` can take an instance apart.
+mypyc calls `dataclasses.dataclass` while it makes a module. While the core is loaded, another
+function stands in its place: it gives each class its annotations back, as its source has them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 Annotations = Mapping[str, Mapping[str, str]]
-"""Of the dataclasses of a module: class -> field -> type, as the source has it."""
+"""The dataclasses of a module: class -> field -> type, as the source has it."""
 
 
 @contextmanager

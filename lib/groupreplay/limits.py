@@ -18,7 +18,10 @@ MIN_SILENCE_MS: Final = 10_000
 """Silences of a member in the brokers' logs that are shorter give no row."""
 
 MAX_CHAIN_GAP_MS: Final = 3_600_000
-"""A chain of events (a fence loop, an epoch storm) ends after so long without another one."""
+"""A chain of events (a fence loop, an epoch storm) ends when none followed for this long."""
 
 KEPT_EPOCH_TIMES: Final = 16
-"""Of a group the starts of so many of its last epochs are kept, so no threshold may need more."""
+"""Starts of epochs that a group keeps, the newest ones: no threshold may need more."""
+
+DAY_MS: Final = 86_400_000
+"""Rows of days are as long, and a clock may be as far off."""

@@ -13,7 +13,7 @@ from typing import Final
 VARIABLE: Final = "GROUPREPLAY_SHORTCUTS"
 
 FIRST_VERSION: Final = "first-version"
-"""`tables.first_version`: the log of a new table is written, and not asked for by CREATE TABLE."""
+"""`tables.delta.first_version`: the log of a new table is written without CREATE TABLE."""
 
 JAVA_MEMBERS: Final = "java-members"
 """`tables.java_members`: members of Java's classes are looked up once."""

@@ -1,4 +1,4 @@
--- What was read last night, and what of it is missing or could not be read?
+-- What was read last night, and which part is missing or could not be read?
 -- Grain: an input.
 SELECT source, input, first_at, last_at, landed, decoded, undecoded, holes, late, detail
 FROM coverage

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from groupreplay.wire.byte_stream import ByteStream
+from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import CONTROL, TRANSACTIONAL, Batch, LogRecord
-from groupreplay.wire.segments.record_batch import SegmentReader, parse_records
+from groupreplay.wire.segments.record_batch import SegmentReader
 from groupreplay.workers.codecs import Codecs
 from groupreplay.workers.files import open_file
 

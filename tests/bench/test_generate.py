@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.wire.segments.record_batch import parse_records
+from groupreplay.wire.segments.batch_records import parse_records
 from tests.bench.generate import PARTITIONS, ZIPF_LEAST, generate, partition_of, zipf
 from tests.bench.nights import Logs
 from tests.bench.parse import decode_all, read, replay_all, rows_by_group

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groupreplay.night.earlier.plan_json import to_json
+from groupreplay.night.earlier.plan_json import joined_json
 from groupreplay.night.plans.plan import Plan
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.planning import pack, plan_units, unit_weight
@@ -133,7 +133,7 @@ def planning(files: Sequence[LogFile]) -> str:
     began = time.process_time()
     units = plan_units(files, {})
     tasks = pack(units, 64, unit_weight)
-    text = to_json(Plan(tuple(units)))
+    text = joined_json(Plan(tuple(units)))
     seconds = time.process_time() - began
     return (
         f"planning {len(files):,} segments: {seconds:.1f} s of CPU time, {len(units):,} units in"

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner, Source
+from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner
 from groupreplay.config.reader import load_config
+from groupreplay.config.sources import Source
 from groupreplay.night.dry_run import chosen_lines
 from run_nightly import build_parser
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from groupreplay.cli.session import has_delta
 from groupreplay.night.engine.query_compiler import SMALL_ROWS, fit_to
+from groupreplay.tables.delta.delta_jars import has_delta
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from groupreplay.config.kafka_options import REFUSED, secrets_of
-from groupreplay.config.model import KafkaSource, KafkaTopicsSource
 from groupreplay.config.reader import load_config
+from groupreplay.config.sources import KafkaSource, KafkaTopicsSource
 from groupreplay.errors import ConfigError
 
 PASSWORD = "hunter2-hunter2"

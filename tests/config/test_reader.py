@@ -9,14 +9,9 @@ from typing import Any
 
 import pytest
 
-from groupreplay.config.model import (
-    ClientVersions,
-    Config,
-    RequestLogSource,
-    ServerLogSource,
-    Source,
-)
+from groupreplay.config.model import ClientVersions, Config
 from groupreplay.config.reader import load_config
+from groupreplay.config.sources import RequestLogSource, ServerLogSource, Source
 from groupreplay.errors import ConfigError
 from groupreplay.wire.text.line_layout import DEFAULT_PATTERN
 from tests.config.conftest import GOOD

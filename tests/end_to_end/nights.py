@@ -12,7 +12,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import Config, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import Source
 from groupreplay.night.run import NightResult, run_night
 
 

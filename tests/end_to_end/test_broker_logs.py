@@ -13,14 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.cli.outcome import result_lines
-from groupreplay.config.model import (
-    Config,
-    GroupsConfig,
-    Owner,
-    RequestLogSource,
-    ServerLogSource,
-    Source,
-)
+from groupreplay.config.model import Config, GroupsConfig, Owner
+from groupreplay.config.sources import RequestLogSource, ServerLogSource, Source
 from groupreplay.night.run import NightResult, build_reports, run_night
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 from tests.end_to_end.logs import RECORDINGS

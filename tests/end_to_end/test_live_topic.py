@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import KafkaSource, KafkaTopicsSource, Source
 from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.night.landing import record_stream as land
 from groupreplay.night.run import NightResult, run_night
@@ -27,7 +28,7 @@ from groupreplay.records.entries import Entry
 from groupreplay.replay.decision_facts import Absence, Churn, GroupDay
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition
 from groupreplay.sources import live_planning
-from groupreplay.sources.files import find_files
+from groupreplay.sources.found_files import find_files
 from groupreplay.sources.live_rows import live_rows
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config.model import Config, RetentionConfig, Source
+from groupreplay.config.model import Config, RetentionConfig
+from groupreplay.config.sources import Source
 from groupreplay.errors import ConfigError, RunHeld
-from groupreplay.night.maintain import maintain, undecided_commits
+from groupreplay.night.frames.transactions import undecided_commits
+from groupreplay.night.maintain import maintain
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.tables import schemas
 from groupreplay.tables.runs import Ledger

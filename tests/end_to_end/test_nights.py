@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.cli.outcome import result_lines
-from groupreplay.config.model import Config, ReplayConfig, Source
+from groupreplay.config.model import Config, ReplayConfig
+from groupreplay.config.sources import Source
 from groupreplay.errors import ConfigError, NotReady, RunHeld, StatesOutdated
 from groupreplay.night.run import (
     NightResult,

@@ -15,7 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.cli.outcome import result_lines
-from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner, Source
+from groupreplay.config.model import Config, GroupsConfig, GroupThresholds, Owner
+from groupreplay.config.sources import Source
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.report.catalog import SPECS
 from tests.end_to_end.logs import RECORDINGS, copy_log, half

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config.model import Config, PageConfig, RequestLogSource, ServerLogSource, Source
+from groupreplay.config.model import Config, PageConfig
+from groupreplay.config.sources import RequestLogSource, ServerLogSource, Source
 from groupreplay.errors import ConfigError
 from groupreplay.night.run import NightResult, build_reports, run_night
 from groupreplay.night.show_group import show_group

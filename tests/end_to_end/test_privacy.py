@@ -18,14 +18,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.cli.outcome import result_lines
-from groupreplay.config.model import (
-    Config,
-    PageConfig,
-    PrivacyConfig,
-    RequestLogSource,
-    ServerLogSource,
-    Source,
-)
+from groupreplay.config.model import Config, PageConfig, PrivacyConfig
+from groupreplay.config.sources import RequestLogSource, ServerLogSource, Source
 from groupreplay.errors import ConfigError
 from groupreplay.night.run import NightResult, run_night
 from groupreplay.report.words.privacy import hash_keys

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import Config, KafkaSource
+from groupreplay.config.model import Config
+from groupreplay.config.sources import KafkaSource
 from groupreplay.night.landing import record_stream as land
 from groupreplay.night.plans import clusters as live
 from groupreplay.night.run import run_night

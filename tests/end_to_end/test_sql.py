@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from groupreplay.config.model import CatalogConfig, Config, Source
+from groupreplay.config.model import CatalogConfig, Config
+from groupreplay.config.sources import Source
 from groupreplay.errors import ConfigError, NotReady
 from groupreplay.night.maintain import maintain
 from groupreplay.night.run import run_night

@@ -14,7 +14,7 @@ import pytest
 
 from groupreplay.errors import WarehouseDamaged
 from groupreplay.tables import runs
-from groupreplay.tables.damage import damaged_table
+from groupreplay.tables.delta.damage import damaged_table
 from tests.end_to_end.logs import copy_log, half
 from tests.faults.nights import Nights, assert_same, contents, run_rows
 from tests.faults.told import FIRST, RECORDING, SECOND, Told

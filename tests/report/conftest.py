@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import TEXT_KINDS, Thresholds
+from groupreplay.config.model import Thresholds
+from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.report.context import ReportContext
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groupreplay.wire.byte_stream import ByteStream
+from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import CONTROL, TRANSACTIONAL, Batch, LogRecord
-from groupreplay.wire.segments.record_batch import SegmentReader, parse_records
+from groupreplay.wire.segments.record_batch import SegmentReader
 from groupreplay.workers.codecs import Codecs
 from tests.simulator.growing import PartitionLog
 from tests.wire import encode

@@ -31,7 +31,7 @@ from groupreplay.replay.facts import (
     MemberState,
     Stall,
 )
-from groupreplay.workers.waves import WaveLimits, waves_of
+from groupreplay.workers.waves.waves import WaveLimits, waves_of
 from tests.simulator.replayed import Coverage, Replayed, Undecoded, replay_recording
 from tests.support.sentences import said
 from tests.support.stuck_rows import episodes, stuck_ms

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from groupreplay.limits import DAY_MS
 from groupreplay.sources import clock
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.dump_log import dumps
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
 
@@ -60,7 +61,7 @@ def test_packed_garbage_and_missing_files_are_passed_over(tmp_path: Path) -> Non
     assert newest_ms([]) == -1
 
 
-DAY = clock.DAY_MS
+DAY = DAY_MS
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config.model import Source
+from groupreplay.config.sources import Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources.given_topics import GivenTopic, read_topics
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from pyspark.errors import PySparkException
 
-from groupreplay.config.model import KafkaSource
+from groupreplay.config.sources import KafkaSource
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources.kafka_admin import readable
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from groupreplay.sources.dump_log import dumps
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.segments import segment
 
 BASE = "00000000000000001234"

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groupreplay.sources.files import FoundFile
+from groupreplay.night.plans.plan import in_words
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import CLOCKS_MS, marks_of, other_logs
 from groupreplay.sources.planning import plan_units
@@ -41,7 +42,7 @@ def landed_of(root: Path, next_offset: int, newest_ms: int) -> PartitionWatermar
 
 def found(root: Path, landed: PartitionWatermark) -> str:
     other = other_logs(files_of(root), {7: landed}).get(7)
-    return other.found if other else ""
+    return in_words(other.found) if other else ""
 
 
 def test_a_log_that_goes_on_is_the_same(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
+from groupreplay.config.model import Config
+from groupreplay.config.sources import RequestLogSource, ServerLogSource
 from groupreplay.errors import SourceUnreadable
 from groupreplay.night.plans.inputs import Inputs, find_inputs
 from groupreplay.sources import text_logs
-from groupreplay.sources.files import FoundFile, find_files
+from groupreplay.sources.found_files import FoundFile, find_files
 from groupreplay.sources.text_logs import (
     TextFile,
     distinct,

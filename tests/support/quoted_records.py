@@ -8,7 +8,7 @@ from collections import defaultdict
 from functools import cache
 from typing import Final
 
-from groupreplay.config.model import Source
+from groupreplay.config.sources import Source
 from groupreplay.records.classic import GroupMember, GroupMetadata
 from groupreplay.records.consumer import (
     MEMBER_STATES,
@@ -24,7 +24,7 @@ from groupreplay.records.entries import Entry, Record
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay import facts
 from groupreplay.replay.group_replay import GroupReplay
-from groupreplay.sources.files import find_files
+from groupreplay.sources.found_files import find_files
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
 from groupreplay.wire.records.consumer_offsets import decode

@@ -12,7 +12,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
-from groupreplay.tables.damage import damaged_table
+from groupreplay.tables.delta.damage import damaged_table
 from groupreplay.tables.schemas import (
     ALWAYS,
     OPTIONAL,

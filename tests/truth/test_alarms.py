@@ -13,7 +13,8 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import TEXT_KINDS, Thresholds
+from groupreplay.config.model import Thresholds
+from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.evidence.evidence_facts import Contact, Departure
 from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.stuck_groups import stuck_groups

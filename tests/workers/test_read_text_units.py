@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 from groupreplay.records.log_events import LogEvent
 from groupreplay.tables.schemas import ddl_text
 from groupreplay.wire.text import text_lines
-from groupreplay.wire.text.contact_runs import ContactRun, merge
+from groupreplay.wire.text.contact_runs import ContactRun
 from groupreplay.wire.text.text_rows import EVENT_FIELDS
 from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 from groupreplay.workers import read_text_units as under_test
+from tests.support.contact_runs import merge
 
 LEFT = (
     "[GroupCoordinator id=1 topic=__consumer_offsets partition=7] [GroupId g] Member m-{} left the"

@@ -2,8 +2,7 @@
 
     python -m groupreplay.cli.jars JOB [options of the job]
 
-Prints `kafka` where the job asks a cluster. What is wrong with a configuration, the job itself
-says.
+Prints `kafka` where the job asks a cluster. Configuration errors are reported by the job.
 """
 
 from __future__ import annotations

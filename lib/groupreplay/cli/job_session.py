@@ -28,9 +28,9 @@ def job_session(
     """The session and the configuration that the command line names, and what the job calls. Raises
     ConfigError, NotReady.
 
-    load: imports what the job calls and gives it, in a thread of its own: pandas and pyarrow take a
-        second, and so long nothing else has to wait while Spark starts.
-    only_reads: of `load_config`.
+    load: imports what the job calls and returns it. Importing pandas and pyarrow takes a second,
+        so this runs in a thread while Spark starts.
+    only_reads: as in `load_config`.
     """
     config = load_config(options.config, options.set, only_reads=only_reads)
     logging.getLogger(job).info(

@@ -1,4 +1,4 @@
-"""What the command lines of the jobs have in common, and how a job that runs nights ends."""
+"""What the command lines of the jobs have in common."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ the sentence.
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import os
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from groupreplay.errors import GroupReplayError
 from groupreplay.report.summary.text import summary_lines
-from groupreplay.tables.damage import damaged_table, lack_of_space
+from groupreplay.tables.delta.damage import damaged_table, lack_of_space
 
 if TYPE_CHECKING:
     from groupreplay.night.run import NightResult
@@ -84,12 +85,12 @@ def show_object(message: str, **fields: Any) -> None:
     sys.stdout.write(_json_line(message, logging.INFO, **fields) + "\n")
 
 
-def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = TEXT) -> int:
+def end_job(work: Callable[[], str], options: argparse.Namespace) -> int:
     """Does the work, which returns its last sentence, and returns the exit status.
 
-    debug: traces go to stderr, also of errors that were foreseen.
-    log_format: TEXT or JSON.
+    options: of `cli.options`. With --debug traces go to stderr, also of errors that were foreseen.
     """
+    debug, log_format = options.debug, options.log_format
     _start_log(log_format)
     try:
         sentence, status = work(), 0
@@ -97,7 +98,7 @@ def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = T
         sentence, status = str(error), error.exit_code
         _trace(error, debug, log_format)
     except KeyboardInterrupt:
-        sentence, status = "interrupted; run it with --take-over to go on where it was", INTERRUPTED
+        sentence, status = f"interrupted; {_again(options)}", INTERRUPTED
     except Exception as error:  # noqa: BLE001  (a person must never get a stack trace for an answer)
         foreseen = lack_of_space(error) or damaged_table(error)
         place = _trace(error, debug, log_format)
@@ -115,6 +116,13 @@ def end_job(work: Callable[[], str], *, debug: bool = False, log_format: str = T
     sys.stdout.write(sentence + "\n")
     sys.stdout.flush()
     return status
+
+
+def _again(options: argparse.Namespace) -> str:
+    """How to run an interrupted job again: one that runs a night keeps what it had done."""
+    if "take_over" not in options or getattr(options, "dry_run", False):
+        return "run it again"
+    return "run it with --take-over to go on where it was"
 
 
 def _start_log(log_format: str) -> None:

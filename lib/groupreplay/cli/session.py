@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from groupreplay.errors import NotReady
+from groupreplay.tables.delta.delta_jars import has_delta
 from groupreplay.tables.java_members import look_up_once
 
 _REQUIRED: Mapping[str, str] = {
@@ -58,17 +58,3 @@ def start_session(name: str, settings: Mapping[str, str] | None = None) -> Spark
             "run make setup, or name a folder that holds them in GROUPREPLAY_JARS",
         )
     return spark
-
-
-def has_delta(spark: SparkSession) -> bool:
-    """Whether Spark can load Delta's classes and those of its storage jar."""
-    jvm: Any = spark._jvm
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    try:
-        for name in ("org.apache.spark.sql.delta.DeltaLog", "io.delta.storage.LogStore"):
-            jvm.java.lang.Class.forName(name, False, loader)
-    except Exception as error:  # noqa: BLE001  (py4j wraps ClassNotFoundException and its kin)
-        return "ClassNotFoundException" not in str(error) and "NoClassDefFoundError" not in str(
-            error
-        )
-    return True

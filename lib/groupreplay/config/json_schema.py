@@ -22,18 +22,15 @@ from importlib import resources
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from groupreplay.config.kafka_options import REFUSED
-from groupreplay.config.model import (
+from groupreplay.config.model import ClientVersions, Config, GroupThresholds, Thresholds
+from groupreplay.config.sources import (
     SOURCE_KINDS,
     AnySource,
-    ClientVersions,
-    Config,
-    GroupThresholds,
     KafkaSource,
     KafkaTopicsSource,
     RequestLogSource,
     ServerLogSource,
     Source,
-    Thresholds,
 )
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 
@@ -51,7 +48,7 @@ _OF_KINDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
 
 
 def json_schema() -> Schema:
-    """Of a configuration file."""
+    """The JSON Schema of a configuration file."""
     comments = dict(_comments(_base_text()))
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -65,7 +62,7 @@ def as_text(schema: Schema) -> str:
 
 
 def _section(cls: Any, key: str, comments: Mapping[str, str]) -> Schema:
-    """Of a mapping that is read into the dataclass. key: dotted, where it stands."""
+    """The schema of a mapping that is read into the dataclass. key: its dotted place."""
     hints, said = get_type_hints(cls), _docstring_of_fields(cls)
     properties: Schema = {}
     required = []
@@ -90,7 +87,7 @@ def _section(cls: Any, key: str, comments: Mapping[str, str]) -> Schema:
 
 
 def _value(hint: Any, metadata: Mapping[str, Any], key: str, comments: Mapping[str, str]) -> Schema:
-    """Of what may stand at a key, as `reader._Reader.value` takes it."""
+    """The schema of what may stand at a key, as `reader._Reader.value` takes it."""
     if get_origin(hint) is tuple:
         return _list(get_args(hint)[0], metadata, key, comments)
     if "kafka_options" in metadata:
@@ -110,8 +107,8 @@ def _value(hint: Any, metadata: Mapping[str, Any], key: str, comments: Mapping[s
 
 
 def _plain(hint: Any, metadata: Mapping[str, Any]) -> Schema:
-    """Of a text, a number, true or false; each may be a text that takes it from the environment. A
-    pattern binds texts alone, a minimum numbers alone.
+    """The schema of a text, a number, true or false; each may be a text that takes it from the
+    environment. A pattern binds texts alone, a minimum numbers alone.
     """
     if hint is str:
         pattern = metadata.get("pattern")

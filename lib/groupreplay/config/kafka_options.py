@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from groupreplay.config.model import AnySource, KafkaSource, KafkaTopicsSource
+from groupreplay.config.sources import AnySource, KafkaSource, KafkaTopicsSource
 
 REFUSED: Final[Mapping[str, str]] = {
     **dict.fromkeys(

@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupreplay.config.sources import (
+    AnySource,
+)
 from groupreplay.limits import (
     KEPT_EPOCH_TIMES,
     MAX_CHAIN_GAP_MS,
@@ -19,14 +22,10 @@ from groupreplay.limits import (
     MIN_SILENCE_MS,
     MIN_STALL_MS,
 )
-from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
-from groupreplay.wire.text.line_layout import DEFAULT_PATTERN
 
 MAX_GROUP_THRESHOLDS = 200
 """Patterns with thresholds of their own: each is a branch of a query."""
 
-TEXT_KINDS = (SERVER_LOG, REQUEST_LOG)
-SOURCE_KINDS = ("segments", "dump_log", "kafka", *TEXT_KINDS, "topics")
 
 PRIVATE_FIELDS = ("client_host", "client_id", "instance_id", "principal")
 """What of a client may be hashed in the tables that analysts read."""
@@ -40,8 +39,8 @@ MAX_CLIENTS = 100
 """Entries of `clients`: each is a branch of a query."""
 
 SAFE_VACUUM_HOURS = 168
-"""Delta's own limit: a reader or writer that began before so long may still need files that no
-version names any more.
+"""Delta's own limit: a reader or writer that began within it may still need files that no version
+names any more.
 """
 
 
@@ -55,96 +54,6 @@ def _window(default_ms: int) -> Any:
 
 def _number(default: int | None, least: int, most: int) -> Any:
     return field(default=default, metadata={"min": least, "max": most})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """kind: one of SOURCE_KINDS.
-    path: a file, directory or glob, local (then absolute) or a URI.
-    """
-
-    kind: str
-    path: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.path}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerLogSource(Source):
-    """Logs of one broker.
-
-    broker: its node id.
-    timezone: of times without a zone, an IANA name.
-    layout: the log4j pattern that its lines follow.
-    """
-
-    broker: int = field(metadata={"min": 0, "max": 2**31 - 1})
-    timezone: str = field(
-        metadata={
-            "check": "timezone",
-            "expected": "the broker's time zone, an IANA name such as UTC or Europe/Berlin",
-        }
-    )
-    layout: str = field(default=DEFAULT_PATTERN, metadata={"check": "layout"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLogSource(ServerLogSource):
-    """message_field: where a shipper wrapped each line in JSON, the dotted key under which the line
-        stands; None: lines are as Kafka wrote them.
-    time_field: that of the time when it was shipped, for lines that were stripped of their own.
-    """
-
-    message_field: str | None = None
-    time_field: str | None = None
-
-
-_SERVERS = {
-    "pattern": r"(?:[^\s,]+:\d{1,5})(?:,\s*[^\s,]+:\d{1,5})*",
-    "expected": "host:port, or several parted by commas",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaSource:
-    """The live offsets topic.
-
-    options: of Kafka's clients, by Kafka's names; some are secrets, so they show nowhere.
-    """
-
-    kind: str
-    bootstrap_servers: str = field(metadata=_SERVERS)
-    options: Mapping[str, str] = field(
-        default_factory=dict, repr=False, metadata={"kafka_options": True}
-    )
-    topic: str = field(
-        default="__consumer_offsets",
-        metadata={"pattern": r"[A-Za-z0-9._-]{1,249}", "expected": "the name of a topic"},
-    )
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.bootstrap_servers}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaTopicsSource:
-    """Topic ids and names as the cluster itself gives them.
-
-    bootstrap_servers: None: those, and the options, of the source of the kind kafka.
-    """
-
-    kind: str
-    bootstrap_servers: str | None = field(default=None, metadata=_SERVERS)
-    options: Mapping[str, str] = field(
-        default_factory=dict, repr=False, metadata={"kafka_options": True}
-    )
-
-    def __str__(self) -> str:
-        return f"{self.kind} from kafka {self.bootstrap_servers}"
-
-
-AnySource = Source | KafkaSource | KafkaTopicsSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

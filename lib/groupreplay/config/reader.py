@@ -14,31 +14,27 @@ import hashlib
 import json
 import os
 import re
-import types
 import zoneinfo
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
+from groupreplay.config.advice import below, expected, nearest, nearest_key
 from groupreplay.config.checks import check_together
 from groupreplay.config.kafka_options import connected, read_options
-from groupreplay.config.model import (
+from groupreplay.config.model import ClientVersions, Config, GroupThresholds, Owner, Thresholds
+from groupreplay.config.shown import shown
+from groupreplay.config.sources import (
     SOURCE_KINDS,
     AnySource,
-    ClientVersions,
-    Config,
-    GroupThresholds,
     KafkaSource,
     KafkaTopicsSource,
-    Owner,
     RequestLogSource,
     ServerLogSource,
     Source,
-    Thresholds,
 )
-from groupreplay.config.shown import shown
 from groupreplay.config.strict_yaml import parse_yaml, read_text
-from groupreplay.config.tree import WORDS, found, merged, nested, put
+from groupreplay.config.tree import found, merged, nested, put
 from groupreplay.errors import ConfigError
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 from groupreplay.wire.text.line_layout import LineLayout
@@ -90,7 +86,7 @@ def load_config(path: str, overrides: Sequence[str] = (), *, only_reads: bool = 
 
 
 def _owner_rules(path: str) -> tuple[Owner, ...]:
-    """Of the owners file, in order."""
+    """The rules of the owners file, in order."""
     tree = parse_yaml(read_text(path), path)
     if not isinstance(tree, list):
         raise ConfigError(
@@ -150,22 +146,20 @@ class _Reader:
         for name in tree:
             if name not in fields:
                 raise self.error(
-                    _below(key, name), f"there is no such key{_nearest_key(name, list(fields))}"
+                    below(key, name), f"there is no such key{nearest_key(name, list(fields))}"
                 )
         hints, values = get_type_hints(cls), {}
         for name, field in fields.items():
             if name in tree:
-                values[name] = self.value(
-                    hints[name], field.metadata, tree[name], _below(key, name)
-                )
+                values[name] = self.value(hints[name], field.metadata, tree[name], below(key, name))
             elif (
                 field.default is dataclasses.MISSING
                 and field.default_factory is dataclasses.MISSING
             ):
                 raise ConfigError(
                     self.main,
-                    _below(key, name),
-                    f"is missing, expected {_expected(hints[name], field.metadata)}",
+                    below(key, name),
+                    f"is missing, expected {expected(hints[name], field.metadata)}",
                 )
         return cls(**values)
 
@@ -191,7 +185,7 @@ class _Reader:
                 else isinstance(value, int) and not isinstance(value, bool)
             )
         if not fits or not _within(value, metadata):
-            raise self.error(key, f"expected {_expected(hint, metadata)}, found {found(value)}")
+            raise self.error(key, f"expected {expected(hint, metadata)}, found {found(value)}")
         if "check" in metadata:
             _CHECKS[metadata["check"]](self, value, key)
         return _resolved(value) if key.rpartition(".")[2] in _PATHS else value
@@ -256,7 +250,7 @@ class _Reader:
         if kind is not None and kind not in SOURCE_KINDS:
             raise self.error(
                 f"{key}.kind",
-                f"there is no kind of source {kind!r}{_nearest(str(kind), SOURCE_KINDS)}",
+                f"there is no kind of source {kind!r}{nearest(str(kind), SOURCE_KINDS)}",
             )
         if kind == "topics" and "from" in tree:
             if tree["from"] != "kafka":
@@ -278,7 +272,7 @@ class _Reader:
                 raise self.error(
                     key,
                     f"there is no field {found(each)} that could be"
-                    f" hashed{_nearest(str(each), choices)}",
+                    f" hashed{nearest(str(each), choices)}",
                 )
         return tuple(sorted(set(value)))
 
@@ -373,53 +367,10 @@ def _says(tree: Any, parts: Sequence[str]) -> bool:
     return True
 
 
-def _below(key: str, name: str) -> str:
-    return f"{key}.{name}" if key else name
-
-
 def _within(value: str | int, metadata: Mapping[str, Any]) -> bool:
     if isinstance(value, str):
         return re.fullmatch(metadata.get("pattern", r"(?s).+"), value) is not None
     return bool(metadata.get("min", value) <= value <= metadata.get("max", value))
-
-
-def _expected(hint: Any, metadata: Mapping[str, Any]) -> str:
-    if get_origin(hint) in (Union, types.UnionType):
-        return f"{_expected(get_args(hint)[0], metadata)}, or null"
-    if "expected" in metadata:
-        return str(metadata["expected"])
-    if get_origin(hint) is tuple:
-        return "a list of sources"
-    words = WORDS.get(hint, "a mapping")
-    return (
-        f"{words} from {metadata['min']} to {metadata['max']}"
-        if "min" in metadata and hint is int
-        else words
-    )
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    for near in difflib.get_close_matches(name.lower(), names, 1, 0.6):
-        return f"; did you mean {near!r}?"
-    return f"; expected one of {', '.join(names)}"
-
-
-def _nearest_key(name: str, names: Sequence[str]) -> str:
-    """The nearest key of this section, or the place where a key of just this name belongs, else
-    every key of this section.
-    """
-    elsewhere = dict(_places(Config, ""))
-    return f"; did you mean {elsewhere[name]!r}?" if name in elsewhere else _nearest(name, names)
-
-
-def _places(cls: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Every key's last name and its dotted place, below the class."""
-    hints = get_type_hints(cls)
-    for field in dataclasses.fields(cls):
-        if dataclasses.is_dataclass(hints[field.name]):
-            yield from _places(hints[field.name], _below(key, field.name))
-        elif not field.metadata.get("computed"):
-            yield field.name, _below(key, field.name)
 
 
 def _resolved(path: str) -> str:

@@ -1,4 +1,4 @@
-"""What brokers say of themselves when they start: `wire.text.broker_settings` reads the lines."""
+"""What brokers say of themselves when they start: `wire.text.startup_lines` reads the lines."""
 
 from __future__ import annotations
 

@@ -89,8 +89,8 @@ def _is_leave(event: LogEvent) -> bool:
 
 
 def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Contact | None:
-    """The member's contact. A granted request begins one, and another once it ended; an error
-    begins none: who was never let in is no member.
+    """The member's contact. A granted request begins one, also after an earlier one ended. An
+    error begins none: a client that was never let in is no member.
     """
     event = line.event
     contact = evidence.contacts.get(member_id)

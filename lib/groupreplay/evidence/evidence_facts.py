@@ -36,7 +36,7 @@ class Departure(EvidenceFact):
     (member_id, ended_at, source, position).
 
     outcome: LEFT, FENCED.
-    end_detail: of `END_DETAILS`.
+    end_detail: LEAVE_HEARTBEAT to SYNC_TIMEOUT, below.
     epoch: group epoch that the removal began, None where no line follows that says so.
     """
 
@@ -54,7 +54,6 @@ LEAVE_HEARTBEAT = "LEAVE_HEARTBEAT"
 LEAVE_GROUP = "LEAVE_GROUP"
 ADMIN_REMOVAL = "ADMIN_REMOVAL"
 SESSION_EXPIRED = "SESSION_EXPIRED"
-REBALANCE_TIMEOUT = "REBALANCE_TIMEOUT"
 JOIN_TIMEOUT = "JOIN_TIMEOUT"
 SYNC_TIMEOUT = "SYNC_TIMEOUT"
 
@@ -67,7 +66,7 @@ class Refusal(EvidenceFact):
     subject: instance id, else member id, else client id: who knocks.
     member_id: as it called itself last.
     times_at: of the attempts, the newest MAX_TIMES of them.
-    refusal: what the error means here, of `refusals.REFUSALS`.
+    refusal: what the error means here (`evidence.refusal_runs`).
     session_timeout_ms: that a member of the classic protocol asked for last.
     """
 

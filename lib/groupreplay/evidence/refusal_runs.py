@@ -1,8 +1,8 @@
 """Requests that were answered with an error, and lines that say so: runs of the same refusal.
 
-What is no refusal: answers that tell a client to look for its coordinator (an outage is told of
-them), to rejoin a rebalance, or which id to use. Source of the codes: clients' Errors.java; of what
-a line means: GroupMetadataManager (4.x).
+Some error answers are no refusals: those that send a client to another coordinator (they show an
+outage), ask it to rejoin, or give it an id. Sources: Errors.java of the clients for the codes,
+GroupMetadataManager (4.x) for the meaning of lines.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _OF_PROTOCOLS: Final = {
     "share": "SHARE_GROUP_HEARTBEAT",
     "streams": "STREAMS_GROUP_HEARTBEAT",
 }
-"""Of a line of an unexpected exception the request, which was answered UNKNOWN_SERVER_ERROR.
+"""Request that a line of an unexpected exception names, whose answer was UNKNOWN_SERVER_ERROR.
 Source: CoordinatorOperationExceptionHelper (4.x).
 """
 

@@ -12,10 +12,10 @@ from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Config
 from groupreplay.errors import NotReady
+from groupreplay.night.catalog_names import check_names
 from groupreplay.night.earlier.history import PastNight, default_date, of_date, past_nights
 from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.engine.warm_up import started, table_logs, workers
-from groupreplay.night.names import check_names
 from groupreplay.night.pages import mend_pages
 from groupreplay.night.plans.clusters import with_clusters
 from groupreplay.night.plans.inputs import Inputs
@@ -96,7 +96,7 @@ class Job:
         )
 
     def _cluster_id(self) -> str:
-        """Of the cluster whose live topic was read last, "" where none was."""
+        """Id of the cluster whose live topic was read last, "" where none was."""
         known = (night.landing.cluster_id for night in reversed(self.nights))
         return next((each for each in known if each), "")
 

@@ -22,13 +22,14 @@ from pyspark.sql import functions as sf
 import groupreplay
 from groupreplay.config.model import Config, RetentionConfig
 from groupreplay.errors import NotReady, RunHeld
+from groupreplay.night.catalog_names import check_names, register_names
 from groupreplay.night.earlier.history import PastNight, past_nights
 from groupreplay.night.earlier.plan_json import joined_json
 from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
+from groupreplay.night.frames.transactions import undecided_commits
 from groupreplay.night.landing.line_stream import RAW_LINES
 from groupreplay.night.landing.record_stream import RAW_RECORDS
-from groupreplay.night.names import check_names, register_names
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.results import Results
 from groupreplay.report.statements import statements
@@ -44,8 +45,8 @@ from groupreplay.workers.evidence_slices import EvidenceState
 STATES = "group_state"
 RUNS = "runs"
 AS_WRITTEN = frozenset({RAW_LINES, "replayed"})
-"""Nights read these by the version in which they wrote them, and the second holds one night
-alone.
+"""Tables whose files are not packed: nights read them by the version that they wrote, and
+`replayed` holds one night alone.
 """
 
 
@@ -92,8 +93,8 @@ def maintain(spark: SparkSession, config: Config) -> Maintained:
         )
     ledger = Ledger(warehouse, config.cluster)
     done = _newest_done(ledger, newest.logical_date)
-    # Not yet with what the night landed: a row that says so counts as its newest run, and this one
-    # may fail.
+    # The row does not yet hold what the night landed: with it, it would count as the newest run of
+    # the night, and maintenance may still fail.
     run = ledger.acquire(
         newest.logical_date,
         groupreplay.__version__,
@@ -104,7 +105,7 @@ def maintain(spark: SparkSession, config: Config) -> Maintained:
         maintained = _maintain(warehouse, ledger, run, done, nights, config)
     except RunHeld:
         raise
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         if ledger.holds(run):
             ledger.fail(run, " ".join(str(error).split())[:1000] or type(error).__name__)
         raise
@@ -182,8 +183,8 @@ def _maintain(
 
 
 def _packed_before(name: str, nights: Sequence[PastNight]) -> date:
-    """Nights from this one on are left as they are: the newest, if it runs again, adds to what it
-    landed by the version in which that stands.
+    """The first night whose files are not packed. If the newest night runs again, it reads what it
+    had landed by the version that it wrote.
     """
     return nights[-1].logical_date if name == RAW_RECORDS else date.max
 
@@ -230,33 +231,17 @@ def _delete(
     return deleted
 
 
-def undecided_commits(raw: DataFrame) -> DataFrame:
-    """Of raw rows before a night those that it or a later one may still replay: commits whose
-    transaction had not ended (`transactions`).
-    """
-    markers = raw.where(sf.col("kind") == "marker").select(
-        "offsets_partition", "producer_id", sf.col("offset").alias("marker_offset")
-    )
-    commits = raw.where(sf.col("kind") == "open_commit")
-    is_above = (
-        (commits["offsets_partition"] == markers["offsets_partition"])
-        & (commits["producer_id"] == markers["producer_id"])
-        & (markers["marker_offset"] > commits["offset"])
-    )
-    return commits.join(markers, is_above, "left_anti")
-
-
 def no_rows(rows: DataFrame) -> DataFrame:
     return rows.limit(0)
 
 
 def living_states(states: DataFrame) -> DataFrame:
-    """Of group states before a night those that it goes on with."""
+    """Group states before a night that it goes on with."""
     return _newest_alive(states, "group_id", "offsets_partition")
 
 
 def kept_evidence(evidence: DataFrame) -> DataFrame:
-    """Of evidence before a night the states that it goes on with."""
+    """States in the evidence before a night that it goes on with."""
     return _newest_alive(evidence.where(sf.col("kind") == EvidenceState.KIND), "subject")
 
 

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class NightRun:
-    """Of `acquire`.
+    """A run that `acquire` holds.
 
     night: what the run was given.
     row: in `runs`, as this process last committed it.
@@ -103,7 +103,7 @@ class NightRun:
             yield progress
 
     def metadata(self, step: str) -> dict[str, Any]:
-        """Of a commit of this step."""
+        """User metadata of a commit of this step."""
         return {
             "run_id": self.row.run_id,
             "step": step,

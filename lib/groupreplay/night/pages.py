@@ -36,7 +36,7 @@ from groupreplay.tables import page_files as files
 _log = logging.getLogger(__name__)
 
 ROWS_AT_MOST: Final = 60_000
-"""Of one table on the driver, for the pages of all groups together."""
+"""Most rows of one table on the driver, for the pages of all groups together."""
 
 ONE_TASK_ROWS: Final = 50_000
 """A table of so few rows is read by one task, and then nothing is shuffled: a small night's page
@@ -44,7 +44,7 @@ costs the driver a second or two instead of ten.
 """
 
 LEAST_ROWS: Final = 500
-"""Of one table for each group, however many groups have a page."""
+"""Rows of one table that each group may have, however many groups have a page."""
 
 
 NEWEST: Final[Mapping[str, int]] = {}
@@ -132,7 +132,7 @@ def _mend(night: Night) -> None:
         write_pages(night, pages)
         return
     try:
-        # It was tried again, and a warning says why: not once more in every night to come.
+        # It failed twice, and a warning says why. Later nights do not try again.
         files.end(night.warehouse, night.config.cluster, night.logical_date)
     except Exception as error:  # noqa: BLE001  # as in `drawn_pages`
         _warn(night, error)

@@ -46,10 +46,10 @@ class Progress:
     def expect(
         self, amount: int, unit: str, *, tasks: int = 0, counted: Callable[[], int] | None = None
     ) -> None:
-        """Says what all of the step is.
+        """Sets how much the whole step has to do.
 
-        tasks: at least so many, where Spark learns of them late.
-        counted: how much of the amount is done, where that is not a matter of tasks.
+        tasks: least number of tasks, where Spark knows it late.
+        counted: returns how much is done, where tasks do not show it.
         """
         self._amount, self._unit, self._tasks, self._counted = amount, unit, tasks, counted
 

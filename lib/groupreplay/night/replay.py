@@ -31,7 +31,7 @@ from groupreplay.night.night_run import NightRun
 from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.results import Results
 from groupreplay.report.tables.topics import GIVEN
-from groupreplay.tables.damage import is_state_error
+from groupreplay.tables.delta.damage import is_state_error
 from groupreplay.tables.run_rows import REPLAYED
 
 
@@ -89,7 +89,7 @@ def _stage(run: NightRun, extent: Extent, slices: int) -> Results:
 
 
 def _states(night: Night, extent: Extent) -> DataFrame | None:
-    """Of the groups, None where no night before this one can have left any that count."""
+    """States of the groups, None where no night before this one can have left any that count."""
     states_from = extent.landing.states_from
     if night.earlier is None or states_from == str(night.logical_date):
         return None

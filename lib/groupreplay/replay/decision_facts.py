@@ -195,7 +195,7 @@ class GroupDay(Fact):
     """`group_days`, key (day): sums over one day (UTC) of one life. Partition-ms where it says so.
 
     day: number of the day since the epoch.
-    from_at, to_at: what of it was watched. unobserved_ms: of that, in holes.
+    from_at, to_at: the part of it that was watched. unobserved_ms: of that, in holes.
     members_ms: members x ms. members_max: at once. *_ms of a state: time in it.
     rebalancing_ms: an epoch was open and not converged, with members; of classic groups their sync
         phases.

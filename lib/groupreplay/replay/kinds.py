@@ -29,12 +29,12 @@ _BY_PROTOCOL: Final[Mapping[str, type[GroupMachine]]] = {
 
 
 def machine_for(protocol: str) -> type[GroupMachine]:
-    """Of a life that was kept."""
+    """The machine of a life that was kept."""
     return _BY_PROTOCOL[protocol]
 
 
 def machine_of(operation: Operation) -> type[GroupMachine]:
-    """Of the records of an operation.
+    """The machine of the records of an operation.
 
     An empty group that becomes a share or streams group has records of both kinds in it. Values
     come before tombstones: they show what the group is from now on.

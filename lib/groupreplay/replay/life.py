@@ -11,9 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from groupreplay.replay.decision_facts import Churn, GroupDay
-from groupreplay.replay.decisions.kept_absences import KeptAbsences
-from groupreplay.replay.decisions.kept_failovers import KeptFailovers
-from groupreplay.replay.decisions.transition import Transition
 from groupreplay.replay.facts import (
     Chain,
     Client,
@@ -24,7 +21,10 @@ from groupreplay.replay.facts import (
     Place,
     Stall,
 )
-from groupreplay.replay.streams.state import ProcessLife, StreamsState
+from groupreplay.replay.kept.absences import KeptAbsences
+from groupreplay.replay.kept.failovers import KeptFailovers
+from groupreplay.replay.kept.streams_tasks import ProcessLife, StreamsState
+from groupreplay.replay.kept.transition import Transition
 from groupreplay.state_codec import DERIVED, version_of
 
 Unit = tuple[str, int]

@@ -46,7 +46,7 @@ EMPTY: Final = "0" * 16
 
 
 def unordered(name: str) -> str:
-    """Of an array of text whose order says nothing."""
+    """Expression for an array of text whose order says nothing."""
     return rf"concat_ws('\0', sort_array(`{name}`))"
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 
 def _hours(since: str, until: str) -> str:
-    """Of two expressions of time."""
+    """Expression for the hours between two expressions of time."""
     between = f"({until} - {since})"
     return (
         f"(extract(DAY FROM {between}) * 24 + extract(HOUR FROM {between})"

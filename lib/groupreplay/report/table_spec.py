@@ -55,9 +55,9 @@ class TableSpec:
 
     How its rows are stored:
     digest: what the hash of a row is made of, in this order: names of columns, or SQL over them.
-        Do not change those of a table that was released without need: `runs` keeps sums of past
-        nights, and those of two versions cannot be compared. Columns are named and not left out,
-        so that a column that is added later changes no digest. Empty: the table has no digest,
+        Do not change the digest of a released table without need: `runs` keeps sums of past nights,
+        and sums of two versions cannot be compared. The columns in it are listed, so that a column
+        that is added later changes no digest. Empty: the table has no digest,
         because it says something of runs and inputs, not of groups.
     are_rows_final: no row ever changes, though there is no column is_final.
     is_owned: a row is of one group, and has its team and contact.

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import Final
 
+from groupreplay.limits import DAY_MS
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.batches import Batch
 from groupreplay.wire.segments.record_batch import SegmentReader
@@ -25,7 +26,6 @@ TAILS_BYTES: Final = (256 << 10, 8 << 20)
 default limit of a batch is 1 MB.
 """
 
-DAY_MS: Final = 86_400_000
 THREADS: Final = 16
 
 _CREATE_TIME: Final = re.compile(
@@ -74,7 +74,7 @@ def _is_day_off(time: int, other: int | None) -> bool:
 
 
 def _segment_times(file: UnitFile, tail: bytes) -> list[int]:
-    """Of the batches in the tail; what stands before the first whole one reads as damage."""
+    """Times of the batches in the tail; what stands before the first whole one reads as damage."""
     base_offset = int(file.path.partition("?")[0].rpartition("/")[2][:20])
     reader = SegmentReader(
         ByteStream(file.path, -1, lambda _: BytesIO(tail)), file.path, Codecs(), 0, -1, base_offset

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Final
 
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.log_files import LogFile
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.dump_sections import scan_sections

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groupreplay.config.model import Source
+from groupreplay.config.sources import Source
 from groupreplay.errors import SourceUnreadable
-from groupreplay.sources.files import find_files
+from groupreplay.sources.found_files import find_files
 from groupreplay.workers.files import read_start
 
 MAX_BYTES: Final = 256 << 20

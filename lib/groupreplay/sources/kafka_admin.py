@@ -17,7 +17,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from groupreplay.config.kafka_options import secrets_of
-from groupreplay.config.model import KafkaSource, KafkaTopicsSource
+from groupreplay.config.sources import KafkaSource, KafkaTopicsSource
 from groupreplay.errors import ConfigError, NotReady, SourceUnreadable
 from groupreplay.sources.given_topics import GivenTopic
 from groupreplay.sources.live_planning import LiveTopic

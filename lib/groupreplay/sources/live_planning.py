@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groupreplay.sources.watermark import PartitionWatermark
+from groupreplay.wire.segments.other_logs import LOWER_END, TOPIC_ID, shown
 from groupreplay.wire.segments.read_live import UNKNOWN_MS
 from groupreplay.wire.segments.units import KAFKA, Unit
 
@@ -82,13 +83,14 @@ def plan_live_units(
 def other_live_logs(
     live: LiveTopic, watermarks: Mapping[int, PartitionWatermark], topic_id: str
 ) -> dict[int, str]:
-    """Partition -> what shows, in words, that its log is another than the nights before read.
+    """Partition -> what shows that its log is another than the nights before read
+    (`wire.segments.other_logs`).
 
     topic_id: of theirs, "" where none of them asked.
     """
     if is_other_topic(live, topic_id):
         return {
-            partition: f"the id of its topic is {live.topic_id}, and was {topic_id}"
+            partition: shown(TOPIC_ID, topic_id=live.topic_id, known_topic_id=topic_id)
             for partition in sorted(live.offsets)
             if partition in watermarks
         }
@@ -98,7 +100,7 @@ def other_live_logs(
         if partition in watermarks
     }
     return {
-        partition: f"it ends at offset {end}, and was read up to {read}"
+        partition: shown(LOWER_END, end_offset=end, next_offset=read)
         for partition, (end, read) in ends.items()
         if end < read
     }

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import KafkaSource
+from groupreplay.config.sources import KafkaSource
 from groupreplay.sources.live_planning import LiveTopic, read_at_once, whole_since_ms
 from groupreplay.wire.segments.units import Unit
 from groupreplay.workers.live_rows import read_live

@@ -18,6 +18,12 @@ from typing import Final, NamedTuple
 from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.planning import key_of
 from groupreplay.sources.watermark import Mark, PartitionWatermark
+from groupreplay.wire.segments.other_logs import (
+    LEADER_EPOCH,
+    LOWER_OFFSET_LATER,
+    SAME_OFFSET_LATER,
+    shown,
+)
 from groupreplay.wire.segments.record_batch import HEADER_BYTES, first_header
 from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
 from groupreplay.workers.files import read_start
@@ -32,7 +38,7 @@ class OtherLog(NamedTuple):
     """A log that took the place of the one that was read.
 
     replicas: that hold it.
-    found: what shows it, in words.
+    found: what shows it (`wire.segments.other_logs`).
     """
 
     replicas: frozenset[str]
@@ -89,21 +95,33 @@ def other_logs(
 def _difference(mark: Mark, watermark: PartitionWatermark) -> str:
     """What shows that a batch is of another log, "" where nothing does."""
     known = watermark.mark
-    at = f"the batch at offset {mark.base_offset}"
     if known is not None and mark.base_offset == known.base_offset:
         if mark.crc == known.crc:
             return ""
         if mark.leader_epoch < known.leader_epoch:
-            return f"{at} is of leader epoch {mark.leader_epoch}, and was of {known.leader_epoch}"
+            return shown(
+                LEADER_EPOCH,
+                offset=mark.base_offset,
+                leader_epoch=mark.leader_epoch,
+                known_leader_epoch=known.leader_epoch,
+            )
         if mark.max_ts_ms > known.max_ts_ms:
-            return f"{at} is of time {mark.max_ts_ms} ms, and was of {known.max_ts_ms} ms"
+            return shown(
+                SAME_OFFSET_LATER,
+                offset=mark.base_offset,
+                ts_ms=mark.max_ts_ms,
+                known_ts_ms=known.max_ts_ms,
+            )
     if (
         mark.base_offset < watermark.next_position
         and 0 <= watermark.newest_ms < mark.max_ts_ms - CLOCKS_MS
     ):
-        return (
-            f"{at} is of time {mark.max_ts_ms} ms, and the log was read up to offset"
-            f" {watermark.next_position}, time {watermark.newest_ms} ms"
+        return shown(
+            LOWER_OFFSET_LATER,
+            offset=mark.base_offset,
+            ts_ms=mark.max_ts_ms,
+            next_offset=watermark.next_position,
+            newest_ms=watermark.newest_ms,
         )
     return ""
 

@@ -12,7 +12,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.log_files import LogFile
 from groupreplay.wire.segments.units import SEGMENTS
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from groupreplay.config.model import RequestLogSource, ServerLogSource
+from groupreplay.config.sources import RequestLogSource, ServerLogSource
 from groupreplay.records.log_events import REQUEST_LOG
-from groupreplay.sources.files import FoundFile
+from groupreplay.sources.found_files import FoundFile
 from groupreplay.sources.planning import GZIP_WEIGHT
 from groupreplay.sources.watermark import TextWatermark
 from groupreplay.wire.byte_stream import CHUNK_BYTES, READ_ERRORS, ByteStream
@@ -25,7 +25,7 @@ from groupreplay.wire.text.text_units import END_OF_FILE, TextUnit
 from groupreplay.workers.files import open_file
 
 FIRST_LINE_BYTES: Final = 4 << 10
-"""Of a longer first line these are enough."""
+"""Bytes of a first line that are read; they are enough of a longer one."""
 
 SPLIT_BYTES: Final = 128 << 20
 """A request log that is not packed is read by several tasks, each so much of it."""
@@ -127,7 +127,7 @@ def _identity(source: ServerLogSource, line: bytes) -> str:
 
 
 def _longest(same: Sequence[TextFile]) -> TextFile:
-    """Of copies that are the same in kind and size one is as good as another: the first."""
+    """The longest of these files. Copies of one kind and size are alike: the first of them."""
     copies = list({(file.is_packed, file.size): file for file in reversed(same)}.values())[::-1]
     if len(copies) == 1:
         return copies[0]

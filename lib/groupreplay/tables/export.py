@@ -21,7 +21,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructType
 
 from groupreplay.errors import ConfigError, NotReady
-from groupreplay.tables.damage import damaged_table, lack_of_space
+from groupreplay.tables.delta.damage import damaged_table, lack_of_space
 from groupreplay.tables.storage import file_system
 
 CSV, PARQUET, JSON = "csv", "parquet", "json"

@@ -31,8 +31,8 @@ class FinishedNight:
 
     @classmethod
     def newest(cls, spark: SparkSession, root: str, cluster: str) -> FinishedNight:
-        """Of the cluster in the warehouse at `root`. Raises NotReady where none is DONE yet,
-        WarehouseDamaged.
+        """The newest night of the cluster in the warehouse at `root`. Raises NotReady where none is
+        DONE yet, WarehouseDamaged.
         """
         warehouse = Warehouse(spark, root, cluster)
         warehouse.check_all(["runs"])

@@ -38,8 +38,8 @@ INTERNAL: frozenset[str] = frozenset(
 """Tables of the job alone: what was landed, staged and carried over, with everything in clear."""
 
 STAGING: frozenset[str] = frozenset({"replayed"})
-"""Internal tables whose rows the next night makes again: of another version's columns they are
-replaced, where any other table would be refused.
+"""Internal tables whose rows the next night makes again. With the columns of another version they
+are replaced, where any other table would be refused.
 """
 
 ALWAYS: tuple[str, ...] = tuple(name for name in TABLES if name not in OPTIONAL)

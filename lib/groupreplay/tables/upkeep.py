@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.config.model import SAFE_VACUUM_HOURS
-from groupreplay.tables.damage import guarded
+from groupreplay.tables.delta.damage import guarded
 from groupreplay.tables.warehouse import Warehouse
 
 SMALL_BYTES: Final = 32 << 20

@@ -19,9 +19,9 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.shortcuts import FIRST_VERSION, is_on
-from groupreplay.tables.damage import damage_of, guarded
-from groupreplay.tables.delta_log import DeltaLog, Snapshot
-from groupreplay.tables.first_version import write_first_version
+from groupreplay.tables.delta.damage import damage_of, guarded
+from groupreplay.tables.delta.delta_log import DeltaLog, Snapshot
+from groupreplay.tables.delta.first_version import write_first_version
 from groupreplay.tables.schemas import (
     ALWAYS,
     INTERNAL,
@@ -82,7 +82,7 @@ class Warehouse:
         return tuple(dict.fromkeys((self.root, self.private_root)))
 
     def schema(self, name: str) -> TableSchema:
-        """Of schemas/<name>.sql, parsed once."""
+        """The schema in schemas/<name>.sql, parsed once."""
         if name not in self._schemas:
             self._schemas[name] = table_schema(self.spark, name)
         return self._schemas[name]
@@ -95,7 +95,7 @@ class Warehouse:
         return self._snapshot(name).version
 
     def size_bytes(self, name: str) -> int:
-        """Of all data files of the newest version. Raises WarehouseDamaged."""
+        """Size of all data files of the newest version. Raises WarehouseDamaged."""
         return self._snapshot(name).size_bytes()
 
     def create_all(self, names: Sequence[str] | None = None) -> None:

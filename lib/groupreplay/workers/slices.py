@@ -33,8 +33,8 @@ STATE_OFFSET: Final = -1
 STATE_ENCODING: Final = "state"
 JSON_ENCODING: Final = "json"
 ENDED_ENCODING: Final = "ended state"
-"""Of a state whose log is no more: the group's rows end unobserved, and records that follow are of
-the log that took its place.
+"""Encoding of a state whose log is no more: the group's rows end unobserved, and records that
+follow are of the log that took its place.
 """
 
 INPUT: Final = (
@@ -75,7 +75,7 @@ class LogIncarnations(NamedTuple):
 
 
 FIRST_LOGS: Final = LogIncarnations()
-"""Of a topic that was never created again."""
+"""Logs of a topic that was never created again."""
 
 
 class SliceReplay:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groupreplay.config.model import GroupsConfig
-from groupreplay.night.earlier.plan_json import from_json, joined_json, to_json
+from groupreplay.night.earlier.plan_json import from_json, joined_json
 from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.results import Results
@@ -127,4 +127,4 @@ def test_parts_of_a_text_are_read_as_history_does() -> None:
     assert from_json(RecordsLanding, json.dumps(content["landing"])) == LANDING
     assert from_json(LinesLanding, json.dumps(content["lines"])) == LINES
     assert from_json(GroupsConfig, "{}") == GroupsConfig()
-    assert from_json(LinesLanding, to_json(LINES)) == LINES
+    assert from_json(LinesLanding, joined_json(LINES)) == LINES

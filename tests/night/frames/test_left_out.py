@@ -9,7 +9,7 @@ from pyspark.sql import Observation, SparkSession
 
 from groupreplay.config.model import GroupsConfig
 from groupreplay.night.earlier.history import PastNight
-from groupreplay.night.earlier.plan_json import from_json, to_json
+from groupreplay.night.earlier.plan_json import from_json, joined_json
 from groupreplay.night.extent import deleted_nights
 from groupreplay.night.frames.left_out import LeftOut, Nights, nights_without
 from groupreplay.night.frames.replay import night_records
@@ -48,7 +48,7 @@ def test_nights_without_groups_are_those_right_before_by_what_they_left_out() ->
 
 def test_choice_of_groups_is_kept_with_a_run() -> None:
     results = Results(groups=GroupsConfig(include=("a*",), exclude=("ab", "ac")), left_out=7)
-    text = to_json(results)
+    text = joined_json(results)
     assert from_json(Results, text) == results
     older = text.replace("groups", "other").replace("left_out", "more")
     assert from_json(Results, older) == Results()

@@ -14,7 +14,7 @@ from groupreplay.night.frames import replay
 from groupreplay.night.frames.replay import Hole, known_holes, slices_for
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.replay.facts import GroupSnapshot
-from groupreplay.report.night_rows import unpacked
+from groupreplay.report.table_frames import unpacked
 from groupreplay.report.table_spec import StagedFacts
 from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.workers.fact_frames import Counts, GroupState

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from groupreplay.config.model import GroupsConfig
 from groupreplay.night.frames.left_out import LeftOut
 from groupreplay.night.frames.replay import night_records
+from groupreplay.night.frames.transactions import undecided_commits
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.workers.read_units import DDL
 
@@ -136,3 +137,28 @@ def test_night_without_markers_looks_at_no_other_night(spark: SparkSession) -> N
             row["kind"]
             for row in night_records(raw, NIGHTS[1], landing, LeftOut(GroupsConfig())).collect()
         ] == ["marker"]
+
+
+WAITING: list[tuple[list[Row], list[int]]] = [
+    ([commit(0, 5)], [5]),
+    ([commit(0, 5), marker(1, 20)], []),
+    ([commit(0, 5), marker(1, 20, committed=False), commit(1, 25)], [25]),
+    ([commit(0, 5), marker(1, 20, producer=8)], [5]),
+    # A marker of the old log says nothing of the commits of the log in its place.
+    ([marker(0, 20), commit(1, 5) | {"log": 1}], [5]),
+    ([marker(0, 20) | {"log": 1}, commit(1, 5) | {"log": 1}], []),
+]
+"""(rows, offsets of the commits that wait); each case has a partition of its own."""
+
+
+def test_commits_wait_for_a_marker_of_their_own_log(spark: SparkSession) -> None:
+    rows = [
+        row | {"offsets_partition": partition}
+        for partition, (case, _) in enumerate(WAITING)
+        for row in case
+    ]
+    raw = raw_records(spark, rows)
+    waits = undecided_commits(raw)
+    found = {(row["offsets_partition"], row["offset"]) for row in waits.collect()}
+    assert found == {(partition, at) for partition, (_, ats) in enumerate(WAITING) for at in ats}
+    assert waits.columns == raw.columns

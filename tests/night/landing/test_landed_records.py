@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groupreplay.config.model import Config, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import Source
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.landing.landed_records import after_units, with_files_known
 from groupreplay.night.plans.inputs import find_inputs

@@ -10,9 +10,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from groupreplay.config.model import Config, RequestLogSource, ServerLogSource
+from groupreplay.config.model import Config
+from groupreplay.config.sources import RequestLogSource, ServerLogSource
 from groupreplay.night.dry_run import planned_lines
-from groupreplay.night.earlier.plan_json import from_json, to_json
+from groupreplay.night.earlier.plan_json import from_json, joined_json
 from groupreplay.night.landing.land_units import land
 from groupreplay.night.landing.landed import LinesLanding
 from groupreplay.night.landing.landed_lines import after_look
@@ -90,7 +91,7 @@ def test_nights_land_each_line_of_logs_that_grow_roll_and_are_packed_once(
     assert landed() == expected
 
     server.write_bytes(server.read_bytes() + event_line(3600 + 5))
-    again = night(1, from_json(LinesLanding, to_json(second)))
+    again = night(1, from_json(LinesLanding, joined_json(second)))
     expected += Counter({("server_log", "m-3605", 1, 21): 1})
     assert landed() == expected
     assert (second.rows, again.rows, again.kinds) == (4, 5, ("damage", "file", "line"))
@@ -103,7 +104,7 @@ def test_units_of_logs_are_part_of_a_plan(tmp_path: Path) -> None:
     (tmp_path / "request.log").write_bytes(request_line(0))
     plan = Plan((), text_units=tuple(plan_text_units(inputs_of(tmp_path).texts, {})))
     assert len(plan.text_units) == 2
-    assert from_json(Plan, to_json(plan)) == plan
+    assert from_json(Plan, joined_json(plan)) == plan
 
 
 def test_a_dry_run_tells_of_logs_and_of_files_that_wait(tmp_path: Path) -> None:

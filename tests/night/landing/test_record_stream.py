@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import KafkaSource
+from groupreplay.config.sources import KafkaSource
 from groupreplay.night.landing import record_stream as stream_module
 from groupreplay.night.landing.land_units import land
 from groupreplay.night.landing.landed import RecordsLanding

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from groupreplay.config.model import Config, KafkaSource, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import KafkaSource, Source
 from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.night.landing.record_stream import Live
 from groupreplay.night.plans import clusters

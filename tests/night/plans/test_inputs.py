@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config.model import Config, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.night.plans.inputs import find_inputs
 

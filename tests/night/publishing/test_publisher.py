@@ -16,7 +16,7 @@ from groupreplay.night.publishing.publisher import THREADS, Published, Publisher
 from groupreplay.report.catalog import SPECS, specs_by_name
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import night
-from groupreplay.report.night_rows import NightRows
+from groupreplay.report.table_frames import NightRows
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.words.privacy import hash_keys

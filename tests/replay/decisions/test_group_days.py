@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from groupreplay.limits import DAY_MS
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.decision_facts import GroupDay
-from groupreplay.replay.decisions.calendar import DAY_MS, day_of
+from groupreplay.replay.decisions.calendar import day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles, upper_edge
 from tests.support.group_days import (
     as_of,

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from groupreplay.replay.life import CLASSIC, Life
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     CopyRun,
     Generation,
     MemberTasks,
@@ -18,6 +16,8 @@ from groupreplay.replay.streams.state import (
     Task,
     TaskMove,
 )
+from groupreplay.replay.life import CLASSIC, Life
+from groupreplay.replay.output import Output
 from groupreplay.replay.streams.task_moves import TaskMoves, positive
 from groupreplay.replay.streams_facts import ACTIVE, HeldTask, TaskHandOver
 
@@ -157,9 +157,9 @@ def test_the_first_commit_after_the_grant_ends_it() -> None:
     world.life.commits[TP] = (2500, 25)
     world.take_from_a()
     world.give("b")
-    world.moves.commit(TASK, TP, 2900, 30, -1)
+    world.moves.commit(TASK, 2900, 30, -1)
     assert TASK in world.state.moves, "its offset is not past the grant"
-    world.moves.commit(TASK, TP, 3400, 34, -1)
+    world.moves.commit(TASK, 3400, 34, -1)
     span, row = world.output.take()
     assert isinstance(row, TaskHandOver)
     assert isinstance(span, HeldTask)
@@ -174,7 +174,7 @@ def test_nothing_is_measured_to_a_commit_behind_a_hole() -> None:
     world = World()
     world.take_from_a()
     world.give("b")
-    world.moves.commit(TASK, TP, 9000, 90, 80)
+    world.moves.commit(TASK, 9000, 90, 80)
     _, row = world.output.take()
     assert isinstance(row, TaskHandOver)
     assert (row.first_commit_at, row.resume_ms, row.idle_ms) == (None, None, None)

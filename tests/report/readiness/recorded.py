@@ -153,7 +153,7 @@ def _rejoin(own: list[Any]) -> dict[str, Any] | None:
 
 
 def _refusals(found: list[Refusal]) -> list[dict[str, Any]]:
-    """Each told once, as `refusal_runs` does."""
+    """Each told once, as `distinct_refusals` does."""
     asked = {(each.api, each.error_code) for each in found if each.source == REQUEST_LOG}
     names = [each.name for each in dataclasses.fields(Refused) if each.name != "is_tonight"]
     return [

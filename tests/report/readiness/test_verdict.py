@@ -9,8 +9,9 @@ import pytest
 from groupreplay.config.model import BrokersConfig, ReadinessConfig
 from groupreplay.records.log_events import REQUEST_LOG
 from groupreplay.report.brokers import brokers_of
+from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
 from groupreplay.report.readiness.known import Case, Finding, Group, Member, Night, Refused
-from groupreplay.report.readiness.of_members import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN, departure
+from groupreplay.report.readiness.of_members import departure
 from groupreplay.report.readiness.verdict import Judged, judged, rule_order
 from tests.report.readiness.recorded import CLIENTS
 

@@ -61,7 +61,7 @@ STUCK: 3 now, 2 that ended
   HANDOVER_BOUNCED 1 now, 0 ended; MIGRATION_STALLED 1 now, 0 ended; WAITING_ON_HOLDER 1 now, 0 ended
   FENCE_LOOP 0 now, 1 ended; SLOW_REVOCATION 0 now, 1 ended
   now        2 d 5 h  MIGRATION_STALLED, mixed: the whole group, since 2026-11-18 20:02:03
-  now     15 min 0 s  HANDOVER_BOUNCED 3 times, bouncing: the whole group, since 2026-11-21 00:47:03
+  now         15 min  HANDOVER_BOUNCED 3 times, bouncing: the whole group, since 2026-11-21 00:47:03
   now         30.0 s  WAITING_ON_HOLDER, orders (orders-team): m-wait, held by m-slow, since 2026-11-21 01:01:33
   ended   3 min 20 s  FENCE_LOOP 4 times, loop\\n: c
   ended       45.3 s  SLOW_REVOCATION, orders: slow-app
@@ -70,7 +70,7 @@ STREAMS: 3 applications of Kafka Streams (2 classic, 1 streams), 5 processes, 7 
   2 of 13 tasks not where they should be, in 1 application:
     swap (payments): 2 of 5, looked at again at 2026-11-21 01:02:53
   2 members learn a task, the longest first:
-     3 min 0 s  swap (payments): 0_3 at swap-2 /10.0.0.2, not ready at 2 probes
+         3 min  swap (payments): 0_3 at swap-2 /10.0.0.2, not ready at 2 probes
           0 ms  swap (payments): 0_4 at ?
   4 tasks left a process:
     2 warm, 1 cold, 1 bounced, 1 still open

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from groupreplay.limits import DAY_MS
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import row_hash
-from groupreplay.report.tables.group_days import DAY_MS, group_days
+from groupreplay.report.tables.group_days import group_days
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.report.conftest import NIGHT
 from tests.support.fact_frames import frame_of

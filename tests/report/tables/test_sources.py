@@ -13,6 +13,7 @@ from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import BrokersConfig
+from groupreplay.night.plans.plan import in_words
 from groupreplay.replay.facts import Anomaly, TopicSeen
 from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.anomalies import anomalies
@@ -23,6 +24,8 @@ from groupreplay.report.tables.coverage import (
 )
 from groupreplay.report.tables.topics import topics
 from groupreplay.report.tables.undecoded import undecoded
+from groupreplay.wire.segments import other_logs
+from groupreplay.wire.segments.other_logs import shown
 from groupreplay.workers.fact_frames import Counts, Undecoded
 from tests.report.conftest import Stage
 from tests.report.facts_by_hand import AT, fact
@@ -400,6 +403,30 @@ def test_what_replicas_disagree_on_is_one_anomaly_without_a_group(
             True,
         ),
     }
+
+
+def test_another_log_is_said_by_a_code_and_its_numbers(
+    stage: Stage, land: Stage, context: ReportContext
+) -> None:
+    found = [
+        shown(other_logs.LEADER_EPOCH, offset=7, leader_epoch=2, known_leader_epoch=5),
+        shown(other_logs.SAME_OFFSET_LATER, offset=7, ts_ms=9, known_ts_ms=8),
+        shown(other_logs.LOWER_OFFSET_LATER, offset=7, ts_ms=9, next_offset=12, newest_ms=8),
+        shown(other_logs.TOPIC_ID, topic_id="new", known_topic_id="old"),
+        shown(other_logs.LOWER_END, end_offset=3, next_offset=9),
+    ]
+    raw = land(
+        *(
+            {"kind": "other_log", "offset": offset, "ts_ms": AT, "detail": detail}
+            for offset, detail in enumerate(found)
+        )
+    )
+    rows = anomalies(inputs_of(stage(fact(Anomaly)), context, raw)).where("group_id IS NULL")
+    told = {row.evidence_offset: (row.detail_code, row.detail) for row in rows.collect()}
+    codes = [json.loads(detail)["shown_by"] for detail in found]
+    assert [told[offset] for offset in range(len(found))] == [
+        (code, in_words(detail)) for code, detail in zip(codes, found, strict=True)
+    ]
 
 
 def test_topics_are_what_no_night_before_knew(

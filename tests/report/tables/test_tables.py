@@ -26,7 +26,7 @@ from groupreplay.replay.facts import (
 )
 from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.context import ReportContext
-from groupreplay.report.night_rows import NightRows
+from groupreplay.report.table_frames import NightRows
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments

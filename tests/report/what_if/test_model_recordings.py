@@ -30,7 +30,7 @@ from groupreplay.report.what_if.times import (
     release_of_consumer,
     release_of_eager,
 )
-from groupreplay.workers.wave_events import WaveEvents, events_of
+from groupreplay.workers.waves.wave_events import WaveEvents, events_of
 from tests.support.group_days import partitions_of, unread_ms
 from tests.support.log_lines import recorded_evidence
 from tests.support.recordings import group, groups

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -33,7 +34,6 @@ from groupreplay.report.words.sentences import (
     PARAMETERS,
     SENTENCES,
     Kind,
-    parameters_of,
 )
 from groupreplay.tables.schemas import PUBLIC, table_schema
 from tests.support.log_lines import recorded_lines
@@ -544,3 +544,8 @@ def _texts(kind: DataType, name: str) -> Iterator[str]:
         yield from _texts(kind.elementType, name)
     elif isinstance(kind, (StringType, BinaryType, MapType)):
         yield name
+
+
+def parameters_of(code: str) -> list[str]:
+    """Names of the parameters of a sentence, in its order."""
+    return re.findall(r"\{(\w+)\}", "".join(SENTENCES[code]))

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from groupreplay.replay.decisions.transition import REMOVED, Transition
 from groupreplay.replay.decisions.transitions import Listener, Transitions
+from groupreplay.replay.kept.transition import REMOVED, Transition
 from groupreplay.replay.life import Life as ReplayedLife
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import named

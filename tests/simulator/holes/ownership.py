@@ -14,8 +14,6 @@ from tests.simulator.holes.stretches import GroupTruth, Ids, Place, Stretch, may
 from tests.simulator.truth import AWAY_EPOCH, Operation
 from tests.simulator.truth_log import CommitKey
 
-UNSEEN_ENDS = ("OPEN", "UNOBSERVED")
-
 
 def _name(truth: GroupTruth, row: HeldPartition | HandOver) -> str:
     return truth.truth.names.get(row.topic_id or "", row.topic or row.topic_id or "")

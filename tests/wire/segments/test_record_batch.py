@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from groupreplay.wire import byte_stream
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments import record_batch
+from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import Batch, Damage, Late
-from groupreplay.wire.segments.record_batch import SegmentReader, parse_records
+from groupreplay.wire.segments.record_batch import SegmentReader
 from tests.wire import encode
 from tests.wire.reading import (
     CODECS,

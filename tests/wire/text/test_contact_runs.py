@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupreplay.records.log_events import LogEvent
-from groupreplay.wire.text.contact_runs import ContactReducer, ContactRun, is_routine, merge
+from groupreplay.wire.text.contact_runs import ContactReducer, ContactRun, is_routine
+from tests.support.contact_runs import merge
 
 Key = tuple[Any, ...]
 Placed = list[tuple[LogEvent, int]]

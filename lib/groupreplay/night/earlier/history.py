@@ -58,7 +58,7 @@ def past_nights(runs: DataFrame) -> list[PastNight]:
 
 
 def _past_night(landed: Row, done: Row | None) -> PastNight:
-    """Of the newest run of a night that landed, and the newest that was published."""
+    """A night by its newest run that landed, and its newest that was published."""
     return PastNight(
         landed["logical_date"],
         landed["state"] == DONE,

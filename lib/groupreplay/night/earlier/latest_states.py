@@ -13,10 +13,10 @@ from groupreplay.workers.evidence_slices import EvidenceState
 
 
 def latest_states(group_state: DataFrame, logical_date: date, states_from: str = "") -> DataFrame:
-    """Of each group the state that the nights before this one left, if it is alive.
+    """The state that the nights before this one left of each group that is alive.
 
     group_state: the table's rows of one cluster.
-    states_from: of `RecordsLanding`.
+    states_from: as in `RecordsLanding`.
     """
     return _newest_of(
         group_state.where(_left_before(logical_date, states_from)), "group_id", "offsets_partition"
@@ -26,10 +26,10 @@ def latest_states(group_state: DataFrame, logical_date: date, states_from: str =
 def latest_evidence_states(
     evidence: DataFrame, logical_date: date, states_from: str = ""
 ) -> DataFrame:
-    """Of each subject the state that the nights before left, where one is kept.
+    """The state that the nights before left of each subject, where one is kept.
 
     evidence: the table's rows of one cluster.
-    states_from: of `RecordsLanding`.
+    states_from: as in `RecordsLanding`.
     """
     states = evidence.where(
         (sf.col("kind") == EvidenceState.KIND) & _left_before(logical_date, states_from)
@@ -38,7 +38,7 @@ def latest_evidence_states(
 
 
 def _newest_of(states: DataFrame, *key: str) -> DataFrame:
-    """Of each key the state that the newest night left, if it is alive: the key and state_bytes.
+    """Key and state_bytes of the state that the newest night left of each key, if it is alive.
 
     states: with logical_date, one row a key and night.
 

@@ -34,13 +34,8 @@ _LISTS: Final[Mapping[type, tuple[str, ...]]] = {
 """Types that are lists of these fields in the JSON: there are thousands of them."""
 
 
-def to_json(value: Any) -> str:
-    """value: of a dataclass whose fields are numbers, texts, tuples, mappings and dataclasses."""
-    return json.dumps(_plain(value), separators=(",", ":"))
-
-
 def from_json(expected: type[T], text: str) -> T:
-    """Inverse of `to_json`. Raises KeyError, TypeError or ValueError for a text that is no such
+    """Inverse of `joined_json`. Raises KeyError, TypeError or ValueError for a text that is no such
     value.
     """
     found: T = _value(expected, json.loads(text))
@@ -50,6 +45,8 @@ def from_json(expected: type[T], text: str) -> T:
 def joined_json(*values: Any) -> str:
     """One JSON object with the fields of all these. Each is read back by `from_json`, which skips
     what the others wrote.
+
+    values: dataclasses whose fields are numbers, texts, tuples, mappings and dataclasses.
     """
     fields_of_all: dict[str, Any] = {}
     for value in values:

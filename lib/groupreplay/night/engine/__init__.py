@@ -1,1 +1,1 @@
-"""What makes Spark do a night sooner; no row hangs on it."""
+"""What makes a night faster in Spark. It changes no row."""

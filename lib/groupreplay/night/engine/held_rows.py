@@ -1,4 +1,4 @@
-"""Rows that are asked many times: computed once, and held until nobody asks any more."""
+"""Rows that several queries read: computed once, and held until the last query is done."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 SMALL_ROWS: Final = 100_000
-"""A night of so few rows is held while its tables, its summary and its pages are made of it: a scan
-of a Delta table costs a job to find its files.
+"""A night of at most this many rows is held while tables, summary and pages are made of it: each
+scan of a Delta table costs a job that finds its files.
 """
 
 SMALL_BYTES: Final = 32 << 20
@@ -16,12 +16,11 @@ SMALL_BYTES: Final = 32 << 20
 
 
 def held(frame: DataFrame) -> DataFrame:
-    """The same rows, which the first query that asks computes.
+    """The same rows; the first query that reads them computes them.
 
-    On one machine what made them is forgotten as well. Spark sends each task all that its rows were
-    made of, and looks it through in every query: of a small night that was a third of all work.
-    Where executors come and go they would take such rows along, so there Spark keeps what it needs
-    to make them again.
+    On one machine the plan that made them is dropped too. Otherwise Spark sends the whole plan to
+    each task and walks through it in every query: a third of all work of a small night. On a
+    cluster executors may be lost with their rows, so there Spark keeps the plan to make them again.
     """
     is_one_machine = str(frame.sparkSession.sparkContext.master).startswith("local")
     return frame.localCheckpoint(eager=False) if is_one_machine else frame.persist()

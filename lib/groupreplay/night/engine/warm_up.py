@@ -1,6 +1,6 @@
-"""Work that a job begins early, on threads of its own, while its driver waits for something else.
+"""Work that a job begins early, on its own threads, while its driver waits for something else.
 
-No step needs it to have been done. A step that finds it done takes less time.
+No step depends on it. A step that finds it done takes less time.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ from groupreplay.tables.warehouse import Warehouse
 from groupreplay.workers.loading import load
 
 SLOTS_MAX: Final = 256
-"""On a large cluster the first workers are enough: the others start with the tasks that need
-them.
-"""
+"""Workers that are started early at most. On a large cluster the others start with their tasks."""
 
 Work = Callable[[Event], None]
-"""Ends soon after the event is set."""
+"""A piece of such work. It ends soon after the event is set."""
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def started(*works: Work) -> Iterator[tuple[Thread, ...]]:
-    """Runs each of these on a thread of its own while the body runs, and waits for all of them
-    before it returns, so that no session is stopped while they use it.
+    """Runs each of these on its own thread while the body runs, and waits for all of them at the
+    end, so that the session is not stopped while they use it.
 
-    An error of one is logged and not raised: the step that needs the same work raises it again.
+    Their errors are logged and not raised: the step that needs the same work raises them again.
     """
     left = Event()
     threads = tuple(Thread(target=_try, args=(work, left), daemon=True) for work in works)
@@ -55,11 +53,11 @@ def _try(work: Work, left: Event) -> None:
 
 
 def workers(spark: SparkSession, tell: Callable[[str], None]) -> Work:
-    """Starts a Python worker in every slot, which imports what the steps run. That saves a second
-    or two of a night of half a minute.
+    """Starts a Python worker in every slot, which imports what the steps run. That saves one or two
+    seconds of a night of half a minute.
 
-    tell: is told which core they run; several where they differ. Other ones than the driver's are
-        also logged.
+    tell: called with the core that the workers run, or all cores where they differ. A core that is
+        not the driver's is also logged.
     """
 
     def start(_: Event) -> None:
@@ -74,10 +72,10 @@ def workers(spark: SparkSession, tell: Callable[[str], None]) -> Work:
 
 
 def table_logs(warehouse: Warehouse, names: Sequence[str]) -> Work:
-    """Reads the Delta logs of these tables to the end, in this order. Without it the first write of
-    a process to a table waits for the few Spark jobs that this takes.
+    """Reads the Delta logs of these tables to the end, in this order. Otherwise the first write to
+    each table waits for the Spark jobs that do this.
 
-    The driver has time for it while a night lands and replays, and none while it publishes.
+    The driver is idle while a night lands and replays, and busy while it publishes.
     """
 
     def read(left: Event) -> None:

@@ -99,7 +99,7 @@ class LeftOut:
 
     @property
     def landings(self) -> list[RecordsLanding]:
-        """Of the nights of which rows are taken up again."""
+        """Landings of the nights whose rows are taken up again."""
         return [night.landing for night in self._nights() if night.logical_date not in self.gone]
 
     def is_missed(self) -> Column:
@@ -167,7 +167,7 @@ class LeftOut:
         return [(each.nights, was_left_out(place)) for place, each in enumerate(self.before)]
 
     def _gone(self) -> list[tuple[PastNight, Callable[[Column], Column]]]:
-        """Of each choice of groups the newest night whose raw rows were deleted."""
+        """For each choice of groups, the newest night whose raw rows were deleted."""
         found = [
             ([night for night in nights if night.logical_date in self.gone], was_left_out)
             for nights, was_left_out in self._left_out_until()
@@ -175,7 +175,7 @@ class LeftOut:
         return [(nights[-1], was_left_out) for nights, was_left_out in found if nights]
 
     def _is_current(self, group_id: Column) -> Column:
-        """A state of a group of tonight, after which no rows are gone."""
+        """Whether a state is of a group of tonight, and no rows after it were deleted."""
         current = ~is_left_out(group_id, self.groups)
         for night, was_left_out in self._gone():
             current &= ~(
@@ -185,7 +185,8 @@ class LeftOut:
 
 
 def _with_hole(night: PastNight, logs: Mapping[int, int], was_left_out: Column) -> Column:
-    """A log that took the place of the one that night read has no such hole: it begins above."""
+    """Adds the hole below the rows of a night that left a group out. A log that took the place of
+    the one that this night read has no such hole: it begins above it."""
     partitions = {
         partition: each
         for partition, each in night.landing.watermarks.items()

@@ -70,7 +70,7 @@ def replayed_holes(extent: Extent) -> list[Hole]:
 
 
 def log_incarnations(extent: Extent) -> LogIncarnations:
-    """Of each partition, and of those whose log is another than the night before had read."""
+    """Log incarnations of all partitions, and which logs are others than the night before read."""
     earlier = extent.earlier.watermarks if extent.earlier else {}
     now = {key: each.log_incarnation for key, each in extent.landing.watermarks.items()}
     before = {key: each.log_incarnation for key, each in earlier.items()}

@@ -34,7 +34,9 @@ SLICES_MAX: Final = 4096
 
 
 class Hole(NamedTuple):
-    """Rows of the partition in [first, end), end None: all above, have this hole below them."""
+    """A hole, and the rows of the partition that lie above it: offsets in [first, end); end None:
+    all from first on.
+    """
 
     partition: int
     first: int
@@ -90,7 +92,7 @@ def replayed(
 
     records: of `night_records`.
     states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
-    logs: of the records, and where they are others, of the states.
+    logs: log incarnations of the records, and of the states where they differ.
     """
     rows = _with_earlier_holes(spark, records.where(sf.col("kind") == "record"), holes).select(
         *INPUT, OWN_OFFSET

@@ -20,7 +20,7 @@ OWN_OFFSET = "own_offset"
 
 
 _LOG: Final = "_log"
-"""Transactions of a log that is no more have nothing to do with those of the one in its place."""
+"""Which log of a partition a row is of: a marker ends no transaction of another log."""
 
 
 def settled_commits(raw: DataFrame, since: date) -> DataFrame:
@@ -30,7 +30,7 @@ def settled_commits(raw: DataFrame, since: date) -> DataFrame:
     raw: `raw_records` of one cluster, nights up to the one that is replayed.
     """
     committed = sf.get_json_object("detail", "$.committed") == "true"
-    in_logs = raw.withColumn(_LOG, sf.coalesce("log_incarnation", sf.lit(0)))
+    in_logs = _in_logs(raw)
     markers = in_logs.where(sf.col("kind") == "marker").select(
         "offsets_partition",
         _LOG,
@@ -52,7 +52,7 @@ def settled_commits(raw: DataFrame, since: date) -> DataFrame:
     )
     # Of several commits of one key in a transaction only the last was ever visible.
     last_of_key = Window.partitionBy(
-        "offsets_partition", "marker_offset", "encoding", "key"
+        "offsets_partition", _LOG, "marker_offset", "encoding", "key"
     ).orderBy(sf.desc("offset"))
     visible = (
         decided.where(sf.col("marker.committed") & (sf.col("marker.logical_date") >= sf.lit(since)))
@@ -71,3 +71,21 @@ def settled_commits(raw: DataFrame, since: date) -> DataFrame:
     }
     columns = [column for column in raw.columns if column not in at_marker]
     return visible.select(*columns, *[value.alias(name) for name, value in at_marker.items()])
+
+
+def undecided_commits(raw: DataFrame) -> DataFrame:
+    """Raw rows before a night that it or a later one may still replay: commits whose transaction
+    had not ended in their own log.
+    """
+    in_logs = _in_logs(raw)
+    commits = in_logs.where(sf.col("kind") == "open_commit")
+    markers = in_logs.where(sf.col("kind") == "marker").select(
+        "offsets_partition", _LOG, "producer_id", sf.col("offset").alias("marker_offset")
+    )
+    same = [commits[name] == markers[name] for name in ("offsets_partition", _LOG, "producer_id")]
+    ends = [*same, markers["marker_offset"] > commits["offset"]]
+    return commits.join(markers, ends, "left_anti").drop(_LOG)
+
+
+def _in_logs(raw: DataFrame) -> DataFrame:
+    return raw.withColumn(_LOG, sf.coalesce("log_incarnation", sf.lit(0)))

@@ -69,7 +69,7 @@ class Stream(Protocol[L]):
         """Rows of units that gave none of their own, None where all did."""
 
     def after(self, before: L, found: Found, logical_date: date) -> L:
-        """`before` with what was found, but for what all streams have in common."""
+        """`before` with what was found. What all streams have in common is added elsewhere."""
 
 
 def land(
@@ -81,12 +81,12 @@ def land(
     *,
     resumed: bool = False,
 ) -> L:
-    """Lands the units of a stream into a night, in one commit that may be repeated: it replaces the
-    whole night by what it had landed before and these.
+    """Lands the units of a stream into a night, in one commit. It may be repeated: the commit
+    replaces the whole night by these units and what the night had landed before.
 
     before: what the nights before it landed and, where it ran before, what it landed itself.
-    resumed: the run was begun by a process that died. If it died after the commit, that commit is
-        taken for this one and nothing is read, since the files may be gone by now.
+    resumed: the run was begun by a process that died. If it had committed, that commit counts and
+        nothing is read: the files may be gone by now.
 
     Raises SourceUnreadable for a live topic that cannot be read.
     """
@@ -167,7 +167,7 @@ class _Night(NamedTuple):
 
 
 def _aggregates(stream: Stream[L]) -> list[Column]:
-    """Of raw rows, for `_found`."""
+    """Aggregates of raw rows, for `_found`."""
     kind = sf.col("kind")
     summary = sf.when(kind == stream.summary_kind, sf.struct(*stream.summary_columns))
     damaged = sf.when(kind == DAMAGE, sf.col("offsets_partition"))

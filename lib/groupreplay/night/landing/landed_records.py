@@ -11,7 +11,7 @@ from groupreplay.sources.log_files import LogFile
 from groupreplay.sources.log_identity import marks_of
 from groupreplay.sources.planning import fingerprint, seen_after
 from groupreplay.sources.watermark import NO_HOLE, PartitionWatermark
-from groupreplay.wire.segments.commits import widest
+from groupreplay.wire.segments.holes import widest
 from groupreplay.wire.segments.units import KAFKA, NO_BOUND, Unit, UnitFile
 
 Detail = Mapping[str, Any]
@@ -89,8 +89,8 @@ class _RunUnits:
         return self.incarnations.get(partition, 0)
 
     def beginning(self, partition: int, detail: Detail) -> PartitionWatermark:
-        """Of a log that is read for the first time. What lies below its first offset may still be
-        found in other files. A live topic gives nothing late: there it is gone for good.
+        """Watermark of a log that is read for the first time. What lies below its first offset may
+        still be found in other files. A live topic gives nothing late: there it is gone for good.
         """
         first = detail["first_offset"]
         return PartitionWatermark(

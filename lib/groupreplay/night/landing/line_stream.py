@@ -1,4 +1,4 @@
-"""Lines of brokers' logs, as a stream that `landing.land` lands into `raw_lines`."""
+"""Lines of brokers' logs, as a stream that `land_units` lands into `raw_lines`."""
 
 from __future__ import annotations
 

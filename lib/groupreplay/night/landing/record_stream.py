@@ -1,4 +1,4 @@
-"""Records of the offsets topic, as a stream that `landing.land` lands into `raw_records`: bytes
+"""Records of the offsets topic, as a stream that `land_units` lands into `raw_records`: bytes
 with their position, which tasks read straight from files or brokers.
 """
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import KafkaSource
+from groupreplay.config.sources import KafkaSource
 from groupreplay.night.landing.land_units import Found, mapped_units
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.landing.landed_records import after_units
@@ -85,7 +85,7 @@ class RecordStream:
         return readable(self.live.source) if self.live else nullcontext()
 
     def rows_left(self, found: Found) -> pa.Table | None:
-        """Of units of the live topic of which no record is left: no task meets one."""
+        """Rows of live units of which no record is left, so that no task meets one."""
         read = [
             (partition, detail["first_offset"]) for partition, detail in _details(found.summaries)
         ]

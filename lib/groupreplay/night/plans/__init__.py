@@ -1,1 +1,1 @@
-"""What a run reads: what the sources hold, the plan, its JSON in `runs`, and what forbids it."""
+"""What a night is given, and what a run reads: inputs, plan, results, and what forbids it."""

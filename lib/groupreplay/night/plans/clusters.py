@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from groupreplay.config.model import Config, KafkaSource, KafkaTopicsSource
+from groupreplay.config.model import Config
+from groupreplay.config.sources import KafkaSource, KafkaTopicsSource
 from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.night.landing.record_stream import Live
 from groupreplay.night.plans.inputs import Inputs

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from groupreplay.config.model import Config, ServerLogSource, Source
+from groupreplay.config.model import Config
+from groupreplay.config.sources import ServerLogSource, Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.sources import dump_log, segments
-from groupreplay.sources.files import Listing, find_files
+from groupreplay.sources.found_files import Listing, find_files
 from groupreplay.sources.given_topics import GivenTopic, read_topics
 from groupreplay.sources.live_planning import LiveTopic
 from groupreplay.sources.log_files import LogFile

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.night.plans.inputs import Inputs
 from groupreplay.night.plans.night import Night
+from groupreplay.report.words.sentences import SOURCE_DETAILS
 from groupreplay.sources.live_planning import (
     LiveTopic,
     is_other_topic,
@@ -24,6 +25,7 @@ from groupreplay.sources.log_identity import other_logs
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.sources.watermark import PartitionWatermark
+from groupreplay.wire.segments.other_logs import detail_of
 from groupreplay.wire.segments.units import NO_BOUND, Unit
 from groupreplay.wire.text.text_units import TextUnit
 
@@ -54,7 +56,7 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        """Of all files that it reads, as far as their sizes are known."""
+        """Size of all files that it reads, as far as it is known."""
         files = {file.path: file.size for unit in self.units for file in unit.files} | {
             unit.path: unit.size for unit in self.text_units
         }
@@ -116,7 +118,9 @@ def new_units(inputs: Inputs, landing: RecordsLanding) -> list[Unit]:
         units, others = [*units, *of_topic], {**others, **other}
     for partition, found in others.items():
         _log.warning(
-            "partition %d of the offsets topic is another log than before: %s", partition, found
+            "partition %d of the offsets topic is another log than before: %s",
+            partition,
+            in_words(found),
         )
     same = [unit for unit in units if unit.offsets_partition not in others]
     if landing.raw_version < 0:
@@ -128,6 +132,12 @@ def new_units(inputs: Inputs, landing: RecordsLanding) -> list[Unit]:
             )
         ]
     return sorted(same, key=lambda unit: unit.offsets_partition)
+
+
+def in_words(found: str) -> str:
+    """What shows that a log is another, for people. found: of `Unit.other_log`."""
+    detail = detail_of(found)
+    return SOURCE_DETAILS[detail.pop("shown_by", "OTHER_LOG")].format(**detail)
 
 
 def _from_its_start(units: Sequence[Unit], landing: RecordsLanding, found: str) -> list[Unit]:

@@ -40,6 +40,6 @@ class Results:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Of the raw rows of this night, and of the facts that were staged."""
+        """Kinds of the night's raw rows, and of the facts that were staged."""
         of_lines = self.lines.kinds if self.lines else ()
         return frozenset((*self.staged_kinds, *self.landed.kinds, *of_lines))

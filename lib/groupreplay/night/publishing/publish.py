@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
+from groupreplay.night.catalog_names import register_names
 from groupreplay.night.engine.held_rows import SMALL_BYTES, SMALL_ROWS, held
 from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.frames.night_rows import Extent, replayed_records
 from groupreplay.night.landing.record_stream import RAW_RECORDS
-from groupreplay.night.names import register_names
 from groupreplay.night.night_run import NightRun
 from groupreplay.night.pages import asked_tables, begin_pages, drawn_pages, write_pages
 from groupreplay.night.plans.night import Night
@@ -28,11 +28,11 @@ from groupreplay.night.publishing.publisher import PUBLISHED, THREADS, Published
 from groupreplay.night.replay import lines_of
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.owners import owners
-from groupreplay.report.night_rows import NightRows
 from groupreplay.report.statements import statements
 from groupreplay.report.summary.frames import SUMMARY_TABLES, summary_frames, summary_rows
 from groupreplay.report.summary.model import NightSummary
 from groupreplay.report.summary.read import night_summary
+from groupreplay.report.table_frames import NightRows
 from groupreplay.tables.run_rows import DONE
 from groupreplay.tables.sql_files import write_sql
 from groupreplay.workers.evidence_slices import EvidenceState
@@ -111,7 +111,7 @@ def _publish(
 def _summary(
     run: NightRun, kept: Mapping[str, DataFrame], counts: Mapping[str, int]
 ) -> NightSummary:
-    """Of the night that was just published.
+    """Summary of the night that was just published.
 
     kept: frames that are held in memory.
     counts: rows of each table.

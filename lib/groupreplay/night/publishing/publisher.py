@@ -18,8 +18,8 @@ from groupreplay.night.engine.held_rows import SMALL_ROWS, held
 from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import EMPTY, add_digests, observed
-from groupreplay.report.night_rows import NightRows
 from groupreplay.report.summary.frames import SUMMARY_TABLES
+from groupreplay.report.table_frames import NightRows
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.words.privacy import HashKeys, hidden
@@ -43,8 +43,8 @@ PUBLISHED: Final = tuple(SPECS)
 
 @dataclass(slots=True)
 class Published:
-    """Of each table its version, the rows of this night, and for those that have one the digest of
-    all its rows and of all that are final.
+    """Version and rows of this night of each table, and for tables that have one the digest of all
+    rows and of all final rows.
     """
 
     versions: dict[str, int] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Publisher:
         )
 
     def _rows(self, name: str) -> DataFrame:
-        """Of the cluster, of all nights."""
+        """Rows of the cluster, of all nights."""
         return self._warehouse.read(name).where(sf.col("cluster") == self._warehouse.cluster)
 
     def _commit(self, spec: TableSpec, frame: DataFrame) -> None:
@@ -155,8 +155,8 @@ class Publisher:
         self._note(spec.name, version, observation.get)
 
     def _where(self, name: str) -> str:
-        """Every night writes rows that are not final again, and they stand once; final ones belong
-        to the night that wrote them.
+        """The rows that a night replaces: its own, and all that are not final, which every night
+        writes again. Final rows of other nights stay.
         """
         night = f"logical_date = DATE'{self._logical_date}'"
         replaced = (

@@ -1,8 +1,8 @@
 """Charts as SVG: x in percent and y in pixels, so that one fits any width, its text keeps its size,
 and nothing is drawn by a script.
 
-Every mark has a title that says it, and every chart that says something a sentence for who does not
-see it.
+Every mark has a title. Every chart that says something has a sentence for readers who do not see
+it.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def cost_columns(days: Sequence[CostDay]) -> Safe:
 
 
 STEPS: Final = ("notify_ms", "revoke_ms", "unowned_ms", "resume_ms")
-"""Of a hand-over, in order."""
+"""Steps of a hand-over, in order."""
 
 
 def steps_total(row: Any) -> int:
@@ -324,7 +324,7 @@ def _bar(x: float, width: float, y: float, tall: float, cls: str) -> Safe:
 
 
 def _hit(x: float, width: float, y: float, tall: float) -> Safe:
-    """What the pointer meets: the whole height, so that an empty column can be asked too."""
+    """The area under the pointer: the whole height, so that an empty column has a title too."""
     return el("rect", x=percent(x), width=percent(width), y=y, height=tall, cls="hit")
 
 

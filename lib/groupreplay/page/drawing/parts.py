@@ -43,7 +43,7 @@ def th(
 
 
 def hidden(label: str) -> Safe:
-    """Text for who does not see the page."""
+    """Text for readers who do not see the page."""
     return el("span", label, cls="vh")
 
 

@@ -228,7 +228,7 @@
     root.classList.add("ready");
   });
 
-  /* ---- the timeline: zoom is a width, so nothing is drawn anew */
+  /* ---- the timeline: zoom is a width, so nothing is drawn again */
 
   function startTimeline(boxes, data) {
     var first = boxes[0], zoomed = 1, busy = false;

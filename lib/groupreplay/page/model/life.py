@@ -154,7 +154,7 @@ class Conversion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebalance:
-    """Of a classic group, as its broker logged it."""
+    """A rebalance of a classic group, as its broker logged it."""
 
     generation: int
     started_at_ms: int
@@ -295,7 +295,7 @@ class Absence:
 class GroupLife:
     """One group over one night, or over several.
 
-    from_at_ms, as_of_ms: what of its life is shown; None: from its first record on.
+    from_at_ms, as_of_ms: the part of its life that is shown; None: from its first record on.
     first_night: the first night that is shown, None where it is one alone.
     state: None where the group was gone at the end of the night.
     cut: names of lists of which older rows were left out.

@@ -1,5 +1,5 @@
-"""The overview of a night: the questions of who runs a cluster, in their order, each with a chart
-or a list, and all groups to find one's own.
+"""The overview of a night: the questions of people who run a cluster, each with a chart or a list,
+and a list of all groups.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from groupreplay.page.model.fleet import (
 )
 
 STALLED: Final = "MIGRATION_STALLED"
-"""Told in `blockers`: it would drown all others in the list of who is stuck."""
+"""Shown in `blockers` instead: its many rows would hide all others in the list of who is stuck."""
 
 
 def open_episodes(fleet: Fleet) -> tuple[list[Episode], int]:

@@ -201,7 +201,7 @@ def conversions(life: GroupLife, places: Places) -> list[Safe]:
 
 
 def lives(life: GroupLife, places: Places) -> list[Safe]:
-    """A heavy line where the group id begins another life: its epochs count anew."""
+    """A heavy line where the group id begins another life: its epochs begin again."""
     first: dict[Life, int] = {}
     times = [
         *[(each.life, each.started_at_ms) for each in life.epochs],
@@ -214,7 +214,7 @@ def lives(life: GroupLife, places: Places) -> list[Safe]:
     for _, ms in sorted(first.items())[1:]:
         x = places.x(ms)
         say = (
-            f"the group was deleted and begins another life at {w.when(ms)}: its epochs count anew"
+            f"the group was deleted and begins another life at {w.when(ms)}: its epochs begin again"
         )
         line = el("line", x1=x, x2=x, y1=TICKS_END, y2=places.lanes_end, cls="newlife")
         drawn.append(mark(say, line))

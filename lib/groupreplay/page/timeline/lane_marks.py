@@ -185,7 +185,7 @@ def _held_numbers(counts: dict[int, list[tuple[int, int, str]]], places: Places)
 
 
 def stuck(life: GroupLife, places: Places) -> list[Safe]:
-    """Of members behind their lane, of the group above all lanes."""
+    """What is stuck: members behind their lane, the group above all lanes."""
     drawn = []
     for each in life.stuck:
         if places.is_over(each.until_at_ms):

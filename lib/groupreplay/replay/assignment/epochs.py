@@ -6,29 +6,12 @@ from __future__ import annotations
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STABLE
+from groupreplay.replay.causes import STORM_CAUSES, TOPIC_METADATA
 from groupreplay.replay.change import Generation
 from groupreplay.replay.decisions.profiles import note_epoch
 from groupreplay.replay.facts import Chain, Epoch, Stall
 from groupreplay.replay.life import CLASSIC, STREAMS, Life
 from groupreplay.replay.output import Output
-
-JOIN = "JOIN"
-LEFT_OR_FENCED = "LEFT_OR_FENCED"
-STATIC_REPLACED = "STATIC_REPLACED"
-SUBSCRIPTION = "SUBSCRIPTION"
-REGEX = "REGEX"
-ASSIGNOR = "ASSIGNOR"
-TOPIC_METADATA = "TOPIC_METADATA"
-UPGRADE = "UPGRADE"
-DOWNGRADE = "DOWNGRADE"
-UNKNOWN_CAUSE = "UNKNOWN"
-
-EXACT = "EXACT"
-INFERRED = "INFERRED"
-NONE = "NONE"
-
-STORM_CAUSES = frozenset({SUBSCRIPTION, REGEX, ASSIGNOR, TOPIC_METADATA})
-"""Causes of an epoch storm: not members that come and go, which is what epochs are for."""
 
 MAX_CHAIN_LENGTH = 256
 
@@ -244,8 +227,3 @@ def _add_generation(row: Epoch, generation: Generation) -> None:
     row.cooperative = generation.cooperative
     row.skipped = generation.skipped
     row.leader_member_id = generation.leader
-
-
-def only(member_ids: list[str]) -> str | None:
-    """The member that an epoch is due to; None where it is due to several."""
-    return member_ids[0] if len(member_ids) == 1 else None

@@ -22,6 +22,7 @@ from groupreplay.replay.assignment.partition_owners import PartitionOwners, Unto
 from groupreplay.replay.assignment.quiet import QuietMembers
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
+from groupreplay.replay.causes import removal_outcome
 from groupreplay.replay.change import Before, Change, Ending, Moment, is_hidden
 from groupreplay.replay.decisions.absences import Absences
 from groupreplay.replay.decisions.churn import ChurnChain
@@ -130,7 +131,7 @@ class Membership:
             self.failovers.count(change, len(opened), moved)
 
     def _stop(self, staying: list[tuple[Member, Before, Moment, bool]]) -> None:
-        """Of an eager generation: what its members keep stopped too."""
+        """Notes what stopped in an eager generation: what its members keep stopped, too."""
         for member, before, moment, observed in staying:
             if before.existed and observed:
                 self.owners.stop(member, before.assigned & member.assigned, moment)
@@ -174,8 +175,8 @@ class Membership:
         }
 
     def _may_have_an_heir(self, change: Change, member_id: str) -> bool:
-        """Whether a hole may hide who took over the instance of a member of a modern group: a part
-        of the operation is lost. One that goes without an heir begins an epoch.
+        """Whether a hole may hide that another member took over the instance of a removed one,
+        since a part of the operation is lost. A removal without an heir begins an epoch.
 
         Source: GroupMetadataManager.consumerGroupFenceMembers, replaceMember.
         """
@@ -282,7 +283,7 @@ class Membership:
         if member.member_id in change.removed or (
             member.epoch is None and before.epoch is not None
         ):
-            fenced = self.owners.removal_outcome(member, change.at)
+            fenced = removal_outcome(member, change.at)
             return Ending("LEFT_OR_FENCED", fenced, hidden, away_at=away_at)
         outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
         if change.downgraded:

@@ -21,11 +21,6 @@ from groupreplay.replay.output import Output
 from groupreplay.replay.rules.finding import Finding
 from groupreplay.replay.rules.judge import Judge
 
-FENCE_SLACK_MS = 50
-"""A rebalance timer is armed some ms before the K8 that shows it is stamped, so a fence can come so
-much sooner than its timeout.
-"""
-
 
 class Owners(ABC):
     """Spans, requests and trails of one life. What a unit is, and what its rows are, a subclass
@@ -102,20 +97,6 @@ class Owners(ABC):
         for member in self._life.members.values():
             for row in member.requests.values():
                 row.timeout_ms = None
-
-    @staticmethod
-    def removal_outcome(member: Member, at: int) -> str:
-        """FENCED where the removed member's rebalance timer had run out, else LEFT_OR_FENCED: the
-        topic cannot tell.
-        """
-        timeouts = [
-            row.timeout_ms for row in member.requests.values() if row.timeout_ms is not None
-        ]
-        return (
-            "FENCED"
-            if timeouts and at - member.revoking_since >= timeouts[0] - FENCE_SLACK_MS
-            else "LEFT_OR_FENCED"
-        )
 
     # ------------------------------------------------------------ spans
 

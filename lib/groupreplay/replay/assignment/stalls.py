@@ -28,6 +28,7 @@ from groupreplay.replay.life import (
     TopicPartition,
 )
 from groupreplay.replay.output import Output
+from groupreplay.replay.partition_waits import PartitionWaits
 from groupreplay.replay.rules.judge import Judge
 from groupreplay.replay.rules.of_groups import reaches_target
 
@@ -44,21 +45,6 @@ class _Doubt:
     offset: int
     begins: bool = False
     observed: bool = True
-
-
-class PartitionWaits:
-    """What a member in UNRELEASED_PARTITIONS waits for, and whom: of a consumer group."""
-
-    def __init__(self, life: Life) -> None:
-        self._life = life
-
-    def missing(self, member: Member) -> set[TopicPartition]:
-        """What it has not got of its target."""
-        return set(member.target - member.assigned) if member.target is not None else set()
-
-    def holding(self, tp: TopicPartition, member: Member) -> list[str]:
-        """The others that have it."""
-        return [m for m in self._life.holders.get(tp, ()) if m != member.member_id]
 
 
 class Stalls:
@@ -293,6 +279,10 @@ class Stalls:
         targets.append((epoch, at, leader_epoch))
         if len(targets) > 64 + 2 * len(self._life.members):
             self.forget_reached_targets()
+
+    def forget_targets(self) -> None:
+        """A classic group has none."""
+        self._life.targets.clear()
 
     def forget_reached_targets(self) -> None:
         """Keeps the last target, and of every member's epoch the first one past it: no other is

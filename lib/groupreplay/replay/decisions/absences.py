@@ -26,9 +26,9 @@ from groupreplay.replay.change import Before, Change, is_hidden
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.replay.decisions.churn import event_of
 from groupreplay.replay.decisions.identities import CLIENT, identity_of_gone
-from groupreplay.replay.decisions.kept_absences import KeptAbsences
-from groupreplay.replay.decisions.transition import Transition
 from groupreplay.replay.decisions.transitions import Listener
+from groupreplay.replay.kept.absences import KeptAbsences
+from groupreplay.replay.kept.transition import Transition
 from groupreplay.replay.life import Life, Member, client_key
 from groupreplay.replay.output import Output
 
@@ -47,7 +47,7 @@ KEPT_ABSENCES = 64
 """How many ended absences of static members are in a group's snapshot: the newest."""
 
 MAX_PENDING = 4_096
-"""Of so many removed processes the return is waited for; the oldest are given up."""
+"""Removed processes whose return is waited for; the oldest are given up."""
 
 
 class Absences(Listener):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from groupreplay.limits import DAY_MS
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.replay.life import Life
-
-DAY_MS = 86_400_000
 
 
 def day_of(at: int) -> int:

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
-from groupreplay.replay.assignment.owners import Owners
+from groupreplay.replay.causes import removal_outcome
 from groupreplay.replay.change import Before, Change, is_hidden
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.decisions.identities import identity_of, identity_of_gone
 from groupreplay.replay.decisions.modes import rebalance_mode
-from groupreplay.replay.decisions.transition import GAP, REMOVED, STOP, Transition
 from groupreplay.replay.decisions.transitions import Listener, Transitions
+from groupreplay.replay.kept.transition import GAP, REMOVED, STOP, Transition
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
 from groupreplay.replay.output import Output
 
@@ -28,7 +28,7 @@ GONE, REPLACED, JOINED, AWAY = "G", "R", "J", "A"
 """Kinds of events, in the order in which they stand within an operation."""
 
 MAX_EVENTS = 4_096
-"""Of one chain; the next one goes on."""
+"""Most events of one chain; the next chain goes on."""
 
 _EVENTS = 8_192
 
@@ -247,7 +247,7 @@ def _members_before(life: Life, change: Change) -> int:
 
 def _end_by_records(member: Member, before: Before, at: int) -> str | None:
     """A removal for a timeout that the records show to have run out."""
-    if Owners.removal_outcome(member, at) == "FENCED":
+    if removal_outcome(member, at) == "FENCED":
         return "REBALANCE_TIMEOUT"
     return "EXPIRED" if before.epoch == STATIC_LEAVE_EPOCH else None
 

@@ -53,7 +53,7 @@ MAX_LOST: Final = 256
 """So many lost members are named; all are counted."""
 
 _UNSEEN: Final = {"phase": UNKNOWN}
-"""Of a group of commits alone, or one whose last operation a hole may hide."""
+"""State of a group of commits alone, or one whose last operation a hole may hide."""
 
 
 class Failovers:

@@ -12,12 +12,12 @@ import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from groupreplay.limits import DAY_MS
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.change import Change
 from groupreplay.replay.decision_facts import GroupDay
-from groupreplay.replay.decisions.calendar import DAY_MS, Calendar, day_of
+from groupreplay.replay.decisions.calendar import Calendar, day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles
-from groupreplay.replay.decisions.transition import GAP, Transition
 from groupreplay.replay.decisions.transitions import (
     SETTLE_MS,
     Listener,
@@ -25,6 +25,7 @@ from groupreplay.replay.decisions.transitions import (
     tell_high,
 )
 from groupreplay.replay.facts import Epoch
+from groupreplay.replay.kept.transition import GAP, Transition
 from groupreplay.replay.life import CLASSIC, CONSUMER, STREAMS, Life
 from groupreplay.replay.output import Output
 
@@ -204,7 +205,7 @@ class Rates(NamedTuple):
 
 
 def rates_of(life: Life) -> Rates:
-    """Of a group as it stands."""
+    """Rates of a group as it stands."""
     unowned = away = partitions = 0
     if life.protocol in _OF_PARTITIONS:
         unowned = wanted(life) if life.unowned else 0

@@ -11,13 +11,13 @@ CLIENT = "client:"
 
 
 def identity_of(life: Life, member: Member) -> str:
-    """Of a member by those that are live after an operation, whether it is one of them or not."""
+    """Identity of a member by those that live after an operation; it need not be one of them."""
     is_gone = member.member_id not in life.members
     return _identity(member, life.clients.get(member.client_key, 0) + is_gone)
 
 
 def identity_of_gone(life: Life, change: Change, member: Member) -> str:
-    """Of a member that an operation removed: as of before it, so that one who takes its place in
+    """Identity of a member that an operation removed, as of before it: one that takes its place in
     the same operation does not count.
     """
     return _identity(member, _alike_before(life, change, member))

@@ -10,7 +10,7 @@ COOPERATIVE = "COOPERATIVE"
 CONSUMER_ALONE = "CONSUMER"
 MIXED = "MIXED"
 STREAMS_CLASSIC = "STREAMS"
-"""Of `Churn.group_modes`."""
+"""Modes of `Churn.group_modes`."""
 
 COOPERATIVE_STICKY = "cooperative-sticky"
 

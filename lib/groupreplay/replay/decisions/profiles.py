@@ -21,7 +21,7 @@ _profile = lru_cache(maxsize=1 << 12)(Profile)
 
 
 def profile_of_k2(listed: GroupMember, protocol_name: str | None) -> Profile:
-    """Of a member as a K2 lists it. protocol_name: the protocol that the group selected."""
+    """Profile of a member as a K2 lists it. protocol_name: the protocol that the group selected."""
     return _profile(
         session_timeout_ms=listed.session_timeout_ms,
         protocols=(protocol_name,) if protocol_name is not None else (),
@@ -32,7 +32,7 @@ def profile_of_k2(listed: GroupMember, protocol_name: str | None) -> Profile:
 
 
 def profile_of_k5(value: ConsumerGroupMemberMetadataValue) -> Profile:
-    """Of a member as a K5 describes it; what only classic members say is None of any other."""
+    """Profile of a member as a K5 describes it; what only classic members say is None of others."""
     classic, rack_id = value.classic_member_metadata, value.rack_id or None
     if classic is None:
         return _profile(rack_id=rack_id)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.change import Ending, Generation, Moment
 from groupreplay.replay.decisions.identities import identity_of
-from groupreplay.replay.decisions.transition import (
+from groupreplay.replay.kept.transition import (
     ASKED,
     AWAY,
     GAP,
@@ -273,7 +273,7 @@ class Transitions:
 
 
 def _kind_of(ending: Ending, moment: Moment) -> str:
-    """Of what was not asked back."""
+    """Kind of a transition of what was not asked back."""
     if ending.away_at is not None:
         return AWAY
     generation = moment.generation

@@ -16,10 +16,10 @@ from __future__ import annotations
 from groupreplay.records.classic import GroupMember, GroupMetadataValue
 from groupreplay.records.consumer import STABLE
 from groupreplay.records.entries import Entry
-from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import INFERRED, NONE, only
+from groupreplay.replay import causes
 from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.causes import INFERRED, NONE, only
 from groupreplay.replay.change import Change, Generation
 from groupreplay.replay.decisions.modes import COOPERATIVE_STICKY
 from groupreplay.replay.decisions.profiles import note_k2, profile_of_k2
@@ -166,21 +166,21 @@ def _find_cause(membership: Membership, value: GroupMetadataValue) -> Cause:
     """
     members = membership.life.members
     if not membership.life.birth_seen and membership.life.last_change_offset < 0:
-        return cause_names.UNKNOWN_CAUSE, None, NONE
+        return causes.UNKNOWN_CAUSE, None, NONE
     listed = {m.member_id: m for m in value.members}
     gone = [m for i, m in members.items() if i not in listed]
     came = [m for i, m in listed.items() if i not in members]
     instances = {m.instance_id for m in gone if m.instance_id is not None}
     for newcomer in came:
         if newcomer.group_instance_id is not None and newcomer.group_instance_id in instances:
-            return cause_names.STATIC_REPLACED, newcomer.member_id, INFERRED
+            return causes.STATIC_REPLACED, newcomer.member_id, INFERRED
     if gone:
-        return cause_names.LEFT_OR_FENCED, only([m.member_id for m in gone]), INFERRED
+        return causes.LEFT_OR_FENCED, only([m.member_id for m in gone]), INFERRED
     if came:
-        return cause_names.JOIN, only([m.member_id for m in came]), INFERRED
+        return causes.JOIN, only([m.member_id for m in came]), INFERRED
     for member_id, member in listed.items():
         if member.subscription is not None and set(member.subscription.topics) != set(
             members[member_id].subscription
         ):
-            return cause_names.SUBSCRIPTION, member_id, INFERRED
-    return cause_names.UNKNOWN_CAUSE, None, NONE
+            return causes.SUBSCRIPTION, member_id, INFERRED
+    return causes.UNKNOWN_CAUSE, None, NONE

@@ -31,11 +31,11 @@ from groupreplay.records.consumer import (
     TopicPartitions,
 )
 from groupreplay.records.entries import Entry
-from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import EXACT, NONE
+from groupreplay.replay import causes
 from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.topic_names import deduce_topic, learn_topic
+from groupreplay.replay.causes import EXACT, NONE
 from groupreplay.replay.change import Change
 from groupreplay.replay.decisions.profiles import profile_of_k5
 from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
@@ -71,7 +71,7 @@ def apply_consumer(
         cause = (
             find_cause(membership, operation)
             if ConsumerGroupMetadata in operation.kinds
-            else (cause_names.UNKNOWN_CAUSE, None, NONE)
+            else (causes.UNKNOWN_CAUSE, None, NONE)
         )
     for entry in operation.entries:
         match entry.record:
@@ -266,9 +266,7 @@ def _subscribes(membership: Membership, change: Change, member: Member, topic_id
     row = life.epoch_row
     if life.target_epoch is None or row is None:
         return False
-    if member.regex and (
-        row.cause != cause_names.TOPIC_METADATA or row.epoch != life.target_epoch + 1
-    ):
+    if member.regex and (row.cause != causes.TOPIC_METADATA or row.epoch != life.target_epoch + 1):
         return False
     return member.subscription_epoch <= life.target_epoch and not any(
         changed is member for changed in change.resubscribed
@@ -319,9 +317,9 @@ def _imply_epoch(membership: Membership, operation: Operation, known: Cause | No
         )
         observed = highest == 1 and life.birth_seen
         cause = known or (
-            (cause_names.JOIN, joined, EXACT)
+            (causes.JOIN, joined, EXACT)
             if observed and joined
-            else (cause_names.UNKNOWN_CAUSE, None, NONE)
+            else (causes.UNKNOWN_CAUSE, None, NONE)
         )
         membership.epochs.open(highest, operation.ts_ms, operation.offset, cause, observed)
     if life.target_epoch is None and life.epoch == 1 and reached == 1:

@@ -13,9 +13,9 @@ from groupreplay.records.consumer import (
     ConsumerGroupPartitionMetadata,
     ConsumerGroupRegularExpression,
 )
-from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import EXACT, INFERRED, NONE, only
+from groupreplay.replay import causes
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.causes import EXACT, INFERRED, NONE, only
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.operations import Operation
 
@@ -38,23 +38,23 @@ def find_cause(membership: Membership, operation: Operation) -> Cause:
     }
     for member_id, value in came:
         if value.instance_id is not None and value.instance_id in instances:
-            return cause_names.STATIC_REPLACED, member_id, confidence
+            return causes.STATIC_REPLACED, member_id, confidence
     if gone:
-        return cause_names.LEFT_OR_FENCED, only(gone), confidence
+        return causes.LEFT_OR_FENCED, only(gone), confidence
     if came:
         is_sure = confidence == EXACT and _surely_joined(life, operation, dict(came))
         joined = only([member_id for member_id, _ in came])
-        return cause_names.JOIN, joined, EXACT if is_sure else INFERRED
-    if found := _first_change(changed, (cause_names.SUBSCRIPTION, cause_names.REGEX)):
+        return causes.JOIN, joined, EXACT if is_sure else INFERRED
+    if found := _first_change(changed, (causes.SUBSCRIPTION, causes.REGEX)):
         return *found, INFERRED if _is_in_doubt(life, operation, found[1]) else confidence
     if _topics_changed(membership, operation, hidden):
         # Where a part is lost it may have had a member's records.
-        return cause_names.TOPIC_METADATA, None, confidence if operation.is_whole else INFERRED
-    if found := _first_change(changed, (cause_names.ASSIGNOR,)):
+        return causes.TOPIC_METADATA, None, confidence if operation.is_whole else INFERRED
+    if found := _first_change(changed, (causes.ASSIGNOR,)):
         return *found, INFERRED if _is_in_doubt(life, operation, found[1]) else confidence
     if not hidden and _assignors_tie(life.members.values()):
-        return cause_names.ASSIGNOR, None, INFERRED
-    return cause_names.UNKNOWN_CAUSE, None, NONE
+        return causes.ASSIGNOR, None, INFERRED
+    return causes.UNKNOWN_CAUSE, None, NONE
 
 
 def _is_in_doubt(life: Life, operation: Operation, member_id: str | None) -> bool:
@@ -120,7 +120,7 @@ def _members_in(
             elif known.client_id is not None:
                 changed.append((record.member_id, _changes(known, record.value)))
         elif isinstance(record, ConsumerGroupRegularExpression):
-            changed.append(("", {cause_names.REGEX}))
+            changed.append(("", {causes.REGEX}))
     return gone, came, changed
 
 
@@ -170,9 +170,9 @@ def _changes(known: Member, value: ConsumerGroupMemberMetadataValue) -> set[str]
     if known.subscription != value.subscribed_topic_names or known.regex != (
         value.subscribed_topic_regex or ""
     ):
-        kinds.add(cause_names.SUBSCRIPTION)
+        kinds.add(causes.SUBSCRIPTION)
     if known.assignor != value.server_assignor:
-        kinds.add(cause_names.ASSIGNOR)
+        kinds.add(causes.ASSIGNOR)
     return kinds
 
 

@@ -22,8 +22,7 @@ from groupreplay.records.classic import GroupMetadata, GroupMetadataValue
 from groupreplay.records.consumer import ConsumerGroupMemberMetadata, ConsumerGroupMetadata
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
-from groupreplay.replay import snapshot
-from groupreplay.replay.assignment import epochs
+from groupreplay.replay import causes, snapshot
 from groupreplay.replay.change import Change
 from groupreplay.replay.facts import Fact
 from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life
@@ -323,7 +322,7 @@ class ConsumerGroupMachine(GroupMachine):
         else:
             conversion.downgrade_online(membership, change, operation)
             membership.settle(change)
-            life.targets.clear()
+            membership.stalls.forget_targets()
 
     def _apply_conversion(
         self,
@@ -342,11 +341,11 @@ class ConsumerGroupMachine(GroupMachine):
         membership, change = self.membership, Change.of(operation)
         if direction == conversion.UPGRADE:
             joiner = conversion.joiner_of(operation)
-            cause = (epochs.UPGRADE, joiner, epochs.EXACT) if is_sure else None
+            cause = (causes.UPGRADE, joiner, causes.EXACT) if is_sure else None
             apply_consumer(membership, change, operation, cause)
         else:
             entry, value = conversion.k2_of(operation)
-            known = (epochs.DOWNGRADE, None, epochs.EXACT) if value.generation > 0 else None
+            known = (causes.DOWNGRADE, None, causes.EXACT) if value.generation > 0 else None
             apply_classic(membership, change, entry, value, known)
         if is_sure:
             conversion.converted(membership, operation, direction, mode, epoch_before)

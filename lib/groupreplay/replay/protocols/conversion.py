@@ -18,9 +18,9 @@ from groupreplay.records.consumer import (
     ConsumerGroupTargetAssignmentMember,
 )
 from groupreplay.records.entries import Entry
-from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import EXACT
+from groupreplay.replay import causes
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.causes import EXACT
 from groupreplay.replay.change import Change, Ending, Moment
 from groupreplay.replay.facts import Conversion
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, TopicPartition
@@ -131,9 +131,7 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
     _rename(membership, change, _one_each(new_topic, life))
     life.become(CONSUMER)
     membership.targets.forget_epoch()
-    apply_consumer(
-        membership, change, operation, (cause_names.UPGRADE, joiner_of(operation), EXACT)
-    )
+    apply_consumer(membership, change, operation, (causes.UPGRADE, joiner_of(operation), EXACT))
     for member_id in left_behind:
         member = membership.members.touch(change, member_id)
         membership.targets.set(change, operation.entries[0], member, None)
@@ -162,7 +160,7 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
         _one_each({tp: _name_of(membership, tp) for tp in _open_partitions(life)}, life),
     )
     life.become(CLASSIC)
-    apply_classic(membership, change, entry, value, (cause_names.DOWNGRADE, trigger, EXACT))
+    apply_classic(membership, change, entry, value, (causes.DOWNGRADE, trigger, EXACT))
     converted(membership, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
 
 

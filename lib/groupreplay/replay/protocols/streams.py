@@ -31,16 +31,30 @@ from groupreplay.records.consumer import ConsumerGroupMetadata
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
-from groupreplay.replay.assignment import epochs as cause_names
-from groupreplay.replay.assignment.epochs import NONE
+from groupreplay.replay import causes
 from groupreplay.replay.assignment.members import Current
-from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.causes import NONE
 from groupreplay.replay.change import Change
-from groupreplay.replay.facts import Conversion, Fact
+from groupreplay.replay.facts import Fact
+from groupreplay.replay.kept.streams_tasks import (
+    GroupTasks,
+    StreamsState,
+    TaskRoles,
+)
 from groupreplay.replay.life import CLASSIC, SIMPLE, STREAMS, Life
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
+from groupreplay.replay.protocols.streams_operations import (
+    FROM_STREAMS,
+    TO_STREAMS,
+    go_on_counted,
+    is_birth,
+    members_in,
+    removes_group,
+    tell_conversion,
+    topics_of,
+)
 from groupreplay.replay.rules.of_groups import one_kind
 from groupreplay.replay.rules.of_operations import missing_epoch
 from groupreplay.replay.rules.of_streams_groups import streams_operation
@@ -74,16 +88,6 @@ from groupreplay.replay.streams.groups.group_stalls import GroupStalls
 from groupreplay.replay.streams.groups.group_tasks import GroupTaskSpans
 from groupreplay.replay.streams.groups.task_waits import TaskWaits, tasks_in
 from groupreplay.replay.streams.processes import Processes
-from groupreplay.replay.streams.state import (
-    GroupTasks,
-    StreamsState,
-    SubtopologyTopics,
-    TaskRoles,
-)
-
-TO_STREAMS = "TO_STREAMS"
-FROM_STREAMS = "FROM_STREAMS"
-OFFLINE = "OFFLINE"
 
 
 class StreamsGroupMachine(GroupMachine):
@@ -96,7 +100,7 @@ class StreamsGroupMachine(GroupMachine):
             group = GroupTasks()
             state = StreamsState(group=group)
             life.run_streams(state)
-            _go_on_counted(life, self.membership)
+            go_on_counted(life, self.membership)
         self._state, self._group = state, group
         output = home.output
         self.membership.stalls.waits = TaskWaits(life, group)
@@ -115,7 +119,7 @@ class StreamsGroupMachine(GroupMachine):
     def begin(
         cls, operation: Operation, home: Home, before: GroupMachine | None
     ) -> GroupMachine | None:
-        birth_seen = _is_birth(operation)
+        birth_seen = is_birth(operation)
         converts = (
             before is not None
             and before.life.protocol == CLASSIC
@@ -134,8 +138,8 @@ class StreamsGroupMachine(GroupMachine):
             life = home.life(operation.offset, STREAMS, birth_seen=birth_seen)
         machine = cls(life, home)
         if converts and before is not None:
-            joined = next(iter(_members_in(operation)), None)
-            _tell_conversion(machine, operation, TO_STREAMS, before.life.epoch, joined)
+            joined = next(iter(members_in(operation)), None)
+            tell_conversion(machine, operation, TO_STREAMS, before.life.epoch, joined)
         return machine.apply(operation)
 
     def takes(self, operation: Operation) -> bool:
@@ -146,23 +150,23 @@ class StreamsGroupMachine(GroupMachine):
         super().note_position(operation)
 
     def _note_missing_epoch(self, last_hole: int) -> None:
-        """Of a removal whose K17 would have come with it."""
+        """Notes a removal whose K17 would have come with it."""
         if (unbumped := self._group.unbumped) is not None:
             self._group.unbumped = None
             self.membership.judge.note(missing_epoch(unbumped, last_hole, "T18"))
 
     def apply(self, operation: Operation) -> GroupMachine | None:
-        if _removes_group(operation):
+        if removes_group(operation):
             return self._removed(operation)
         life, change = self.life, Change.of(operation, self.life)
         observed = change.last_hole <= life.last_change_offset or life.last_change_offset < 0
         self.membership.judge.note(record_order(life, self._group, operation))
-        causes = find_group_causes(life, self._group, operation)
+        found_causes = find_group_causes(life, self._group, operation)
         had = self._held_before(operation)
         asked = {i: dict(m.requests) for i, m in life.members.items() if m.requests}
         for entry in operation.entries:
             if isinstance(entry.record, OtherGroupRecord):
-                self._record(change, entry, entry.record, causes)
+                self._record(change, entry, entry.record, found_causes)
         self._imply_epoch(operation)
         if values_of(operation, STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA):
             self.membership.owners.drop_untargeted(change.offset)
@@ -193,7 +197,7 @@ class StreamsGroupMachine(GroupMachine):
             return None
         machine = ConsumerGroupMachine.begin(Operation(classic), self.home, None)
         if machine is not None:
-            _tell_conversion(machine, operation, FROM_STREAMS, self.life.epoch, None)
+            tell_conversion(machine, operation, FROM_STREAMS, self.life.epoch, None)
         return machine
 
     def end(self, change: Change, *, removed: bool) -> None:
@@ -217,7 +221,7 @@ class StreamsGroupMachine(GroupMachine):
         change: Change,
         entry: Entry,
         record: OtherGroupRecord,
-        causes: tuple[Cause, list[str]],
+        found_causes: tuple[Cause, list[str]],
     ) -> None:
         key_type, value = record.key_type, record.value
         if key_type == STREAMS_GROUP_MEMBER_METADATA:
@@ -229,7 +233,7 @@ class StreamsGroupMachine(GroupMachine):
         elif value is None:
             return
         elif key_type == STREAMS_GROUP_METADATA:
-            self._group_metadata(change, entry, value, causes)
+            self._group_metadata(change, entry, value, found_causes)
         elif key_type == STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA:
             self._target_epoch(entry, value["assignment_epoch"])
         elif key_type == STREAMS_GROUP_TOPOLOGY:
@@ -240,7 +244,7 @@ class StreamsGroupMachine(GroupMachine):
         change: Change,
         entry: Entry,
         value: Mapping[str, Any],
-        causes: tuple[Cause, list[str]],
+        found_causes: tuple[Cause, list[str]],
     ) -> None:
         group, life = self._group, self.life
         if life.epoch is None and life.birth_seen and value["epoch"] == 2:
@@ -251,7 +255,7 @@ class StreamsGroupMachine(GroupMachine):
         group.metadata_hash = value["metadata_hash"]
         group.descriptions = descriptions_of(value)
         if value["epoch"] != life.epoch:
-            cause, also = causes
+            cause, also = found_causes
             self.membership.epochs.open(value["epoch"], entry.ts_ms, entry.offset, cause)
             place = entry.ts_ms, entry.offset
             self._rows.open(value["epoch"], *place, cause, also=also, gone=change.removed)
@@ -344,16 +348,7 @@ class StreamsGroupMachine(GroupMachine):
         self._group.topology_epoch = value["epoch"]
         self._group.topology_offset = entry.offset
         self._group.subtopologies = {
-            each["subtopology_id"]: SubtopologyTopics(
-                sorted(
-                    {
-                        *each["source_topics"],
-                        *(topic["name"] for topic in each["repartition_source_topics"]),
-                    }
-                ),
-                sorted(topic["name"] for topic in each["state_changelog_topics"]),
-            )
-            for each in value["subtopologies"]
+            each["subtopology_id"]: topics_of(each) for each in value["subtopologies"]
         }
 
     def _imply_epoch(self, operation: Operation) -> None:
@@ -365,7 +360,7 @@ class StreamsGroupMachine(GroupMachine):
         reached = max([value["member_epoch"] for value in values], default=0)
         highest = max(reached, life.target_epoch or 0)
         if highest > (life.epoch or 0) and not (highest == 1 and life.birth_seen):
-            cause = (cause_names.UNKNOWN_CAUSE, None, NONE)
+            cause = (causes.UNKNOWN_CAUSE, None, NONE)
             self.membership.epochs.open(highest, operation.ts_ms, operation.offset, cause, False)
             self._rows.open(highest, operation.ts_ms, operation.offset, cause, observed=False)
 
@@ -379,12 +374,11 @@ class StreamsGroupMachine(GroupMachine):
     def commit(self, entry: Entry, commit: OffsetCommit) -> GroupMachine | None:
         self._note_missing_epoch(entry.last_hole)
         if commit.value is not None:
-            tp = (commit.topic, commit.partition)
             place = entry.ts_ms, entry.offset, entry.last_hole
             for subtopology, topics in self._group.subtopologies.items():
                 if commit.topic in topics.sources:
                     task = (subtopology, commit.partition)
-                    self._tasks.moves.commit(task, tp, *place)
+                    self._tasks.moves.commit(task, *place)
                     self.membership.owners.first_commit(task, *place)
         return super().commit(entry, commit)
 
@@ -397,52 +391,3 @@ class StreamsGroupMachine(GroupMachine):
         rows += self._processes.open_rows()
         rows += self._rows.subtopologies()
         return super().open_facts() + [copy.copy(row) for row in rows if row is not None]
-
-
-def _go_on_counted(life: Life, membership: Membership) -> None:
-    """Releases up to 0.3.0 only counted the members of streams groups: when they joined, and what
-    they held, is not known. Such a life goes on as one that is seen from here.
-    """
-    if life.members:
-        membership.go_on_counted()
-        life.become(STREAMS, birth_seen=False)
-
-
-def _tell_conversion(
-    machine: GroupMachine,
-    operation: Operation,
-    direction: str,
-    epoch_before: int | None,
-    joined: str | None,
-) -> None:
-    """An empty group became one of the other protocol."""
-    values = values_of(operation, STREAMS_GROUP_METADATA)
-    machine.home.output.emit(
-        Conversion(
-            **machine.life.place,
-            from_offset=operation.offset,
-            to_offset=operation.last_offset,
-            converted_at=operation.ts_ms,
-            direction=direction,
-            mode=OFFLINE,
-            trigger_member_id=joined,
-            epoch_before=epoch_before,
-            epoch_after=values[-1]["epoch"] if values else machine.life.epoch,
-        )
-    )
-
-
-def _members_in(operation: Operation) -> list[str]:
-    """Members that join, or say something else of themselves."""
-    records = records_of(operation, STREAMS_GROUP_MEMBER_METADATA)
-    return [record.member_id for record in records if record.value is not None]
-
-
-def _is_birth(operation: Operation) -> bool:
-    """Whether it begins a group: its first epoch (1 in 4.1, 2 since) with its first member."""
-    values = values_of(operation, STREAMS_GROUP_METADATA)
-    return any(value["epoch"] in (1, 2) for value in values) and bool(_members_in(operation))
-
-
-def _removes_group(operation: Operation) -> bool:
-    return any(r.value is None for r in records_of(operation, STREAMS_GROUP_METADATA))

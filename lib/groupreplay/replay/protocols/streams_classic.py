@@ -25,6 +25,7 @@ from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.change import Change
 from groupreplay.replay.facts import Fact, Stall
+from groupreplay.replay.kept.streams_tasks import Generation, StreamsState
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
 from groupreplay.replay.rules.judge import Judge
@@ -57,7 +58,6 @@ from groupreplay.replay.streams.classic.subtopologies import subtopology_rows
 from groupreplay.replay.streams.classic.task_hands import TaskHands, Wanted
 from groupreplay.replay.streams.classic.task_spans import TaskSpans
 from groupreplay.replay.streams.processes import Processes
-from groupreplay.replay.streams.state import Generation, StreamsState
 from groupreplay.replay.streams.task_moves import TaskMoves
 from groupreplay.replay.streams_facts import ACTIVE
 
@@ -95,7 +95,7 @@ class StreamsClassic:
             return
         is_seen = known and state.is_whole
         if not is_seen:
-            self._lose_sight(now)
+            self._lose_sight()
         before = (state.last or _nobody(now)) if is_seen else None
         wanted = self._placement.of(state, now)
         is_replacement = before is not None and before.epoch == now.epoch
@@ -109,7 +109,7 @@ class StreamsClassic:
             self._hands.change(before, now, wanted, is_seen)
         else:
             changed = changed_inputs(inputs, state.inputs)
-            self._begin_generation(change, before, now, wanted, is_seen, changed)
+            self._begin_generation(before, now, wanted, is_seen, changed)
         note_stable(state, now)
         self._note_processes(now, is_seen)
         state.last, state.is_whole = now, True
@@ -135,7 +135,6 @@ class StreamsClassic:
 
     def _begin_generation(
         self,
-        change: Change,
         before: Generation | None,
         now: Generation,
         wanted: Wanted,
@@ -177,7 +176,7 @@ class StreamsClassic:
         now = Generation(state.last.epoch, change.at, change.offset, -1, None, {})
         self._close_row(change.offset)
         if before is None:
-            self._lose_sight(now)
+            self._lose_sight()
         self._spans.begin_generation()
         self._hands.end_spans(now, {}, set(), before)
         self._stalls.end_all(change.at, change.offset)
@@ -188,7 +187,7 @@ class StreamsClassic:
         )
         state.last, state.is_whole = None, True
 
-    def _lose_sight(self, now: Generation) -> None:
+    def _lose_sight(self) -> None:
         """What happened since the K2 before is not known."""
         state = self._state
         self._stalls.forget()
@@ -247,7 +246,7 @@ class StreamsClassic:
         if state.moves:
             tp = (commit.topic, commit.partition)
             for task in [t for t in state.moves if tp in state.inputs.get(t, ())]:
-                self._moves.commit(task, tp, entry.ts_ms, entry.offset, entry.last_hole)
+                self._moves.commit(task, entry.ts_ms, entry.offset, entry.last_hole)
 
     # ------------------------------------------------------------ as it stands
 
@@ -273,14 +272,14 @@ class StreamsClassic:
 
 
 def restored(life: Life, output: Output) -> StreamsClassic | None:
-    """Of a life as it is: None unless it is one of Kafka Streams."""
+    """The tasks of a life as it is; None unless it is one of Kafka Streams."""
     return StreamsClassic(life, life.streams, output) if life.streams is not None else None
 
 
 def after(
     streams: StreamsClassic | None, life: Life, output: Output, value: GroupMetadataValue
 ) -> StreamsClassic | None:
-    """Of a life from this K2 on: a group id may go over to Kafka Streams, or to plain consumers."""
+    """The tasks from this K2 on: a group id may go over to Kafka Streams, or to plain consumers."""
     if value.members and is_streams(value.protocol) == (streams is None):
         if streams is not None:
             streams.end(Change.at_end_of(life), removed=False)

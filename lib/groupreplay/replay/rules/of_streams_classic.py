@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from groupreplay.records.classic import GroupMember, GroupMetadataValue, NamedPartitions
 from groupreplay.records.entries import Entry
 from groupreplay.records.streams import LATEST_OFFSET, NEWER_STREAMS_METADATA
-from groupreplay.replay.rules.finding import Finding
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     Generation,
     MemberTasks,
     Task,
     TopicPartition,
     task_text,
 )
+from groupreplay.replay.rules.finding import Finding
 
 JOINS_HALF = 128
 """Half of what a join count can be: one that grew by more went back (int8, modulo 256)."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from groupreplay.records.entries import Entry
 from groupreplay.records.others import OtherGroupRecord
 from groupreplay.replay.change import Change
+from groupreplay.replay.kept.streams_tasks import GroupTasks, TaskRoles, task_text
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
@@ -33,7 +34,6 @@ from groupreplay.replay.streams.groups.group_records import (
     tasks_of,
 )
 from groupreplay.replay.streams.groups.group_rows import STANDBYS
-from groupreplay.replay.streams.state import GroupTasks, TaskRoles, task_text
 
 
 def streams_operation(

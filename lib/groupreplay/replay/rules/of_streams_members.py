@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from groupreplay.records.entries import Entry
 from groupreplay.replay.change import Change
+from groupreplay.replay.kept.streams_tasks import GroupTasks, Task, TaskRoles, task_text
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.rules.finding import Finding
 from groupreplay.replay.streams.groups.group_records import PENDING, roles_in
-from groupreplay.replay.streams.state import GroupTasks, Task, TaskRoles, task_text
 
 STABLE, UNREVOKED_TASKS, UNRELEASED_TASKS = 1, 2, 3
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from groupreplay.records.entries import Entry
 from groupreplay.records.others import OtherGroupRecord
-from groupreplay.replay.assignment.epochs import LEFT_OR_FENCED
+from groupreplay.replay.causes import LEFT_OR_FENCED
+from groupreplay.replay.kept.streams_tasks import GroupTasks, Task, task_text
 from groupreplay.replay.life import Life
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
@@ -27,7 +28,6 @@ from groupreplay.replay.streams.groups.group_records import (
     STREAMS_GROUP_TOPOLOGY,
     tasks_of,
 )
-from groupreplay.replay.streams.state import GroupTasks, Task, task_text
 
 K17, K19, K20 = (
     STREAMS_GROUP_METADATA,
@@ -134,7 +134,7 @@ def _describes(before: _Fields, after: _Fields) -> bool:
 
 
 def _fields_of(group: GroupTasks) -> _Fields:
-    """Of the last K17, what an epoch is begun for, and what describes its topology (4.4)."""
+    """Fields of the last K17: what an epoch is begun for, and what describes its topology (4.4)."""
     return (group.validated_epoch, group.metadata_hash, group.configs), group.descriptions
 
 

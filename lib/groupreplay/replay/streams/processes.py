@@ -10,13 +10,13 @@ import json
 from collections.abc import Mapping
 
 from groupreplay.replay.facts import Fact, Stall
+from groupreplay.replay.kept.streams_tasks import ProcessLife
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import ProcessLife
 from groupreplay.replay.streams_facts import StreamsProcess
 
 RESTARTS_KEPT = 256
-"""Of so many processes that are gone it is known how often they had come back."""
+"""Processes that are gone and whose number of restarts is kept."""
 
 DUPLICATE = "DUPLICATE_PROCESS_ID"
 
@@ -122,7 +122,7 @@ class Processes:
             process.members.clear()
 
     def open_rows(self) -> list[Fact]:
-        """Of the processes that are there."""
+        """Rows of the processes that are there."""
         found: list[Fact] = []
         for process in self._life.processes.values():
             found.append(process.row)

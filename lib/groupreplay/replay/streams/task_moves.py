@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from groupreplay.replay.life import Life
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     Generation,
     MemberTasks,
     StreamsState,
     Task,
     TaskMove,
-    TopicPartition,
 )
+from groupreplay.replay.life import Life
+from groupreplay.replay.output import Output
 from groupreplay.replay.streams_facts import HeldTask, TaskHandOver
 
 REBALANCED = "REBALANCED"
@@ -203,7 +202,7 @@ class TaskMoves:
         row.gap_records = end - (reported if reported is not None and reported >= 0 else 0)
         row.gap_confidence = "PLUS_STORES"
 
-    def commit(self, task: Task, tp: TopicPartition, at: int, offset: int, last_hole: int) -> None:
+    def commit(self, task: Task, at: int, offset: int, last_hole: int) -> None:
         """A commit of an input partition: the first one after a grant makes the rows final."""
         move = self._state.moves.get(task)
         if move is None or move.granted_offset < 0 or offset <= move.granted_offset:

@@ -16,15 +16,11 @@ from pyspark.sql import functions as sf
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.broker_settings import HEARTBEAT_MS, SESSION_MS, with_brokers
-from groupreplay.report.joins.contacts import with_contact
+from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
 from groupreplay.report.joins.departures import EXACT, with_departure
-from groupreplay.report.joins.rejoins import with_told
-
-POLL_TIMEOUT: Final = "POLL_TIMEOUT"
-EXPIRED: Final = "EXPIRED"
-LEFT: Final = "LEFT"
-UNKNOWN: Final = "UNKNOWN"
+from groupreplay.report.joins.member_contacts import with_contact
+from groupreplay.report.joins.rejoin_times import with_told
+from groupreplay.report.joins.settings_in_force import HEARTBEAT_MS, SESSION_MS, with_brokers
 
 POLL_TIMEOUT_REASON: Final = "consumer poll timeout has expired."
 """What the Java client gives as its reason to leave, AbstractCoordinator.maybeLeaveGroup."""

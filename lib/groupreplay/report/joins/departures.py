@@ -20,14 +20,14 @@ SLACK_MS: Final = 5_000
 """A write that timed out is answered with an error after 5 s and may still be committed."""
 
 BEFORE_MS: Final = 60_000
-"""Of epochs that a removal began: a classic member's removal shows in the next K2, which its
-group's join phase can delay; that of any other member in the same operation.
+"""How long before its epoch a removal may lie: a classic member's removal shows in the next K2,
+which its group's join phase can delay; that of any other member in the same operation.
 """
 
 LEFT_OR_FENCED: Final = "LEFT_OR_FENCED"
 FENCED: Final = "FENCED"
-"""Of a hand-over, by the topic alone: the member was removed when its rebalance timeout ran out. It
-may have left in that very moment.
+"""Outcome of a hand-over, by the topic alone: the member was removed when its rebalance timeout ran
+out. It may have left in that very moment.
 """
 
 EXACT: Final = "EXACT"

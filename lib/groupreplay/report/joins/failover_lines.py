@@ -17,9 +17,9 @@ from groupreplay.evidence.evidence_facts import (
     ShardEvent,
 )
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.broker_settings import SESSION_MS, with_brokers
 from groupreplay.report.joins.departures import EVIDENCE_TYPE, SLACK_MS, evidence_column
 from groupreplay.report.joins.rebalance_lines import REBALANCE_MS
+from groupreplay.report.joins.settings_in_force import SESSION_MS, with_brokers
 
 REARMED_MS: Final = 1_000
 """A session that a load armed runs out so close to its time, by the clocks of one broker."""
@@ -177,7 +177,7 @@ def _is_rearmed(member: Column) -> Column:
 
 
 def _phase() -> Column:
-    """Of a classic group: by the last rebalance that the coordinator before the move began.
+    """Phase of a classic group, by the last rebalance that the coordinator before the move began.
 
     PREPARING: members were told to join, or joined. COMPLETING: all had joined, and the K2 of the
     generation was never written: it is lost. SYNCED: its K2 was written a short while before. What

@@ -1,12 +1,12 @@
 """Named step: how far each partition of the offsets topic was read, and which rows that closes.
 
-A stretch of a group that ended at `e` is final when its partition was read SETTLE_MS past `e`, for
-no record that is still to come can change it: a silent group would stay open for ever otherwise.
-Not as-of of the cluster closes it, for the files of one partition may come later than those of
-others. The row is written by the first night that read so far, and by none after it.
+A stretch of a group that ended at `e` is final when its partition was read SETTLE_MS past `e`: no
+later record can change it. Without this rule a silent group would stay open for ever. As-of of the
+cluster does not close it, because the files of one partition may come later than those of others.
+The first night that read so far writes the row, and no later one does.
 
-A table that is closed so names coverage in its spec, `tables=COVERAGE, earlier=COVERAGE`, and its
-function says
+A table that is closed in this way names coverage in its spec, `tables=COVERAGE, earlier=COVERAGE`,
+and its function says
 
     rows = with_horizon(facts, horizons(inputs))
     rows = closed(rows, sf.col("ended_at"))
@@ -26,17 +26,17 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
-from groupreplay.report.joins.inputs import OFFSETS_TOPIC
+from groupreplay.report.joins.unit_rows import OFFSETS_TOPIC
 from groupreplay.report.table_inputs import TableInputs
 
 SETTLE_MS: Final = MAX_CHAIN_GAP_MS
-"""What waits for a first commit, or for another event of a chain, waits no longer."""
+"""How long a row waits for a first commit, or for another event of a chain."""
 
 COVERAGE: Final = ("coverage",)
 """What a table that is closed by horizon is made of besides."""
 
 NEVER_MS: Final = -1
-"""Of a partition that was not read."""
+"""Horizon of a partition that was not read."""
 
 
 def horizons(inputs: TableInputs) -> DataFrame:
@@ -73,8 +73,8 @@ def with_horizon(rows: DataFrame, known: DataFrame) -> DataFrame:
 
 
 def closed(rows: DataFrame, ended_ms: Column) -> DataFrame:
-    """Of rows with their horizon, those that no earlier night wrote for good; is_final also where
-    the partition was read far enough.
+    """Rows with their horizon that no earlier night wrote for good. A row is final too where its
+    partition was read far enough.
 
     ended_ms: when the stretch of a row ended, ms since the epoch; NULL while it has not.
     """

@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Contact, Rebalance, Rejoin
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
-from groupreplay.report.joins.rejoins import rejoin_times
+from groupreplay.report.joins.rejoin_times import rejoin_times
 from groupreplay.report.what_if.times import (
     BEAT,
     CALLBACK,
@@ -50,8 +50,8 @@ def record_times(staged: DataFrame) -> DataFrame:
 
 
 def _taken(staged: DataFrame) -> DataFrame:
-    """Of partitions that one generation of a cooperative group took and the next gave out, each
-    such pair of generations once.
+    """Times of partitions that one generation of a cooperative group took and the next gave out:
+    each such pair of generations once.
     """
     generations = staged.where(
         (sf.col("kind") == Epoch.KIND)

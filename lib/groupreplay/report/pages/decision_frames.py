@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.page.model import fleet
+from groupreplay.report.joins.next_flips import look_at, next_flips
 from groupreplay.report.pages.asked import ROWS, PageNights, Tables, rows_as
 
 
@@ -20,14 +21,8 @@ def verdicts(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
 
 
 def flips(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
-    to_check = "filter(rules, each -> each.severity = 'CHECK')"
-    return (
-        tonight["readiness"]
-        .where(sf.col("flip_tier").isin(1, 2))
-        .orderBy("flip_tier", sf.asc_nulls_last("partitions"), "group_id")
-        .limit(ROWS)
-        .transform(rows_as, fleet.Flip, look_at=f"transform({to_check}, each -> each.rule)")
-    )
+    chosen = next_flips(tonight["readiness"], ROWS).withColumn("look_at", look_at())
+    return chosen.transform(rows_as, fleet.Flip)
 
 
 def rules(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import TEXT_KINDS
+from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.page.model import fleet
 from groupreplay.report.pages import decision_frames
 from groupreplay.report.pages.asked import ROWS, WAITS_FOR, PageNights, Tables, as_one, rows_as
@@ -29,7 +29,7 @@ _ON_CLASSIC: Final = ("CLASSIC", "ROLLED_BACK")
 class Query(NamedTuple):
     """One question.
 
-    kind: what its rows are (`fleet_read`).
+    kind: what its rows are (`page.model.read`).
     tables: that it asks; where all are empty it has no rows.
     frame: tables of this night, the same of all nights of the page, and these nights -> rows.
     is_history: whether it asks for all nights of the page.

@@ -235,9 +235,7 @@ RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
 
 
 def unseen(case: Case) -> list[str]:
-    """Of these rules those that nothing given could show; of those that ask for history, where not
-    enough of it was seen.
-    """
+    """The rules that nothing given could show, or that ask for more history than was seen."""
     kinds, group, night = case.night.log_kinds, case.group, case.night
     found = []
     if REQUEST_LOG not in kinds and not (group.protocol == "consumer" and SERVER_LOG in kinds):

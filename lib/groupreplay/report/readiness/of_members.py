@@ -10,6 +10,7 @@ from groupreplay.config.checks import dotted
 from groupreplay.config.group_patterns import pattern_regex
 from groupreplay.config.model import ClientVersions
 from groupreplay.records.log_events import REQUEST_LOG
+from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
 from groupreplay.report.readiness.known import (
     BLOCK_ONLINE,
     CHECK,
@@ -23,7 +24,7 @@ from groupreplay.report.readiness.known import (
 )
 
 NEWEST_EMBEDDED_VERSION: Final = 3
-"""Of clients from 3.5 on, which know racks (KIP-881)."""
+"""Version that clients from 3.5 on write, which know racks (KIP-881)."""
 
 CONSUMER: Final = "consumer"
 
@@ -119,12 +120,6 @@ def mixed_failover(case: Case) -> Finding | None:
     return (
         case.about(above, rule="R5c", severity=INFO, limit=limit, detail=detail) if above else None
     )
-
-
-EXPIRED: Final = "EXPIRED"
-POLL_TIMEOUT: Final = "POLL_TIMEOUT"
-LEFT: Final = "LEFT"
-UNKNOWN: Final = "UNKNOWN"
 
 
 def departure(member: Member, case: Case) -> str:
@@ -257,7 +252,7 @@ def slow_to_rejoin(case: Case) -> Finding | None:
 
 
 SLOW_PART: Final = 0.5
-"""Of its rebalance timeout."""
+"""Part of its rebalance timeout from which a member is slow."""
 
 RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
     *(assignment_user_data, malformed, session_shrinks, blindness_grows, mixed_failover),
@@ -266,7 +261,7 @@ RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
 
 
 def unseen(group: Group, night: Night) -> list[str]:
-    """Of these rules those that nothing given could show: requests of classic members alone do."""
+    """The rules that nothing given could show: requests of classic members alone show them."""
     is_seen = REQUEST_LOG in night.log_kinds and any(
         each.software_name is not None for each in group.classic_members
     )

@@ -17,7 +17,7 @@ from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.refusal_runs import error_name, refusal_runs
+from groupreplay.report.joins.distinct_refusals import distinct_refusals, error_name
 from groupreplay.report.stuck.thresholds import threshold
 from groupreplay.report.words.sentences import params_of
 
@@ -49,8 +49,8 @@ NEEDS: Final = {
 
 
 def unseen_reasons(kinds: frozenset[str]) -> dict[str, str]:
-    """Of the reasons that broker logs could show those that the given kinds of sources cannot, and
-    what they need.
+    """Reasons that broker logs could show and the given kinds of sources cannot, each with the kind
+    that it needs.
     """
     return {
         reason: needs
@@ -197,7 +197,7 @@ def _rejected(tonight: DataFrame) -> DataFrame:
     )
     member = sf.coalesce("member_id", "subject").alias("member_id")
     return (
-        refusal_runs(tonight)
+        distinct_refusals(tonight)
         .where(is_loop)
         .select(
             sf.lit(Chain.KIND).alias("kind"),
@@ -225,7 +225,7 @@ def _refused_upgrades(tonight: DataFrame) -> DataFrame:
     """Classic groups that turned members of the consumer protocol down; one that was over at once
     too, since it never repairs itself.
     """
-    rows = refusal_runs(tonight).where(sf.col("refusal") == "UPGRADE_REFUSED")
+    rows = distinct_refusals(tonight).where(sf.col("refusal") == "UPGRADE_REFUSED")
     code = sf.when(sf.col("message").isNull(), "NO_UPGRADE").otherwise("NO_UPGRADE_SAYS")
     said = _said(code, message=sf.col("message"), attempts=sf.col("attempts").cast("string"))
     return rows.select(

@@ -7,26 +7,16 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.report.joins.next_flips import look_at, next_flips
+
 
 def tiers(readiness: DataFrame, _: int) -> DataFrame:
     return readiness.groupBy("flip_tier").agg(sf.count(sf.lit(1)).alias("groups"))
 
 
 def flips(readiness: DataFrame, top: int) -> DataFrame:
-    """What is proven first, then canaries, then the smaller ones."""
-    to_check = sf.filter("rules", lambda rule: rule["severity"] == "CHECK")
-    return (
-        readiness.where(sf.col("flip_tier").isin(1, 2))
-        .orderBy("flip_tier", sf.asc_nulls_last("partitions"), "group_id")
-        .limit(top)
-        .select(
-            "group_id",
-            "team",
-            "flip_tier",
-            "partitions",
-            "suggested_assignor",
-            sf.transform(to_check, lambda rule: rule["rule"]).alias("look_at"),
-        )
+    return next_flips(readiness, top).select(
+        "group_id", "team", "flip_tier", "partitions", "suggested_assignor", look_at()
     )
 
 

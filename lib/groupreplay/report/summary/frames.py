@@ -13,7 +13,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
-from groupreplay.config.model import TEXT_KINDS
+from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.report.summary import decisions_frames, streams_frames
 from groupreplay.report.summary.model import SEVERITIES, Coverage
 from groupreplay.report.tables.coverage import NO_SOURCE, is_unseen_reason

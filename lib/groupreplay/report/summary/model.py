@@ -18,7 +18,7 @@ NOT_APPLICABLE: Final = "NOT_APPLICABLE"
 """The phase of groups that cannot take part in the migration."""
 
 SEVERITIES: Final = ("ERROR", "WARN", "INFO")
-"""Of rules, the worst first."""
+"""Severities of rules, the worst first."""
 
 
 # ---------------------------------------------------------------- migration

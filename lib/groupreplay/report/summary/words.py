@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from groupreplay.page.drawing import words
+
 WIDTH: Final = 120
 """Longest line, in characters."""
 
@@ -55,17 +57,5 @@ _EPOCH: Final = datetime(1970, 1, 1)
 
 
 def lasted(ms: int | None) -> str:
-    """Two units at most."""
-    if ms is None:
-        return "?"
-    if ms < 60_000:
-        return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
-    seconds = ms // 1000
-    for size, name, smaller, smaller_name in (
-        (86_400, "d", 3600, "h"),
-        (3600, "h", 60, "min"),
-        (60, "min", 1, "s"),
-    ):
-        if seconds >= size:
-            return f"{seconds // size:,} {name} {seconds % size // smaller} {smaller_name}"
-    raise AssertionError(ms)
+    """A duration as pages say it, so that a reader finds the same words on both."""
+    return "?" if ms is None else words.lasted(ms).replace(words.NB, " ")

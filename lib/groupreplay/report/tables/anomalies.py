@@ -17,6 +17,7 @@ from groupreplay.report.joins.columns import fact_columns, instant, instants, in
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import Sentence, TableSpec
 from groupreplay.report.words.sentences import said_columns, sorted_params
+from groupreplay.wire.segments import other_logs
 from groupreplay.wire.segments.raw_rows import CLOCK, CONFLICT, LATE, OTHER_LOG
 
 REPLICA_CONFLICT = "REPLICA_CONFLICT"
@@ -43,12 +44,14 @@ class _Found(NamedTuple):
 
     rule, code: what they break, and the sentence of it.
     fields: parameter -> field of the row's detail.
+    is_coded: the detail names the code too, in `shown_by`.
     """
 
     kind: str
     rule: str
     code: str
     fields: Mapping[str, str]
+    is_coded: bool = False
 
 
 _FOUND: Final = (
@@ -63,6 +66,16 @@ _FOUND: Final = (
     ),
     _Found(CLOCK, CLOCK_JUMP, "FAR_OFF_TIME", {"ts_ms": "ts_ms"}),
     _Found(LATE, LATE_RECORDS, "CAME_LATE", {"records": "records", "offsets": "filled"}),
+    *(
+        _Found(OTHER_LOG, TOPIC_RECREATED, code, {name: name for name in names}, is_coded=True)
+        for code, names in (
+            (other_logs.LEADER_EPOCH, ("offset", "leader_epoch", "known_leader_epoch")),
+            (other_logs.SAME_OFFSET_LATER, ("offset", "ts_ms", "known_ts_ms")),
+            (other_logs.LOWER_OFFSET_LATER, ("offset", "ts_ms", "next_offset", "newest_ms")),
+            (other_logs.TOPIC_ID, ("topic_id", "known_topic_id")),
+            (other_logs.LOWER_END, ("end_offset", "next_offset")),
+        )
+    ),
     _Found(OTHER_LOG, TOPIC_RECREATED, "OTHER_LOG", {"found": "found"}),
 )
 
@@ -95,7 +108,7 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
     are part of the key, so no file is named in them.
     """
     kind = sf.col("kind")
-    found = [sf.when(kind == each.kind, sf.struct(*_values(each))) for each in _FOUND]
+    found = [sf.when(_is(each), sf.struct(*_values(each))) for each in _FOUND]
     rows = raw.where(kind.isin([each.kind for each in _FOUND])).select(
         sf.coalesce(*found).alias("found"),
         "offsets_partition",
@@ -132,6 +145,13 @@ def _of_sources(raw: DataFrame, context: ReportContext) -> DataFrame:
         "path",
         sf.lit(True).alias("is_final"),
     )
+
+
+def _is(found: _Found) -> Column:
+    is_kind = sf.col("kind") == found.kind
+    if not found.is_coded:
+        return is_kind
+    return is_kind & (sf.get_json_object("detail", "$.shown_by") == found.code)
 
 
 def _values(found: _Found) -> list[Column]:

@@ -15,7 +15,7 @@ from groupreplay.records.log_events import SERVER_LOG
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import instant, night
 from groupreplay.report.joins.group_choice import is_left_out
-from groupreplay.report.joins.inputs import (
+from groupreplay.report.joins.unit_rows import (
     COUNTS,
     joined_sources,
     landed_units,
@@ -111,7 +111,7 @@ def _unseen(staged: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def unseen_decisions(context: ReportContext) -> dict[str, str]:
-    """Of what logs of brokers show to tables of decisions what nothing given can, and its needs."""
+    """What tables of decisions lack because no broker log shows it, each with the log it needs."""
     configured = {
         "brokers.migration_policy": context.brokers.migration_policy,
         "brokers.version": context.brokers.version,
@@ -125,7 +125,7 @@ def unseen_decisions(context: ReportContext) -> dict[str, str]:
 
 
 def is_unseen_reason() -> Column:
-    """Of a row: a reason of being stuck that no source of the night can show."""
+    """Whether a row is a reason of being stuck that no source of the night can show."""
     return (sf.col("source") == NO_SOURCE) & ~sf.col("input").contains(".")
 
 

@@ -13,11 +13,11 @@ from groupreplay.report.digest import GROUP, unordered
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
-from groupreplay.report.joins.rejoins import with_stopped
+from groupreplay.report.joins.rejoin_times import with_stopped
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
-from groupreplay.workers.wave_frames import CHAIN_COLUMNS, WAVES_DDL, cutting
-from groupreplay.workers.waves import WaveLimits
+from groupreplay.workers.waves.wave_frames import CHAIN_COLUMNS, WAVES_DDL, cutting
+from groupreplay.workers.waves.waves import WaveLimits
 
 _OUT_OF_TIME: Final = ("POLL_TIMEOUT", "REBALANCE_TIMEOUT", "JOIN_TIMEOUT", "SYNC_TIMEOUT")
 _EXPIRED: Final = ("EXPIRED", "SESSION_EXPIRED")

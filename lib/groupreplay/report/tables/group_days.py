@@ -11,14 +11,13 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.limits import DAY_MS
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import instants, integer, night
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
-
-DAY_MS: Final = 86_400_000
 
 MAX_DAYS: Final = 400
 """A group that was silent for longer has no row for each day of that: a clock was wrong."""
@@ -156,7 +155,7 @@ def _histogram() -> Column:
 
 
 def _availability() -> list[Column]:
-    """Of the partition-time that somebody should have read, how much was, at most and at least."""
+    """How much of the partition-time that was to be read was read, at most and at least."""
     partitions = sf.col("partitions_ms")
 
     def share(lost: str) -> Column:

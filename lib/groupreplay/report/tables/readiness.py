@@ -16,13 +16,13 @@ from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.replay.facts import Chain, Conversion, Epoch, GroupSnapshot, MemberLife
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import LOG
-from groupreplay.report.joins.broker_settings import broker_settings
 from groupreplay.report.joins.columns import instant, integer, night
-from groupreplay.report.joins.contacts import with_contact
 from groupreplay.report.joins.departures import LEFT_OR_FENCED, with_departure
+from groupreplay.report.joins.distinct_refusals import distinct_refusals
 from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with_horizon
-from groupreplay.report.joins.refusal_runs import refusal_runs
-from groupreplay.report.joins.rejoins import PLACE, rejoin_times
+from groupreplay.report.joins.member_contacts import with_contact
+from groupreplay.report.joins.rejoin_times import PLACE, rejoin_times
+from groupreplay.report.joins.settings_in_force import broker_settings
 from groupreplay.report.readiness.known import Member, Night, Refused
 from groupreplay.report.readiness.rows import JUDGED_DDL, judge_batches
 from groupreplay.report.readiness.verdict import READY_OFFLINE
@@ -175,7 +175,7 @@ def _lines(context: ReportContext) -> list[DataFrame]:
         return []
     names = [each.name for each in dataclasses.fields(Refused) if each.name != "is_tonight"]
     refusals = (
-        refusal_runs(context.evidence)
+        distinct_refusals(context.evidence)
         .groupBy("group_id")
         .agg(sf.collect_list(sf.struct(*names)).alias("refusals"))
     )

@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.report.joins.columns import duration_ms, instants, integer, night
 from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.rejoins import with_joins
+from groupreplay.report.joins.rejoin_times import with_joins
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

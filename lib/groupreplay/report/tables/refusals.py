@@ -10,15 +10,15 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import BrokerSetting, Refusal
 from groupreplay.report.joins.columns import instants, integer, night
 from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.refusal_runs import error_name, refusal_runs
+from groupreplay.report.joins.distinct_refusals import distinct_refusals, error_name
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 
 
 def refusals(inputs: TableInputs) -> DataFrame:
     context = inputs.context
-    assert context.evidence is not None, "refusals are told of by lines"
-    return _with_bounds(refusal_runs(inputs.evidence), context.evidence).select(
+    assert context.evidence is not None, "refusals come from lines"
+    return _with_bounds(distinct_refusals(inputs.evidence), context.evidence).select(
         *night(context),
         "group_id",
         "member_id",
@@ -62,7 +62,7 @@ def _with_bounds(runs: DataFrame, evidence: DataFrame) -> DataFrame:
 
 
 def _broken_bound() -> Column:
-    """Of INVALID_SESSION_TIMEOUT."""
+    """The bound that an INVALID_SESSION_TIMEOUT broke."""
     asked = sf.col("session_timeout_ms")
     bound = sf.when(asked < sf.col("_least"), sf.col("_least")).when(
         asked > sf.col("_most"), sf.col("_most")

@@ -20,16 +20,16 @@ from groupreplay.replay.decisions.absences import (
 )
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP
-from groupreplay.report.joins.broker_settings import (
+from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
+from groupreplay.report.joins.departures import with_departure
+from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
+from groupreplay.report.joins.member_contacts import with_contact
+from groupreplay.report.joins.settings_in_force import (
     HEARTBEAT_MS,
     MAX_SESSION_MS,
     SESSION_MS,
     with_brokers,
 )
-from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
-from groupreplay.report.joins.contacts import with_contact
-from groupreplay.report.joins.departures import with_departure
-from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

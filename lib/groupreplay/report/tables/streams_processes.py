@@ -32,7 +32,7 @@ def streams_processes(inputs: TableInputs) -> DataFrame:
 
 
 def _client_tags() -> Column:
-    """Of a tag that is named twice the first value: a map with a key twice would end the job."""
+    """Client tags; of a tag that is named twice the first value, as a map has a key once."""
     names = sf.array_distinct("tag_names")
 
     def value(name: Column) -> Column:

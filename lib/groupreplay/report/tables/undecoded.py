@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.report.joins.columns import integer, night
-from groupreplay.report.joins.inputs import joined_sources, landed_units, log_name
+from groupreplay.report.joins.unit_rows import joined_sources, landed_units, log_name
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.wire.segments.raw_rows import DAMAGE

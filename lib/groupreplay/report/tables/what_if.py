@@ -14,14 +14,14 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.digest import GROUP
-from groupreplay.report.joins.broker_settings import broker_settings
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
 from groupreplay.report.joins.measured_times import line_times, record_times
+from groupreplay.report.joins.settings_in_force import broker_settings
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.what_if.rows import PRICED_DDL, Pricing, price_batches
-from groupreplay.workers.wave_frames import CHAIN_COLUMNS, EVENTS_DDL, cutting_events
+from groupreplay.workers.waves.wave_frames import CHAIN_COLUMNS, EVENTS_DDL, cutting_events
 
 WITHOUT_ROWS: Final = ("START", "STOP")
 """Classes of waves in which partitions come from nobody, or go to nobody."""

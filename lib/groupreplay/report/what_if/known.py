@@ -86,9 +86,9 @@ class Wave:
 
     @property
     def actual_ms(self) -> int | None:
-        """What of est_ms a protocol can change: without what members had stood still before that
-        did not poll in time. None too where others waited for a member: nothing tells how much of
-        est_ms that is.
+        """The part of est_ms that a protocol can change. It leaves out the time for which members
+        that did not poll in time had stood still before. None where others waited for a member:
+        nothing shows how long.
         """
         gone = [each.gone for each in self.events if each.kind == GONE and each.gone is not None]
         if self.est_ms is None or any(each.end in WAITED_FOR_ENDS for each in gone):

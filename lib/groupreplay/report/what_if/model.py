@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, COOPERATIVE, EAGER
+from groupreplay.report.departure_codes import EXPIRED, LEFT, UNKNOWN
 from groupreplay.report.what_if.known import (
     EXPIRED_ENDS,
     UNKNOWN_END,
@@ -112,11 +113,6 @@ def price(
 # ---------------------------------------------------------------- what happens
 
 
-LEFT: Final = "LEFT"
-EXPIRED: Final = "EXPIRED"
-UNKNOWN: Final = "UNKNOWN"
-
-
 class _Step(NamedTuple):
     """What the group has to rebalance for: JOINED, LEFT, EXPIRED, UNKNOWN."""
 
@@ -129,7 +125,7 @@ class _Step(NamedTuple):
 
 
 class _Absence(NamedTuple):
-    """Of a static member that is back before its session ends: nobody rebalances for it."""
+    """Absence of a static member that is back before its session ends: nobody rebalances for it."""
 
     held: int
     gap: Bracket

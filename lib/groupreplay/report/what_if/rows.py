@@ -93,7 +93,7 @@ PRICED_DDL: Final = ", ".join(f"`{each.name}` {_SPARK[each.type]}" for each in _
 def price_batches(
     own: Pricing,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What `mapInArrow` takes: rows of `workers.wave_events`, and what the table joined."""
+    """What `mapInArrow` takes: rows of `workers.waves.wave_events`, and what the table joined."""
 
     def each_priced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -166,7 +166,7 @@ def _timeouts(row: Mapping[str, Any], own: Pricing) -> Timeouts:
 
 
 def _beat(times: Samples, measure: str, usual_ms: int) -> int:
-    """Of most members of the group."""
+    """The beat of most members of the group."""
     found = times.get(measure)
     return usual_ms if found is None else found.p50
 

@@ -31,9 +31,9 @@ the sync phase of a rebalance.
 
 CALLBACK: Final = "CALLBACK"
 TAKEN: Final = "TAKEN"
-"""Of cooperative groups, whose members join at once and give up partitions when they are synced: a
-member from then to the JoinGroup that says so; and, by the records alone, from the generation that
-took the partitions to the one that gave them out.
+"""Measures of cooperative groups, whose members join at once and give up partitions when they are
+synced: the time from then to the JoinGroup that says so; and, by the records alone, from the
+generation that took the partitions to the one that gave them out.
 """
 
 BEAT: Final = "BEAT"
@@ -61,7 +61,7 @@ class Bracket(NamedTuple):
 
 
 ASSUMED_SYNC: Final = Bracket(0, 10, 100)
-"""Of a cluster that shows no sync phase: real ones take 3 to 10 ms, at worst 630."""
+"""Sync phase of a cluster that shows none: real ones take 3 to 10 ms, at worst 630."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ def release_of_consumer(known: Known) -> Chosen | None:
 
 
 def release_of_eager(known: Known) -> Chosen | None:
-    """R of an eager group: from being told to joining. A join phase lasts until the slowest has
-    heard of it and has come, so it tells R but for half a heartbeat. None: from nothing.
+    """R of an eager group: from being told of a rebalance to joining. A join phase lasts until the
+    slowest member has heard of it and joined, so it is R within half a heartbeat. None: no source.
     """
     if (own := _own_rejoins(known)) is not None:
         return own

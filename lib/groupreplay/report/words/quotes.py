@@ -103,7 +103,7 @@ _SERVERS_SAY: Final = (
 """GroupMetadataManager, its assignors, Errors.java and what Java itself says."""
 
 QUOTES: Final = (*KINDS, *_CLIENT_REASONS, *_SERVERS_SAY)
-"""Of clients and brokers. Nobody's own words fit a part in braces that is not hidden."""
+"""Texts of clients and brokers. Nobody's own words fit a part in braces that is not hidden."""
 
 _CLAUSES: Final = (
     "a varint is over-long",

@@ -17,6 +17,13 @@ from pyspark.sql import Column
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.rules.rule_table import DETAILS
+from groupreplay.wire.segments.other_logs import (
+    LEADER_EPOCH,
+    LOWER_END,
+    LOWER_OFFSET_LATER,
+    SAME_OFFSET_LATER,
+    TOPIC_ID,
+)
 
 SOURCE_DETAILS: Final[Mapping[str, str]] = {
     "KEPT_AND_DROPPED": "kept leader epoch {kept_leader_epoch}, dropped {dropped_leader_epoch}",
@@ -24,9 +31,23 @@ SOURCE_DETAILS: Final[Mapping[str, str]] = {
     "CAME_LATE": (
         "{records} records of offsets {offsets} came after their night; rebuild_nights replays them"
     ),
+    LEADER_EPOCH: (
+        "the batch at offset {offset} is of leader epoch {leader_epoch}, and was of"
+        " {known_leader_epoch}"
+    ),
+    SAME_OFFSET_LATER: (
+        "the batch at offset {offset} is of time {ts_ms} ms, and was of {known_ts_ms} ms"
+    ),
+    LOWER_OFFSET_LATER: (
+        "the batch at offset {offset} is of time {ts_ms} ms, and the log was read up to offset"
+        " {next_offset}, time {newest_ms} ms"
+    ),
+    TOPIC_ID: "the id of its topic is {topic_id}, and was {known_topic_id}",
+    LOWER_END: "it ends at offset {end_offset}, and was read up to {next_offset}",
     "OTHER_LOG": "{found}",
 }
-"""As `DETAILS`, of what landing found wrong with the sources."""
+"""As `DETAILS`, of what landing found wrong with the sources. OTHER_LOG is of rows that version 0.3
+landed."""
 
 STUCK_DETAILS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "EPOCHS_APART": "group epoch {epoch}, target epoch {target_epoch}",
@@ -66,8 +87,8 @@ STUCK_DETAILS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "TOPOLOGY": "topology epoch {topology_epoch}, validated {validated_epoch}",
     "STALE": "topology epoch {member_topology_epoch} of the member, {topology_epoch} of the group",
 }
-"""Of what is stuck. Of several clauses, which the first text joins, those are said whose parameters
-are all there.
+"""Sentences of what is stuck. Where there are several clauses, which the first text joins, those
+are said whose parameters are all there.
 """
 
 SENTENCES: Final[Mapping[str, str | tuple[str, ...]]] = {
@@ -117,6 +138,8 @@ PARAMETERS: Final[Mapping[str, Kind]] = {
             *("entries", "times", "joins", "version"),
             *("topology_epoch", "validated_epoch", "member_topology_epoch"),
             *("extra", "subtopology", "standbys", "replicas"),
+            *("offset", "leader_epoch", "known_leader_epoch", "known_ts_ms", "next_offset"),
+            *("newest_ms", "topic_id", "known_topic_id", "end_offset"),
         ),
         Kind.CLEAR,
     ),
@@ -131,11 +154,6 @@ OF_CODES: Final[Mapping[tuple[str, str], Kind]] = {("VERSIONS", "members"): Kind
 _LISTED: Final = (Kind.LIST, Kind.MEMBERS, Kind.HOSTS)
 
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
-
-
-def parameters_of(code: str) -> tuple[str, ...]:
-    """Names of the parameters of a sentence, in its order."""
-    return tuple(_PARAMETER.findall("".join(_clauses(code))))
 
 
 def _clauses(code: str) -> tuple[str, ...]:

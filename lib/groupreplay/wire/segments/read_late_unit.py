@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from groupreplay.wire.segments.batches import Batch, Damage
-from groupreplay.wire.segments.commits import CommitReducer, widest
+from groupreplay.wire.segments.commit_reduction import CommitReducer
+from groupreplay.wire.segments.holes import widest
 from groupreplay.wire.segments.raw_rows import (
     BYTES_MAX,
     LATE,
@@ -70,7 +71,7 @@ class _Hole:
 
     @property
     def missing(self) -> list[tuple[int, int]]:
-        """What of it is missing still."""
+        """The part of it that is still missing."""
         return widest(
             [
                 *self.reducer.missing,

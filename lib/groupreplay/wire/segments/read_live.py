@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from groupreplay.limits import DAY_MS
 from groupreplay.wire.segments.batches import BINARY, Batch, LogRecord
-from groupreplay.wire.segments.commits import CommitReducer
+from groupreplay.wire.segments.commit_reduction import CommitReducer
+from groupreplay.wire.segments.other_logs import detail_of
 from groupreplay.wire.segments.raw_rows import BYTES_MAX, OTHER_LOG, ROWS_MAX, UNIT, RowBuffer
-from groupreplay.wire.segments.read_unit import DAY_MS, Clock
+from groupreplay.wire.segments.read_unit import Clock
 from groupreplay.wire.segments.units import Unit
 
 UNKNOWN_MS = 1 << 62
@@ -102,7 +104,7 @@ class LiveReader:
             self._buffer.add(
                 OTHER_LOG,
                 self.unit.start_offset,
-                {"found": self.unit.other_log},
+                detail_of(self.unit.other_log),
                 ts_ms=self._first_ts_ms,
             )
         self._buffer.add(UNIT, self.unit.start_offset, detail)

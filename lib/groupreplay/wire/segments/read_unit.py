@@ -8,11 +8,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from groupreplay.limits import DAY_MS
 from groupreplay.wire.byte_stream import ByteStream
+from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicates, Item, Late
-from groupreplay.wire.segments.commits import CommitReducer, widest
+from groupreplay.wire.segments.commit_reduction import CommitReducer
 from groupreplay.wire.segments.dump_log import DumpReader
 from groupreplay.wire.segments.dump_sections import runs, scan_sections
+from groupreplay.wire.segments.holes import widest
+from groupreplay.wire.segments.other_logs import detail_of
 from groupreplay.wire.segments.raw_rows import (
     BYTES_MAX,
     CLOCK,
@@ -21,11 +25,9 @@ from groupreplay.wire.segments.raw_rows import (
     UNIT,
     RowBuffer,
 )
-from groupreplay.wire.segments.record_batch import Codecs, SegmentReader, parse_records
+from groupreplay.wire.segments.record_batch import Codecs, SegmentReader
 from groupreplay.wire.segments.replicas import Log, merge
 from groupreplay.wire.segments.units import DUMP_LOG, Unit, UnitFile
-
-DAY_MS = 86_400_000
 
 _SEGMENT_NAME = re.compile(r"(?:^|[/\\])(\d{20})\.log(?:\.gz)?(?:\?.*)?$")
 
@@ -79,7 +81,7 @@ def read_unit(unit: Unit, open_file: OpenFile, codecs: Codecs) -> Iterator[dict[
         "batch_crc": crc,
     }
     if unit.other_log:
-        buffer.add(OTHER_LOG, first_offset, {"found": unit.other_log}, ts_ms=first_ts)
+        buffer.add(OTHER_LOG, first_offset, detail_of(unit.other_log), ts_ms=first_ts)
     buffer.add(UNIT, first_offset, detail)
     yield buffer.take()
 
@@ -93,7 +95,8 @@ class Clock:
     """Finds batches whose greatest time is a day off from both neighbours', and the greatest time
     without them.
 
-    Off the same way from both: a pause of days before and after is no fault of a clock.
+    It is off from both in the same direction: a pause of days before and after it is no fault of a
+    clock.
     """
 
     def __init__(self, buffer: RowBuffer) -> None:

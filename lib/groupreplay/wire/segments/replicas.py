@@ -17,6 +17,7 @@ from typing import NamedTuple
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.results import Undecodable
+from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import (
     BINARY,
     CONTROL,
@@ -27,7 +28,6 @@ from groupreplay.wire.segments.batches import (
     Item,
     LogRecord,
 )
-from groupreplay.wire.segments.record_batch import parse_records
 
 _NEVER = 1 << 63
 

@@ -46,7 +46,7 @@ class Unit:
     holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and
         what it finds came late; none: it reads what is new.
     log_incarnation: how often the topic had been created again before.
-    other_log: of the first unit after that, what showed it, else "".
+    other_log: of the first unit after that, what showed it (`other_logs`), else "".
     """
 
     offsets_partition: int

@@ -60,21 +60,6 @@ def is_routine(event: LogEvent) -> bool:
     return event.event in _COMMITS and event.error_code == 0
 
 
-def merge(earlier: ContactRun, later: ContactRun) -> ContactRun:
-    """Two runs of one member and API as one, the gap between them included. Associative."""
-    return ContactRun(
-        event=earlier.event,
-        position=earlier.position,
-        first_ms=earlier.first_ms,
-        last_ms=later.last_ms,
-        requests=earlier.requests + later.requests,
-        longest_gap_ms=max(
-            earlier.longest_gap_ms, later.longest_gap_ms, later.first_ms - earlier.last_ms
-        ),
-        last_position=later.last_position,
-    )
-
-
 class ContactReducer:
     """Takes the events of one file in order, gives rows when they are whole.
 

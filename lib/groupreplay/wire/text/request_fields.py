@@ -111,8 +111,8 @@ def client_host(connection: str) -> str | None:
 def _heartbeat(
     event: LogEvent, request: dict[str, Any], response: dict[str, Any]
 ) -> list[LogEvent]:
-    """Of a consumer, share or streams group. memberEpoch 0 joins, -1 leaves, -2 leaves for a
-    while.
+    """Heartbeat of a consumer, share or streams group. memberEpoch 0 joins, -1 leaves, -2 leaves
+    for a while.
     """
     _name_member(event, request, "instanceId")
     event.epoch = _integer(request, "memberEpoch")
@@ -235,7 +235,7 @@ def _answered_member(event: LogEvent, response: dict[str, Any]) -> str | None:
 
 
 def _partition_errors(response: dict[str, Any]) -> list[int]:
-    """Of every partition, in the order of the response."""
+    """Error of every partition, in the order of the response."""
     return [
         _error(partition)
         for topic in _objects(response, "topics")

@@ -9,7 +9,6 @@ from typing import Any
 
 from groupreplay.records.log_events import Damaged, LogEvent, Unmatched
 from groupreplay.wire.text.broker_clock import BrokerClock
-from groupreplay.wire.text.broker_settings import BEGIN, setting_of, version_of
 from groupreplay.wire.text.line_layout import LineLayout
 from groupreplay.wire.text.line_template import NUMBERS, Fields, Template, match
 from groupreplay.wire.text.rebalance_reasons import member_ids_of, split_reason
@@ -21,6 +20,7 @@ from groupreplay.wire.text.server_templates import (
     IGNORED_AT_DEBUG,
     JOIN_PHASE_STARTED,
 )
+from groupreplay.wire.text.startup_lines import BEGIN, setting_of, version_of
 
 LOGGERS_MAX = 4096
 """So many names of loggers are remembered: a real log has a few hundred."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from groupreplay.records.classic import GroupMetadata, GroupMetadataValue
 from groupreplay.records.entries import Entry
+from groupreplay.replay.kept.streams_tasks import Generation, StreamsState
 from groupreplay.replay.streams.classic.generation import (
     Placement,
     find_owed,
@@ -13,7 +14,6 @@ from groupreplay.replay.streams.classic.generation import (
     keep_owed,
     read_generation,
 )
-from groupreplay.replay.streams.state import Generation, StreamsState
 from tests.support.building import Log
 
 T0, T1, T2 = ("0", 0), ("0", 1), ("0", 2)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from groupreplay.replay.kept.streams_tasks import Generation, MemberTasks
 from groupreplay.replay.streams.classic.rebalance_causes import (
     CLOCK_SLACK_MS,
     RebalanceCause,
@@ -14,7 +15,6 @@ from groupreplay.replay.streams.classic.rebalance_causes import (
     find_rebalance_cause,
     joins_between,
 )
-from groupreplay.replay.streams.state import Generation, MemberTasks
 
 T1, T2 = ("0", 0), ("0", 1)
 NOW = 100_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from groupreplay.replay.kept.streams_tasks import StreamsState
 from groupreplay.replay.life import CLASSIC, Life
 from groupreplay.replay.streams.classic.subtopologies import subtopology_rows
-from groupreplay.replay.streams.state import StreamsState
 
 LIFE = Life("g", 0, 7, CLASSIC, birth_seen=True)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from groupreplay.replay.kept.streams_tasks import GroupTasks
 from groupreplay.replay.life import STREAMS, Life, Member
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.streams.groups.group_causes import Cause, configs_of, find_group_causes
-from groupreplay.replay.streams.state import GroupTasks
 from tests.support.building import Log
 from tests.support.words import Form
 

@@ -5,10 +5,10 @@ nobody runs.
 from __future__ import annotations
 
 from groupreplay.replay.facts import Stall
+from groupreplay.replay.kept.streams_tasks import GroupTasks, StreamsState, Task, TaskMove
 from groupreplay.replay.life import STREAMS, Life, Member
 from groupreplay.replay.output import Output
 from groupreplay.replay.streams.groups.group_stalls import GroupStalls
-from groupreplay.replay.streams.state import GroupTasks, StreamsState, Task, TaskMove
 from groupreplay.replay.streams_facts import TaskHandOver
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groupreplay.replay.streams.state import Generation, MemberTasks, StreamsState, Task
+from groupreplay.replay.kept.streams_tasks import Generation, MemberTasks, StreamsState, Task
 from groupreplay.replay.streams_facts import STANDBY, WARMUP
 
 HIGH_AVAILABILITY = "HIGH_AVAILABILITY"

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 from groupreplay.records.classic import GroupMember, GroupMetadataValue, NamedPartitions
 from groupreplay.records.entries import Entry
-from groupreplay.replay.streams.classic.placement import place
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     Generation,
     MemberTasks,
     StreamsState,
     Task,
     TopicPartition,
 )
+from groupreplay.replay.streams.classic.placement import place
 
 STREAMS_PROTOCOL = "stream"
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from groupreplay.replay.assignment.epochs import INFERRED, NONE, UNKNOWN_CAUSE, only
-from groupreplay.replay.streams.state import Generation, MemberTasks, Task
+from groupreplay.replay.causes import INFERRED, NONE, UNKNOWN_CAUSE, only
+from groupreplay.replay.kept.streams_tasks import Generation, MemberTasks, Task
 
 SHUTDOWN_CODE = 4
 PROBING = "PROBING"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from groupreplay.replay.kept.streams_tasks import Generation, StreamsState, Task
 from groupreplay.replay.life import Life
 from groupreplay.replay.streams.classic.assignor import (
     EXACT,
@@ -15,7 +16,6 @@ from groupreplay.replay.streams.classic.assignor import (
     misplaced_tasks,
 )
 from groupreplay.replay.streams.classic.rebalance_causes import FOLLOWUP, PROBING, RebalanceCause
-from groupreplay.replay.streams.state import Generation, StreamsState, Task
 from groupreplay.replay.streams.task_moves import positive
 from groupreplay.replay.streams_facts import STANDBY, WARMUP, StreamsRebalance
 

@@ -11,12 +11,7 @@ from typing import Any
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.facts import Chain, Stall
-from groupreplay.replay.life import Life
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.classic.assignor import FALLBACK, misplaced_tasks
-from groupreplay.replay.streams.classic.rebalance_causes import PROBING, SHUTDOWN_CODE
-from groupreplay.replay.streams.classic.rebalance_rows import error_name
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     Bounces,
     Generation,
     MemberTasks,
@@ -25,6 +20,11 @@ from groupreplay.replay.streams.state import (
     TaskSpan,
     task_text,
 )
+from groupreplay.replay.life import Life
+from groupreplay.replay.output import Output
+from groupreplay.replay.streams.classic.assignor import FALLBACK, misplaced_tasks
+from groupreplay.replay.streams.classic.rebalance_causes import PROBING, SHUTDOWN_CODE
+from groupreplay.replay.streams.classic.rebalance_rows import error_name
 from groupreplay.replay.streams_facts import WARMUP, StreamsRebalance
 
 MAX_CHAIN_LENGTH = 256
@@ -115,7 +115,7 @@ class StreamsStalls:
         self._probing_loop(before, now, row, wanted, changed)
         self._unassigned(before, now)
         self._versions(before, now)
-        self._errors(before, now)
+        self._errors(now)
         self._restoring(before, now)
         if row.cause != PROBING and row.cause not in MEMBERS_CHANGED and before is not None:
             self._repeat(now, row.cause)
@@ -196,7 +196,7 @@ class StreamsStalls:
         stall.blocked_by = lower
         _say(stall, "VERSIONS", {"lowest": lowest, "highest": highest, "members": lower})
 
-    def _errors(self, before: Generation | None, now: Generation) -> None:
+    def _errors(self, now: Generation) -> None:
         code = now.error
         name = error_name(code)
         asked = sorted(m.member_id for m in now.members.values() if m.error_code == SHUTDOWN_CODE)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from groupreplay.replay.kept.streams_tasks import StreamsState
 from groupreplay.replay.life import Life
-from groupreplay.replay.streams.state import StreamsState
 from groupreplay.replay.streams_facts import StreamsSubtopology
 
 

@@ -4,6 +4,13 @@ end and begin, and what an owner gave up is handed over.
 
 from __future__ import annotations
 
+from groupreplay.replay.kept.streams_tasks import (
+    CopyRun,
+    Generation,
+    MemberTasks,
+    StreamsState,
+    Task,
+)
 from groupreplay.replay.output import Output
 from groupreplay.replay.streams.classic.assignor import (
     EXACT,
@@ -14,7 +21,6 @@ from groupreplay.replay.streams.classic.rebalance_causes import (
 )
 from groupreplay.replay.streams.classic.streams_stalls import StreamsStalls
 from groupreplay.replay.streams.classic.task_spans import Roles, TaskSpans
-from groupreplay.replay.streams.state import CopyRun, Generation, MemberTasks, StreamsState, Task
 from groupreplay.replay.streams.task_moves import TaskMoves
 from groupreplay.replay.streams_facts import ACTIVE, HeldTask
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import copy
 
-from groupreplay.replay.life import Life
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     Generation,
     MemberTasks,
     StreamsState,
     Task,
     TaskSpan,
 )
+from groupreplay.replay.life import Life
+from groupreplay.replay.output import Output
 from groupreplay.replay.streams_facts import ACTIVE, WARMUP, HeldTask
 
 Roles = dict[Task, tuple[str, str]]

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from groupreplay.replay.assignment.epochs import (
+from groupreplay.replay.causes import (
     EXACT,
     JOIN,
     LEFT_OR_FENCED,
@@ -32,6 +32,7 @@ from groupreplay.replay.assignment.epochs import (
     UNKNOWN_CAUSE,
     only,
 )
+from groupreplay.replay.kept.streams_tasks import GroupTasks
 from groupreplay.replay.life import Life
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.streams.groups.group_records import (
@@ -42,7 +43,6 @@ from groupreplay.replay.streams.groups.group_records import (
     records_of,
     values_of,
 )
-from groupreplay.replay.streams.state import GroupTasks
 
 Cause = tuple[str, str | None, str]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groupreplay.records.others import OtherGroupRecord
+from groupreplay.replay.kept.streams_tasks import Task, TaskRoles
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.streams.state import Task, TaskRoles
 
 STREAMS_GROUP_METADATA: Final = 17
 STREAMS_GROUP_MEMBER_METADATA: Final = 19

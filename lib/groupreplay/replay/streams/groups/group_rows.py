@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from groupreplay.replay.kept.streams_tasks import GroupTasks, StreamsState
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import GroupTasks, StreamsState
 from groupreplay.replay.streams_facts import (
     ACTIVE,
     STANDBY,

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from groupreplay.replay.facts import Stall
+from groupreplay.replay.kept.streams_tasks import GroupTasks, StreamsState, task_text
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import GroupTasks, StreamsState, task_text
 
 
 class GroupStalls:

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from groupreplay.replay.change import Change, is_hidden
 from groupreplay.replay.facts import HandOver
-from groupreplay.replay.life import Life, Member
-from groupreplay.replay.output import Output
-from groupreplay.replay.streams.state import (
+from groupreplay.replay.kept.streams_tasks import (
     GroupTasks,
     StreamsState,
     Task,
@@ -22,6 +20,8 @@ from groupreplay.replay.streams.state import (
     TaskRoles,
     TaskSpan,
 )
+from groupreplay.replay.life import Life, Member
+from groupreplay.replay.output import Output
 from groupreplay.replay.streams.task_moves import (
     IN_PROCESS,
     OWNER_GONE,

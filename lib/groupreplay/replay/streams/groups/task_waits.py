@@ -7,9 +7,9 @@ CurrentAssignmentBuilder of streams groups.
 
 from __future__ import annotations
 
-from groupreplay.replay.assignment.stalls import PartitionWaits
+from groupreplay.replay.kept.streams_tasks import GroupTasks, Task, TaskRoles
 from groupreplay.replay.life import Life, Member
-from groupreplay.replay.streams.state import GroupTasks, Task, TaskRoles
+from groupreplay.replay.partition_waits import PartitionWaits
 
 
 class TaskWaits(PartitionWaits):

@@ -156,7 +156,7 @@ class Snapshot:
         return int(self._snapshot.numOfFiles())
 
     def size_bytes(self) -> int:
-        """Of all its data files; costs no job where the log has a checksum of this version."""
+        """Size of all its data files; costs no job where the log has a checksum of this version."""
         return int(self._snapshot.sizeInBytes())
 
     def transaction(self, app_id: str) -> int:

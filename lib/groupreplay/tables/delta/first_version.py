@@ -17,7 +17,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from groupreplay.tables.delta_log import DeltaLog
+from groupreplay.tables.delta.delta_log import DeltaLog
 from groupreplay.tables.schemas import READER_VERSION, WRITER_VERSION, TableSchema
 
 _VERSIONS = {"minReaderVersion": READER_VERSION, "minWriterVersion": WRITER_VERSION}

@@ -268,7 +268,7 @@ class SubtopologyTopics:
 
 @dataclass(slots=True)
 class GroupTasks:
-    """Of one life of a streams group (KIP-1071).
+    """Tasks of one life of a streams group (KIP-1071).
 
     is_known: a K17 was seen.
     topology_epoch: of its K23, -1 before. validated_epoch: topology that its K17 is validated for,
@@ -305,7 +305,7 @@ class GroupTasks:
 
 @dataclass(slots=True)
 class StreamsState:
-    """Of one life.
+    """What is kept of one life of Kafka Streams.
 
     inputs: task -> its input partitions, as any K2 showed them.
     stateful: subtopology -> why it is known to have state: SUM_SEEN or REPLICA_SEEN.

@@ -19,36 +19,25 @@ kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from groupreplay.wire.records.primitives import Malformed, read_varlong
+from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import (
-    APPEND_TIME,
     CONTROL,
     TRANSACTIONAL,
     Batch,
     Damage,
     LogRecord,
 )
+from groupreplay.wire.segments.holes import MISSING_MAX, widest
 from groupreplay.wire.segments.raw_rows import MARKER, OPEN_COMMIT, RECORD, RowBuffer
-from groupreplay.wire.segments.record_batch import OFFSET_LIMIT, parse_records
+from groupreplay.wire.segments.record_batch import OFFSET_LIMIT
 from groupreplay.wire.segments.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key, names_of
+from groupreplay.wire.segments.row_origins import Origin, origin_of, value_in
 
 _INT64_MAX = (1 << 63) - 1
 
-MISSING_MAX = 64
-"""How many holes of a log are remembered with their place: what a forgotten segment leaves is wide,
-what compaction leaves is narrow.
-"""
 
-
-_Origin = tuple[int, int, int, int, int, int, str, bool]
-"""What rows of one batch share: base time, time scale (0 where the records' own times count for
-nothing: LogAppendTime), leader epoch, base offset, last hole, producer id, encoding, is raw (values
-are still the bytes that follow the key in the record). A bare tuple: one is made per batch.
-"""
-
-_Pending = tuple[_Origin, int, int, bytes | None]
+_Pending = tuple[Origin, int, int, bytes | None]
 """The latest commit of a key: origin, offset, time after the origin's base, value (raw: with its
 length and what follows).
 """
@@ -56,7 +45,7 @@ length and what follows).
 _KEPT: tuple[()] = ()
 """In place of a pending commit: the latest of its key is a row already."""
 
-_OpenCommit = tuple[_Origin, int, int, bytes, bytes]
+_OpenCommit = tuple[Origin, int, int, bytes, bytes]
 """A commit inside a transaction: origin, offset, time after the origin's base, key, value."""
 
 
@@ -91,15 +80,8 @@ class CommitReducer:
         the others stand beside them.
         """
         names = (
-            "records",
-            "kept",
-            "control",
-            "aborted",
-            "open_commits",
-            "unusable",
-            "holes",
-            "last_hole",
-            "below",
+            *("records", "kept", "control", "aborted", "open_commits", "unusable", "holes"),
+            *("last_hole", "below"),
         )
         counts: dict[str, int] = {name: getattr(self, name) for name in names}
         counts["reduced"] = (
@@ -140,7 +122,7 @@ class CommitReducer:
         """
         data, pos = batch.data, batch.start
         assert isinstance(data, bytes)
-        origin = _origin(batch, self.last_hole, True)
+        origin = origin_of(batch, self.last_hole, True)
         pending, size, offset, zigzag_delta = self._pending, len(data), batch.base_offset, 0
         seen_before = pending.get
         try:
@@ -179,7 +161,7 @@ class CommitReducer:
                 key = data[pos:key_end]
                 if seen_before(key) is None or data[key_end] == 1:
                     self.next_offset = offset
-                    self._meet(origin, offset, ts_delta, key, _value_in(data[key_end:end]))
+                    self._meet(origin, offset, ts_delta, key, value_in(data[key_end:end]))
                 else:
                     pending[key] = (origin, offset, ts_delta, data[key_end:end])
                 pos = end
@@ -199,7 +181,7 @@ class CommitReducer:
     def _feed_parsed(self, batch: Batch) -> None:
         """Batches with holes, of transactions, of text, or that begin below the start."""
         records, fault = parse_records(batch)
-        origin = _origin(batch, self.last_hole, False)
+        origin = origin_of(batch, self.last_hole, False)
         base_ts_ms, is_plain, pending = (
             origin[0],
             not batch.attributes & (CONTROL | TRANSACTIONAL),
@@ -212,7 +194,7 @@ class CommitReducer:
                     self.below += 1
                     continue
                 self._pass_hole(min(offset, self._end_offset))
-                origin = _origin(batch, self.last_hole, False)
+                origin = origin_of(batch, self.last_hole, False)
             if offset >= self._end_offset:
                 break
             self.next_offset = offset + 1
@@ -229,7 +211,7 @@ class CommitReducer:
             self._add_fault(batch, fault)
         self._pass_hole(min(batch.last_offset + 1, self._end_offset))
 
-    def _take(self, origin: _Origin, record: LogRecord, transactional: bool) -> None:
+    def _take(self, origin: Origin, record: LogRecord, transactional: bool) -> None:
         """Any record but a control record. transactional: its batch was of a transaction."""
         key, value = record.key or b"", record.value
         base_ts_ms, _, _, _, _, producer_id, encoding, _ = origin
@@ -245,7 +227,7 @@ class CommitReducer:
 
     def _meet(
         self,
-        origin: _Origin,
+        origin: Origin,
         offset: int,
         ts_delta: int,
         key: bytes,
@@ -288,20 +270,20 @@ class CommitReducer:
         self,
         group: str,
         key: bytes,
-        origin: _Origin,
+        origin: Origin,
         offset: int,
         ts_delta: int,
         tail: bytes | None,
     ) -> None:
         is_raw = origin[7]
-        value = _value_in(tail) if is_raw and tail is not None else tail
+        value = value_in(tail) if is_raw and tail is not None else tail
         if isinstance(value, Malformed):
             self._add_unusable(origin, offset, key)
             return
         self._add_row(RECORD, origin, offset, ts_delta, group, key, value)
         self.kept += 1
 
-    def _end_transaction(self, origin: _Origin, marker: LogRecord) -> None:
+    def _end_transaction(self, origin: Origin, marker: LogRecord) -> None:
         """A control record. key: int16 version, int16 type, 0 ABORT, 1 COMMIT; other types end
         nothing.
         """
@@ -371,7 +353,7 @@ class CommitReducer:
     def _add_row(
         self,
         kind: str,
-        origin: _Origin,
+        origin: Origin,
         offset: int,
         ts_delta: int,
         group: str,
@@ -402,7 +384,7 @@ class CommitReducer:
         )
         self._buffer.size += len(key) + len(value or b"") + 64
 
-    def _add_unusable(self, origin: _Origin, offset: int, key: bytes) -> None:
+    def _add_unusable(self, origin: Origin, offset: int, key: bytes) -> None:
         self.unusable += 1
         self._buffer.add_damage(
             Damage("", -1, 0, "value does not fit into its record", offset, key), origin[4]
@@ -413,53 +395,3 @@ class CommitReducer:
         self._buffer.add_damage(
             Damage(batch.path, batch.position, 0, fault, batch.base_offset, raw), self.last_hole
         )
-
-
-def widest(holes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The widest holes, [first, end) each, in order; what follows one another is one."""
-    joined: list[tuple[int, int]] = []
-    for first, end in sorted(holes):
-        if joined and joined[-1][1] >= first:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-        else:
-            joined.append((first, end))
-    return sorted(sorted(joined, key=lambda hole: hole[0] - hole[1])[:MISSING_MAX])
-
-
-def _origin(batch: Batch, last_hole: int, is_raw: bool) -> _Origin:
-    (
-        _,
-        _,
-        leader_epoch,
-        _,
-        attributes,
-        base_ts_ms,
-        max_ts_ms,
-        producer_id,
-        _,
-        _,
-        _,
-        encoding,
-        _,
-        _,
-    ) = batch
-    if attributes & APPEND_TIME:
-        return max_ts_ms, 0, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw
-    return base_ts_ms, 1, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw
-
-
-def _value_in(tail: bytes) -> bytes | Malformed | None:
-    """The value in the bytes that follow a record's key (headers follow it); None: a tombstone."""
-    try:
-        length, pos = tail[0], 1
-        if length > 0x7F:
-            length, pos = read_varlong(tail, 0)
-        else:
-            length = length >> 1 ^ -(length & 1)
-    except (IndexError, Malformed):
-        return Malformed("no value")
-    if length < 0:
-        return None
-    if pos + length > len(tail):
-        return Malformed("value is cut")
-    return tail[pos : pos + length]

@@ -1,6 +1,6 @@
 """Chains of membership events -> waves, event by event, for what they would have cost otherwise.
 
-Cut as `workers.waves` cuts them, so that rows of both begin with the same event.
+Cut as `workers.waves.waves` cuts them, so that rows of both begin with the same event.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, MIXED, STREAMS_CLASSIC
-from groupreplay.workers.waves import Chain, first_events, rejoins
+from groupreplay.workers.waves.waves import Chain, first_events, rejoins
 
 
 @dataclass(slots=True, kw_only=True)

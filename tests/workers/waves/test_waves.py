@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groupreplay.replay.decision_facts import Churn
-from groupreplay.workers.waves import Wave, WaveLimits, first_events, kip_345, waves_of
+from groupreplay.workers.waves.waves import Wave, WaveLimits, first_events, kip_345, waves_of
 from tests.support.recordings import group
 from tests.support.replaying import replayed
 

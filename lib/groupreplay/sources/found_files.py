@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from pyarrow import fs
 
-from groupreplay.config.model import Source
+from groupreplay.config.sources import Source
 from groupreplay.errors import SourceUnreadable
 from groupreplay.workers.files import identity, is_local, local_path, reason, remote
 

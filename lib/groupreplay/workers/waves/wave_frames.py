@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.workers.task import worker_task
-from groupreplay.workers.wave_events import WaveEvents, events_of
-from groupreplay.workers.waves import Chain, Wave, WaveLimits, waves_of
+from groupreplay.workers.waves.wave_events import WaveEvents, events_of
+from groupreplay.workers.waves.waves import Chain, Wave, WaveLimits, waves_of
 
 Cut = Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 """What `mapInArrow` takes."""

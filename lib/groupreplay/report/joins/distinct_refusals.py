@@ -9,7 +9,7 @@ from groupreplay.evidence.evidence_facts import Refusal
 from groupreplay.evidence.refusal_runs import ERRORS
 
 
-def refusal_runs(evidence: DataFrame) -> DataFrame:
+def distinct_refusals(evidence: DataFrame) -> DataFrame:
     """Rows of `evidence` that are refusals, each told once: where the request log has a run of the
     same refusal, the broker's own lines of it are the same attempts again. An answer without a text
     gets that of the lines, where all of them say the same.

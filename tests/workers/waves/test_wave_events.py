@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groupreplay.replay.decision_facts import Churn
-from groupreplay.workers.wave_events import WaveEvents, events_of
+from groupreplay.workers.waves.wave_events import WaveEvents, events_of
 from tests.support.recordings import group
 from tests.support.replaying import replayed
 

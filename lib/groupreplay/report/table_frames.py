@@ -5,7 +5,6 @@ computed yet.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -20,16 +19,11 @@ from groupreplay.workers.packed import unpacking
 
 def unpacked(replayed: DataFrame, facts: StagedFacts) -> DataFrame:
     """Rows of table `replayed` -> `kind` and the columns of these facts, a row each; NULL where a
-    kind has no such field. Spark asks for a column that nobody reads too.
+    kind has no such field. Spark also asks for columns that no query reads.
     """
     schema = UnionSchema(facts.kinds, facts.columns)
     packed = replayed.where(sf.col("kind").isin(*[kind.KIND for kind in facts.kinds]))
     return packed.select("kind", "frame").mapInArrow(unpacking(schema), schema.ddl)
-
-
-def only(*kinds: type[Any]) -> StagedFacts:
-    """All columns of these kinds."""
-    return StagedFacts(kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +47,7 @@ class NightRows:
         return with_owners(frame, context.owners) if spec.is_owned else frame
 
     def group_ids(self, evidence_tonight: DataFrame | None) -> DataFrame:
-        """Of all groups that a table of this night's facts can have a row of, with repetitions.
+        """Ids of all groups that a table of this night's facts can have a row of, with repetitions.
 
         evidence_tonight: of the context.
         """
@@ -69,7 +63,7 @@ class NightRows:
         facts = spec.staged(with_evidence=context.evidence_tonight is not None)
         raw, lines = self.raw, self.lines
         if spec.is_of_tables:
-            # It is not hidden once more, so it gets nothing that is in clear.
+            # Its rows are not hidden a second time, so it gets no names of clients.
             context = replace(context, evidence=None, evidence_tonight=None)
             raw, lines = raw.limit(0), None
         return TableInputs(

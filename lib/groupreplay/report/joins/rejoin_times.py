@@ -23,8 +23,8 @@ PLACE: Final = ("source", "input", "position")
 
 
 def rejoin_ms() -> Column:
-    """Of a row of `Rejoin`: from when it was told to when its JoinGroup came: its last batch, its
-    callback, its way. NULL where it was not told, or did not join.
+    """How long a member took to rejoin, of a row of `Rejoin`: its last batch, its callback, the way
+    of its JoinGroup. NULL where it was not told to, or did not join.
     """
     return duration_ms("told_at", "joined_at")
 
@@ -50,7 +50,7 @@ def with_joins(rebalances: DataFrame, context: ReportContext) -> DataFrame:
 
     rebalances: rows of `Rebalance`, so there are lines.
     """
-    assert context.evidence is not None, "rebalances are told of by lines"
+    assert context.evidence is not None, "rebalances come from lines"
     came = sf.struct((-sf.col("joined_at")).alias("_before"), "member_id", "joined_at")
     joins = (
         context.evidence.where(
@@ -149,7 +149,7 @@ def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext)
 
 
 def _stop_ms() -> Column:
-    """Of one generation."""
+    """How long one generation stopped its members."""
     written_at = sf.col("_stop.stop_times_at")
     near = sf.filter(
         "_told", lambda at: at.between(written_at - REBALANCE_MS, written_at + SLACK_MS)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from groupreplay.config.model import Source
+from groupreplay.config.sources import Source
 from groupreplay.errors import SourceUnreadable
-from groupreplay.sources.files import find_files
+from groupreplay.sources.found_files import find_files
 from groupreplay.workers.files import open_file, read_start
 
 

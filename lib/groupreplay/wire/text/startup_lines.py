@@ -36,7 +36,7 @@ _VERSION_LOGGER: Final = "AppInfoParser"
 
 
 def setting_of(line: str, at_ms: int) -> LogEvent | None:
-    """Of a line below BEGIN, which was written at at_ms; None for a setting that nobody asks."""
+    """Setting in a line below BEGIN, written at at_ms; None for one that nobody asks for."""
     found = _LINE.fullmatch(line)
     if found is None or found[1] not in SETTINGS:
         return None
@@ -44,7 +44,7 @@ def setting_of(line: str, at_ms: int) -> LogEvent | None:
 
 
 def version_of(message: str, logger: str, at_ms: int) -> LogEvent | None:
-    """Of a whole line. logger: "" where the layout does not tell."""
+    """Version in a whole line. logger: "" where the layout does not tell."""
     if not message.startswith("Kafka version: ") or not logger.endswith(_VERSION_LOGGER):
         return None
     found = _VERSION.fullmatch(message.strip())

@@ -18,8 +18,8 @@ STOP = "STOP"
 
 @dataclass(slots=True)
 class Transition:
-    """What a partition did not get read by anybody for. Ms, and ms since the epoch; None: not
-    known, or not yet.
+    """A stretch in which nobody read a partition. Durations in ms, times in ms since the epoch;
+    None: not known, or not yet.
 
     kind: why it stopped:
         ASKED, it was asked back (K8 state 1); AWAY, its holder had left for a while (epoch -2);

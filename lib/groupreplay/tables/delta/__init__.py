@@ -1,0 +1,1 @@
+"""What is Delta's own: the log of a table, asked and written, and what its errors mean."""

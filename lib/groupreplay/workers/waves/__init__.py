@@ -1,0 +1,1 @@
+"""Chains of membership events to the waves that belong together, in Python workers."""
