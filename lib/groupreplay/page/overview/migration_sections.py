@@ -77,8 +77,8 @@ def _pace(fleet: Fleet) -> Safe:
             ),
             (
                 "Went back",
-                f"{w.some(back, 'group')} rolled back",
-                "classic again after an upgrade",
+                f"{w.some(fleet.went_back, 'group')} this night",
+                f"{w.some(back, 'group')} {'is' if back == 1 else 'are'} rolled back now",
             ),
             (
                 "Left out",
