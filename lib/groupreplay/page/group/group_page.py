@@ -184,6 +184,10 @@ def _timeline_section(life: GroupLife, drawn: Timeline) -> Safe:
     return section("timeline", title, lead, _key(life), tools, *drawn.drawn, live_line(), *notes)
 
 
+Swatch = tuple[bool, str, Sequence[Safe]]
+"""Whether the page has such marks, what they mean, and one of them."""
+
+
 def _cut_marks(drawn: Timeline) -> str:
     cut = ", ".join(f"{w.n(shown)} of {w.n(of)} {kind}" for kind, (shown, of) in drawn.cut.items())
     return f"Drawn are those that tell most: {cut}." if cut else ""
@@ -221,27 +225,11 @@ _GONE = (
 
 def _key(life: GroupLife) -> Safe:
     """What marks mean: those that are on this page."""
-    states = {each.state for each in life.spans}
-    protocols = {each.member_protocol for each in life.spans}
-    away = any(each.member_epoch == -2 for each in life.spans)
     holes = any(each.outcome == "UNOBSERVED" for each in life.epochs)
     absences = {absence_looks(each) for each in life.absences if is_static(each)}
     unseen = has_unseen(life)
-    swatches: Sequence[tuple[bool, str, Sequence[Safe]]] = (
-        ("consumer" in protocols, "speaks consumer", [_swatch(5, 8, "sp stable p-consumer")]),
-        ("streams" in protocols, "speaks streams", [_swatch(5, 8, "sp stable p-streams")]),
-        ("classic" in protocols, "speaks classic", [_swatch(5, 8, "sp stable p-classic")]),
-        (
-            any(each.startswith("UNREVOKED") for each in states),
-            "asked to let go",
-            [_swatch(1, 16, "sp asked p-consumer")],
-        ),
-        (
-            any(each.startswith("UNRELEASED") for each in states),
-            "waits for what others hold",
-            [_swatch(1, 16, "sp waits p-consumer")],
-        ),
-        (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
+    swatches: Sequence[Swatch] = (
+        *_of_members(life),
         *[(looks in absences, words, [_swatch(7, 3, looks)]) for looks, words in _GONE],
         (
             bool(life.stuck),
@@ -260,6 +248,7 @@ def _key(life: GroupLife) -> Safe:
             "bounced back",
             [_arrow("hand bad", "arrow-bad")],
         ),
+        *_of_tasks(life),
         (
             bool(life.epochs),
             "epoch, until all were stable",
@@ -289,6 +278,38 @@ def _key(life: GroupLife) -> Safe:
         if is_there
     ]
     return el("p", *keys, cls="key tlkey")
+
+
+def _of_members(life: GroupLife) -> Sequence[Swatch]:
+    states = {each.state for each in life.spans}
+    protocols = {each.member_protocol for each in life.spans}
+    away = any(each.member_epoch == -2 for each in life.spans)
+    return (
+        ("consumer" in protocols, "speaks consumer", [_swatch(5, 8, "sp stable p-consumer")]),
+        ("streams" in protocols, "speaks streams", [_swatch(5, 8, "sp stable p-streams")]),
+        ("classic" in protocols, "speaks classic", [_swatch(5, 8, "sp stable p-classic")]),
+        (
+            any(each.startswith("UNREVOKED") for each in states),
+            "asked to let go",
+            [_swatch(1, 16, "sp asked p-consumer")],
+        ),
+        (
+            any(each.startswith("UNRELEASED") for each in states),
+            "waits for what others hold",
+            [_swatch(1, 16, "sp waits p-consumer")],
+        ),
+        (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
+    )
+
+
+def _of_tasks(life: GroupLife) -> Sequence[Swatch]:
+    roles = {each.role for each in life.tasks}
+    return (
+        (bool(life.processes), "process was there", [_swatch(8, 2, "process")]),
+        ("ACTIVE" in roles, "runs a task", [_swatch(4, 11, "hold p-consumer active")]),
+        ("STANDBY" in roles, "keeps a replica", [_swatch(7, 4, "hold p-consumer standby")]),
+        ("WARMUP" in roles, "learns a task", [_swatch(7, 4, "hold p-consumer warmup")]),
+    )
 
 
 def _swatch(y: int, height: int, cls: str, width: int = 28) -> Safe:

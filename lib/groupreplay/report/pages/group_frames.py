@@ -200,10 +200,10 @@ def _frame(
     if rows.get(query.table, most + 1) <= most:
         return rows_as(chosen, query.cls, "group_id", **query.made)
     timed = (f"({query.end}) IS NOT NULL AS _is_over", f"unix_millis({query.begin}) AS _begin_ms")
-    return _most_telling(rows_as(chosen, query.cls, "group_id", *timed, **query.made), most)
+    return most_telling(rows_as(chosen, query.cls, "group_id", *timed, **query.made), most)
 
 
-def _most_telling(rows: DataFrame, most: int) -> DataFrame:
+def most_telling(rows: DataFrame, most: int) -> DataFrame:
     """Of each group: what lasts still, the longest first, and then the newest. Columns that a page
     shows decide between rows that began together, so that the same ones are left out each time.
 
