@@ -9,14 +9,16 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from groupreplay.config.model import Config, PageConfig
 from groupreplay.config.sources import RequestLogSource, ServerLogSource, Source
-from groupreplay.errors import ConfigError
+from groupreplay.errors import ConfigError, NotReady
+from groupreplay.night.publishing import publish
 from groupreplay.night.run import NightResult, build_reports, run_night
 from groupreplay.night.show_group import show_group
 from groupreplay.page.drawing.document import slug
+from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
 from tests.page.parsed import Parsed
 
@@ -50,9 +52,16 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
             ),
         ),
     )
-    run_night(spark, config, NIGHT)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(publish, "register_names", _refuses)
+        with pytest.raises(NotReady, match="no such catalog"):
+            run_night(spark, config, NIGHT)
     copy_log(RECORDING, logs)
     return config, run_night(spark, config, NEXT)
+
+
+def _refuses(*_: object) -> None:
+    raise NotReady("there is no such catalog", "name another")
 
 
 def pages(config: Config) -> dict[str, str]:
@@ -64,6 +73,7 @@ def pages(config: Config) -> dict[str, str]:
 
 
 def test_numbers_are_those_of_the_tables(spark: SparkSession, nights: Nights) -> None:
+    """The pages of the first night are there, though a catalog refused its names."""
     config, result = nights
     found = pages(config)
     assert {"index.html", f"{NIGHT}/index.html", f"{NEXT}/index.html"} <= set(found)
@@ -111,6 +121,15 @@ def test_applications_of_kafka_streams_are_those_of_the_summary(nights: Nights) 
     assert f"Learn a task{learners} member" in text
 
 
+def test_who_holds_is_named_by_client(nights: Nights) -> None:
+    """Member ids are random; clients of this recording are called after their groups."""
+    page = pages(nights[0])[f"{NEXT}/index.html"]
+    section = page.split('<section id="stuck">')[1].split("</section>")[0]
+    ids = re.findall(r'<bdi class="id">([^<]*)</bdi>', section)
+    assert ids
+    assert not [each for each in ids if re.fullmatch(r"[A-Za-z0-9_-]{22}", each)]
+
+
 def test_a_rerun_changes_no_byte(spark: SparkSession, nights: Nights) -> None:
     before = pages(nights[0])
     build_reports(spark, nights[0], NEXT)
@@ -119,7 +138,21 @@ def test_a_rerun_changes_no_byte(spark: SparkSession, nights: Nights) -> None:
 
 def test_any_group_is_shown_over_several_nights(spark: SparkSession, nights: Nights) -> None:
     config = nights[0]
-    address = show_group(spark, config, "classic-forever", 5)
+    of_night = pages(config)
+    read: list[tuple[str, int | None]] = []
+    with pytest.MonkeyPatch.context() as patched:
+        whole = Warehouse.read
+
+        def noted(warehouse: Warehouse, name: str, version: int | None = None) -> DataFrame:
+            read.append((name, version))
+            return whole(warehouse, name, version)
+
+        patched.setattr(Warehouse, "read", noted)
+        address = show_group(spark, config, "classic-forever", 5)
+    assert {name for name, version in read if version is None} == {"runs"}
+    own = slug("c", "classic-forever")
+    assert address.endswith(f"/{NEXT}/asked/{own}-2.html")
+    assert {name: page for name, page in pages(config).items() if name in of_night} == of_night
     shown = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
     assert "classic-forever" in Parsed(shown).text
     assert "The nights" in Parsed(shown).text

@@ -21,9 +21,11 @@ import pytest
 from pyspark.errors import PySparkException
 
 import build_reports
+import export_tables
 import land_logs
 import replay_groups
 import run_nightly
+import show_group
 from groupreplay.cli import job_session
 from groupreplay.errors import (
     ConfigError,
@@ -149,6 +151,38 @@ def test_the_steps_are_jobs_that_end_alike(
                 {"take_over": True} | ({"dry_run": False} if job is land_logs else {}),
             )
         ]
+
+
+def test_the_page_of_a_group_is_asked_for_as_the_command_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str
+) -> None:
+    def show(_: Any, config: Any, group_id: str, nights: int) -> str:
+        return f"file://{config.warehouse}/{group_id}-{nights}.html"
+
+    monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(show_group, "_load", lambda: show)
+    assert show_group.main(["--config", config, "--group", "g", "--nights", "7"]) == 0
+    assert capsys.readouterr().out == "The page of the group is file:///w/g-7.html\n"
+    with pytest.raises(SystemExit):
+        show_group.main(["--config", config, "--group", "g", "--nights", "91"])
+
+
+def test_a_table_is_exported_as_the_command_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config: str
+) -> None:
+    """Rows are chosen and written elsewhere: `tests/end_to_end/test_sql.py`."""
+    night = SimpleNamespace(logical_date=date(2026, 1, 2), read=lambda name: f"rows of {name}")
+    asked: list[Any] = []
+    monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(export_tables, "_load", lambda: SimpleNamespace(newest=lambda *_: night))
+    monkeypatch.setattr(export_tables, "chosen", lambda *which: which)
+    monkeypatch.setattr(export_tables, "export", lambda *how: asked.append(how) or 1_234)
+    command = ["--config", config, "--format", "csv", "--table", "members", "--to", "/m.csv"]
+    assert export_tables.main([*command, "--where", "true"]) == 0
+    assert asked == [(("rows of members", "members", "true"), "csv", "/m.csv")]
+    assert capsys.readouterr().out == (
+        "Done: 1,234 rows of members, as night 2026-01-02 of cluster c left it, are in /m.csv.\n"
+    )
 
 
 @pytest.mark.parametrize(

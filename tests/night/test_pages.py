@@ -89,6 +89,7 @@ def test_pages_of_groups_come_first_and_the_newest_last() -> None:
         f"{folder}/g/cd.html",
         f"{folder}/index.html",
         "_report/prod-eu/index.html",
+        f"{folder}.written",
     ]
     assert files.deleted == [f"/w/{folder}/g/gone.html", f"/w/{folder}.unfinished"], "in this order"
 
@@ -162,8 +163,9 @@ def test_a_note_that_cannot_be_left_is_a_warning(caplog: pytest.LogCaptureFixtur
         (("2026-11-21", "index.html"), []),
         (("2026-11-21", "2026-11-21.unfinished", "index.html"), [21]),
         (("2026-11-20.unfinished", "2026-11-21", "index.html"), [20]),
-        (("2026-11-20", "index.html"), [21]),
-        (("2026-11-20", "2026-11-21"), [21]),
+        (("2026-11-20", "2026-11-21.written", "index.html"), [21]),
+        (("2026-11-21", "2026-11-21.written"), [21]),
+        (("2026-11-20", "2026-11-20.written", "index.html"), []),
         (("2026-11-25.unfinished", "2026-11-21", "index.html"), []),
         (("notes.unfinished", "2026-11-21", "index.html"), []),
     ],
@@ -172,7 +174,9 @@ def test_a_note_that_cannot_be_left_is_a_warning(caplog: pytest.LogCaptureFixtur
 def test_pages_that_are_not_all_there_are_written(
     monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], mended: list[int]
 ) -> None:
-    """What is not done has no pages yet, and its own run writes them."""
+    """What is not done has no pages yet, and its own run writes them. A newest night without pages
+    that never had any was run while they were off, or could not be drawn.
+    """
     asked: list[tuple[int, int, Any]] = []
 
     def drawn(night: Night, as_of_ms: int, *of: Any) -> Pages:
@@ -198,6 +202,9 @@ def test_what_cannot_be_drawn_is_tried_once_more_and_left() -> None:
     mend_pages(nights)
     assert files.written == []
     assert files.deleted == ["/w/_report/prod-eu/2026-11-21.unfinished"]
+    files.names = ("2026-11-20", "2026-11-20.written", "index.html")
+    mend_pages(nights)
+    assert len(files.deleted) == 1, "not by every job"
 
 
 def test_nothing_is_mended_where_pages_are_off() -> None:

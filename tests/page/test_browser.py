@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,11 @@ from urllib.parse import quote
 
 import pytest
 
-from groupreplay.page.drawing.document import slug
+from groupreplay.page.drawing.document import CSS, slug
 from groupreplay.page.drawing.markup import seen
 from groupreplay.page.group.group_page import group_page
 from groupreplay.page.overview.overview import overview
-from tests.support.page_rows import AS_OF_MS, HOSTILE, made_fleet, made_life
+from tests.support.page_rows import AS_OF_MS, HOSTILE, made_fleet, made_life, streams_life
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -110,6 +110,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (*fleet.has_pages, "payments.settlement"):
         path = folder / "g" / f"{slug('prod-eu', name)}.html"
         path.write_text(group_page(made_life(name)), encoding="utf-8")
+    streams = folder / "g" / f"{slug('prod-eu', 'streams')}.html"
+    streams.write_text(group_page(streams_life()), encoding="utf-8")
     return folder
 
 
@@ -123,10 +125,15 @@ def group(folder: Path) -> str:
     return (folder / "g" / f"{slug('prod-eu', 'payments.settlement')}.html").as_uri()
 
 
+@pytest.fixture(scope="module")
+def streams(folder: Path) -> str:
+    return (folder / "g" / f"{slug('prod-eu', 'streams')}.html").as_uri()
+
+
 def test_it_asks_for_the_file_alone_and_says_nothing(
-    open_page: Open, index: str, group: str
+    open_page: Open, index: str, group: str, streams: str
 ) -> None:
-    for url in (index, group):
+    for url in (index, group, streams):
         opened = open_page()
         page = opened.ready(url)
         assert opened.requests == [url]
@@ -231,9 +238,9 @@ def test_all_of_it_is_there_without_scripts(open_page: Open, index: str, group: 
 
 @pytest.mark.parametrize("width", [390, 760, 1280])
 def test_nothing_scrolls_sideways_but_the_timeline(
-    open_page: Open, index: str, group: str, width: int
+    open_page: Open, index: str, group: str, streams: str, width: int
 ) -> None:
-    for url in (index, group):
+    for url in (index, group, streams):
         page = open_page(viewport={"width": width, "height": 844}).ready(url)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         cut = "t => t.checkVisibility() && t.scrollWidth > t.clientWidth"
@@ -242,11 +249,14 @@ def test_nothing_scrolls_sideways_but_the_timeline(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_it(open_page: Open, index: str, group: str, scheme: str) -> None:
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_everybody_can_read_it(
+    open_page: Open, index: str, group: str, streams: str, scheme: str, width: int
+) -> None:
     rules = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
-    for url in (index, group):
-        page = open_page(color_scheme=scheme, bypass_csp=True).ready(url)
+    for url in (index, group, streams):
+        viewport = {"width": width, "height": 900}
+        page = open_page(color_scheme=scheme, bypass_csp=True, viewport=viewport).ready(url)
         page.evaluate(AXE.read_text(encoding="utf-8"))
         found = page.evaluate("rules => axe.run(document, {runOnly: rules})", rules)
         violations = [
@@ -262,6 +272,44 @@ def test_it_prints_on_a_few_sheets(open_page: Open, index: str, group: str) -> N
         page = open_page().ready(url)
         sheets = page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n")
         assert 2 <= sheets <= 16
+
+
+def test_a_zoomed_timeline_prints_whole(open_page: Open, group: str) -> None:
+    page = open_page().ready(group)
+    page.click("#zi")
+    page.emulate_media(media="print")
+    boxes = "[...document.querySelectorAll('.scroll')]"
+    for drawn, room in page.evaluate(
+        f"{boxes}.map(box => [box.firstElementChild.offsetWidth, box.clientWidth])"
+    ):
+        assert drawn == pytest.approx(room, abs=2)
+
+
+def test_a_finder_that_is_cut_says_of_how_many(open_page: Open, tmp_path: Path) -> None:
+    path = tmp_path / "index.html"
+    path.write_text(overview(replace(made_fleet(60), groups_total=61_204)), encoding="utf-8")
+    page = open_page().ready(path.as_uri())
+    assert page.inner_text("#count") == "60 of 61,204 groups: those in trouble first"
+    page.fill("#q", "service-12")
+    wait_until(page, "location.hash.includes('q=service-12')")
+    assert page.inner_text("#count").endswith(" of the 60 that are listed here")
+    page = open_page().ready(f"{path.as_uri()}#group=nobody")
+    assert "not among the 60 of 61,204 groups that are listed here" in page.inner_text("#all")
+
+
+def test_without_its_stylesheet_the_tables_are_there_and_no_drawing(
+    open_page: Open, folder: Path, tmp_path: Path
+) -> None:
+    """As a server that forbids it shows the page."""
+    for name in ("index.html", f"g/{slug('prod-eu', 'payments.settlement')}.html"):
+        page = (folder / name).read_text(encoding="utf-8")
+        bare = tmp_path / Path(name).name
+        bare.write_text(page.replace(f"<style>{CSS}</style>", ""), encoding="utf-8")
+        shown = open_page().ready(bare.as_uri())
+        assert shown.evaluate("document.styleSheets.length") == 0
+        seen_of = "[...document.querySelectorAll('{}')].filter(one => one.checkVisibility()).length"
+        assert shown.evaluate(seen_of.format("tbody tr")) > 40
+        assert shown.evaluate(seen_of.format("svg")) == 0
 
 
 BUDGETS = [

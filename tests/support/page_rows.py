@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from groupreplay.page.model import life as model
+from groupreplay.page.model import life_of_tasks
 from groupreplay.page.model.fleet import Fleet
 from groupreplay.page.model.life import GroupLife
 from groupreplay.page.model.read import read_fleet
@@ -80,7 +81,11 @@ def fleet_rows(groups: int, nights: int = 30, seed: int = 7) -> dict[str, list[d
     return {
         "groups": lines,
         "phases": [
-            {"phase": phase, "groups": sum(line["phase"] == phase for line in lines)}
+            {
+                "phase": phase,
+                "groups": sum(line["phase"] == phase for line in lines),
+                "went_back": 2 if phase == "MIGRATED" else 0,
+            }
             for phase in _PHASES
         ],
         **_history(days, groups, chance),
@@ -320,7 +325,7 @@ def made_life(
         ),
         **_decided(group_id, start),
         verdict=model.Verdict(verdict="WARN", cohort=group_id, rules=(("R9", "CHECK", group_id),)),
-        cut=frozenset({"spans"}),
+        cut={"spans": 7},
     )
 
 
@@ -491,4 +496,119 @@ def _epoch(place: int, of: int, start: int) -> model.Epoch:
         partitions_moved=3,
         converge_ms=3_000 if outcome == "CONVERGED" else None,
         outcome=outcome,
+    )
+
+
+def capped_life() -> GroupLife:
+    """A group that moved all night: as many rows of each list as a page is given."""
+    chance = random.Random(5)
+    life = made_life(members=60)
+    start = AS_OF_MS - 20 * 3_600_000
+
+    def times(many: int) -> list[int]:
+        return sorted(chance.randrange(start, AS_OF_MS - 60_000) for _ in range(many))
+
+    states = ("STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS")
+    return replace(
+        life,
+        members=tuple(
+            _member(f"m-{k}", f"client-{k % 60}", "consumer", at, at + 900_000, "FENCED")
+            for k, at in enumerate(times(500))
+        ),
+        spans=tuple(
+            _span(f"m-{k % 500}", "consumer", states[k % 3], at, at + 20_000, seen=k % 9 > 0)
+            for k, at in enumerate(times(3_000))
+        ),
+        held=tuple(
+            _held(f"m-{chance.randrange(500)}", k % 60, at, at + 90_000)
+            for k, at in enumerate(times(3_000))
+        ),
+        epochs=tuple(replace(_epoch(k % 20, 20, at), epoch=k) for k, at in enumerate(times(500))),
+        hand_overs=tuple(
+            _hand_over(f"m-{k % 500}", f"m-{(k + 7) % 500}", k % 60, at, chance)
+            for k, at in enumerate(times(1_000))
+        ),
+        stuck=tuple(_stuck(f"m-{k}", f"m-{k + 1}", at) for k, at in enumerate(times(200))),
+        conversions=tuple(
+            model.Conversion(life=LIFE, converted_at_ms=at, direction="UPGRADE", mode="ONLINE")
+            for at in times(100)
+        ),
+        rebalances=tuple(replace(life.rebalances[0], started_at_ms=at) for at in times(300)),
+        refusals=tuple(replace(life.refusals[0], first_at_ms=at) for at in times(200)),
+        waves=tuple(
+            replace(life.waves[0], started_at_ms=at, ended_at_ms=at + 5_000) for at in times(200)
+        ),
+        what_if=tuple(replace(life.what_if[0], started_at_ms=at) for at in times(300)),
+        failovers=tuple(replace(life.failovers[0], last_at_ms=at) for at in times(100)),
+        absences=tuple(
+            replace(life.absences[1], member_id=f"m-{k}", left_at_ms=at)
+            for k, at in enumerate(times(300))
+        ),
+        cut={"spans": 40_000, "held": 1, "epochs": 2, "hand_overs": 9, "stuck": 3},
+    )
+
+
+def streams_life() -> GroupLife:
+    """Two processes with two threads each; a task goes over cold and bounces back."""
+    life = made_life(members=2, epochs=4)
+    begin = AS_OF_MS - 10 * 60_000
+    processes = tuple(
+        life_of_tasks.Process(
+            life=LIFE,
+            process_id=f"{place}" * 8,
+            threads=2,
+            restarts=0,
+            hosts=("/10.0.0.1",),
+            joined_at_ms=begin,
+            end_reason="OPEN",
+        )
+        for place in (1, 2)
+    )
+    members = tuple(
+        model.Member(
+            life=LIFE,
+            member_id=f"p{place}-{thread}",
+            client_id=f"app-StreamThread-{thread}-consumer",
+            member_protocol="streams",
+            process_id=f"{place}" * 8,
+            joined_at_ms=begin,
+            end_reason="OPEN",
+        )
+        for place in (1, 2)
+        for thread in (1, 2)
+    )
+    move = life_of_tasks.TaskMove(
+        life=LIFE,
+        task_id="0_1",
+        from_process_id="1" * 8,
+        to_process_id="2" * 8,
+        kind="COLD",
+        cause="REBALANCED",
+        outcome="TRANSFERRED",
+        released_at_ms=begin + 60_000,
+        granted_at_ms=begin + 61_000,
+    )
+    span = life_of_tasks.TaskSpan(
+        life=LIFE,
+        member_id="p2-1",
+        process_id="2" * 8,
+        partition=1,
+        task_id="0_1",
+        role="ACTIVE",
+        assigned_at_ms=begin + 61_000,
+        end_reason="OPEN",
+    )
+    return replace(
+        life,
+        members=members,
+        spans=(),
+        held=(),
+        hand_overs=(),
+        stuck=(),
+        processes=processes,
+        tasks=(span, replace(span, role="WARMUP", process_id="1" * 8, member_id="p1-1")),
+        task_moves=(
+            move,
+            replace(move, kind="WARMED", outcome="RETURNED", granted_at_ms=begin + 90_000),
+        ),
     )

@@ -25,13 +25,24 @@ class Folder:
         return sorted(path.name for path in Path(folder).iterdir()) if Path(folder).exists() else []
 
     def delete(self, path: str) -> None:
-        Path(path).rmdir()
+        place = Path(path)
+        if place.is_dir():
+            place.rmdir()
+        else:
+            place.unlink(missing_ok=True)
+
+    def replace_text(self, name: str, text: str) -> None:
+        place = Path(self.root) / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
 
 
 def test_paths_are_those_that_the_documentation_names() -> None:
     night = date(2026, 11, 21)
     assert files.night_folder("prod-eu", night) == "_report/prod-eu/2026-11-21"
     assert files.group_page("c", night, "0a") == "_report/c/2026-11-21/g/0a.html"
+    assert files.asked_page("c", night, "0a", 1) == "_report/c/2026-11-21/asked/0a.html"
+    assert files.asked_page("c", night, "0a", 7) == "_report/c/2026-11-21/asked/0a-7.html"
 
 
 @pytest.mark.parametrize("cluster", [".", ".."])
@@ -44,6 +55,7 @@ def test_the_newest_nights_stay(tmp_path: Path) -> None:
     names = ["2026-11-19", "2026-11-20", "2026-11-21", "mine", "20261118"]
     for name in names:
         (tmp_path / "_report" / "c" / name).mkdir(parents=True)
+    (tmp_path / "_report" / "c" / "2026-11-19.written").touch()
     warehouse = cast(Warehouse, Folder(tmp_path))
     assert files.delete_old_nights(warehouse, "c", 2) == ["2026-11-19"]
     assert {path.name for path in (tmp_path / "_report" / "c").iterdir()} == {*names[1:]}
@@ -58,3 +70,33 @@ def test_an_address_can_be_opened() -> None:
 
     assert at("/data") == "file:///data/_report/c/index.html"
     assert at("s3a://b/w") == "s3a://b/w/_report/c/index.html"
+
+
+def test_a_page_that_is_asked_for_outlasts_a_rerun(tmp_path: Path) -> None:
+    night = date(2026, 11, 21)
+    warehouse = cast(Warehouse, Folder(tmp_path))
+    for name in (
+        files.group_page("c", night, "0a"),
+        files.group_page("c", night, "0b"),
+        files.asked_page("c", night, "0b", 1),
+        files.asked_page("c", night, "0b", 7),
+    ):
+        warehouse.replace_text(name, "")
+    files.delete_other_groups(warehouse, "c", night, ["0a"])
+    below = tmp_path / files.night_folder("c", night)
+    kept = {str(path.relative_to(below)) for path in below.rglob("*.html")}
+    assert kept == {"g/0a.html", "asked/0b.html", "asked/0b-7.html"}
+
+
+def test_what_is_missing_is_what_was_there_or_was_begun(tmp_path: Path) -> None:
+    first, second = date(2026, 11, 20), date(2026, 11, 21)
+    warehouse = cast(Warehouse, Folder(tmp_path))
+    assert files.missing(warehouse, "c", second) == []
+    files.begin(warehouse, "c", first)
+    assert files.missing(warehouse, "c", second) == [first]
+    files.end(warehouse, "c", first)
+    assert files.missing(warehouse, "c", second) == [], "the newest never had any"
+    assert files.missing(warehouse, "c", first) == [first], "somebody removed them"
+    files.begin(warehouse, "c", second)
+    files.give_up(warehouse, "c", second)
+    assert files.missing(warehouse, "c", second) == []

@@ -10,8 +10,9 @@ import json
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, Row
@@ -24,19 +25,18 @@ from groupreplay.night.engine.held_rows import held
 from groupreplay.night.plans.night import Night
 from groupreplay.page.drawing.document import slug
 from groupreplay.page.group.group_page import group_page
-from groupreplay.page.model.fleet import Fleet
 from groupreplay.page.model.life import GroupLife
 from groupreplay.page.model.read import groups_in_trouble, read_fleet, read_group
 from groupreplay.page.overview.overview import overview
 from groupreplay.report.pages.asked import PageNights
 from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
-from groupreplay.report.pages.group_frames import GROUP_TABLES, QUERIES, group_frame
+from groupreplay.report.pages.group_frames import GROUP_TABLES, group_frame
 from groupreplay.tables import page_files as files
 
 _log = logging.getLogger(__name__)
 
 ROWS_AT_MOST: Final = 60_000
-"""Most rows of one table on the driver, for the pages of all groups together."""
+"""Most rows of one table, for the pages of all groups together."""
 
 ONE_TASK_ROWS: Final = 50_000
 """A table of so few rows is read by one task, and then nothing is shuffled: a small night's page
@@ -106,7 +106,8 @@ def begin_pages(night: Night, as_of_ms: int) -> None:
 
 def mend_pages(nights: Iterable[Night]) -> None:
     """Writes the pages that a run which died after it was DONE left to write, and those of the
-    newest night where somebody removed them. They show the tables as their nights left them.
+    newest night where it had some and somebody removed them. They show the tables as their nights
+    left them.
 
     nights: of the cluster, all that landed.
     """
@@ -133,7 +134,7 @@ def _mend(night: Night) -> None:
         return
     try:
         # It failed twice, and a warning says why. Later nights do not try again.
-        files.end(night.warehouse, night.config.cluster, night.logical_date)
+        files.give_up(night.warehouse, night.config.cluster, night.logical_date)
     except Exception as error:  # noqa: BLE001  # as in `drawn_pages`
         _warn(night, error)
 
@@ -249,9 +250,9 @@ def _of_tables(
         if counts.get(name) == 0
         and (is_first or name not in HISTORY_TABLES or night.warehouse.version(name) <= 0)
     }
-    rows = _by_kind(_few_tasks(fleet_frame(tonight, nights, of, empty, config.groups), counts))
+    frame = fleet_frame(tonight, nights, of, empty, config.groups)
     fleet = read_fleet(
-        rows[""],
+        _by_kind(_one_task(frame, counts).collect()),
         cluster=night.config.cluster,
         logical_date=night.logical_date,
         as_of_ms=as_of_ms,
@@ -259,12 +260,13 @@ def _of_tables(
         version=groupreplay.__version__,
     )
     chosen = groups_in_trouble(fleet, config.group_pages)
-    lives = lives_of(night.config.cluster, of, tonight, chosen, counts) if chosen else {}
-    fleet = _linked(fleet, lives)
+    lives = lives_of(night.config.cluster, of, tonight, chosen, counts)
+    groups = {slug(life.cluster, life.group_id): group_page(life) for life in lives}
+    fleet = replace(fleet, has_pages=frozenset(chosen))
     return Pages(
         newest=overview(replace(fleet, prefix=f"{night.logical_date}/")),
         index=overview(fleet),
-        groups={slug(life.cluster, name): group_page(life) for name, life in lives.items()},
+        groups=groups,
     )
 
 
@@ -276,26 +278,17 @@ def _is_small(name: str, counts: Mapping[str, int]) -> bool:
     return counts.get(name, ONE_TASK_ROWS + 1) <= ONE_TASK_ROWS
 
 
-def _few_tasks(frame: DataFrame, counts: Mapping[str, int]) -> list[Row]:
+def _one_task(frame: DataFrame, counts: Mapping[str, int]) -> DataFrame:
+    """Of a small night all rows together, in whatever order."""
     is_small = bool(counts) and max(counts.values()) <= ONE_TASK_ROWS
-    return (frame.coalesce(1) if is_small else frame).collect()
+    return frame.coalesce(1) if is_small else frame
 
 
-def _linked(fleet: Fleet, lives: Mapping[str, GroupLife]) -> Fleet:
-    members = {
-        (name, member.member_id): member.client_id
-        for name, life in lives.items()
-        for member in life.members
-    }
-    return replace(fleet, has_pages=frozenset(lives), members=members)
-
-
-def _by_kind(rows: Iterable[Row]) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """Group, or "" for the fleet -> kind -> rows."""
-    found: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+def _by_kind(rows: Iterable[Row]) -> dict[str, list[dict[str, Any]]]:
+    """Kind -> rows."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        group = row["group_id"] if len(row) == 3 else ""
-        found[group][row["kind"]].append(json.loads(row["row"]))
+        found[row["kind"]].append(json.loads(row["row"]))
     return found
 
 
@@ -310,28 +303,51 @@ def lives_of(
     counts: Mapping[str, int],
     *,
     all_nights: bool = False,
-) -> dict[str, GroupLife]:
-    """What the tables say of these groups.
+) -> Iterator[GroupLife]:
+    """What the tables say of each of these groups, one at a time: the rows of one alone are here.
 
     tables: rows of the nights that are shown. counts: rows of each.
     all_nights: shows all nights of `of`, not the last alone.
     """
+    if not group_ids:
+        return
     since_ms = of.before_ms if all_nights else of.since_ms
     share = max(LEAST_ROWS, ROWS_AT_MOST // len(group_ids))
     frame = group_frame(tables, of, group_ids, since_ms, counts, share)
-    found = _by_kind(_few_tasks(frame, counts))
-    most = {query.kind: min(query.most, share) for query in QUERIES}
-    return {
-        group_id: read_group(
-            found[group_id],
-            cluster=cluster,
-            logical_date=of.last,
-            first_night=of.first if all_nights and of.first != of.last else None,
-            group_id=group_id,
-            from_at_ms=since_ms,
-            as_of_ms=of.as_of_ms[of.last],
-            version=groupreplay.__version__,
-            most=most,
-        )
-        for group_id in group_ids
-    }
+    missing = set(group_ids)
+    for group_id, rows in _group_by_group(frame, counts):
+        missing.discard(group_id)
+        yield _life(cluster, of, group_id, rows, since_ms, all_nights=all_nights)
+    for group_id in sorted(missing):
+        yield _life(cluster, of, group_id, (), since_ms, all_nights=all_nights)
+
+
+def _group_by_group(
+    frame: DataFrame, counts: Mapping[str, int]
+) -> Iterator[tuple[str, Iterable[Row]]]:
+    """The rows of each group, which come while they are asked for."""
+    one = _one_task(frame, counts)
+    together = one if one is not frame else frame.repartition("group_id")
+    rows = together.sortWithinPartitions("group_id").toLocalIterator()
+    return groupby(rows, key=lambda row: row["group_id"])
+
+
+def _life(
+    cluster: str,
+    of: PageNights,
+    group_id: str,
+    rows: Iterable[Row],
+    since_ms: int | None,
+    *,
+    all_nights: bool,
+) -> GroupLife:
+    return read_group(
+        _by_kind(rows),
+        cluster=cluster,
+        logical_date=of.last,
+        first_night=of.first if all_nights and of.first != of.last else None,
+        group_id=group_id,
+        from_at_ms=since_ms,
+        as_of_ms=of.as_of_ms[of.last],
+        version=groupreplay.__version__,
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
@@ -23,23 +25,26 @@ def show_group(spark: SparkSession, config: Config, group_id: str, nights: int =
     """Writes the page of a group beside those of the newest night, and gives its address. Raises
     NotReady where no night is done, ConfigError where the tables have nothing of the group.
 
+    It shows the tables as that night left them, whatever a run that is at work has published since.
+
     nights: that it shows, back from the newest.
     """
     fit_to(spark, 0)
     warehouse = Warehouse(spark, config.warehouse, config.cluster)
     warehouse.check_all(["runs"])
-    of = _newest_nights(warehouse, nights)
-    is_one = nights == 1
+    of, versions = _newest_nights(warehouse, nights)
     tables = {
-        name: warehouse.read(name).where(
+        name: warehouse.read(name, versions[name]).where(
             (sf.col("cluster") == config.cluster)
             & sf.col("logical_date").between(sf.lit(of.first), sf.lit(of.last))
         )
         for name in GROUP_TABLES
+        if versions.get(name, 0) > 0
     }
-    counts = {name: 0 for name in GROUP_TABLES if warehouse.version(name) <= 0}
-    found = lives_of(config.cluster, of, tables, [group_id], counts, all_nights=not is_one)
-    life = found[group_id]
+    empty = {name: 0 for name in GROUP_TABLES if name not in tables}
+    is_one = nights == 1
+    lives = lives_of(config.cluster, of, tables, [group_id], empty, all_nights=not is_one)
+    life = next(lives)
     if not _is_known(life):
         which = "night" if is_one else f"{len(of.as_of_ms)} nights up to"
         raise ConfigError(
@@ -48,25 +53,28 @@ def show_group(spark: SparkSession, config: Config, group_id: str, nights: int =
             f"the tables of cluster {config.cluster} have nothing of a group {group_id!r} in"
             f" {which} {of.last}",
         )
-    name = files.group_page(config.cluster, of.last, slug(config.cluster, group_id))
+    own = slug(config.cluster, group_id)
+    name = files.asked_page(config.cluster, of.last, own, len(of.as_of_ms))
     warehouse.replace_text(name, group_page(life))
     return files.address(warehouse, name)
 
 
-def _newest_nights(warehouse: Warehouse, nights: int) -> PageNights:
+def _newest_nights(warehouse: Warehouse, nights: int) -> tuple[PageNights, Mapping[str, int]]:
+    """(the newest nights that are done, versions of the tables as the last of them left them)."""
     runs = warehouse.read("runs")
-    done = {
-        each.logical_date: each.landing.as_of_ms
+    done = [
+        each
         for each in past_nights(runs.where(runs["cluster"] == warehouse.cluster))
         if each.is_done and each.landing.as_of_ms >= 0
-    }
+    ]
     if not done:
         raise NotReady(
             f"no night of cluster {warehouse.cluster} is done yet", "run run_nightly first"
         )
-    known = sorted(done.items())
-    before = known[-nights - 1][1] if len(known) > nights else None
-    return PageNights(dict(known[-nights:]), before)
+    known = sorted(done, key=lambda each: each.logical_date)
+    before = known[-nights - 1].landing.as_of_ms if len(known) > nights else None
+    shown = {each.logical_date: each.landing.as_of_ms for each in known[-nights:]}
+    return PageNights(shown, before), known[-1].versions
 
 
 def _is_known(life: GroupLife) -> bool:

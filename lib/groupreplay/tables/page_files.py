@@ -1,9 +1,12 @@
 """`<warehouse>/_report/<cluster>/`: the pages of nights, as files beside the tables.
 
-    index.html                     the newest night
+    index.html                             the newest night
     <logical_date>/index.html
-    <logical_date>/g/<slug>.html   of single groups
-    <logical_date>.unfinished      while the pages of a night are on their way
+    <logical_date>/g/<slug>.html           of single groups, which the overview links to
+    <logical_date>/asked/<slug>.html       those that somebody asked for
+    <logical_date>/asked/<slug>-<n>.html   of n nights
+    <logical_date>.unfinished              while the pages of a night are on their way
+    <logical_date>.written                 once they were all there
 
 The folder begins with `_`, as `_sql` does, so that readers of tables pass it by. The name of a
 cluster is a path by configuration; ids of groups never are.
@@ -20,6 +23,7 @@ from groupreplay.tables.warehouse import Warehouse
 FOLDER: Final = "_report"
 INDEX: Final = "index.html"
 _UNFINISHED: Final = ".unfinished"
+_WRITTEN: Final = ".written"
 
 
 def cluster_folder(cluster: str) -> str:
@@ -37,27 +41,42 @@ def group_page(cluster: str, logical_date: date, slug: str) -> str:
     return f"{night_folder(cluster, logical_date)}/g/{slug}.html"
 
 
+def asked_page(cluster: str, logical_date: date, slug: str, nights: int) -> str:
+    """Of a group that somebody asked for, over so many nights. It stands apart from the pages of
+    the night, which replace each other when the night runs again.
+    """
+    name = slug if nights == 1 else f"{slug}-{nights}"
+    return f"{night_folder(cluster, logical_date)}/asked/{name}.html"
+
+
 def begin(warehouse: Warehouse, cluster: str, logical_date: date) -> None:
-    """Notes that the pages of a night are not all there yet, until `end`."""
-    warehouse.replace_text(_note(cluster, logical_date), "")
+    """Notes that the pages of a night are not all there yet, until `end` or `give_up`."""
+    warehouse.replace_text(_note(cluster, logical_date, _UNFINISHED), "")
 
 
 def end(warehouse: Warehouse, cluster: str, logical_date: date) -> None:
-    warehouse.log("runs").delete(f"{warehouse.root}/{_note(cluster, logical_date)}")
+    """Notes that they are all there."""
+    warehouse.replace_text(_note(cluster, logical_date, _WRITTEN), "")
+    give_up(warehouse, cluster, logical_date)
 
 
-def _note(cluster: str, logical_date: date) -> str:
-    return night_folder(cluster, logical_date) + _UNFINISHED
+def give_up(warehouse: Warehouse, cluster: str, logical_date: date) -> None:
+    note = _note(cluster, logical_date, _UNFINISHED)
+    warehouse.log("runs").delete(f"{warehouse.root}/{note}")
+
+
+def _note(cluster: str, logical_date: date, what: str) -> str:
+    return night_folder(cluster, logical_date) + what
 
 
 def missing(warehouse: Warehouse, cluster: str, newest: date) -> list[date]:
-    """Nights whose pages were begun and not ended, and the newest where its pages are gone while
-    others are there; in order.
+    """Nights whose pages were begun and not ended, and the newest where its pages were all there
+    and are gone; in order.
     """
     names = set(warehouse.log("runs").names_in(f"{warehouse.root}/{cluster_folder(cluster)}"))
     begun = {name.removesuffix(_UNFINISHED) for name in names if name.endswith(_UNFINISHED)}
     found = {date.fromisoformat(name) for name in begun if _is_date(name)}
-    if names and not names >= {INDEX, str(newest)}:
+    if f"{newest}{_WRITTEN}" in names and not names >= {INDEX, str(newest)}:
         found.add(newest)
     return sorted(found)
 
@@ -88,6 +107,7 @@ def delete_old_nights(warehouse: Warehouse, cluster: str, kept: int) -> list[str
     old = nights[: max(0, len(nights) - kept)]
     for name in old:
         log.delete(f"{folder}/{name}")
+        log.delete(f"{folder}/{name}{_WRITTEN}")
     return old
 
 

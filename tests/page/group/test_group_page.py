@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 
 import pytest
 
+from groupreplay.page import overview as overview_package
 from groupreplay.page.drawing.document import slug
 from groupreplay.page.drawing.markup import seen
 from groupreplay.page.group.decision_tables import gone_for
 from groupreplay.page.group.group_page import group_page
+from groupreplay.page.model import fleet, life_of_tasks, streams_apps
 from groupreplay.page.model import life as model
-from groupreplay.page.model import life_of_tasks
 from groupreplay.page.model.life import GroupLife
 from tests.page.parsed import Parsed
-from tests.support.page_rows import AS_OF_MS, HOSTILE, LIFE, NIGHT, made_life
+from tests.support.page_rows import (
+    AS_OF_MS,
+    HOSTILE,
+    NIGHT,
+    capped_life,
+    made_life,
+    streams_life,
+)
 
 
 def titles(page: str) -> str:
@@ -40,7 +49,7 @@ def test_all_that_happened_is_a_mark() -> None:
         "had no owner for 9.0\u00a0s",
         "nothing happened for",
         "readiness: ready, with warnings (WARN), watched not known for how long",
-        "the coordinator moved to broker 2 between",
+        "the coordinator moved to broker 2 (leader epoch 3 to 4) between",
         "while the group was letting go (REVOKING); within a minute 2 epochs began",
         "payments.settlement, static, was gone since",
         "for 20.0\u00a0s: absorbed (ABSORBED), its session is 45.0\u00a0s",
@@ -128,7 +137,82 @@ def test_a_group_of_many_members_is_cut_and_says_so() -> None:
     text = Parsed(page).text
     assert "80 more lanes" in text
     assert "60 of 300 are on this page" in text.replace("\u00a0", " ") or "60 of 298" in text
-    assert "Only the newest rows are here of: spans." in text
+    assert "7 of what members were doing. The tables of the night have them." in text
+
+
+def test_a_group_that_moved_all_night_is_within_budget_and_says_what_is_cut() -> None:
+    page = group_page(capped_life())
+    assert len(page.encode()) < 600_000
+    assert len(Parsed(page).tags) < 10_000
+    text = " ".join(Parsed(page).text.replace("\u00a0", " ").split())
+    for words in (
+        "20 more lanes",
+        "Drawn are those that tell most: ",
+        "240 of 2,400 holders of partitions",
+        "100 of 500 epochs",
+        "40 of 200 waves",
+        "40,000 of what members were doing",
+        "≥ 500 began, ≥ ",
+        "of ≥ 1,000 partitions, slowest ≥ ",
+        "30 of 200 are on this page",
+    ):
+        assert words in text, words
+
+
+def test_what_was_not_seen_looks_frayed() -> None:
+    life = made_life()
+    span, held = life.spans[1], life.held[0]
+    page = group_page(replace(life, spans=(span,), held=()))
+    assert "fray" not in page.split("</style>")[1].replace("h-fray", "").replace("hatch-fray", "")
+    hidden = replace(span, start_observed=False, end_observed=False)
+    page = group_page(replace(life, spans=(hidden,), held=()))
+    assert page.count('class="fray"') == 2 + 1, "both ends, and the key"
+    assert "its start was not seen; its end was not seen" in titles(page)
+    lost = (
+        replace(held, start_observed=False, end_reason="UNOBSERVED"),
+        replace(held, member_id="new-1", assigned_at_ms=held.assigned_at_ms + 60_000),
+    )
+    page = group_page(replace(life, spans=(), held=lost))
+    assert page.count('class="fray"') == 2 + 1
+    assert "at the latest, its end was not seen" in titles(page)
+    streams = streams_life()
+    task = replace(streams.tasks[0], start_observed=False, released_at_ms=None, end_reason="LOST")
+    process = replace(streams.processes[0], start_observed=False, end_reason="UNOBSERVED")
+    page = group_page(replace(streams, tasks=(task,), processes=(process, streams.processes[1])))
+    assert page.count('class="fray"') == 4 + 1
+    assert "with 2 threads from 21 Nov" in titles(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [((0, 900), "the group was deleted and begins"), ((1, 3), "is read from another log")],
+)
+def test_another_log_is_not_another_life(name: tuple[int, int], said: str) -> None:
+    life = made_life()
+    later = replace(life.epochs[5], life=name)
+    page = group_page(replace(life, epochs=(*life.epochs[:5], later)))
+    assert said in titles(page)
+    assert (", 2 lives" in Parsed(page).text) == (name[0] == 0)
+    assert (", 2 logs" in Parsed(page).text) == (name[0] == 1)
+
+
+def test_all_that_is_asked_is_shown() -> None:
+    """Each column that a page asks the tables for is used by what draws it."""
+    folder = Path(overview_package.__file__).parents[1]
+    drawn = "".join(
+        path.read_text(encoding="utf-8")
+        for path in folder.rglob("*.py")
+        if path.parent.name != "model" or path.name == "read.py"
+    )
+    unused = {
+        f"{cls.__name__}.{field.name}"
+        for module in (fleet, model, life_of_tasks, streams_apps)
+        for cls in vars(module).values()
+        if isinstance(cls, type) and is_dataclass(cls) and cls.__module__ == module.__name__
+        for field in fields(cls)
+        if not re.search(rf"[.\"]{field.name}\b", drawn)
+    }
+    assert unused == set()
 
 
 def test_a_group_that_is_gone_has_a_page() -> None:
@@ -146,7 +230,7 @@ def test_a_group_that_is_gone_has_a_page() -> None:
 
 
 def test_processes_of_kafka_streams_have_lanes_and_tasks_rows() -> None:
-    page = group_page(_streams_life())
+    page = group_page(streams_life())
     said = titles(page)
     assert "task 0_1 from app to app, cold: it had nothing of the task" in said
     assert "bounced back" in said
@@ -154,71 +238,3 @@ def test_processes_of_kafka_streams_have_lanes_and_tasks_rows() -> None:
     assert "app learns task 0_1" in said
     assert page.count('class="lane"') == 2
     assert {"hand cold", "hand bad"} <= set(re.findall(r'class="(hand [a-z]+)"', page))
-
-
-def _streams_life() -> GroupLife:
-    life = made_life(members=2, epochs=4)
-    begin = AS_OF_MS - 10 * 60_000
-    processes = tuple(
-        life_of_tasks.Process(
-            life=LIFE,
-            process_id=f"{place}" * 8,
-            threads=2,
-            restarts=0,
-            hosts=("/10.0.0.1",),
-            joined_at_ms=begin,
-            end_reason="OPEN",
-        )
-        for place in (1, 2)
-    )
-    members = tuple(
-        model.Member(
-            life=LIFE,
-            member_id=f"p{place}-{thread}",
-            client_id=f"app-StreamThread-{thread}-consumer",
-            member_protocol="streams",
-            process_id=f"{place}" * 8,
-            joined_at_ms=begin,
-            end_reason="OPEN",
-        )
-        for place in (1, 2)
-        for thread in (1, 2)
-    )
-    move = life_of_tasks.TaskMove(
-        life=LIFE,
-        task_id="0_1",
-        from_member_id="p1-1",
-        from_process_id="1" * 8,
-        to_member_id="p2-1",
-        to_process_id="2" * 8,
-        kind="COLD",
-        cause="REBALANCED",
-        outcome="TRANSFERRED",
-        released_at_ms=begin + 60_000,
-        granted_at_ms=begin + 61_000,
-    )
-    span = life_of_tasks.TaskSpan(
-        life=LIFE,
-        member_id="p2-1",
-        process_id="2" * 8,
-        subtopology="0",
-        partition=1,
-        task_id="0_1",
-        role="ACTIVE",
-        assigned_at_ms=begin + 61_000,
-        end_reason="OPEN",
-    )
-    return replace(
-        life,
-        members=members,
-        spans=(),
-        held=(),
-        hand_overs=(),
-        stuck=(),
-        processes=processes,
-        tasks=(span, replace(span, role="WARMUP", process_id="1" * 8, member_id="p1-1")),
-        task_moves=(
-            move,
-            replace(move, kind="WARMED", outcome="RETURNED", granted_at_ms=begin + 90_000),
-        ),
-    )

@@ -161,6 +161,47 @@ def test_numbers_of_the_headline_are_those_of_the_night() -> None:
     assert f"{last.mixed:,} are half-way" in headline
 
 
+def test_numbers_are_of_all_though_lists_are_cut() -> None:
+    fleet = made_fleet(60)
+    reasons = (
+        replace(fleet.reasons[0], open=4_321),
+        replace(fleet.reasons[0], reason="MIGRATION_STALLED", open=12),
+    )
+    text = " ".join(Parsed(overview(replace(fleet, reasons=reasons))).text.split())
+    assert "4,321 stuck now, the longest for " in text
+    assert "; 12 half-way for too long" in text
+    assert "Open episodes, the longest first (4,321)" in text
+    assert " of 4,321 are on this page." in text
+    assert "Went back2 groups this night" in text
+
+
+def test_a_finder_that_is_cut_says_of_how_many() -> None:
+    fleet = made_fleet(60)
+    page = overview(replace(fleet, groups_total=61_204))
+    text = " ".join(Parsed(page).text.split())
+    assert "60 of 61,204 groups: those in trouble first" in text
+    assert "attention of 61,204 groups. With scripts allowed, this page finds 60." in text
+    assert "attention of 60 groups. With scripts allowed, this page finds all of them." in " ".join(
+        Parsed(overview(fleet)).text.split()
+    )
+
+
+def test_who_holds_is_named_by_client() -> None:
+    fleet = made_fleet(60)
+    episode = replace(fleet.stuck[0], blocked_by=("id-1", "id-2"))
+    members = {(episode.group_id, "id-1"): "payments-7", (episode.group_id, "id-2"): None}
+    text = Parsed(overview(replace(fleet, stuck=(episode,), members=members))).text
+    assert "payments-7" in text
+    assert "id-1" not in text
+
+
+def test_a_request_that_is_open_took_longer_than_is_known() -> None:
+    fleet = made_fleet(60)
+    slow = replace(fleet.slow[0], revoke_ms=61_000, outcome="OPEN", is_censored=True)
+    text = Parsed(overview(replace(fleet, slow=(slow,)))).text
+    assert "≥ 61.0\u00a0s" in text
+
+
 @pytest.mark.parametrize(
     ("groups", "most_bytes"),
     [(500, 400_000), (5_000, 450_000), pytest.param(50_000, 1_000_000, marks=pytest.mark.long)],

@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.page.model.read import read_fleet
+from groupreplay.page.model.read import LEFT_OUT, read_fleet
 from groupreplay.page.model.streams_apps import Streams
 from groupreplay.report.pages.asked import PageNights
 from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
-from groupreplay.report.pages.group_frames import GROUP_TABLES, group_frame
+from groupreplay.report.pages.group_frames import GROUP_TABLES, group_frame, most_telling
 from groupreplay.tables.schemas import table_schema
 
 NIGHTS = [date(2026, 11, day) for day in (19, 20, 21)]
@@ -66,3 +66,23 @@ def test_a_time_is_of_the_first_night_that_reaches_it(spark: SparkSession) -> No
         *[False] * 3,
         *[True] * 2,
     ]
+
+
+def test_what_lasts_stays_and_the_same_rows_are_left_out(spark: SparkSession) -> None:
+    rows = [
+        *[("g", True, 100 + place // 2, f"over-{place}") for place in range(6)],
+        ("g", False, 1, "longest"),
+        ("g", False, 90, "later"),
+        ("h", True, 5, "alone"),
+    ]
+    schema = "group_id STRING, _is_over BOOLEAN, _begin_ms BIGINT, member_id STRING"
+    for given in (rows, rows[::-1]):
+        kept = most_telling(spark.createDataFrame(given, schema).repartition(2), 4).collect()
+        found = {row["member_id"]: row[LEFT_OUT] for row in kept}
+        assert found == {
+            "longest": 4,
+            "later": None,
+            "over-4": None,
+            "over-5": None,
+            "alone": None,
+        }

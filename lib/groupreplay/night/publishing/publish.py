@@ -99,12 +99,18 @@ def _publish(
         pages = thread.submit(drawn_pages, night, results.landed.as_of_ms, kept, counts)
         run.advance(DONE, results, **_columns(published), counts=counts)
         # Where nights after this one run again too, the statements are those of the last.
-        if all(each.logical_date <= night.logical_date for each in night.nights):
+        is_newest = all(each.logical_date <= night.logical_date for each in night.nights)
+        if is_newest:
             texts = statements(night.config.waves, night.config.brokers)
             write_sql(night.warehouse, night.logical_date, published.versions, texts)
-            register_names(night.config, night.warehouse, night.logical_date, published.versions)
-    # Only a night that is DONE has a page.
-    page = write_pages(night, pages.result())
+        try:
+            if is_newest:
+                register_names(
+                    night.config, night.warehouse, night.logical_date, published.versions
+                )
+        finally:
+            # Only a night that is DONE has a page, and a catalog that refuses costs it none.
+            page = write_pages(night, pages.result())
     return replace(summary.result(), page=page) if summary else None
 
 

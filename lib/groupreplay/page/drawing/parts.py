@@ -9,13 +9,10 @@ from urllib.parse import quote
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.document import slug
 from groupreplay.page.drawing.markup import Safe, el, join, name, text
-from groupreplay.page.model.fleet import Fleet
+from groupreplay.page.model.fleet import Fleet, SlowRequest
 
 FEW: Final = 10
 """Rows of a table that are shown at once; a button shows the rest. All without scripts."""
-
-MOST_ROWS: Final = 60
-"""Rows of a table on the page of a group."""
 
 
 def section(id_: str, title: str, lead: object, *body: object) -> Safe:
@@ -131,6 +128,12 @@ def facts(rows: Sequence[tuple[str, object, object]], cls: str = "facts") -> Saf
 def moment(ms: int | None) -> object:
     """A time as a link into the timeline of its page."""
     return w.NONE if ms is None else el("a", w.at(ms), href=f"#t={ms}")
+
+
+def let_go_after(each: SlowRequest) -> str:
+    """At least, where the request is still open."""
+    let_go = w.lasted(each.revoke_ms)
+    return f"≥ {let_go}" if each.is_censored and each.revoke_ms is not None else let_go
 
 
 def client(client_id: str | None, client_host: str | None) -> Safe:

@@ -172,11 +172,22 @@
         hits = keyed.map(function (each) { return each.i; });
       } else if (sort.up) hits.reverse();
       body.textContent = ""; shown = 0; show(50);
-      count.textContent = hits.length === total ? grouped(total) + (total === 1 ? " group" : " groups") : grouped(hits.length) + " of " + grouped(total) + " groups";
+      count.textContent = counted(hits.length);
       if (!hits.length) {
-        var line = make("tr"), cell = make("td", "nil", exact !== undefined ? "This group is not in this night: it was deleted, left out, or never there." : "No group matches.");
+        var line = make("tr"), cell = make("td", "nil", exact !== undefined ? missing() : "No group matches.");
         cell.colSpan = 6; line.appendChild(cell); body.appendChild(line);
       }
+    }
+    /* data.total: groups of the night, of which the page may list a part. */
+    function counted(found) {
+      var part = data.total > total ? " of the " + grouped(total) + " that are listed here" : " of " + grouped(total) + " groups";
+      if (found !== total) return grouped(found) + part;
+      if (data.total > total) return grouped(total) + " of " + grouped(data.total) + " groups: those in trouble first";
+      return grouped(total) + (total === 1 ? " group" : " groups");
+    }
+    function missing() {
+      if (data.total > total) return "This group is not among the " + grouped(total) + " of " + grouped(data.total) + " groups that are listed here. It may be one of the others.";
+      return "This group is not in this night: it was deleted, left out, or never there.";
     }
     function keep() {
       var params = new URLSearchParams(), letters = chosen().join("");

@@ -8,7 +8,8 @@ from collections import defaultdict
 
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, name
-from groupreplay.page.drawing.parts import MOST_ROWS, moment, section, table, td, th
+from groupreplay.page.drawing.parts import moment, section, table, td, th
+from groupreplay.page.group.table_rows import most_rows
 from groupreplay.page.model.life import Absence, Failover, GroupLife, PricedWave, Refusal
 from groupreplay.page.timeline.lanes import Lanes
 
@@ -66,7 +67,7 @@ def _refusals_table(life: GroupLife) -> Safe:
     return table(
         f"Requests that were refused ({w.n(len(life.refusals))})",
         [th("First at"), th("Client", "g"), th("Why"), th("Request", "p1"), th("Times", "r")],
-        [_refusal_row(each) for each in life.refusals[:MOST_ROWS]],
+        [_refusal_row(each) for each in life.refusals[: most_rows(life)]],
         "",
         len(life.refusals),
     )
@@ -108,9 +109,10 @@ def _waves_table(life: GroupLife) -> Safe:
                     each.stopped_ms or 0,
                 ),
             )
-            for each in life.waves[:MOST_ROWS]
+            for each in life.waves[: most_rows(life)]
         ],
         "",
+        len(life.waves),
     )
 
 
@@ -145,9 +147,10 @@ def _days_table(life: GroupLife) -> Safe:
                 td(w.n(each.moved), "r p2", each.moved),
                 td(w.lasted(each.unobserved_ms), "r p2", each.unobserved_ms),
             )
-            for each in life.days
+            for each in life.days[-most_rows(life) :]
         ],
         "",
+        len(life.days),
     )
 
 
@@ -184,7 +187,7 @@ def _what_if_table(life: GroupLife) -> Safe:
             th("Difference", "r"),
             th("By times of", "p2"),
         ],
-        [_what_if_row(each) for each in ordered[:MOST_ROWS]],
+        [_what_if_row(each) for each in ordered[: most_rows(life)]],
         "",
         len(ordered),
     )
@@ -250,7 +253,7 @@ def _absences_table(life: GroupLife, lanes: Lanes) -> Safe:
             th("Moved", "r p1"),
             th("Nobody read for", "r"),
         ],
-        [_absence_row(each, lanes) for each in life.absences[:MOST_ROWS]],
+        [_absence_row(each, lanes) for each in life.absences[: most_rows(life)]],
         "",
         len(life.absences),
     )
@@ -304,7 +307,7 @@ def _failovers_table(life: GroupLife) -> Safe:
             th("Removed", "r p1"),
             th("Moved", "r"),
         ],
-        [_failover_row(each) for each in life.failovers[:MOST_ROWS]],
+        [_failover_row(each) for each in life.failovers[: most_rows(life)]],
         "",
         len(life.failovers),
     )

@@ -24,8 +24,8 @@ from groupreplay.page.group.group_tables import (
     tasks_section,
 )
 from groupreplay.page.model.life import GroupLife
-from groupreplay.page.timeline.epoch_marks import number_of_lives, shown_epochs
-from groupreplay.page.timeline.lane_marks import absence_looks, is_static
+from groupreplay.page.timeline.epoch_marks import said_lives, shown_epochs
+from groupreplay.page.timeline.lane_marks import absence_looks, has_unseen, is_static
 from groupreplay.page.timeline.timeline import Timeline, timeline
 
 
@@ -99,27 +99,38 @@ def _sentence(life: GroupLife) -> Safe:
 def _facts(life: GroupLife) -> Safe:
     epochs = shown_epochs(life)
     never = sum(each.outcome == "SUPERSEDED" for each in epochs)
-    newest = str(life.epochs[-1].epoch) if life.epochs else w.NONE
-    lives = number_of_lives(life)
-    more = f", {lives} lives" if lives > 1 else ""
+    newest = life.state.group_epoch if life.state else None
+    if newest is None and life.epochs:
+        newest = life.epochs[-1].epoch
     now = sum(each.is_open for each in life.stuck)
     state = life.state
     if life.task_moves or life.tasks:
         cold = sum(each.kind == "COLD" for each in life.task_moves)
-        moves = ("Tasks that moved", w.n(len(life.task_moves)), f"{w.n(cold)} of them cold")
+        least = _least(life, "task_moves")
+        moves = (
+            "Tasks that moved",
+            least + w.n(len(life.task_moves)),
+            f"{least}{w.n(cold)} of them cold",
+        )
     else:
         requests = requests_of(life)
         slowest = max((each.revoke_ms or 0 for each in life.hand_overs), default=None)
+        least = _least(life, "hand_overs")
         moves = (
             "Hand-overs",
-            w.n(len(requests)),
-            f"of {w.some(len(life.hand_overs), 'partition')}, slowest {w.lasted(slowest)}",
+            least + w.n(len(requests)),
+            f"of {least}{w.some(len(life.hand_overs), 'partition')}, slowest"
+            f" {least if slowest is not None else ''}{w.lasted(slowest)}",
         )
+    least = _least(life, "epochs")
+    began = f"{least}{w.n(len(epochs))} began, {least}{w.n(never)} never settled"
+    stuck = _least(life, "stuck")
+    ended = len(life.stuck) - now
     return facts(
         (
-            ("Epoch", newest, f"{w.n(len(epochs))} began, {w.n(never)} never settled{more}"),
+            ("Epoch", w.NONE if newest is None else w.n(newest), began + said_lives(life)),
             moves,
-            ("Stuck", f"{w.n(now)} now", f"{w.n(len(life.stuck) - now)} ended"),
+            ("Stuck", f"{w.n(now)} now", f"{stuck}{w.n(ended)} ended"),
             (
                 "Team",
                 (state.team if state else None) or w.NONE,
@@ -128,6 +139,11 @@ def _facts(life: GroupLife) -> Safe:
         ),
         cls="facts row",
     )
+
+
+def _least(life: GroupLife, kind: str) -> str:
+    """Stands before a count of rows of which not all are here."""
+    return "≥ " if kind in life.cut else ""
 
 
 # ---------------------------------------------------------------- the timeline
@@ -160,14 +176,45 @@ def _timeline_section(life: GroupLife, drawn: Timeline) -> Safe:
             " tables only."
             if drawn.lanes.left_out
             else "",
-            f"Only the newest rows are here of: {', '.join(sorted(life.cut)).replace('_', ' ')}."
-            if life.cut
-            else "",
+            _cut_marks(drawn),
+            _cut_rows(life),
         )
         if note
     ]
     return section("timeline", title, lead, _key(life), tools, *drawn.drawn, live_line(), *notes)
 
+
+Swatch = tuple[bool, str, Sequence[Safe]]
+"""Whether the page has such marks, what they mean, and one of them."""
+
+
+def _cut_marks(drawn: Timeline) -> str:
+    cut = ", ".join(f"{w.n(shown)} of {w.n(of)} {kind}" for kind, (shown, of) in drawn.cut.items())
+    return f"Drawn are those that tell most: {cut}." if cut else ""
+
+
+def _cut_rows(life: GroupLife) -> str:
+    cut = ", ".join(
+        f"{w.n(rows)} of {_LISTS.get(kind, kind.replace('_', ' '))}"
+        for kind, rows in sorted(life.cut.items())
+    )
+    return (
+        "Not on this page at all, neither drawn nor counted, are rows that ended before the others:"
+        f" {cut}. The tables of the night have them."
+        if cut
+        else ""
+    )
+
+
+_LISTS = {
+    "spans": "what members were doing",
+    "held": "who held partitions",
+    "tasks": "who held tasks",
+    "stuck": "stuck episodes",
+    "days": "costs of days",
+    "what_if": "prices of waves",
+}
+"""What rows of a list are, where its name does not say."""
 
 _GONE = (
     ("absent", "gone, absorbed"),
@@ -178,27 +225,11 @@ _GONE = (
 
 def _key(life: GroupLife) -> Safe:
     """What marks mean: those that are on this page."""
-    states = {each.state for each in life.spans}
-    protocols = {each.member_protocol for each in life.spans}
-    away = any(each.member_epoch == -2 for each in life.spans)
     holes = any(each.outcome == "UNOBSERVED" for each in life.epochs)
     absences = {absence_looks(each) for each in life.absences if is_static(each)}
-    unseen = any(not each.start_observed for each in life.spans)
-    swatches: Sequence[tuple[bool, str, Sequence[Safe]]] = (
-        ("consumer" in protocols, "speaks consumer", [_swatch(5, 8, "sp stable p-consumer")]),
-        ("streams" in protocols, "speaks streams", [_swatch(5, 8, "sp stable p-streams")]),
-        ("classic" in protocols, "speaks classic", [_swatch(5, 8, "sp stable p-classic")]),
-        (
-            any(each.startswith("UNREVOKED") for each in states),
-            "asked to let go",
-            [_swatch(1, 16, "sp asked p-consumer")],
-        ),
-        (
-            any(each.startswith("UNRELEASED") for each in states),
-            "waits for what others hold",
-            [_swatch(1, 16, "sp waits p-consumer")],
-        ),
-        (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
+    unseen = has_unseen(life)
+    swatches: Sequence[Swatch] = (
+        *_of_members(life),
         *[(looks in absences, words, [_swatch(7, 3, looks)]) for looks, words in _GONE],
         (
             bool(life.stuck),
@@ -217,6 +248,7 @@ def _key(life: GroupLife) -> Safe:
             "bounced back",
             [_arrow("hand bad", "arrow-bad")],
         ),
+        *_of_tasks(life),
         (
             bool(life.epochs),
             "epoch, until all were stable",
@@ -236,8 +268,8 @@ def _key(life: GroupLife) -> Safe:
         (holes, "records are missing", [_swatch(0, 18, "hole")]),
         (
             unseen,
-            "start not seen",
-            [el("line", x1=0, x2=28, y1=9, y2=9, cls="unseen-end p-classic")],
+            "start or end not seen",
+            [_swatch(5, 8, "sp stable p-classic"), _swatch(5, 8, "fray", 12)],
         ),
     )
     keys = [
@@ -248,8 +280,40 @@ def _key(life: GroupLife) -> Safe:
     return el("p", *keys, cls="key tlkey")
 
 
-def _swatch(y: int, height: int, cls: str) -> Safe:
-    return el("rect", x=1, y=y, width=28, height=height, cls=cls)
+def _of_members(life: GroupLife) -> Sequence[Swatch]:
+    states = {each.state for each in life.spans}
+    protocols = {each.member_protocol for each in life.spans}
+    away = any(each.member_epoch == -2 for each in life.spans)
+    return (
+        ("consumer" in protocols, "speaks consumer", [_swatch(5, 8, "sp stable p-consumer")]),
+        ("streams" in protocols, "speaks streams", [_swatch(5, 8, "sp stable p-streams")]),
+        ("classic" in protocols, "speaks classic", [_swatch(5, 8, "sp stable p-classic")]),
+        (
+            any(each.startswith("UNREVOKED") for each in states),
+            "asked to let go",
+            [_swatch(1, 16, "sp asked p-consumer")],
+        ),
+        (
+            any(each.startswith("UNRELEASED") for each in states),
+            "waits for what others hold",
+            [_swatch(1, 16, "sp waits p-consumer")],
+        ),
+        (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
+    )
+
+
+def _of_tasks(life: GroupLife) -> Sequence[Swatch]:
+    roles = {each.role for each in life.tasks}
+    return (
+        (bool(life.processes), "process was there", [_swatch(8, 2, "process")]),
+        ("ACTIVE" in roles, "runs a task", [_swatch(4, 11, "hold p-consumer active")]),
+        ("STANDBY" in roles, "keeps a replica", [_swatch(7, 4, "hold p-consumer standby")]),
+        ("WARMUP" in roles, "learns a task", [_swatch(7, 4, "hold p-consumer warmup")]),
+    )
+
+
+def _swatch(y: int, height: int, cls: str, width: int = 28) -> Safe:
+    return el("rect", x=1, y=y, width=width, height=height, cls=cls)
 
 
 def _arrow(cls: str, head: str) -> Safe:

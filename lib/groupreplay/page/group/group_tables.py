@@ -1,4 +1,4 @@
-"""The facts of a group as tables, at most `MOST_ROWS` rows each."""
+"""The facts of a group as tables, as many rows of each as there is room for."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.charts import steps_key
 from groupreplay.page.drawing.markup import Safe, el, join, name
 from groupreplay.page.drawing.parts import (
-    MOST_ROWS,
     client,
     hidden,
+    let_go_after,
     moment,
     move_kind,
     section,
@@ -20,6 +20,7 @@ from groupreplay.page.drawing.parts import (
     td,
     th,
 )
+from groupreplay.page.group.table_rows import most_rows
 from groupreplay.page.model.fleet import SlowRequest
 from groupreplay.page.model.life import Epoch, GroupLife, HandOver, Member, Stuck
 from groupreplay.page.model.life_of_tasks import TaskMove
@@ -56,6 +57,7 @@ def requests_of(life: GroupLife) -> list[Request]:
                 revoke_ms=longest(found, "revoke_ms"),
                 unowned_ms=longest(found, "unowned_ms"),
                 resume_ms=longest(found, "resume_ms"),
+                is_censored=any(each.is_censored for each in found),
             ),
         )
         for found in together.values()
@@ -73,7 +75,7 @@ def requests_of(life: GroupLife) -> list[Request]:
 def hand_overs_section(life: GroupLife, lanes: Lanes) -> Safe:
     requests = requests_of(life)
     most = max((charts.steps_total(each.steps) for each in requests), default=1)
-    rows = [_request_row(each, most, lanes) for each in requests[:MOST_ROWS]]
+    rows = [_request_row(each, most, lanes) for each in requests[: most_rows(life)]]
     heads = [
         th("Asked at"),
         th("Client", "g"),
@@ -103,7 +105,6 @@ def _request_row(each: Request, most: int, lanes: Lanes) -> Safe:
     first, steps = each.first, each.steps
     bad = first.outcome in ("FENCED", "OPEN")
     taker = name(lanes.client(first.granted_to)) if first.granted_to else w.NONE
-    let_go = w.lasted(steps.revoke_ms)
     return el(
         "tr",
         td(moment(first.requested_at_ms), "", first.requested_at_ms),
@@ -111,7 +112,7 @@ def _request_row(each: Request, most: int, lanes: Lanes) -> Safe:
         td(taker, "g p1"),
         td(w.n(steps.partitions), "r", steps.partitions),
         td(charts.steps_bar(steps, most), "w300 p1"),
-        td(f"≥ {let_go}" if first.is_censored else let_go, "r", steps.revoke_ms or 0),
+        td(let_go_after(steps), "r", steps.revoke_ms or 0),
         td(w.lasted(steps.unowned_ms), "r p2", steps.unowned_ms or 0),
         td(el("span", w.word(w.OUTCOME, first.outcome), cls="t-stuck" if bad else None)),
     )
@@ -144,7 +145,7 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
         table(
             f"Tasks that moved, those without an owner longest first ({w.n(len(moves))})",
             heads,
-            [_move_row(each, lanes) for each in moves[:MOST_ROWS]],
+            [_move_row(each, lanes) for each in moves[: most_rows(life)]],
             "No task moved.",
             len(moves),
         ),
@@ -191,7 +192,7 @@ def stuck_section(life: GroupLife, lanes: Lanes) -> Safe:
         table(
             f"Episodes, open ones first ({w.n(len(life.stuck))})",
             heads,
-            [_stuck_row(each, lanes) for each in life.stuck[:MOST_ROWS]],
+            [_stuck_row(each, lanes) for each in life.stuck[: most_rows(life)]],
             "Nothing was stuck.",
             len(life.stuck),
         ),
@@ -239,7 +240,7 @@ def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
             heads,
             [
                 _epoch_row(each, causes.get((each.life, each.epoch), each.cause), lanes)
-                for each in shown[:MOST_ROWS]
+                for each in shown[: most_rows(life)]
             ],
             "The group kept its epoch.",
             len(shown),
@@ -295,7 +296,7 @@ def members_section(life: GroupLife) -> Safe:
         table(
             f"Lives of members ({w.n(len(ordered))})",
             heads,
-            [_member_row(each) for each in ordered[:MOST_ROWS]],
+            [_member_row(each) for each in ordered[: most_rows(life)]],
             "The group has no members.",
             len(ordered),
         ),

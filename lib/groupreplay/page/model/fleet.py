@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Final
 
 from groupreplay.page.model.streams_apps import Streams
 
@@ -59,8 +60,6 @@ class CostDay:
     day: str
     partitions_ms: int
     low_ms: int
-    high_ms: int
-    high_unknown: int
     moved: int
     returned: int
 
@@ -73,8 +72,6 @@ class CostGroup:
     team: str | None = None
     partitions_ms: int
     low_ms: int
-    high_ms: int
-    high_unknown: int
     moved: int
     returned: int
     handover_max_ms: int | None = None
@@ -124,6 +121,19 @@ class Episode:
     blocked_by: tuple[str, ...] = ()
 
 
+HELD_BY: Final = 3
+"""Members that an episode waits for, of which a page names no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """A member that an episode waits for."""
+
+    group_id: str
+    member_id: str
+    client_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReasonCount:
     """Episodes of one reason: open now, and ended since the night before."""
@@ -136,7 +146,7 @@ class ReasonCount:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRequest:
     """Partitions that one member was asked for at once and that ended alike; the longest of each
-    step.
+    step. is_censored: it was still asked at the end, so that it took longer than is known.
     """
 
     group_id: str
@@ -150,6 +160,7 @@ class SlowRequest:
     revoke_ms: int | None = None
     unowned_ms: int | None = None
     resume_ms: int | None = None
+    is_censored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +247,6 @@ class Seen:
 
     inputs: int = 0
     texts: int = 0
-    landed: int = 0
     undecoded: int = 0
     holes: int = 0
     late: int = 0
@@ -264,6 +274,7 @@ class Fleet:
 
     since_at_ms: as-of of the night before, None for the first.
     groups: those in trouble first; groups_total: how many there are.
+    went_back: groups that were downgraded in this night.
     has_pages: the groups that have a page of their own.
     members: client ids by (group_id, member_id), for who is waited for.
     prefix: of links to these pages, where the overview stands a folder above them.
@@ -276,6 +287,7 @@ class Fleet:
     version: str
     nights: tuple[NightTotals, ...] = ()
     phases: Mapping[str, int]
+    went_back: int = 0
     causes: tuple[CauseNight, ...] = ()
     latency: tuple[LatencyNight, ...] = ()
     half_way: tuple[HalfWay, ...] = ()

@@ -6,7 +6,8 @@ Times and durations as in `fleet`. `life` names an incarnation: (log_incarnation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 
 from groupreplay.page.model.life_of_tasks import Process, StreamsEpoch, TaskMove, TaskSpan
@@ -67,6 +68,7 @@ class Span:
     partitions_pending: int
     waiting_on: tuple[str, ...] = ()
     start_observed: bool = True
+    end_observed: bool = True
     is_final: bool = False
 
 
@@ -210,7 +212,6 @@ class GroupDay:
     epochs: int = 0
     moved: int = 0
     returned: int = 0
-    handover_p50_ms: int | None = None
     handover_max_ms: int | None = None
 
 
@@ -298,7 +299,7 @@ class GroupLife:
     from_at_ms, as_of_ms: the part of its life that is shown; None: from its first record on.
     first_night: the first night that is shown, None where it is one alone.
     state: None where the group was gone at the end of the night.
-    cut: names of lists of which older rows were left out.
+    cut: list -> how many rows of it are left out: none that lasts still, and none that is newer.
     """
 
     cluster: str
@@ -328,4 +329,4 @@ class GroupLife:
     streams_epochs: tuple[StreamsEpoch, ...] = ()
     tasks: tuple[TaskSpan, ...] = ()
     task_moves: tuple[TaskMove, ...] = ()
-    cut: frozenset[str] = frozenset()
+    cut: Mapping[str, int] = field(default_factory=dict)

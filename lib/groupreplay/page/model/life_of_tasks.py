@@ -31,7 +31,6 @@ class StreamsEpoch:
     protocol: str
     cause: str
     began_at_ms: int
-    decided_at_ms: int | None = None
     outcome: str
     members: int
     processes: int
@@ -50,7 +49,6 @@ class TaskSpan:
     member_id: str
     process_id: str | None = None
     client_id: str | None = None
-    subtopology: str
     partition: int
     task_id: str
     role: str
@@ -67,9 +65,7 @@ class TaskMove:
 
     life: Life
     task_id: str
-    from_member_id: str
     from_process_id: str | None = None
-    to_member_id: str | None = None
     to_process_id: str | None = None
     kind: str | None = None
     cause: str

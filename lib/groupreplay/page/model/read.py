@@ -29,9 +29,7 @@ def read_fleet(
     since_at_ms: int | None,
     version: str,
 ) -> Fleet:
-    """The overview without its links: `has_pages` and `members` are added when the pages of groups
-    are there.
-    """
+    """The overview without its links: `has_pages` is added when the pages of groups are there."""
     phases = {row["phase"]: row["groups"] for row in rows.get("phases", ())}
     groups = read_rows(fleet.GroupLine, rows.get("groups", ()))
     coverage = read_rows(fleet.Seen, rows.get("seen", ()))
@@ -42,11 +40,15 @@ def read_fleet(
         since_at_ms=since_at_ms,
         version=version,
         phases=phases,
+        went_back=sum(row.get("went_back", 0) for row in rows.get("phases", ())),
         half_way_total=phases.get("MIGRATING", 0),
         groups=tuple(in_order(groups)),
         groups_total=sum(phases.values()),
         seen=coverage[0] if coverage else fleet.Seen(),
-        members={},
+        members={
+            (each.group_id, each.member_id): each.client_id
+            for each in read_rows(fleet.Holder, rows.get("holders", ()))
+        },
         streams=read_streams(rows),
         **{name: _ordered(cls, rows.get(name, ()), key) for name, (cls, key) in _FLEET.items()},
     )
@@ -138,7 +140,8 @@ _LIFE: Final[Mapping[str, tuple[type[Any], Any]]] = {
 }
 """Field of `GroupLife` -> what its rows are, and how they are ordered."""
 
-_UNLIMITED: Final = 1 << 30
+LEFT_OUT: Final = "_left_out"
+"""Of the first row of a list that is cut: how many rows are left out."""
 
 _ONE: Final[Mapping[str, type[Any]]] = {"state": life.State, "verdict": life.Verdict}
 
@@ -152,10 +155,8 @@ def read_group(
     from_at_ms: int | None,
     as_of_ms: int,
     version: str,
-    most: Mapping[str, int],
     first_night: date | None = None,
 ) -> GroupLife:
-    """most: rows of each list that were asked for, at most."""
     known = {
         kind: [
             row for row in found if kind != "streams_epochs" or row.get("began_at_ms") is not None
@@ -175,9 +176,11 @@ def read_group(
         from_at_ms=from_at_ms,
         as_of_ms=as_of_ms,
         version=version,
-        cut=frozenset(
-            name for name, rows_of in lists.items() if len(rows_of) >= most.get(name, _UNLIMITED)
-        ),
+        cut={
+            name: left_out
+            for name in _LIFE
+            if (left_out := sum(row.get(LEFT_OUT, 0) for row in rows.get(name, ())))
+        },
         **lists,
         **ones,
     )

@@ -76,9 +76,10 @@ def finder(fleet: Fleet) -> Safe:
         th("Team", "p2"),
     )
     first = fleet.groups[:AT_ONCE]
+    found = "all of them" if len(fleet.groups) == fleet.groups_total else w.n(len(fleet.groups))
     note = (
-        f"The {w.n(len(first))} that need most attention of {_counted(fleet)}. With scripts"
-        " allowed, this page finds all of them."
+        f"The {w.n(len(first))} that need most attention of"
+        f" {w.some(fleet.groups_total, 'group')}. With scripts allowed, this page finds {found}."
     )
     return section(
         "groups",

@@ -44,10 +44,16 @@ def migration(fleet: Fleet) -> Safe:
         "migration",
         "Migration, night by night",
         None,
-        el("div", charts.burn_down(fleet.nights), _pace(fleet), cls="split"),
+        el("div", _burn_down(fleet), _pace(fleet), cls="split"),
         live_line(),
         same_as_numbers("Groups by protocol, night by night", heads, rows),
     )
+
+
+def _burn_down(fleet: Fleet) -> Safe:
+    if any(night.classic or night.mixed or night.consumer for night in fleet.nights):
+        return charts.burn_down(fleet.nights)
+    return el("p", "No group of these nights can take part in it.", cls="empty")
 
 
 def _pace(fleet: Fleet) -> Safe:
@@ -72,13 +78,15 @@ def _pace(fleet: Fleet) -> Safe:
             ("Pace", *pace),
             (
                 "Members",
-                f"{w.percent_of(last.members_consumer, last.members_total)} speak consumer",
+                f"{w.percent_of(last.members_consumer, last.members_total)} speak consumer"
+                if last.members_total
+                else w.NONE,
                 f"{w.n(last.members_consumer)} of {w.n(last.members_total)}",
             ),
             (
                 "Went back",
-                f"{w.some(back, 'group')} rolled back",
-                "classic again after an upgrade",
+                f"{w.some(fleet.went_back, 'group')} this night",
+                f"{w.some(back, 'group')} {'is' if back == 1 else 'are'} rolled back now",
             ),
             (
                 "Left out",

@@ -93,16 +93,16 @@ def _taking_part(night: NightTotals) -> int:
 
 def _second_sentence(fleet: Fleet) -> Safe:
     """Is anything on fire, and can it be trusted; each half leads to what it says."""
-    now, stalled = open_episodes(fleet)
+    episodes = open_episodes(fleet)
     parts: list[object] = [
-        el("a", el("b", w.n(len(now)), cls="t-stuck"), " stuck now", href="#stuck")
-        if now
+        el("a", el("b", w.n(episodes.total), cls="t-stuck"), " stuck now", href="#stuck")
+        if episodes.total
         else el("a", "Nobody is stuck", href="#stuck")
     ]
-    if now:
-        parts.append(f", the longest for {w.lasted(now[0].stuck_ms)}")
-    if stalled:
-        parts.append(f"; {w.n(stalled)} half-way for too long")
+    if episodes.listed:
+        parts.append(f", the longest for {w.lasted(episodes.listed[0].stuck_ms)}")
+    if episodes.stalled:
+        parts.append(f"; {w.n(episodes.stalled)} half-way for too long")
     parts.append(". ")
     latest = fleet.latency[-1] if fleet.latency else None
     if (

@@ -11,6 +11,7 @@ from groupreplay.page.drawing.markup import Safe, el, name
 from groupreplay.page.drawing.parts import (
     client,
     group_link,
+    let_go_after,
     live_line,
     same_as_numbers,
     section,
@@ -86,7 +87,7 @@ def _slow_row(fleet: Fleet, each: SlowRequest, most: int) -> Safe:
         td(name(each.topic), "g p2"),
         td(w.n(each.partitions), "r p2", each.partitions),
         td(charts.steps_bar(each, most), "w300 p1", charts.steps_total(each)),
-        td(w.lasted(each.revoke_ms), "r", each.revoke_ms),
+        td(let_go_after(each), "r", each.revoke_ms),
         td(w.lasted(each.unowned_ms), "r p2", each.unowned_ms or 0),
         td(outcome, "p2"),
         td(each.team or w.NONE, "p2"),

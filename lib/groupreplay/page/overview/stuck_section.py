@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from groupreplay.page.drawing import charts
 from groupreplay.page.drawing import words as w
@@ -17,6 +17,7 @@ from groupreplay.page.drawing.parts import (
     th,
 )
 from groupreplay.page.model.fleet import (
+    HELD_BY,
     Episode,
     Fleet,
 )
@@ -25,15 +26,27 @@ STALLED: Final = "MIGRATION_STALLED"
 """Shown in `blockers` instead: its many rows would hide all others in the list of who is stuck."""
 
 
-def open_episodes(fleet: Fleet) -> tuple[list[Episode], int]:
-    """(episodes that are listed, the longest first, how many groups are half-way for too long)."""
-    listed = [each for each in fleet.stuck if each.reason != STALLED]
-    stalled = sum(each.open for each in fleet.reasons if each.reason == STALLED)
-    return listed, stalled
+class OpenEpisodes(NamedTuple):
+    """listed: the longest first. total: how many are open, listed or not.
+
+    stalled: groups that are half-way for too long, which are in neither.
+    """
+
+    listed: list[Episode]
+    total: int
+    stalled: int
+
+
+def open_episodes(fleet: Fleet) -> OpenEpisodes:
+    return OpenEpisodes(
+        [each for each in fleet.stuck if each.reason != STALLED],
+        sum(each.open for each in fleet.reasons if each.reason != STALLED),
+        sum(each.open for each in fleet.reasons if each.reason == STALLED),
+    )
 
 
 def stuck_now(fleet: Fleet) -> Safe:
-    now, stalled = open_episodes(fleet)
+    now, total, stalled = open_episodes(fleet)
     ended = ", ".join(
         f"{w.word(w.REASON, each.reason)} {w.n(each.ended)}" for each in fleet.reasons if each.ended
     )
@@ -64,7 +77,6 @@ def stuck_now(fleet: Fleet) -> Safe:
         th("Fenced at", "r p2"),
         th("Team", "p2"),
     ]
-    total = sum(each.open for each in fleet.reasons if each.reason != STALLED)
     return section(
         "stuck",
         "Stuck now",
@@ -81,7 +93,8 @@ def stuck_now(fleet: Fleet) -> Safe:
 
 def _stuck_row(fleet: Fleet, each: Episode) -> Safe:
     held_by = [
-        name(fleet.members.get((each.group_id, member), member)) for member in each.blocked_by[:3]
+        name(fleet.members.get((each.group_id, member), member))
+        for member in each.blocked_by[:HELD_BY]
     ]
     deadline = each.deadline_at_ms
     who = (

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, percent, plain_name
 from groupreplay.page.model.life import Failover, GroupDay, GroupLife, GroupWave, Refusal
 from groupreplay.page.timeline.axis import WIDTHS, Axis
 from groupreplay.page.timeline.places import BAND, mark
+
+_MOST_BARS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,12 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Band:
+    """bars: those that are drawn. found: how many there are."""
+
     name: str
     axis: Axis
     bars: Sequence[Bar]
+    found: int
 
     def marks(self, y: float) -> list[Safe]:
         """y: where the band begins, in px."""
@@ -62,8 +68,10 @@ def bands_of(life: GroupLife, axis: Axis) -> list[Band]:
     bands = []
     for name, bars in found:
         seen = [bar for bar in bars if bar.to_ms >= axis.from_ms and bar.from_ms <= axis.to_ms]
+        longest = sorted(seen, key=lambda bar: bar.from_ms - bar.to_ms)[:_MOST_BARS]
         if seen:
-            bands.append(Band(name, axis, seen))
+            drawn = sorted(longest, key=lambda bar: (bar.from_ms, bar.to_ms))
+            bands.append(Band(name, axis, drawn, len(seen)))
     return bands
 
 
@@ -97,7 +105,8 @@ def _failover(each: Failover) -> Bar:
     )
     moved = "" if each.moved_after is None else f", {w.some(each.moved_after, 'partition')} moved"
     say = (
-        f"the coordinator moved{where} between {w.when(each.last_at_ms)} and"
+        f"the coordinator moved{where} (leader epoch {each.leader_epoch_before} to"
+        f" {each.leader_epoch}) between {w.when(each.last_at_ms)} and"
         f" {w.at(each.first_at_ms)}, while the group was {during} ({each.phase}){after}{moved}"
     )
     return Bar(each.last_at_ms, each.first_at_ms, say, "failover", during)

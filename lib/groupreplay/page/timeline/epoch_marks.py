@@ -4,11 +4,13 @@ of the log, conversions, and lives of the group id.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el
-from groupreplay.page.model.life import Epoch, GroupLife
+from groupreplay.page.model.life import Epoch, GroupLife, Rebalance
+from groupreplay.page.model.life_of_tasks import StreamsEpoch
 from groupreplay.page.model.rows import Life
 from groupreplay.page.timeline.axis import Label, rooms
 from groupreplay.page.timeline.places import TICKS_END, Places, mark
@@ -33,11 +35,14 @@ def shown_epochs(life: GroupLife) -> list[Epoch]:
 
 def epochs(life: GroupLife, places: Places) -> tuple[list[Safe], list[Safe]]:
     """(a line a rebalance with a bar until it settled, their labels, which are drawn last)."""
-    shown = shown_epochs(life)
-    causes = {(each.life, each.epoch): each.cause for each in life.streams_epochs}
+    shown = places.telling(
+        "epochs", shown_epochs(life), lambda each: (_rank(each), -(each.converge_ms or 0))
+    )
+    streams = {(each.life, each.epoch): each for each in life.streams_epochs}
+    of_streams = [streams.get((each.life, each.epoch)) for each in shown]
     words = [
-        w.word(w.SHORT_CAUSE, causes.get((each.life, each.epoch), each.cause)).lower()
-        for each in shown
+        w.word(w.SHORT_CAUSE, of.cause if of else each.cause).lower()
+        for each, of in zip(shown, of_streams, strict=True)
     ]
     labels = [
         Label(
@@ -48,7 +53,7 @@ def epochs(life: GroupLife, places: Places) -> tuple[list[Safe], list[Safe]]:
         for each, word in zip(shown, words, strict=True)
     ]
     drawn, texts = [], []
-    for each, word, room in zip(shown, words, rooms(labels, 6, 2), strict=True):
+    for each, of, word, room in zip(shown, of_streams, words, rooms(labels, 6, 2), strict=True):
         settled = each.outcome in ("CONVERGED", "OPEN") and each.converged_at_ms is not None
         end = each.converged_at_ms or each.superseded_at_ms or life.as_of_ms
         never = "" if settled or each.outcome == "OPEN" else " never"
@@ -56,7 +61,7 @@ def epochs(life: GroupLife, places: Places) -> tuple[list[Safe], list[Safe]]:
         top = 56 if room is None else _LABELS + 13 * room.row
         drawn.append(
             mark(
-                _say(each, end, places),
+                _say(each, end, places) + (_say_tasks(of) if of else ""),
                 el("line", x1=x, x2=x, y1=top, y2=places.lanes_end, cls="epoch" + never),
                 el(
                     "rect",
@@ -76,6 +81,16 @@ def epochs(life: GroupLife, places: Places) -> tuple[list[Safe], list[Safe]]:
     return drawn, texts
 
 
+def _say_tasks(each: StreamsEpoch) -> str:
+    """What a rebalance of Kafka Streams did with tasks."""
+    counts = (
+        ("granted", each.tasks_granted),
+        ("taken", each.tasks_revoked),
+        ("learned ahead", each.warmup_copies),
+    )
+    return "".join(f", {w.some(tasks, 'task')} {what}" for what, tasks in counts if tasks)
+
+
 def _rank(each: Epoch) -> int:
     if each.outcome not in ("CONVERGED", "OPEN"):
         return 0
@@ -89,6 +104,8 @@ def _say(each: Epoch, end: int, places: Places) -> str:
         parts[0] += f" ({places.lanes.client(each.cause_member_id)})"
     if each.cause_detail:
         parts.append(each.cause_detail)
+    if each.target_at_ms is not None and each.target_at_ms > each.started_at_ms:
+        parts.append(f"its target came after {w.lasted(each.target_at_ms - each.started_at_ms)}")
     if each.converge_ms is not None:
         parts.append(f"settled after {w.lasted(each.converge_ms)}")
     elif each.outcome != "CONVERGED":
@@ -104,15 +121,19 @@ def phases(life: GroupLife, places: Places) -> list[Safe]:
     what the leader assigned.
     """
     drawn = []
-    for each in life.rebalances:
-        if places.is_over(each.started_at_ms):
-            continue
+    found = [each for each in life.rebalances if not places.is_over(each.started_at_ms)]
+    for each in places.telling(_PHASES, found, lambda each: _phases_ms(each, life)):
         joined, synced = each.joined_at_ms, each.synced_at_ms
         end = joined or synced or life.as_of_ms
         say = (
             f"rebalance after generation {each.generation} at {w.when(each.started_at_ms)}:"
             f" {w.word(w.CAUSE, each.cause)}, join phase {w.lasted(end - each.started_at_ms)}"
             + (f", sync phase {w.lasted(synced - joined)}" if joined and synced else "")
+            + (
+                f", {w.some(each.members_joined, 'member')} joined"
+                if each.members_joined is not None
+                else ""
+            )
             + (f", {w.some(each.missing, 'member')} did not join in time" if each.missing else "")
             + ("" if each.outcome == "COMPLETED" else f", {each.outcome.lower()}")
         )
@@ -140,33 +161,47 @@ def phases(life: GroupLife, places: Places) -> list[Safe]:
     return drawn or _phases_by_records(life, places)
 
 
+_PHASES: Final = "join and sync phases"
+
+
+def _phases_ms(each: Rebalance, life: GroupLife) -> tuple[bool, int]:
+    """Those that did not end well first, then the longest."""
+    end = each.synced_at_ms or each.joined_at_ms or life.as_of_ms
+    return each.outcome == "COMPLETED", each.started_at_ms - end
+
+
 def _phases_by_records(life: GroupLife, places: Places) -> list[Safe]:
     """Without logs of brokers: the sync phases that records of generations show."""
+    found = [
+        (each, each.joined_at_ms) for each in shown_epochs(life) if each.joined_at_ms is not None
+    ]
     return [
         mark(
-            f"generation {each.epoch}: sync phase"
-            f" {w.lasted(each.started_at_ms - each.joined_at_ms)}",
+            f"generation {each.epoch}: sync phase {w.lasted(each.started_at_ms - joined_ms)}",
             el(
                 "rect",
-                x=places.x(each.joined_at_ms),
-                width=places.width(each.joined_at_ms, each.started_at_ms),
+                x=places.x(joined_ms),
+                width=places.width(joined_ms, each.started_at_ms),
                 y=_BAR + 10,
                 height=5,
                 cls="syncing",
             ),
         )
-        for each in shown_epochs(life)
-        if each.joined_at_ms is not None
+        for each, joined_ms in places.telling(
+            _PHASES, found, lambda one: one[1] - one[0].started_at_ms
+        )
     ]
 
 
 def holes(life: GroupLife, places: Places) -> list[Safe]:
     """Where records are missing: an epoch in which a hole lies, until the next one begins."""
     drawn = []
-    for each in life.epochs:
-        if each.outcome != "UNOBSERVED" or places.is_over(each.superseded_at_ms):
-            continue
-        end = each.superseded_at_ms or life.as_of_ms
+    found = [
+        (each, each.superseded_at_ms or life.as_of_ms)
+        for each in life.epochs
+        if each.outcome == "UNOBSERVED" and not places.is_over(each.superseded_at_ms)
+    ]
+    for each, end in places.telling("holes", found, lambda hole: hole[0].started_at_ms - hole[1]):
         say = (
             f"not seen: records are missing between {w.when(each.started_at_ms)} and {w.when(end)},"
             " in which more may have happened"
@@ -189,19 +224,36 @@ def holes(life: GroupLife, places: Places) -> list[Safe]:
 
 def conversions(life: GroupLife, places: Places) -> list[Safe]:
     drawn = []
-    for each in life.conversions:
-        if not places.is_over(each.converted_at_ms):
-            x = places.x(each.converted_at_ms)
-            direction = each.direction.lower().replace("_", " ")
-            say = (
-                f"{direction} of the group, {each.mode.lower()}, at {w.when(each.converted_at_ms)}"
-            )
-            drawn.append(mark(say, el("circle", cx=x, cy=_BAR + 4, r=4, cls="f-mixed")))
+    found = [each for each in life.conversions if not places.is_over(each.converted_at_ms)]
+    for each in places.telling("conversions", found, lambda each: -each.converted_at_ms):
+        x = places.x(each.converted_at_ms)
+        direction = each.direction.lower().replace("_", " ")
+        say = f"{direction} of the group, {each.mode.lower()}, at {w.when(each.converted_at_ms)}"
+        drawn.append(mark(say, el("circle", cx=x, cy=_BAR + 4, r=4, cls="f-mixed")))
     return drawn
 
 
 def lives(life: GroupLife, places: Places) -> list[Safe]:
-    """A heavy line where the group id begins another life: its epochs begin again."""
+    """A heavy line where the group id begins another life, or is read from another log."""
+    first = sorted(_begins(life).items())
+    later = [(name, ms, name[0] != before[0]) for (before, _), (name, ms) in pairwise(first)]
+    drawn = []
+    for _, ms, is_log in places.telling("lives", later, lambda each: -each[1]):
+        x = places.x(ms)
+        say = (
+            "the offsets topic was created again: from here on the group is read from another log,"
+            f" whose first record of it is of {w.when(ms)}"
+            if is_log
+            else f"the group was deleted and begins another life at {w.when(ms)}: its epochs"
+            " begin again"
+        )
+        line = el("line", x1=x, x2=x, y1=TICKS_END, y2=places.lanes_end, cls="newlife")
+        drawn.append(mark(say, line))
+    return drawn
+
+
+def _begins(life: GroupLife) -> dict[Life, int]:
+    """Life -> its first moment."""
     first: dict[Life, int] = {}
     times = [
         *[(each.life, each.started_at_ms) for each in life.epochs],
@@ -210,16 +262,14 @@ def lives(life: GroupLife, places: Places) -> list[Safe]:
     ]
     for name, ms in times:
         first[name] = min(ms, first.get(name, ms))
-    drawn = []
-    for _, ms in sorted(first.items())[1:]:
-        x = places.x(ms)
-        say = (
-            f"the group was deleted and begins another life at {w.when(ms)}: its epochs begin again"
-        )
-        line = el("line", x1=x, x2=x, y1=TICKS_END, y2=places.lanes_end, cls="newlife")
-        drawn.append(mark(say, line))
-    return drawn
+    return first
 
 
-def number_of_lives(life: GroupLife) -> int:
-    return len({*[each.life for each in life.epochs], *[each.life for each in life.members]})
+def said_lives(life: GroupLife) -> str:
+    """How often the group began anew, "" for one life in one log."""
+    names = sorted(_begins(life))
+    logs = len({name[0] for name in names})
+    deleted = len(names) - logs
+    return (f", {deleted + 1} lives" if deleted > 0 else "") + (
+        f", {logs} logs" if logs > 1 else ""
+    )

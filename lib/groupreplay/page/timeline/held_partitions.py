@@ -4,6 +4,7 @@ colour of its protocol, and a gap where nobody had it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from groupreplay.page.drawing import words as w
@@ -36,15 +37,17 @@ def partitions(life: GroupLife, places: Places) -> tuple[Safe, Safe] | None:
         return None
     shown = list(moved)[:MOST_PARTITIONS]
     height = _HEAD + SLIM * len(shown) + 6
-    bars: list[Safe] = []
+    stays = [stay for row, key in enumerate(shown) for stay in _stays(row, key, moved[key], life)]
+    gaps = [(each, each.free_from_ms) for each in stays if each.free_from_ms is not None]
+    longest = places.telling("gaps between holders", gaps, lambda gap: gap[1] - gap[0].from_ms)
+    bars = [_gap(each, free_from_ms, places) for each, free_from_ms in longest]
     texts: list[Safe] = []
-    for row, key in enumerate(shown):
-        y = _HEAD + 3 + SLIM * row
-        for each, gap_from in _with_gaps(moved[key]):
-            bars += _gap(key, gap_from, each.assigned_at_ms, y, places)
-            bar, text = _bar(key, each, y, life, places)
-            bars.append(bar)
-            texts += [text] if text is not None else []
+    for each in places.telling(
+        "holders of partitions", stays, lambda each: each.from_ms - each.to_ms
+    ):
+        bar, text = _bar(each, places)
+        bars.append(bar)
+        texts += [text] if text is not None else []
     say = f"Who held each of {w.some(len(shown), 'partition')} that changed hands."
     return _labels(shown, len(moved)), slim_rows(places, height, bars, texts, say)
 
@@ -87,53 +90,90 @@ def folded(places: Places, height: float) -> list[Safe]:
     ]
 
 
-def _with_gaps(held: list[Held]) -> list[tuple[Held, int | None]]:
-    """Each holder, and since when nobody had the partition before it."""
-    found: list[tuple[Held, int | None]] = []
+@dataclass(frozen=True, slots=True)
+class _Stay:
+    """A partition at a member, until the next one had it where its end was not seen.
+
+    y: in px. free_from_ms: since when nobody had had it, None where somebody had.
+    """
+
+    held: Held
+    key: Key
+    y: float
+    to_ms: int
+    unseen_end: bool
+    free_from_ms: int | None
+
+    @property
+    def from_ms(self) -> int:
+        return self.held.assigned_at_ms
+
+
+def _stays(row: int, key: Key, held: list[Held], life: GroupLife) -> list[_Stay]:
+    found = []
     last: int | None = None
-    for each in sorted(held, key=lambda each: (each.assigned_at_ms, each.member_id)):
+    in_order = sorted(held, key=lambda each: (each.assigned_at_ms, each.member_id))
+    for each, following in zip(in_order, [*in_order[1:], None], strict=True):
+        end = each.released_at_ms
+        if end is None:
+            lasts = each.end_reason == "OPEN" or following is None
+            end = life.as_of_ms if lasts or following is None else following.assigned_at_ms
         is_gap = last is not None and each.assigned_at_ms > last
-        found.append((each, last if is_gap else None))
+        found.append(
+            _Stay(
+                each,
+                key,
+                _HEAD + 3 + SLIM * row,
+                max(end, each.assigned_at_ms),
+                has_unseen_end(each.released_at_ms, each.end_reason),
+                last if is_gap else None,
+            )
+        )
         last = each.released_at_ms
     return found
 
 
-def _gap(key: Key, from_ms: int | None, to_ms: int, y: float, places: Places) -> list[Safe]:
-    if from_ms is None:
-        return []
-    say = f"{_named(key)} had no owner for {w.lasted(to_ms - from_ms)}"
-    return [
-        mark(
-            say, el("line", x1=places.x(from_ms), x2=places.x(to_ms), y1=y + 7, y2=y + 7, cls="gap")
-        )
-    ]
+def has_unseen_end(ended_at_ms: int | None, end_reason: str) -> bool:
+    return end_reason == "UNOBSERVED" or (ended_at_ms is None and end_reason != "OPEN")
 
 
-def _bar(
-    key: Key, each: Held, y: float, life: GroupLife, places: Places
-) -> tuple[Safe, Safe | None]:
-    unseen = each.released_at_ms is None and each.end_reason != "OPEN"
-    end = each.released_at_ms or life.as_of_ms
-    member = places.lanes.member.get(each.member_id)
-    who = places.lanes.client(each.member_id)
+def _gap(each: _Stay, free_from_ms: int, places: Places) -> Safe:
+    say = f"{_named(each.key)} had no owner for {w.lasted(each.from_ms - free_from_ms)}"
+    x1, x2, y = places.x(free_from_ms), places.x(each.from_ms), each.y + 7
+    return mark(say, el("line", x1=x1, x2=x2, y1=y, y2=y, cls="gap"))
+
+
+def _bar(each: _Stay, places: Places) -> tuple[Safe, Safe | None]:
+    held = each.held
+    member = places.lanes.member.get(held.member_id)
+    who = places.lanes.client(held.member_id)
     until = (
         "its end was not seen"
-        if unseen
-        else f"to {w.when(each.released_at_ms)} ({each.end_reason})"
-        if each.released_at_ms
+        if each.unseen_end
+        else f"to {w.when(held.released_at_ms)} ({held.end_reason})"
+        if held.released_at_ms
         else "still"
     )
-    say = f"{_named(key)}: {who} from {w.when(each.assigned_at_ms)}, {until}"
+    since = f"from {w.when(each.from_ms)}" + ("" if held.start_observed else " at the latest")
     protocol = member.member_protocol if member else "classic"
     bar = el(
         "rect",
-        x=places.x(each.assigned_at_ms),
-        width=places.width(each.assigned_at_ms, end),
-        y=y,
+        x=places.x(each.from_ms),
+        width=places.width(each.from_ms, each.to_ms),
+        y=each.y,
         height=14,
         cls=f"hold p-{protocol if protocol in ('classic', 'consumer') else 'classic'}",
     )
-    return mark(say, bar), holder(who, each.assigned_at_ms, end, y + 11, places)
+    frayed = places.unseen(
+        each.from_ms,
+        each.to_ms,
+        each.y,
+        14,
+        start=not held.start_observed,
+        end=each.unseen_end,
+    )
+    said = mark(f"{_named(each.key)}: {who} {since}, {until}", bar, *frayed)
+    return said, holder(who, each.from_ms, each.to_ms, each.y + 11, places)
 
 
 def holder(who: str, from_ms: int, to_ms: int, y: float, places: Places) -> Safe | None:

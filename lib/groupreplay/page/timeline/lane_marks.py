@@ -1,18 +1,19 @@
-"""Marks in the lanes: what each member was doing, how it ended, what it waited for, and arrows
-where a partition or a task went from one to another.
+"""Marks in the lanes: what each member was doing, how it ended, what it waited for, and how long a
+process was there.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, percent, plain_name
-from groupreplay.page.model.life import Absence, GroupLife, HandOver, Span, Stuck
-from groupreplay.page.model.life_of_tasks import TaskMove
+from groupreplay.page.model.life import Absence, GroupLife, Span, Stuck
 from groupreplay.page.timeline.axis import Label, rooms
+from groupreplay.page.timeline.held_partitions import has_unseen_end
 from groupreplay.page.timeline.places import LANE, Places, mark
 
 LEFT_FOR_A_WHILE: Final = -2
@@ -46,7 +47,12 @@ def merged(life: GroupLife) -> list[_Merged]:
         place = last.get(each.member_id)
         before = found[place] if place is not None else None
         if before is not None and place is not None and _goes_on(before.span, each):
-            span = replace(before.span, to_at_ms=each.to_at_ms, is_final=each.is_final)
+            span = replace(
+                before.span,
+                to_at_ms=each.to_at_ms,
+                is_final=each.is_final,
+                end_observed=each.end_observed,
+            )
             found[place] = _Merged(span, each.member_epoch)
         else:
             last[each.member_id] = len(found)
@@ -57,6 +63,7 @@ def merged(life: GroupLife) -> list[_Merged]:
 def _goes_on(one: Span, other: Span) -> bool:
     return (
         one.state == other.state == "STABLE"
+        and one.end_observed
         and one.to_at_ms == other.from_at_ms
         and one.partitions_assigned == other.partitions_assigned
         and one.member_protocol == other.member_protocol
@@ -66,30 +73,68 @@ def _goes_on(one: Span, other: Span) -> bool:
 
 def spans(life: GroupLife, places: Places) -> list[Safe]:
     slots = _slots(places)
+    found = [
+        each
+        for each in merged(life)
+        if each.span.member_id in places.lanes.row and not places.is_over(_end_of(each.span, life))
+    ]
     drawn, counts = [], defaultdict[int, list[tuple[int, int, str]]](list)
-    for each in merged(life):
+    for each in places.telling("spans", found, lambda each: _rank(each.span, life)):
         span = each.span
-        row = places.lanes.row.get(span.member_id)
+        row = places.lanes.row[span.member_id]
         end = _end_of(span, life)
-        if row is None or places.is_over(end):
-            continue
         looks = _looks(span)
         slot, of = slots.get(span.member_id, (0, 1))
         high = max(2.0, _HEIGHTS[looks] / of)
-        middle = places.middle(row) + (slot - (of - 1) / 2) * (18 / of if of > 1 else 0)
+        top = places.middle(row) + (slot - (of - 1) / 2) * (18 / of if of > 1 else 0) - high / 2
         bar = el(
             "rect",
             x=places.x(span.from_at_ms),
             width=places.width(span.from_at_ms, end),
-            y=middle - high / 2,
+            y=top,
             height=high,
             cls=f"sp {looks} p-{_protocol(span.member_protocol)}",
         )
-        drawn.append(mark(_say(each, end, places), bar, _unseen_ends(span, end, middle, places)))
+        frayed = places.unseen(
+            span.from_at_ms,
+            end,
+            top - 1,
+            high + 2,
+            start=not span.start_observed,
+            end=ends_unseen(span),
+        )
+        drawn.append(mark(_say(each, end, places), bar, *frayed))
         if of == 1:
             held = span.partitions_assigned + span.partitions_pending
             counts[row].append((span.from_at_ms, held, looks))
     return [*drawn, *_held_numbers(counts, places)]
+
+
+def _rank(span: Span, life: GroupLife) -> tuple[bool, int]:
+    """What members wait for first, then what lasted longest."""
+    return _looks(span) == "stable", span.from_at_ms - _end_of(span, life)
+
+
+def has_unseen(life: GroupLife) -> bool:
+    """Whether a bar of the timeline looks frayed."""
+    of_spans = ((each.start_observed, ends_unseen(each)) for each in life.spans)
+    of_holders = (
+        (each.start_observed, has_unseen_end(each.released_at_ms, each.end_reason))
+        for held in (life.held, life.tasks)
+        for each in held
+    )
+    of_processes = (
+        (each.start_observed, has_unseen_end(each.left_at_ms, each.end_reason))
+        for each in life.processes
+    )
+    return any(
+        unseen_end or not seen_start
+        for seen_start, unseen_end in chain(of_spans, of_holders, of_processes)
+    )
+
+
+def ends_unseen(span: Span) -> bool:
+    return not span.end_observed or (span.to_at_ms is None and span.is_final)
 
 
 def _protocol(member_protocol: str) -> str:
@@ -142,20 +187,8 @@ def _say(each: _Merged, end: int, places: Places) -> str:
         f" {w.when(span.from_at_ms)} for {w.lasted(end - span.from_at_ms)}"
         + (f", waiting on {', '.join(waits[:3])}" if waits else "")
         + ("" if span.start_observed else "; its start was not seen")
-        + ("; its end was not seen" if span.to_at_ms is None and span.is_final else "")
+        + ("; its end was not seen" if ends_unseen(span) else "")
     )
-
-
-def _unseen_ends(span: Span, end: int, middle: float, places: Places) -> Safe | None:
-    """A dotted line where a span begins before the log does, or ends in a hole."""
-    cls = f"unseen-end p-{_protocol(span.member_protocol)}"
-    if not span.start_observed:
-        x = percent(max(0.0, places.axis(span.from_at_ms) - 1.2))
-        return el("line", x1=x, x2=places.x(span.from_at_ms), y1=middle, y2=middle, cls=cls)
-    if span.to_at_ms is None and span.is_final:
-        x = percent(min(100.0, places.axis(end) + 1.2))
-        return el("line", x1=places.x(end), x2=x, y1=middle, y2=middle, cls=cls)
-    return None
 
 
 def _held_numbers(counts: dict[int, list[tuple[int, int, str]]], places: Places) -> list[Safe]:
@@ -187,9 +220,15 @@ def _held_numbers(counts: dict[int, list[tuple[int, int, str]]], places: Places)
 def stuck(life: GroupLife, places: Places) -> list[Safe]:
     """What is stuck: members behind their lane, the group above all lanes."""
     drawn = []
-    for each in life.stuck:
-        if places.is_over(each.until_at_ms):
-            continue
+    found = [
+        each
+        for each in life.stuck
+        if not places.is_over(each.until_at_ms)
+        and (each.member_id is None or each.member_id in places.lanes.row)
+    ]
+    for each in places.telling(
+        "stuck episodes", found, lambda each: (not each.is_open, -each.stuck_ms)
+    ):
         end = each.until_at_ms or life.as_of_ms
         x, width = places.x(each.since_at_ms), places.width(each.since_at_ms, end)
         say = _say_stuck(each, places)
@@ -197,9 +236,7 @@ def stuck(life: GroupLife, places: Places) -> list[Safe]:
             band = el("rect", x=x, width=width, y=places.first - 4, height=4, cls="f-stuck")
             drawn.append(mark(say, band))
             continue
-        row = places.lanes.row.get(each.member_id)
-        if row is None:
-            continue
+        row = places.lanes.row[each.member_id]
         own = "" if each.reason == "WAITING_ON_HOLDER" else " own"
         y = places.top(row)
         drawn.append(
@@ -236,7 +273,8 @@ def absence_looks(each: Absence) -> str:
 def absences(life: GroupLife, places: Places) -> list[Safe]:
     """A static member that was gone, at the foot of its lane: whether its session lasted longer."""
     drawn = []
-    for each in filter(is_static, life.absences):
+    of_static = [each for each in life.absences if is_static(each)]
+    for each in places.telling("absences", of_static, lambda each: -(each.gap_low_ms or 0)):
         row = places.lanes.row.get(each.member_id, places.lanes.row.get(each.returned_as or ""))
         end = each.returned_at_ms or each.removed_at_ms
         if each.outcome == "AWAY":
@@ -271,11 +309,16 @@ def _say_absence(each: Absence, begin: int, end: int | None, places: Places) -> 
 def ends(life: GroupLife, places: Places) -> list[Safe]:
     """A cross where a member was fenced, or may have been."""
     drawn = []
-    for each in life.members:
-        row = places.lanes.row.get(each.member_id)
-        ms = each.ended_at_ms
-        if row is None or ms is None or places.is_over(ms) or each.end_reason in _QUIET_ENDS:
-            continue
+    found = [
+        (each, each.ended_at_ms)
+        for each in life.members
+        if each.member_id in places.lanes.row
+        and each.ended_at_ms is not None
+        and not places.is_over(each.ended_at_ms)
+        and each.end_reason not in _QUIET_ENDS
+    ]
+    for each, ms in places.telling("ends of members", found, lambda each: -each[1]):
+        row = places.lanes.row[each.member_id]
         detail = f" ({each.end_detail})" if each.end_detail else ""
         say = (
             f"{places.lanes.client(each.member_id)}: {w.word(w.END, each.end_reason)}{detail} at"
@@ -288,86 +331,29 @@ def ends(life: GroupLife, places: Places) -> list[Safe]:
     return drawn
 
 
-def hand_overs(life: GroupLife, places: Places) -> list[Safe]:
-    """From where partitions were let go to where they were granted; what moved together as one."""
-    together = defaultdict[tuple[str, str, int, int, str], list[HandOver]](list)
-    for each in life.hand_overs:
-        if each.granted_at_ms is None or each.ended_at_ms is None or each.granted_to is None:
-            continue
-        if {each.member_id, each.granted_to} <= places.lanes.row.keys():
-            key = (each.member_id, each.granted_to, each.ended_at_ms, each.granted_at_ms)
-            together[*key, each.outcome].append(each)
+def processes(life: GroupLife, places: Places) -> list[Safe]:
+    """How long each process of Kafka Streams was there, at the foot of its lane."""
     drawn = []
-    for (giver, taker, ended, granted, outcome), found in together.items():
-        one, bad = found[0], outcome == "FENCED"
+    found = [
+        each
+        for each in life.processes
+        if each.process_id in places.lanes.process_row and not places.is_over(each.left_at_ms)
+    ]
+    for each in places.telling("processes", found, lambda each: -each.joined_at_ms):
+        end = each.left_at_ms or life.as_of_ms
+        unseen_end = has_unseen_end(each.left_at_ms, each.end_reason)
+        y = places.top(places.lanes.process_row[each.process_id]) + LANE - 4
+        since = f"from {w.when(each.joined_at_ms)}"
+        since += "" if each.start_observed else " at the latest"
+        until = "its end was not seen" if unseen_end else w.word(w.END, each.end_reason)
         say = (
-            f"{w.some(len(found), 'partition')} from {places.lanes.client(giver)} to"
-            f" {places.lanes.client(taker)}: asked at {w.at(one.requested_at_ms)}, let go after"
-            f" {w.lasted(one.revoke_ms)} ({outcome}), granted {w.lasted(one.unowned_ms)} later,"
-            f" first commit {w.lasted(one.resume_ms)} after that"
+            f"process {places.lanes.process(each.process_id)} with"
+            f" {w.some(each.threads, 'thread')} {since} for {w.lasted(end - each.joined_at_ms)}:"
+            f" {until} ({each.end_reason}), {w.some(each.restarts, 'restart')}"
         )
-        cls = "hand" + (" bad" if bad else "") + (" many" if len(found) > 2 else "")
-        rows = places.lanes.row[giver], places.lanes.row[taker]
-        arrow = _arrow(rows, ended, granted, cls, "arrow-bad" if bad else "arrow", places)
-        drawn += [mark(say, *arrow, cls="mk ho")] if arrow else []
+        x, width = places.x(each.joined_at_ms), places.width(each.joined_at_ms, end)
+        line = el("rect", x=x, width=width, y=y, height=2, cls="process")
+        start = not each.start_observed
+        frayed = places.unseen(each.joined_at_ms, end, y, 2, start=start, end=unseen_end)
+        drawn.append(mark(say, line, *frayed))
     return drawn
-
-
-def task_moves(life: GroupLife, places: Places) -> list[Safe]:
-    """Hand-overs of tasks between processes: warm as a line, cold dashed, bounced back red."""
-    drawn = []
-    for each in life.task_moves:
-        giver = places.lanes.process_row.get(each.from_process_id or "")
-        taker = places.lanes.process_row.get(each.to_process_id or "")
-        if giver is None or taker is None or each.granted_at_ms is None:
-            continue
-        looks, head = "hand", "arrow"
-        if each.outcome == "RETURNED":
-            looks, head = "hand bad", "arrow-bad"
-        elif each.kind in ("COLD", "DORMANT"):
-            looks, head = "hand cold", "arrow-cold"
-        released = each.released_at_ms or each.granted_at_ms
-        arrow = _arrow((giver, taker), released, each.granted_at_ms, looks, head, places)
-        drawn += [mark(say_move(each, places), *arrow, cls="mk ho")] if arrow else []
-    return drawn
-
-
-_WHY: Final = {"WARMED": ": it had learned the task before", "COLD": ": it had nothing of the task"}
-
-
-def say_move(each: TaskMove, places: Places) -> str:
-    left = (
-        ""
-        if each.gap_records is None
-        else f", {w.some(each.gap_records, 'record')} left to restore"
-    )
-    how = w.word(w.MOVE, each.kind) + _WHY.get(each.kind or "", "")
-    return (
-        f"task {each.task_id} from {places.lanes.process(each.from_process_id)} to"
-        f" {places.lanes.process(each.to_process_id)}, {how},"
-        f" {w.word(w.OUTCOME, each.outcome)}, granted at {w.when(each.granted_at_ms)}, without an"
-        f" owner {w.lasted(each.unowned_ms)}{left}"
-    )
-
-
-def _arrow(
-    rows: tuple[int, int], from_ms: int, to_ms: int, cls: str, head: str, places: Places
-) -> tuple[Safe, Safe] | None:
-    """None within one lane."""
-    if rows[0] == rows[1]:
-        return None
-    y1, y2 = places.middle(rows[0]), places.middle(rows[1])
-    off = 9 if y2 > y1 else -9
-    x1, x2 = places.x(from_ms), places.x(to_ms)
-    return (
-        el("line", x1=x1, y1=y1, x2=x2, y2=y2, cls="hitline"),
-        el(
-            "line",
-            x1=x1,
-            y1=y1 + off * 0.5,
-            x2=x2,
-            y2=y2 - off,
-            cls=cls,
-            marker_end=f"url(#{head})",
-        ),
-    )

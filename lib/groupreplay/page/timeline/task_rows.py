@@ -10,7 +10,7 @@ from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, name
 from groupreplay.page.model.life import GroupLife
 from groupreplay.page.model.life_of_tasks import TaskSpan
-from groupreplay.page.timeline.held_partitions import holder, slim_rows
+from groupreplay.page.timeline.held_partitions import has_unseen_end, holder, slim_rows
 from groupreplay.page.timeline.lanes import natural
 from groupreplay.page.timeline.places import SLIM, Places, mark
 
@@ -31,19 +31,23 @@ def tasks(life: GroupLife, places: Places) -> tuple[Safe, Safe] | None:
     shown = sorted(rows, key=lambda task: (-len(rows[task]), natural(task)))[:MOST_TASKS]
     shown.sort(key=natural)
     height = _HEAD + SLIM * len(shown) + 6
-    bars: list[Safe] = []
-    texts: list[Safe] = []
-    for row, task in enumerate(shown):
-        y = _HEAD + 3 + SLIM * row
+    found = [
+        (each, each.released_at_ms or life.as_of_ms, _HEAD + 3 + SLIM * row)
+        for row, task in enumerate(shown)
         for each in sorted(
             rows[task], key=lambda each: (each.role != "ACTIVE", each.assigned_at_ms)
-        ):
-            end = each.released_at_ms or life.as_of_ms
-            bars.append(_bar(each, end, y, places))
-            if each.role == "ACTIVE":
-                who = places.lanes.process(each.process_id)
-                text = holder(who, each.assigned_at_ms, end, y + 8.5, places)
-                texts += [text] if text is not None else []
+        )
+    ]
+    bars: list[Safe] = []
+    texts: list[Safe] = []
+    for each, end, y in places.telling(
+        "holders of tasks", found, lambda one: one[0].assigned_at_ms - one[1]
+    ):
+        bars.append(_bar(each, end, y, places))
+        if each.role == "ACTIVE":
+            who = places.lanes.process(each.process_id)
+            text = holder(who, each.assigned_at_ms, end, y + 8.5, places)
+            texts += [text] if text is not None else []
     say = f"Who ran, kept and learned each of {w.some(len(shown), 'task')}."
     return _labels(shown, len(rows)), slim_rows(places, height, bars, texts, say)
 
@@ -51,29 +55,34 @@ def tasks(life: GroupLife, places: Places) -> tuple[Safe, Safe] | None:
 def _bar(each: TaskSpan, end: int, y: float, places: Places) -> Safe:
     replica = each.role != "ACTIVE"
     who = places.lanes.process(each.process_id)
+    unseen_end = has_unseen_end(each.released_at_ms, each.end_reason)
     until = (
-        f"to {w.when(each.released_at_ms)} ({each.end_reason})" if each.released_at_ms else "still"
+        "its end was not seen"
+        if unseen_end
+        else f"to {w.when(each.released_at_ms)} ({each.end_reason})"
+        if each.released_at_ms
+        else "still"
     )
+    since = f"from {w.when(each.assigned_at_ms)}"
+    since += "" if each.start_observed else " at the latest"
     restored = (
         ""
         if each.restored_records is None
         else f", {w.some(each.restored_records, 'record')} restored"
     )
-    say = (
-        f"{who} {w.word(_ROLES, each.role)} task {each.task_id} from {w.when(each.assigned_at_ms)},"
-        f" {until}{restored}"
+    say = f"{who} {w.word(_ROLES, each.role)} task {each.task_id} {since}, {until}{restored}"
+    top, high = (y + 12, 4) if replica else (y, 11)
+    bar = el(
+        "rect",
+        x=places.x(each.assigned_at_ms),
+        width=places.width(each.assigned_at_ms, end),
+        y=top,
+        height=high,
+        cls=f"hold p-consumer {each.role.lower()}" if each.role in _ROLES else "hold p-classic",
     )
-    return mark(
-        say,
-        el(
-            "rect",
-            x=places.x(each.assigned_at_ms),
-            width=places.width(each.assigned_at_ms, end),
-            y=y + 12 if replica else y,
-            height=4 if replica else 11,
-            cls=f"hold p-consumer {each.role.lower()}" if each.role in _ROLES else "hold p-classic",
-        ),
-    )
+    start = not each.start_observed
+    frayed = places.unseen(each.assigned_at_ms, end, top, high, start=start, end=unseen_end)
+    return mark(say, bar, *frayed)
 
 
 def _labels(shown: list[str], of: int) -> Safe:

@@ -5,13 +5,14 @@ width, so that zoom is nothing but a width.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, name, percent, plain_name
 from groupreplay.page.model.life import GroupLife
+from groupreplay.page.timeline.arrows import hand_overs, task_moves
 from groupreplay.page.timeline.axis import FOLD, Axis
 from groupreplay.page.timeline.bands import Band, bands_of
 from groupreplay.page.timeline.epoch_marks import conversions, epochs, holes, lives, phases
@@ -19,10 +20,9 @@ from groupreplay.page.timeline.held_partitions import partitions
 from groupreplay.page.timeline.lane_marks import (
     absences,
     ends,
-    hand_overs,
+    processes,
     spans,
     stuck,
-    task_moves,
 )
 from groupreplay.page.timeline.lanes import Lanes, lanes_of
 from groupreplay.page.timeline.places import BAND, EPOCHS_END, TICKS_END, Places
@@ -49,11 +49,12 @@ _TIMED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """drawn: None where there is nothing to draw. left_out: lanes without room."""
+    """cut: kind of mark -> (how many are drawn, of how many), where that is not all."""
 
     drawn: tuple[Safe, ...]
     axis: Axis
     lanes: Lanes
+    cut: Mapping[str, tuple[int, int]]
 
 
 def times_of(life: GroupLife) -> Iterator[int]:
@@ -81,7 +82,9 @@ def timeline(life: GroupLife) -> Timeline:
     below = tasks(life, places) if life.tasks else partitions(life, places)
     if below is not None:
         boxes.append(_box(*below))
-    return Timeline(tuple(boxes), axis, lanes)
+    cut = {band.name: (len(band.bars), band.found) for band in bands}
+    few = {name: (drawn, of) for name, (drawn, of) in cut.items() if drawn < of}
+    return Timeline(tuple(boxes), axis, lanes, {**places.cut, **few})
 
 
 def _box(labels: Safe, drawing: Safe) -> Safe:
@@ -108,6 +111,7 @@ def _lanes_svg(life: GroupLife, places: Places, bands: list[Band]) -> Safe:
     ]
     drawn_epochs, epoch_labels = epochs(life, places)
     over = [
+        *processes(life, places),
         *spans(life, places),
         *absences(life, places),
         *ends(life, places),
@@ -232,6 +236,7 @@ def _definitions() -> Safe:
             ("classic", 5, 6, 35),
             ("fold", 4, 5, 45),
             ("hole", 7, 7, 45),
+            ("fray", 5, 6, 0),
         )
     ]
     heads = [

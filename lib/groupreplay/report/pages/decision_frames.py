@@ -53,6 +53,7 @@ def waves(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
             sf.desc_nulls_last(sf.expr(STOPPED["stopped_ms"])),
             "started_at",
             "group_id",
+            sf.coalesce("log_incarnation", sf.lit(0)),
             "from_offset",
         )
         .limit(ROWS)
@@ -67,7 +68,7 @@ def wave_counts(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
     ).transform(rows_as, fleet.WaveCount, wave="class")
 
 
-_COSTS: Final = ("partitions_ms", "low_ms", "high_ms", "high_unknown", "moved", "returned")
+_COSTS: Final = ("partitions_ms", "low_ms", "moved", "returned")
 
 
 def cost_days(_: Tables, nights: Tables, of: PageNights) -> DataFrame:

@@ -78,8 +78,20 @@ def _nights(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
     ).transform(rows_as, fleet.NightTotals, night="CAST(logical_date AS STRING)")
 
 
-def _phases(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
-    return tonight["migration_progress"].groupBy("phase").agg(sf.count(sf.lit(1)).alias("groups"))
+def _phases(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+    return (
+        tonight["migration_progress"]
+        .groupBy("phase")
+        .agg(
+            sf.count(sf.lit(1)).alias("groups"),
+            sf.count_if(_went_back(of)).alias("went_back"),
+        )
+    )
+
+
+def _went_back(of: PageNights) -> Column:
+    """Whether a group was downgraded in this night, whatever became of it since."""
+    return sf.col("downgraded_at").isNotNull() & of.is_of_last("downgraded_at")
 
 
 def _causes(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
@@ -162,19 +174,35 @@ _OF_MEMBERS: Final = ("member_id", "client_id", "client_host", "deadline_at", "b
 """Columns of an episode that a group's has not."""
 
 
-def _episodes(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+def _listed(episodes: DataFrame) -> DataFrame:
     return (
-        _stuck(tonight)
-        .where("is_open")
+        episodes.where("is_open")
         .orderBy(
             sf.col("reason") == "MIGRATION_STALLED",
             sf.desc("stuck_ms"),
             "group_id",
             "member_id",
             "reason",
+            "since_at",
         )
         .limit(STUCK_ROWS)
-        .transform(rows_as, fleet.Episode)
+    )
+
+
+def _episodes(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    return _listed(_stuck(tonight)).transform(rows_as, fleet.Episode)
+
+
+def _holders(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
+    """Client ids of the members that listed episodes wait for."""
+    waits_for = sf.explode(sf.slice("blocked_by", 1, fleet.HELD_BY)).alias("member_id")
+    held_by = _listed(tonight["stuck_members"]).select("group_id", waits_for).distinct()
+    members = tonight["members"].select("group_id", "member_id", "client_id")
+    return (
+        held_by.join(members, ["group_id", "member_id"])
+        .groupBy("group_id", "member_id")
+        .agg(sf.max("client_id").alias("client_id"))
+        .transform(rows_as, fleet.Holder)
     )
 
 
@@ -206,7 +234,8 @@ def _slow(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
     timed = tonight["revocation_latencies"].where(
         sf.col("revoke_ms").isNotNull() & of.is_of_last("requested_at")
     )
-    slowest = timed.orderBy(sf.desc("revoke_ms"), *request).limit(_SLOWEST_PARTITIONS)
+    in_order = [*request, "topic", "partition"]
+    slowest = timed.orderBy(sf.desc("revoke_ms"), *in_order).limit(_SLOWEST_PARTITIONS)
     longest = [
         sf.max(name).alias(name) for name in ("notify_ms", "revoke_ms", "unowned_ms", "resume_ms")
     ]
@@ -217,6 +246,7 @@ def _slow(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
             sf.min("topic").alias("topic"),
             *[sf.max(name).alias(name) for name in ("client_id", "client_host", "team")],
             *longest,
+            sf.bool_or("is_censored").alias("is_censored"),
         )
         .orderBy(sf.desc("revoke_ms"), *request)
         .limit(SLOW_ROWS)
@@ -226,11 +256,7 @@ def _slow(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
 
 def _groups(tonight: Tables, of: PageNights, empty: Collection[str]) -> DataFrame:
     """All groups, those in trouble first."""
-    found = tonight["migration_progress"].withColumn(
-        "went_back",
-        sf.coalesce(of.is_of_last("downgraded_at"), sf.lit(False))
-        & sf.col("downgraded_at").isNotNull(),
-    )
+    found = tonight["migration_progress"].withColumn("went_back", _went_back(of))
     began = tonight["group_epochs"].where(sf.col("start_observed") & of.is_of_last("started_at"))
     counts = [
         began.groupBy("group_id").agg(
@@ -298,7 +324,7 @@ _STREAMS: Final = (
 def _seen(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
     is_text, is_none = sf.col("source").isin(*TEXT_KINDS), sf.col("source") == NO_SOURCE
     unseen = sf.sort_array(sf.collect_set(sf.when(is_unseen_reason(), sf.col("input"))))
-    sums = ("landed", "undecoded", "holes", "late", "left_out")
+    sums = ("undecoded", "holes", "late", "left_out")
     counted = tonight["coverage"].agg(
         sf.count_if(~is_text & ~is_none).alias("inputs"),
         sf.count_if(is_text).alias("texts"),
@@ -337,6 +363,8 @@ QUERIES: Final = (
     Query("half_way", ("migration_progress",), _half_way),
     Query("clients", ("migration_progress", "members"), _clients),
     Query("stuck", ("stuck_members", "stuck_groups"), _episodes),
+    # Members alone have somebody to wait for.
+    Query("holders", ("stuck_members",), _holders),
     Query("reasons", ("stuck_members", "stuck_groups"), _reasons),
     Query("slow", ("revocation_latencies",), _slow),
     Query("verdicts", ("readiness",), decision_frames.verdicts),

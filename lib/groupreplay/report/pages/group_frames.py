@@ -1,5 +1,5 @@
 """The tables of a night -> what the pages of single groups ask of them: rows of the chosen groups
-that reach into the time that is shown, the newest where there are too many.
+that reach into the time that is shown; where there are too many, what lasts still and the newest.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.page.model import life as model
 from groupreplay.page.model import life_of_tasks as tasks
+from groupreplay.page.model.read import LEFT_OUT
 from groupreplay.report.pages.asked import LIFE, WAITS_FOR, PageNights, as_one, rows_as
 from groupreplay.report.pages.decision_frames import STOPPED
 
@@ -193,34 +194,38 @@ def _frame(
 ) -> DataFrame:
     if query.begin is None or query.end is None:
         chosen = table.where(is_chosen & (sf.col("logical_date") == sf.lit(of.last)))
-    else:
-        chosen = table.where(is_chosen & _lasts_after(query, since_ms))
-        most = min(query.most, share)
-        if rows.get(query.table, most + 1) > most:
-            newest = Window.partitionBy("group_id").orderBy(
-                sf.desc_nulls_first(sf.expr(query.begin)),
-                sf.hash(*_ORDER.get(query.table, ("group_id",))),
-            )
-            chosen = (
-                chosen.withColumn("_place", sf.row_number().over(newest))
-                .where(sf.col("_place") <= most)
-                .drop("_place")
-            )
-    return rows_as(chosen, query.cls, "group_id", **query.made)
+        return rows_as(chosen, query.cls, "group_id", **query.made)
+    chosen = table.where(is_chosen & _lasts_after(query, since_ms))
+    most = min(query.most, share)
+    if rows.get(query.table, most + 1) <= most:
+        return rows_as(chosen, query.cls, "group_id", **query.made)
+    timed = (f"({query.end}) IS NOT NULL AS _is_over", f"unix_millis({query.begin}) AS _begin_ms")
+    return most_telling(rows_as(chosen, query.cls, "group_id", *timed, **query.made), most)
 
 
-_ORDER: Final[Mapping[str, tuple[str, ...]]] = {
-    "member_states": ("member_id", "from_offset"),
-    "member_assignments": ("member_id", "topic", "partition", "from_offset"),
-    "revocation_latencies": ("member_id", "topic", "partition", "from_offset"),
-    "task_assignments": ("member_id", "task_id", "role", "from_offset"),
-    "task_handovers": ("task_id", "from_offset"),
-    "members": ("member_id", "from_offset"),
-    "group_epochs": ("epoch", "from_offset"),
-    "what_if": ("scenario", "from_offset"),
-    "static_accounting": ("identity", "from_offset"),
-}
-"""Among rows that begin together, so that the same ones are left out each time."""
+def most_telling(rows: DataFrame, most: int) -> DataFrame:
+    """Of each group: what lasts still, the longest first, and then the newest. Columns that a page
+    shows decide between rows that began together, so that the same ones are left out each time.
+
+    The first row of a group says how many are left out.
+    """
+    shown = [name for name in rows.columns if name not in ("_is_over", "_begin_ms")]
+    of_group = Window.partitionBy("group_id")
+    begin_ms = sf.col("_begin_ms")
+    in_order = of_group.orderBy(
+        "_is_over", sf.when(sf.col("_is_over"), -begin_ms).otherwise(begin_ms), *shown
+    )
+    place, left_out = sf.col("_place"), sf.count(sf.lit(1)).over(of_group) - sf.lit(most)
+    return (
+        rows.select(
+            *shown, sf.row_number().over(in_order).alias("_place"), left_out.alias("_left_out")
+        )
+        .where(place <= most)
+        .select(
+            *shown,
+            sf.when((place == 1) & (sf.col("_left_out") > 0), sf.col("_left_out")).alias(LEFT_OUT),
+        )
+    )
 
 
 def _lasts_after(query: Query, since_ms: int | None) -> Column:

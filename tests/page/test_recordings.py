@@ -1,0 +1,132 @@
+"""Pages of real groups: what coordinators wrote, replayed and drawn, without Spark. End-to-end nights
+draw the pages of more recordings by way of the tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import fields
+from datetime import date
+from functools import cache
+from typing import Any, Final
+
+import pytest
+
+from groupreplay.page.group.group_page import group_page
+from groupreplay.page.model.life import GroupLife
+from groupreplay.page.model.read import read_group
+from groupreplay.replay.fact import Fact
+from groupreplay.replay.facts import (
+    Conversion,
+    Epoch,
+    HandOver,
+    HeldPartition,
+    MemberLife,
+    MemberState,
+    Stall,
+)
+from groupreplay.replay.streams_facts import (
+    HeldTask,
+    StreamsProcess,
+    StreamsRebalance,
+    TaskHandOver,
+)
+from groupreplay.report.pages.group_frames import QUERIES
+from tests.page.parsed import Parsed
+from tests.support.recordings import groups
+from tests.support.replaying import replayed
+
+KINDS: Final[dict[str, type[Fact]]] = {
+    "members": MemberLife,
+    "spans": MemberState,
+    "held": HeldPartition,
+    "epochs": Epoch,
+    "hand_overs": HandOver,
+    "stuck": Stall,
+    "conversions": Conversion,
+    "processes": StreamsProcess,
+    "streams_epochs": StreamsRebalance,
+    "tasks": HeldTask,
+    "task_moves": TaskHandOver,
+}
+"""List of a page -> facts whose fields are the columns that it asks for."""
+
+
+def row_of(kind: str, fact: Fact, as_of_ms: int) -> dict[str, Any]:
+    """As the query of the list gives it. Of a stall the rest is worked out from thresholds."""
+    cls = next(query.cls for query in QUERIES if query.kind == kind)
+    values = {name: getattr(fact, name) for name in (one.name for one in fields(fact))}
+    row: dict[str, Any] = {
+        one.name: values.get(one.name, values.get(one.name.removesuffix("_ms")))
+        for one in fields(cls)
+    }
+    row["life"] = [values["log_incarnation"] or 0, values["incarnation"]]
+    if kind == "stuck":
+        end = row["until_at_ms"] or as_of_ms
+        row |= {"stuck_ms": end - row["since_at_ms"], "is_open": row["until_at_ms"] is None}
+    if kind in ("tasks", "task_moves"):
+        row["task_id"] = f"{values['subtopology']}_{values['partition']}"
+    if kind == "streams_epochs":
+        began = (values["join_ended_at"], values["decided_at"], values["scheduled_at"])
+        row["began_at_ms"] = next((at for at in began if at is not None), None)
+    if row.get("topic", "") is None:
+        row["topic"] = values["topic_id"]
+    return row
+
+
+@cache
+def lives(recording: str) -> list[GroupLife]:
+    found = []
+    for each in groups(recording):
+        facts = replayed(each.entries, each.names, (), each.group_id, each.offsets_partition)
+        as_of_ms = max(entry.ts_ms for entry in each.entries)
+        rows = {
+            kind: [row_of(kind, fact, as_of_ms) for fact in facts if isinstance(fact, cls)]
+            for kind, cls in KINDS.items()
+        }
+        found.append(
+            read_group(
+                rows,
+                cluster="c",
+                logical_date=date(2026, 11, 21),
+                group_id=each.group_id,
+                from_at_ms=None,
+                as_of_ms=as_of_ms,
+                version="0",
+            )
+        )
+    return found
+
+
+def marks(recording: str) -> Counter[str]:
+    """Classes of what is drawn on the pages of all its groups."""
+    return Counter(
+        cls
+        for life in lives(recording)
+        for found in re.findall(r'class="([^"]+)"', group_page(life).split("</style>")[1])
+        for cls in found.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("recording", "drawn"),
+    [
+        ("streams-protocol-4.3", {"process", "standby", "warmup", "p-streams", "asked", "cold"}),
+        ("streams-classic-4.3", {"process", "standby", "warmup", "p-classic", "cold"}),
+        ("classic-3.9", {"p-classic", "syncing", "gone", "settle"}),
+        ("compacted-4.3", {"hole", "fray"}),
+        ("consumer-4.3", {"p-consumer", "waits", "asked", "hand", "away"}),
+    ],
+)
+def test_pages_of_recordings_show_what_is_in_them(recording: str, drawn: set[str]) -> None:
+    found = marks(recording)
+    assert not {name for name in drawn if not found[name]}, sorted(found)
+
+
+@pytest.mark.parametrize("recording", ["streams-protocol-4.3", "compacted-4.3"])
+def test_pages_of_recordings_are_within_budget(recording: str) -> None:
+    for life in lives(recording):
+        page = group_page(life)
+        assert len(page.encode()) < 600_000, life.group_id
+        assert len(Parsed(page).tags) < 10_000, life.group_id
