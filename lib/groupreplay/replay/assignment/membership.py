@@ -275,7 +275,7 @@ class Membership:
 
     def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
         if change.group_ends:
-            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
+            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden, may_go_on=change.hides_ends)
         away_at = before.current_at if before.epoch == STATIC_LEAVE_EPOCH else None
         if member.member_id in change.replaced:
             return Ending("REPLACED", "REPLACED", hidden, away_at=away_at)

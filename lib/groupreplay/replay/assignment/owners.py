@@ -140,8 +140,8 @@ class Owners(ABC):
                 if not holders:
                     self._life.holders.pop(unit, None)
             row = self.span_row(member, unit, span)
-            row.released_at = moment.at
-            row.released_epoch = moment.epoch
+            if not ending.may_go_on:
+                row.released_at, row.released_epoch = moment.at, moment.epoch
             row.to_offset = moment.offset
             row.end_reason = (
                 "UNOBSERVED" if ending.hidden else self._end_reason(unit, member, ending, moment)
