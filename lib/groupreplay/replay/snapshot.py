@@ -115,9 +115,9 @@ def open_facts(membership: Membership) -> list[Fact]:
     """
     life = membership.life
     rows: list[Fact] = [snapshot(life)]
-    rows += [
-        copy.copy(row) for row in (life.epoch_row, life.assigning, life.mixed) if row is not None
-    ]
+    if (epoch := membership.epochs.as_it_stands()) is not None:
+        rows.append(epoch)
+    rows += [copy.copy(row) for row in (life.assigning, life.mixed) if row is not None]
     rows += [
         copy.copy(chain)
         for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else []))

@@ -106,6 +106,8 @@ class Membership:
         if change.generation is not None and change.generation.is_eager:
             self.transitions.end_stops()
         for member, before, moment, observed in staying:
+            if not (before.existed or observed or change.converts):
+                self.epochs.note_unseen()
             self._begin(change, member, before, moment, observed)
         if change.generation is not None and change.generation.is_eager:
             self._stop(staying)

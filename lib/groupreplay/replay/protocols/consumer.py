@@ -283,6 +283,7 @@ def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: i
         _note_dropped(membership, change, entry.last_hole)
     membership.judge.note(target_epoch(life, entry, epoch))
     membership.epochs.target(epoch, entry.ts_ms, membership.targets.begin_epoch(epoch))
+    membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
     if membership.targets.take_unnamed():
         deduce_topic(membership, entry)
