@@ -117,7 +117,11 @@ def open_facts(membership: Membership) -> list[Fact]:
     rows: list[Fact] = [snapshot(life)]
     if (epoch := membership.epochs.as_it_stands()) is not None:
         rows.append(epoch)
-    rows += [copy.copy(row) for row in (life.assigning, life.mixed) if row is not None]
+    if life.assigning is not None:
+        rows.append(copy.copy(life.assigning))
+    if (mixed := copy.copy(life.mixed)) is not None:
+        mixed.blocked_by = [*mixed.blocked_by]
+        rows.append(mixed)
     rows += [
         copy.copy(chain)
         for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else []))

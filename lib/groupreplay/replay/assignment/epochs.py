@@ -11,7 +11,7 @@ from groupreplay.records.consumer import STABLE
 from groupreplay.replay.change import Generation
 from groupreplay.replay.decisions.profiles import note_epoch
 from groupreplay.replay.facts import Chain, Epoch, Stall
-from groupreplay.replay.life import CLASSIC, STREAMS, Life
+from groupreplay.replay.life import CLASSIC, STREAMS, Life, Member
 from groupreplay.replay.output import Output
 
 JOIN = "JOIN"
@@ -44,12 +44,16 @@ within its rebalance timeout (5 min).
 class Epochs:
     """The epoch rows of one life, and what follows from them: epoch storms, epochs whose target is
     not computed.
+
+    _blockers: members of which some may keep the open epoch from converging, in sight of the last
+        hole.
     """
 
     def __init__(self, life: Life, output: Output) -> None:
         self._life = life
         self._output = output
         self._opened: list[Epoch] = []
+        self._blockers: list[str] = []
 
     def open(
         self,
@@ -249,11 +253,14 @@ class Epochs:
         """Whether all that kept an epoch from converging are members that a hole hides the end of:
         they may have been gone.
         """
-        return last_hole >= 0 and all(
-            m.current_offset < last_hole
-            for m in self._life.members.values()
-            if (m.epoch, m.state) != (epoch, STABLE)
-        )
+        if last_hole < 0:
+            return False
+        members, blockers = self._life.members, self._blockers
+        while blockers and not _blocks(members.get(blockers[-1]), epoch, last_hole):
+            blockers.pop()
+        if not blockers:  # all members are asked only once those that were known have converged
+            blockers += [i for i, member in members.items() if _blocks(member, epoch, last_hole)]
+        return not blockers
 
     def _is_doubted(self) -> bool:
         """Whether the open epoch converged by the members that were seen, and there may be others
@@ -297,6 +304,15 @@ class Epochs:
         storm.times_at.append(at)
         storm.ends_at.append(at)
         life.storm = storm
+
+
+def _blocks(member: Member | None, epoch: int, last_hole: int) -> bool:
+    """Whether a member keeps an epoch from converging, and was seen since a hole."""
+    return (
+        member is not None
+        and member.current_offset >= last_hole
+        and (member.epoch, member.state) != (epoch, STABLE)
+    )
 
 
 def _withdraw(row: Epoch) -> None:

@@ -55,19 +55,19 @@ class Membership:
         kind = UntoldOwners if life.protocol == STREAMS else PartitionOwners
         self.owners: PartitionOwners = kind(life, self.names, output, self.judge)
         self.transitions = Transitions(life)
-        self.days = GroupDays(life, output, self.transitions)
+        self.days = GroupDays(life, output, self.transitions, self.owners.missed)
         if life.protocol != STREAMS:  # its tasks have rows of their own
             self.owners.transitions = self.transitions
         self.epochs = Epochs(life, output)
         self.loops = FenceLoops(life, output)
         self.failovers = Failovers(life, output)
         self.absences = Absences(life, output)
-        self.churn = ChurnChain(life, output, self.transitions)
+        self.churn = ChurnChain(life, output, self.transitions, self.owners.missed)
         self.transitions.listen(self.churn)
         self.transitions.listen(self.absences)
         self.stalls = Stalls(life, output, self.judge)
         self.quiet = QuietMembers(life, self.names, output)
-        self.targets = Targets(life, self.names, self.stalls)
+        self.targets = Targets(life, self.names, self.stalls, self.owners.missed)
 
     def note_stamps(self, change: Change, operation: Operation) -> None:
         """At operation end: which spans keep their assignment epochs (4.3+)."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from groupreplay.replay.change import Ending, Moment
+from groupreplay.replay.decisions.missed_units import MissedUnits
 from groupreplay.replay.decisions.transitions import Transitions
 from groupreplay.replay.facts import HandOver, HeldPartition
 from groupreplay.replay.life import Life, Member, Span, Trail, Unit
@@ -38,6 +39,7 @@ class Owners(ABC):
         self._output = output
         self._judge = judge
         self.transitions: Transitions | None = None
+        self.missed = MissedUnits(life)
         self._negative: set[tuple[int, str, int]] = set()
         self._moved = 0
 
@@ -94,6 +96,7 @@ class Owners(ABC):
         trail.handed.append(row)
         trail.released_offset = moment.offset
         self._life.unowned.add(unit)
+        self.missed.note(unit)
 
     def note_new_leader(self) -> None:
         """Another leader armed every rebalance timer again, at a time no record shows: what was
@@ -153,6 +156,7 @@ class Owners(ABC):
             trail.released_offset = moment.offset
             trail.released_at_k2 = moment.by_k2
             self._life.unowned.add(unit)
+            self.missed.note(unit)
             trail.last_commit_at = last_commit_at
             if transitions is not None and leaver is not None:
                 if unit in self._life.stops:
@@ -179,6 +183,7 @@ class Owners(ABC):
             )
             self._life.holders.setdefault(unit, []).append(member.member_id)
             if (trail := self._life.trails.get(unit)) is not None:
+                self.missed.note(unit)
                 if self.transitions is not None:
                     span = member.spans[unit]
                     self.transitions.granted(trail, span, member, moment, observed)
@@ -329,6 +334,7 @@ class Owners(ABC):
         self.finish(trail)
         self._life.trails.pop(unit, None)
         self._life.unowned.discard(unit)
+        self.missed.note(unit)
 
     def _drop_if_done(self, unit: Unit, trail: Trail) -> None:
         if not (trail.released or trail.handed or trail.granted or trail.granted_spans):

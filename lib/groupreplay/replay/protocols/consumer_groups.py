@@ -171,9 +171,11 @@ class ConsumerGroupMachine(GroupMachine):
         stalls, members = self.membership.stalls, self.membership.members
         is_mixed, was_mixed = phase == snapshot.MIGRATING, life.mixed is not None
         stalls.watch_mixed(is_mixed, at, operation.offset, operation.last_offset, is_next)
-        if is_mixed and (members.classic_changed or not was_mixed):
-            members.classic_changed = False
-            stalls.note_blockers()
+        if not is_mixed:
+            members.classic_changed = None
+        elif not was_mixed or members.classic_changed != set():
+            stalls.note_blockers(members.classic_changed if was_mixed else None)
+            members.classic_changed = set()
 
     def _note_missing_epoch(self, last_hole: int) -> None:
         if (unbumped := self.life.unbumped) is not None:
