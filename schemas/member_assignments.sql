@@ -35,7 +35,8 @@ CREATE TABLE IF NOT EXISTS member_assignments (
   partition         INT       NOT NULL COMMENT 'partition of the topic; partition number',
   assigned_at       TIMESTAMP NOT NULL
     COMMENT 'start of the span, or first record that shows it (start_observed); UTC',
-  released_at       TIMESTAMP          COMMENT 'end of the span, NULL while it is held; UTC',
+  released_at       TIMESTAMP
+    COMMENT 'end of the span, NULL while it is held or where a life ended unseen; UTC',
   assigned_epoch    INT
     COMMENT 'member epoch at the end of the operation that gave it, NULL where not seen; epoch',
   released_epoch    INT

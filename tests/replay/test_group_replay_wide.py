@@ -42,29 +42,46 @@ class Walked(dict[Any, Any]):
         return super().items()
 
 
-def test_heartbeats_and_commits_walk_over_nothing() -> None:
+def walks_of(first: int) -> tuple[int, int, Life]:
+    """How often heartbeats and commits walked over all that a group has, how many there were, and
+    the group.
+
+    first: offset before which the log is lost.
+    """
     replay = GroupReplay("bench-wide", 0, {})
-    offset = quiet = 0
+    offset = quiet = walks = 0
     life: Life | None = None
     for at, pairs in wide_group(MEMBERS):
         base, entries = offset, []
         for key, value in pairs:
             record = decode(key, value)
             assert not isinstance(record, UnknownType | Undecodable)
-            entries.append(Entry(offset, at, 0, base, -1, record))
+            entries.append(Entry(offset, at, 0, base, first - 1, record))
             offset += 1
         before = Walked.walks
-        for entry in entries:
+        for entry in entries if base >= first else ():
             replay.replay(entry)
         replay.flush()
         kinds = (ConsumerGroupCurrentMemberAssignment, OffsetCommit)
         if life is not None and all(isinstance(entry.record, kinds) for entry in entries):
             quiet += 1
-            assert before == Walked.walks, f"at {entries[0].offset}"
+            walks += Walked.walks - before
         if replay._machine is not None and replay._machine.life is not life:
             life = replay._machine.life
             for name in INDEXES:
                 setattr(life, name, Walked(getattr(life, name)))
     assert life is not None
     assert len(life.holders) == 2 * MEMBERS
+    return walks, quiet, life
+
+
+def test_heartbeats_and_commits_walk_over_nothing() -> None:
+    walks, quiet, _ = walks_of(0)
     assert quiet > 10 * MEMBERS
+    assert walks == 0
+
+
+def test_behind_a_hole_members_are_asked_once_an_epoch() -> None:
+    walks, quiet, life = walks_of(5)
+    assert quiet > 10 * MEMBERS
+    assert walks <= (life.epoch or 0)

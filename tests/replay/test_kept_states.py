@@ -103,6 +103,7 @@ COUNTED = {(release, "other-groups-4.2", "streams-new") for release in ("0.2.0",
 UNKNOWN_OF_COUNTED = (
     *("process_id", "cause_process_id", "from_process_id", "partitions_moved"),
     *("processes", "tasks", "tasks_active", "tasks_missing", "tasks_revoked"),
+    *("outcome", "converged_at", "converge_ms"),
 )
 """Columns that say less of such a group, until all of its members were seen again."""
 

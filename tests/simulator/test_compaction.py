@@ -22,6 +22,20 @@ from tests.wire import encode
 HISTORIES: Final = (Played(12, 12, 0.15, "all", "4.1.2"), Played(14, 12, 0.15, "all", "4.3.1"))
 SEEDS: Final = range(3)
 
+FALSE_ONCE: Final = (
+    # A static member came back in generation 1, and the K2 before it is lost.
+    (Played(901, 20, 0.4, "all", "4.3.1"), 2, 11),
+    # A member that a hole hides kept an epoch from converging.
+    (Played(901, 20, 0.4, "all", "4.3.1"), 19, 31),
+    # A member was asked again for a partition that its target has.
+    (Played(31001, 14, 0.3, "all", "4.3.1"), 6, 2),
+    # Of an upgrade the K2 tombstone alone is left;
+    (Played(31003, 14, 0.3, "migration", "4.3.1"), 11, 19),
+    # nothing is.
+    (Played(31002, 14, 0.3, "migration", "4.3.1"), 2, 24),
+)
+"""Histories, seeds of cleanings, and partitions of which something false was said once."""
+
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: str(history.name))
 def test_what_is_said_of_a_compacted_log_is_true(history: Played, play: Play) -> None:
@@ -33,6 +47,19 @@ def test_what_is_said_of_a_compacted_log_is_true(history: Played, play: Play) ->
         assert sum(judge.judged.values()) > 1_000
         told = [str(plan[log]) for log in logs]
         assert not judge.findings, f"{history.command()}, {seed}: {judge.findings[:5]}, {told}"
+
+
+@pytest.mark.parametrize(("history", "seed", "partition"), FALSE_ONCE)
+def test_what_was_false_once_is_not_said(
+    history: Played, seed: int, partition: int, play: Play
+) -> None:
+    recording = play(history)
+    truth, names, logs = read_truth(recording), names_of(recording), partition_logs(recording)
+    plan = cleanings(logs, seed)
+    left = [cleaned(log, plan[log]) for log in logs if log.partition == partition]
+    judge = judge_logs(truth, names, left)
+    assert sum(judge.judged.values()) > 10
+    assert not judge.findings, f"{history.command()}, {seed}: {judge.findings[:5]}"
 
 
 @pytest.mark.parametrize("recording", recordings())

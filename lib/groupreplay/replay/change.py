@@ -151,6 +151,7 @@ class Ending:
 
     returned: what it has after a request without giving it up.
     away_at: when it had left for a while, None where it had not.
+    may_go_on: the member may have them still, in a life that is not seen.
     """
 
     reason: str
@@ -158,3 +159,4 @@ class Ending:
     hidden: bool = False
     returned: frozenset[TopicPartition] = field(default_factory=frozenset)
     away_at: int | None = None
+    may_go_on: bool = False

@@ -255,6 +255,10 @@ class Life:
         incarnation that ended in a conversion.
     epoch: group epoch or generation.
     target_epoch: of the target assignment; both None until seen.
+    asked_at, asked_offset: of the first K6 behind the last hole, -1 for none: it asked every
+        member, seen or not, for a K8.
+    converged_in_doubt: the open epoch converged by the members that were seen, and there may have
+        been others.
     targets: (epoch, ms, leader epoch) of the K6s that a member may not have reached yet.
     stable: epoch -> how many members are STABLE in it.
     target_owner: whose target a partition is in.
@@ -372,6 +376,9 @@ class Life:
     recreated_at: int = -1
     absences: KeptAbsences = field(default_factory=KeptAbsences)
     churn: Churn | None = None
+    asked_at: int = -1
+    asked_offset: int = -1
+    converged_in_doubt: bool = False
 
     @property
     def place(self) -> Place:

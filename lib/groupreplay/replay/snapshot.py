@@ -115,9 +115,13 @@ def open_facts(membership: Membership) -> list[Fact]:
     """
     life = membership.life
     rows: list[Fact] = [snapshot(life)]
-    rows += [
-        copy.copy(row) for row in (life.epoch_row, life.assigning, life.mixed) if row is not None
-    ]
+    if (epoch := membership.epochs.as_it_stands()) is not None:
+        rows.append(epoch)
+    if life.assigning is not None:
+        rows.append(copy.copy(life.assigning))
+    if (mixed := copy.copy(life.mixed)) is not None:
+        mixed.blocked_by = [*mixed.blocked_by]
+        rows.append(mixed)
     rows += [
         copy.copy(chain)
         for chain in (*life.loops.values(), *([life.storm] if life.storm is not None else []))

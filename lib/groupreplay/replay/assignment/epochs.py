@@ -4,27 +4,39 @@ of the rules: docs/measures.md, Epochs.
 
 from __future__ import annotations
 
+import copy
+
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STABLE
 from groupreplay.replay.causes import STORM_CAUSES, TOPIC_METADATA
 from groupreplay.replay.change import Generation
 from groupreplay.replay.decisions.profiles import note_epoch
 from groupreplay.replay.facts import Chain, Epoch, Stall
-from groupreplay.replay.life import CLASSIC, STREAMS, Life
+from groupreplay.replay.life import CLASSIC, STREAMS, Life, Member
 from groupreplay.replay.output import Output
 
 MAX_CHAIN_LENGTH = 256
+
+ANSWERED_MS = 600_000
+"""After a target, so late, no member is unseen: each has answered by a K8 or was removed. It hears
+of the target within its session timeout (45 s by default), and what it is asked for it gives back
+within its rebalance timeout (5 min).
+"""
 
 
 class Epochs:
     """The epoch rows of one life, and what follows from them: epoch storms, epochs whose target is
     not computed.
+
+    _blockers: members of which some may keep the open epoch from converging, in sight of the last
+        hole.
     """
 
     def __init__(self, life: Life, output: Output) -> None:
         self._life = life
         self._output = output
         self._opened: list[Epoch] = []
+        self._blockers: list[str] = []
 
     def open(
         self,
@@ -76,6 +88,14 @@ class Epochs:
         """The epoch of a group that gets no rows of epochs."""
         self._life.epoch = epoch
 
+    def note_asked(self, at: int, offset: int, last_hole: int) -> None:
+        """A K6: the first one behind a hole asks every member for a K8, those too that the hole
+        hides.
+        """
+        life = self._life
+        if life.asked_offset < 0 or life.asked_offset < last_hole:
+            life.asked_at, life.asked_offset = at, offset
+
     def count_members(self) -> list[Epoch]:
         """Gives the rows that the operation opened. members and members_classic are those at its
         end.
@@ -90,6 +110,9 @@ class Epochs:
         row = self._life.epoch_row
         if row is None:
             return
+        if self._is_doubted():
+            _withdraw(row)
+        self._life.converged_in_doubt = False
         row.to_offset = offset
         if not ended:
             row.superseded_at = at
@@ -124,8 +147,29 @@ class Epochs:
         that were not seen, and other epochs.
         """
         row = self._life.epoch_row
-        if row is not None and row.outcome == "OPEN" and last_hole > row.from_offset:
+        if row is None or last_hole <= row.from_offset:
+            return
+        if row.outcome == "OPEN":
             row.outcome = "UNOBSERVED"
+        elif self._is_doubted():
+            _withdraw(row)
+        self._life.converged_in_doubt = False
+
+    def note_unseen(self) -> None:
+        """A member shows itself that was not seen to join: it may have been there all along, so the
+        open epoch did not converge without it.
+        """
+        life, row = self._life, self._life.epoch_row
+        if row is not None and life.converged_in_doubt:
+            _withdraw(row)
+            life.converged_in_doubt = False
+
+    def as_it_stands(self) -> Epoch | None:
+        """A copy of the open epoch. Changes nothing."""
+        row = copy.copy(self._life.epoch_row)
+        if row is not None and self._is_doubted():
+            _withdraw(row)
+        return row
 
     def converge(self, at: int, last_hole: int) -> None:
         """Marks the open epoch as converged when every live member is STABLE in it. A group without
@@ -133,6 +177,8 @@ class Epochs:
         """
         self.note_hole(last_hole)
         life, row = self._life, self._life.epoch_row
+        if life.converged_in_doubt:
+            life.converged_in_doubt = not self._knows_members(at, last_hole)
         if (
             row is None
             or row.outcome != "OPEN"
@@ -143,6 +189,7 @@ class Epochs:
         if life.stable.get(row.epoch, 0) == len(life.members):
             row.converged_at = at
             row.outcome = "CONVERGED"
+            life.converged_in_doubt = not self._knows_members(at, last_hole)
             is_measurable = row.start_observed and at >= row.started_at
             row.converge_ms = at - row.started_at if is_measurable else None
         elif self._hides_blockers(row.epoch, last_hole):
@@ -189,11 +236,32 @@ class Epochs:
         """Whether all that kept an epoch from converging are members that a hole hides the end of:
         they may have been gone.
         """
-        return last_hole >= 0 and all(
-            m.current_offset < last_hole
-            for m in self._life.members.values()
-            if (m.epoch, m.state) != (epoch, STABLE)
-        )
+        if last_hole < 0:
+            return False
+        members, blockers = self._life.members, self._blockers
+        while blockers and not _blocks(members.get(blockers[-1]), epoch, last_hole):
+            blockers.pop()
+        if not blockers:  # all members are asked only once those that were known have converged
+            blockers += [i for i, member in members.items() if _blocks(member, epoch, last_hole)]
+        return not blockers
+
+    def _is_doubted(self) -> bool:
+        """Whether the open epoch converged by the members that were seen, and there may be others
+        still.
+        """
+        life = self._life
+        return life.converged_in_doubt and not self._knows_members(life.last_at, life.last_hole)
+
+    def _knows_members(self, at: int, last_hole: int) -> bool:
+        """Whether no member can be there that was not seen: the birth of the group was, or a K2,
+        which lists all, or all have answered a target since; and no hole came after it.
+        """
+        life = self._life
+        known_from = max(life.k2_offset, life.incarnation if life.birth_seen else -1)
+        if known_from >= 0 and last_hole <= known_from:
+            return True
+        asked = max(0, last_hole) <= life.asked_offset
+        return asked and at - life.asked_at >= ANSWERED_MS
 
     def _knows_start(self) -> bool:
         row = self._life.epoch_row
@@ -219,6 +287,20 @@ class Epochs:
         storm.times_at.append(at)
         storm.ends_at.append(at)
         life.storm = storm
+
+
+def _blocks(member: Member | None, epoch: int, last_hole: int) -> bool:
+    """Whether a member keeps an epoch from converging, and was seen since a hole."""
+    return (
+        member is not None
+        and member.current_offset >= last_hole
+        and (member.epoch, member.state) != (epoch, STABLE)
+    )
+
+
+def _withdraw(row: Epoch) -> None:
+    """An epoch of which it is not known whether it converged."""
+    row.outcome, row.converged_at, row.converge_ms = "UNOBSERVED", None, None
 
 
 def _add_generation(row: Epoch, generation: Generation) -> None:

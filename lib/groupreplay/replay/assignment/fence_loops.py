@@ -23,15 +23,16 @@ class FenceLoops:
         """A member was removed, not replaced and not out of limbo: it may be back under its id, or
         as the same client on the same host.
         """
-        departures = self._life.departures
-        departures.pop(member.member_id, None)
-        departures[member.member_id] = RemovedMember(
-            at, member.member_id, member.client_id, member.client_host
-        )
+        life, member_id = self._life, member.member_id
+        departures = life.departures
+        self._forget(member_id)
+        departures[member_id] = RemovedMember(at, member_id, member.client_id, member.client_host)
+        if life.departed_clients is not None:
+            life.departed_clients.setdefault(member.client_key, []).append(member_id)
         if len(departures) > 64 + 2 * len(self._life.members):
-            for member_id in list(departures)[: len(departures) // 2]:
-                del departures[member_id]
-        self._life.departed_clients = None
+            for gone_id in list(departures)[: len(departures) // 2]:
+                del departures[gone_id]
+            life.departed_clients = None
 
     def joined(self, member: Member, at: int, offset: int) -> bool:
         """A member joined: where it had been removed before, one more turn of a loop. Returns
@@ -43,10 +44,19 @@ class FenceLoops:
         departure = departures.get(member.member_id) or self._same_client(member)
         if departure is None or at - departure.removed_at > MAX_CHAIN_GAP_MS:
             return False
-        del departures[departure.member_id]
-        self._life.departed_clients = None
+        self._forget(departure.member_id)
         self._add_turn(member, departure, at, offset)
         return True
+
+    def _forget(self, member_id: str) -> None:
+        """Who departed is back, or departs anew."""
+        departure = self._life.departures.pop(member_id, None)
+        index = self._life.departed_clients
+        if departure is not None and index is not None:
+            key = client_key(departure.client_id, departure.client_host)
+            index[key].remove(member_id)
+            if not index[key]:
+                del index[key]
 
     def _same_client(self, member: Member) -> RemovedMember | None:
         """The one departed member of the joiner's client id and host, if no live member and no

@@ -26,12 +26,13 @@ class Current(NamedTuple):
 class Members:
     """The members of one life.
 
-    classic_changed: a member of the classic protocol came or went since somebody asked.
+    classic_changed: of a mixed group the members that came or went since somebody asked, or changed
+        their protocol, classic before or after; None where nobody asks.
     """
 
     def __init__(self, life: Life) -> None:
         self._life = life
-        self.classic_changed = True
+        self.classic_changed: set[str] | None = None
 
     def touch(self, change: Change, member_id: str) -> Member:
         """The member, made if need be; its state before the operation is kept at the first
@@ -157,7 +158,8 @@ class Members:
         self._count_stable(member, by)
         if member.protocol == CLASSIC:
             life.classic_members += by
-            self.classic_changed = True
+            if self.classic_changed is not None:
+                self.classic_changed.add(member.member_id)
         key = member.client_key
         life.clients[key] = life.clients.get(key, 0) + by
         if not life.clients[key]:

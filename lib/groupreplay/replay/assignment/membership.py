@@ -56,19 +56,19 @@ class Membership:
         kind = UntoldOwners if life.protocol == STREAMS else PartitionOwners
         self.owners: PartitionOwners = kind(life, self.names, output, self.judge)
         self.transitions = Transitions(life)
-        self.days = GroupDays(life, output, self.transitions)
+        self.days = GroupDays(life, output, self.transitions, self.owners.missed)
         if life.protocol != STREAMS:  # its tasks have rows of their own
             self.owners.transitions = self.transitions
         self.epochs = Epochs(life, output)
         self.loops = FenceLoops(life, output)
         self.failovers = Failovers(life, output)
         self.absences = Absences(life, output)
-        self.churn = ChurnChain(life, output, self.transitions)
+        self.churn = ChurnChain(life, output, self.transitions, self.owners.missed)
         self.transitions.listen(self.churn)
         self.transitions.listen(self.absences)
         self.stalls = Stalls(life, output, self.judge)
         self.quiet = QuietMembers(life, self.names, output)
-        self.targets = Targets(life, self.names, self.stalls)
+        self.targets = Targets(life, self.names, self.stalls, self.owners.missed)
 
     def note_stamps(self, change: Change, operation: Operation) -> None:
         """At operation end: which spans keep their assignment epochs (4.3+)."""
@@ -107,6 +107,8 @@ class Membership:
         if change.generation is not None and change.generation.is_eager:
             self.transitions.end_stops()
         for member, before, moment, observed in staying:
+            if not (before.existed or observed or change.converts):
+                self.epochs.note_unseen()
             self._begin(change, member, before, moment, observed)
         if change.generation is not None and change.generation.is_eager:
             self._stop(staying)
@@ -276,7 +278,7 @@ class Membership:
 
     def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
         if change.group_ends:
-            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden)
+            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden, may_go_on=change.hides_ends)
         away_at = before.current_at if before.epoch == STATIC_LEAVE_EPOCH else None
         if member.member_id in change.replaced:
             return Ending("REPLACED", "REPLACED", hidden, away_at=away_at)

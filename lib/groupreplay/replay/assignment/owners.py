@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from groupreplay.replay.change import Ending, Moment
+from groupreplay.replay.decisions.missed_units import MissedUnits
 from groupreplay.replay.decisions.transitions import Transitions
 from groupreplay.replay.facts import HandOver, HeldPartition
 from groupreplay.replay.life import Life, Member, Span, Trail, Unit
@@ -33,6 +34,7 @@ class Owners(ABC):
         self._output = output
         self._judge = judge
         self.transitions: Transitions | None = None
+        self.missed = MissedUnits(life)
         self._negative: set[tuple[int, str, int]] = set()
         self._moved = 0
 
@@ -89,6 +91,7 @@ class Owners(ABC):
         trail.handed.append(row)
         trail.released_offset = moment.offset
         self._life.unowned.add(unit)
+        self.missed.note(unit)
 
     def note_new_leader(self) -> None:
         """Another leader armed every rebalance timer again, at a time no record shows: what was
@@ -121,8 +124,8 @@ class Owners(ABC):
                 if not holders:
                     self._life.holders.pop(unit, None)
             row = self.span_row(member, unit, span)
-            row.released_at = moment.at
-            row.released_epoch = moment.epoch
+            if not ending.may_go_on:
+                row.released_at, row.released_epoch = moment.at, moment.epoch
             row.to_offset = moment.offset
             row.end_reason = (
                 "UNOBSERVED" if ending.hidden else self._end_reason(unit, member, ending, moment)
@@ -134,6 +137,7 @@ class Owners(ABC):
             trail.released_offset = moment.offset
             trail.released_at_k2 = moment.by_k2
             self._life.unowned.add(unit)
+            self.missed.note(unit)
             trail.last_commit_at = last_commit_at
             if transitions is not None and leaver is not None:
                 if unit in self._life.stops:
@@ -160,6 +164,7 @@ class Owners(ABC):
             )
             self._life.holders.setdefault(unit, []).append(member.member_id)
             if (trail := self._life.trails.get(unit)) is not None:
+                self.missed.note(unit)
                 if self.transitions is not None:
                     span = member.spans[unit]
                     self.transitions.granted(trail, span, member, moment, observed)
@@ -310,6 +315,7 @@ class Owners(ABC):
         self.finish(trail)
         self._life.trails.pop(unit, None)
         self._life.unowned.discard(unit)
+        self.missed.note(unit)
 
     def _drop_if_done(self, unit: Unit, trail: Trail) -> None:
         if not (trail.released or trail.handed or trail.granted or trail.granted_spans):

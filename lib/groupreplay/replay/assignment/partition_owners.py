@@ -142,6 +142,7 @@ class PartitionOwners(Owners):
         life.trails = trails
         self._rename_stops(new_topic)
         life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
+        self.missed.forget()
 
     def _rename_stops(self, new_topic: Mapping[TopicPartition, str | None]) -> None:
         life = self._life

@@ -7,7 +7,7 @@ docs/measures.md, Stuck.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -219,12 +219,24 @@ class Stalls:
         elif not is_mixed:
             self.end_mixed(at, last_offset)
 
-    def note_blockers(self) -> None:
-        """Who keeps a mixed group from the consumer protocol."""
+    def note_blockers(self, changed: Collection[str] | None) -> None:
+        """Who keeps a mixed group from the consumer protocol.
+
+        changed: members that may do so or not since the time before; None for all.
+        """
         life = self._life
-        if life.mixed is not None:
-            blockers = [m.member_id for m in life.members.values() if m.protocol == CLASSIC]
-            life.mixed.blocked_by = sorted(blockers)
+        if life.mixed is None:
+            return
+        if changed is None:
+            life.mixed.blocked_by = sorted(i for i, m in life.members.items() if _is_classic(m))
+            return
+        blockers = life.mixed.blocked_by
+        for member_id in changed:
+            place = bisect_left(blockers, member_id)
+            if blockers[place : place + 1] == [member_id]:
+                del blockers[place]
+            if _is_classic(life.members.get(member_id)):
+                blockers.insert(place, member_id)
 
     def end_mixed(self, at: int, offset: int) -> None:
         if (mixed := self._life.mixed) is not None:
@@ -334,3 +346,7 @@ class Stalls:
         if member.revocation is not None and not member.requests:
             stall, member.revocation = member.revocation, None
             self._output.emit_stall(stall, at, offset)
+
+
+def _is_classic(member: Member | None) -> bool:
+    return member is not None and member.protocol == CLASSIC

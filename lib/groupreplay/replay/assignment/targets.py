@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from groupreplay.records.entries import Entry
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.change import Change
+from groupreplay.replay.decisions.missed_units import MissedUnits
 from groupreplay.replay.life import Life, Member, TopicPartition
 from groupreplay.replay.names import Names
 
@@ -18,10 +19,11 @@ from groupreplay.replay.names import Names
 class Targets:
     """The targets of one life."""
 
-    def __init__(self, life: Life, names: Names, stalls: Stalls) -> None:
+    def __init__(self, life: Life, names: Names, stalls: Stalls, missed: MissedUnits) -> None:
         self._life = life
         self._names = names
         self._stalls = stalls
+        self._missed = missed
 
     def set(
         self,
@@ -58,6 +60,8 @@ class Targets:
         for topic_id in dict.fromkeys([topic for topic, _ in after - before]):
             self._see_topic(topic_id)
         member.target, member.target_offset = wanted, entry.offset
+        self._missed.retargeted(before)
+        self._missed.retargeted(after)
         self._stalls.retargeted(member, entry.offset)
 
     def _is_same_instance(self, owner: str, member: Member) -> bool:
@@ -79,6 +83,8 @@ class Targets:
             life.moved_from.setdefault(tp, life.target_owner.get(tp))
             life.target_owner[tp] = member.member_id
         member.target = wanted
+        self._missed.retargeted(before)
+        self._missed.retargeted(wanted)
         member.taken.clear()
 
     def inherit(self, old: Collection[str], member_id: str) -> None:
@@ -129,6 +135,7 @@ class Targets:
             tp: m.member_id for m in life.members.values() for tp in m.target or ()
         }
         life.moved_from.clear()
+        self._missed.forget()
 
     def forget_epoch(self) -> None:
         """At an upgrade: a target of the consumer protocol was not seen yet."""

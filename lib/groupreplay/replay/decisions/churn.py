@@ -18,6 +18,7 @@ from groupreplay.replay.causes import removal_outcome
 from groupreplay.replay.change import Before, Change, is_hidden
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.decisions.identities import identity_of, identity_of_gone
+from groupreplay.replay.decisions.missed_units import MissedUnits
 from groupreplay.replay.decisions.modes import rebalance_mode
 from groupreplay.replay.decisions.transitions import Listener, Transitions
 from groupreplay.replay.kept.transition import GAP, REMOVED, STOP, Transition
@@ -51,8 +52,11 @@ class ChurnChain(Listener):
     _epoch: of the group before the operation.
     """
 
-    def __init__(self, life: Life, output: Output, transitions: Transitions) -> None:
+    def __init__(
+        self, life: Life, output: Output, transitions: Transitions, missed: MissedUnits
+    ) -> None:
         self._life = life
+        self._missed = missed
         self._transitions = transitions
         self._output = output
         self._epoch = life.epoch
@@ -74,7 +78,8 @@ class ChurnChain(Listener):
             events += [self._joined(change, member) for member in joined]
             if len(events) > 1:
                 events.sort(key=lambda each: ("GRJA".index(each.kind), each.offset))
-            owed = _owed(self._life) if events else 0
+            # What somebody read before the operation, or should have.
+            owed = len(self._life.holders) + self._missed.unheld() if events else 0
             for event in events:
                 self._add(change, event, owed)
         self._epoch = self._life.epoch
@@ -85,6 +90,8 @@ class ChurnChain(Listener):
         if chain is None or row is None or chain.settled[-1] is not None:
             return
         if row.epoch != chain.group_epochs[-1] or row.converged_at is None:
+            return
+        if self._life.converged_in_doubt:
             return
         if 0 <= row.converged_at - chain.times_at[-1] <= MAX_CHAIN_GAP_MS:
             chain.settled[-1] = row.converged_at
@@ -222,11 +229,6 @@ class ChurnChain(Listener):
                 is_opaque=not life.follows_partitions,
             )
         return chain
-
-
-def _owed(life: Life) -> int:
-    """Partitions that somebody read before the operation that is being settled, or should have."""
-    return len(life.holders) + sum(unit not in life.holders for unit in life.unowned)
 
 
 def _unbroken_ms(life: Life, change: Change) -> int | None:

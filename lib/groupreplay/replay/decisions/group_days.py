@@ -18,6 +18,12 @@ from groupreplay.replay.change import Change
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.replay.decisions.calendar import Calendar, day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles
+from groupreplay.replay.decisions.missed_units import (
+    AwayPartitions,
+    MissedUnits,
+    away_partitions,
+    wanted,
+)
 from groupreplay.replay.decisions.transitions import (
     SETTLE_MS,
     Listener,
@@ -41,9 +47,13 @@ _OF_PARTITIONS = frozenset({CLASSIC, CONSUMER})
 class GroupDays(Listener):
     """The days of one life."""
 
-    def __init__(self, life: Life, output: Output, transitions: Transitions) -> None:
+    def __init__(
+        self, life: Life, output: Output, transitions: Transitions, missed: MissedUnits
+    ) -> None:
         self._life = life
         self._output = output
+        self._missed = missed
+        self._away = AwayPartitions(life)
         self._transitions = transitions
         self._calendar = Calendar(life, life.days)
         transitions.listen(self)
@@ -67,18 +77,47 @@ class GroupDays(Listener):
 
     def _pass(self, calendar: Calendar, begin: int, end: int, last_hole: int) -> None:
         """Adds what held from one time to another, day by day."""
-        life, is_hidden = self._life, last_hole > self._life.last_change_offset
+        is_hidden = last_hole > self._life.last_change_offset
         while True:
             day, until = calendar.day(begin), (begin // DAY_MS + 1) * DAY_MS
             passed = min(end, until) - begin
             if is_hidden:
                 day.unobserved_ms += passed
             else:
-                _add(day, life, passed)
+                self._add(day, passed)
             day.to_at = max(day.to_at, min(end, until))
             if end < until:
                 return
             begin = until
+
+    def _add(self, day: GroupDay, ms: int) -> None:
+        """Adds so long a time to a day, at the rates of the group as it stands (`rates_of`).
+        Written out, because every operation comes here.
+        """
+        life = self._life
+        members, protocol = len(life.members), life.protocol
+        if members > day.members_max:
+            day.members_max = members
+        day.members_ms += members * ms
+        if protocol in _OF_PARTITIONS:
+            partitions = len(life.holders)
+            if life.unowned and (unowned := self._missed.wanted()):
+                partitions += unowned
+                day.unowned_ms += unowned * ms
+            if life.away:
+                day.away_ms += self._away.count() * ms
+            day.partitions_ms += partitions * ms
+        if is_rebalancing(life):
+            day.rebalancing_ms += ms
+        if not members:
+            day.empty_ms += ms
+        elif protocol == CLASSIC:
+            day.classic_ms += ms
+        elif protocol == CONSUMER:
+            if life.classic_members:
+                day.mixed_ms += ms
+            else:
+                day.consumer_ms += ms
 
     def _tell_settled(self, at: int) -> None:
         days = self._life.days
@@ -114,11 +153,34 @@ class GroupDays(Listener):
                 _add_cause(day, row.cause)
         if not change.group_ends:
             day.members_max = max(day.members_max, len(life.members))
-            _note_members(life, day, change)
+            self._note_members(day, change)
         generation = change.generation
         if generation is not None and generation.sync_phase_ms:
             begin = change.at - generation.sync_phase_ms
             self._calendar.spread("rebalancing_ms", begin, change.at)
+
+    def _note_members(self, day: GroupDay, change: Change) -> None:
+        """Who came, went, came back under another id, and left for a while."""
+        life, replaced, away = self._life, change.replaced, self._life.away
+        day.replaced += len(replaced)
+        for member_id, before in change.before.items():
+            if member_id in change.removed:
+                hidden = 0 <= before.current_offset < change.last_hole
+                day.departures += before.existed and member_id not in replaced and not hidden
+                away.discard(member_id)
+                continue
+            member = life.members[member_id]
+            if member.epoch == STATIC_LEAVE_EPOCH:
+                day.away += before.epoch != STATIC_LEAVE_EPOCH
+                away.add(member_id)
+            elif away:
+                away.discard(member_id)
+            if not before.existed and member.join_observed and member_id not in replaced.values():
+                day.joins += 1
+        for member_id in change.before:
+            self._away.note(member_id)
+        if change.converts:
+            self._away.forget()
 
     def note_cycle(self, at: int) -> None:
         """A member that had been removed is back."""
@@ -214,35 +276,6 @@ def rates_of(life: Life) -> Rates:
     return Rates(len(life.members), partitions, unowned, away, is_rebalancing(life), mode_of(life))
 
 
-def _add(day: GroupDay, life: Life, ms: int) -> None:
-    """Adds so long a time to a day, at the rates of the group as it stands (`rates_of`). Written
-    out, because every operation comes here.
-    """
-    members, protocol = len(life.members), life.protocol
-    if members > day.members_max:
-        day.members_max = members
-    day.members_ms += members * ms
-    if protocol in _OF_PARTITIONS:
-        partitions = len(life.holders)
-        if life.unowned and (unowned := wanted(life)):
-            partitions += unowned
-            day.unowned_ms += unowned * ms
-        if life.away:
-            day.away_ms += away_partitions(life) * ms
-        day.partitions_ms += partitions * ms
-    if is_rebalancing(life):
-        day.rebalancing_ms += ms
-    if not members:
-        day.empty_ms += ms
-    elif protocol == CLASSIC:
-        day.classic_ms += ms
-    elif protocol == CONSUMER:
-        if life.classic_members:
-            day.mixed_ms += ms
-        else:
-            day.consumer_ms += ms
-
-
 def mode_of(life: Life) -> str | None:
     """Which state a group is in; None of a streams group with members."""
     if not life.members:
@@ -265,56 +298,11 @@ def is_rebalancing(life: Life) -> bool:
     )
 
 
-def wanted(life: Life) -> int:
-    """Partitions that nobody holds and somebody should: they were let go, not by a K2, and are in a
-    target or wait for the next one. None where nobody is there to ask for them, and none that may
-    have been given in a hole since.
-    """
-    if not life.unowned or not life.members or life.protocol != CONSUMER:
-        return 0
-    lags = life.target_epoch is None or (life.epoch or 0) > life.target_epoch
-    missed = 0
-    for unit in life.unowned:
-        if (lags or unit in life.target_owner) and unit not in life.holders:
-            leaving = life.trails[unit].leaving
-            missed += any(
-                not (each.by_k2 or each.is_hidden) and each.released_offset >= life.last_hole
-                for each in leaving
-            )
-    return missed
-
-
-def away_partitions(life: Life) -> int:
-    """Partitions of members that have left for a while, and did not come back in a hole."""
-    away = (life.members[member_id] for member_id in life.away)
-    return sum(len(each.spans) for each in away if each.current_offset >= life.last_hole)
-
-
 def _add_cause(day: GroupDay, cause: str) -> None:
     if cause not in day.causes:
         day.causes.append(cause)
         day.cause_counts.append(0)
     day.cause_counts[day.causes.index(cause)] += 1
-
-
-def _note_members(life: Life, day: GroupDay, change: Change) -> None:
-    """Who came, went, came back under another id, and left for a while."""
-    replaced, away = change.replaced, life.away
-    day.replaced += len(replaced)
-    for member_id, before in change.before.items():
-        if member_id in change.removed:
-            hidden = 0 <= before.current_offset < change.last_hole
-            day.departures += before.existed and member_id not in replaced and not hidden
-            away.discard(member_id)
-            continue
-        member = life.members[member_id]
-        if member.epoch == STATIC_LEAVE_EPOCH:
-            day.away += before.epoch != STATIC_LEAVE_EPOCH
-            away.add(member_id)
-        elif away:
-            away.discard(member_id)
-        if not before.existed and member.join_observed and member_id not in replaced.values():
-            day.joins += 1
 
 
 def _add_closed(calendar: Calendar, transition: Transition) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupreplay.records.classic import GroupMetadata
+from groupreplay.records.classic import GroupMetadata, GroupMetadataValue
 from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
@@ -40,3 +40,15 @@ def is_consumer_birth(operation: Operation) -> bool:
                 first = True
                 epoch = epoch or current.member_epoch
     return joined and first and (epoch == 1 or (epoch == 2 and stamped > 0))
+
+
+def is_classic_birth(operation: Operation, value: GroupMetadataValue) -> bool:
+    """Whether a K2 is the first of its group: the empty one that a group may begin with, or that of
+    the first generation, whose members may all be gone by then.
+
+    A static member that comes back repeats the generation, so the K2 before may be lost, unless
+    this is the log's very first record.
+    """
+    is_static = any(member.group_instance_id is not None for member in value.members)
+    repeats = is_static and operation.offset > 0
+    return value.generation == 0 or (value.generation == 1 and not repeats)

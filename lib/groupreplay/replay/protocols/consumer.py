@@ -194,9 +194,11 @@ def _current_assignment(
     pending = partitions_of(value.partitions_pending_revocation)
     epochs = value.member_epoch, value.previous_member_epoch
     membership.members.assign(member, entry, Current(*epochs, value.state, assigned, pending))
-    # A target from before a hole may not be the one that asks.
-    knows_target = member.target_offset >= entry.last_hole
-    for tp in member.pending & member.target if knows_target and member.target else ():
+    # A target from before a hole may not be the one that asks, and behind a K8 that is lost it may
+    # have been asked before.
+    before = change.before[member_id].current_offset
+    is_first = before >= 0 and min(before, member.target_offset) >= entry.last_hole
+    for tp in member.pending & member.target if is_first and member.target else ():
         if tp not in member.requests and _subscribes(membership, change, member, tp[0]):
             _delete_topic(membership, tp[0])
     _note_writer(membership, member, value)
@@ -279,6 +281,7 @@ def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: i
         _note_dropped(membership, change, entry.last_hole)
     membership.judge.note(target_epoch(life, entry, epoch))
     membership.epochs.target(epoch, entry.ts_ms, membership.targets.begin_epoch(epoch))
+    membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
     if membership.targets.take_unnamed():
         deduce_topic(membership, entry)

@@ -29,7 +29,7 @@ from groupreplay.replay.life import CLASSIC, CONSUMER, SIMPLE, Life
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols import conversion, streams_classic
-from groupreplay.replay.protocols.births import is_consumer_birth
+from groupreplay.replay.protocols.births import is_classic_birth, is_consumer_birth
 from groupreplay.replay.protocols.classic import apply_classic
 from groupreplay.replay.protocols.consumer import apply_consumer
 from groupreplay.replay.protocols.hidden_lives import (
@@ -85,7 +85,7 @@ class ConsumerGroupMachine(GroupMachine):
             entry, value = _last_k2(operation)
             if value is None:
                 return None
-            birth = first and _is_classic_birth(value)
+            birth = first and is_classic_birth(operation, value)
             machine = cls(home.life(operation.offset, CLASSIC, birth_seen=birth), home)
             machine._apply_classic(operation, entry, value)
             return machine
@@ -170,9 +170,11 @@ class ConsumerGroupMachine(GroupMachine):
         stalls, members = self.membership.stalls, self.membership.members
         is_mixed, was_mixed = phase == snapshot.MIGRATING, life.mixed is not None
         stalls.watch_mixed(is_mixed, at, operation.offset, operation.last_offset, is_next)
-        if is_mixed and (members.classic_changed or not was_mixed):
-            members.classic_changed = False
-            stalls.note_blockers()
+        if not is_mixed:
+            members.classic_changed = None
+        elif not was_mixed or members.classic_changed != set():
+            stalls.note_blockers(members.classic_changed if was_mixed else None)
+            members.classic_changed = set()
 
     def _note_missing_epoch(self, last_hole: int) -> None:
         if (unbumped := self.life.unbumped) is not None:
@@ -186,10 +188,11 @@ class ConsumerGroupMachine(GroupMachine):
         life, machine = self.life, self
         if value is None:
             if life.protocol == CLASSIC:
-                self.end(Change.of(operation), removed=True)
+                # Kafka removes empty groups alone: with members a hole has the rest of an upgrade.
+                self.end(Change.of(operation), removed=not life.members)
                 return None
             return self
-        birth = _is_classic_birth(value)
+        birth = is_classic_birth(operation, value)
         if life.protocol == SIMPLE:
             life.become(CLASSIC, birth_seen=birth)
         elif life.protocol != CLASSIC:
@@ -373,13 +376,6 @@ def _last_k2(operation: Operation) -> tuple[Entry, GroupMetadataValue | None]:
     """The last K2 of an operation that has one."""
     last = next(e for e in reversed(operation.entries) if isinstance(e.record, GroupMetadata))
     return last, last.record.value if isinstance(last.record, GroupMetadata) else None
-
-
-def _is_classic_birth(value: GroupMetadataValue) -> bool:
-    """Whether a K2 is the first of its group: the empty one that a group may begin with, or that of
-    the first generation, whose members may all be gone by then.
-    """
-    return value.generation <= 1
 
 
 def _removes_consumer_group(operation: Operation) -> bool:
