@@ -173,10 +173,15 @@ def test_a_table_is_exported_as_the_command_says(
     """Rows are chosen and written elsewhere: `tests/end_to_end/test_sql.py`."""
     night = SimpleNamespace(logical_date=date(2026, 1, 2), read=lambda name: f"rows of {name}")
     asked: list[Any] = []
+
+    def export(*how: Any) -> int:
+        asked.append(how)
+        return 1_234
+
     monkeypatch.setattr(job_session, "start_session", lambda *_: SimpleNamespace(stop=lambda: None))
     monkeypatch.setattr(export_tables, "_load", lambda: SimpleNamespace(newest=lambda *_: night))
     monkeypatch.setattr(export_tables, "chosen", lambda *which: which)
-    monkeypatch.setattr(export_tables, "export", lambda *how: asked.append(how) or 1_234)
+    monkeypatch.setattr(export_tables, "export", export)
     command = ["--config", config, "--format", "csv", "--table", "members", "--to", "/m.csv"]
     assert export_tables.main([*command, "--where", "true"]) == 0
     assert asked == [(("rows of members", "members", "true"), "csv", "/m.csv")]
