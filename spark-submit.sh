@@ -75,10 +75,13 @@ else
             ;;
     esac
 fi
+# What the configuration asks of Java is known before Java starts. What the environment says comes last, and so counts.
+needs=" $(PYTHONPATH="$home/lib" python3 -m groupreplay.cli.launch "$job" "$@" 2>/dev/null | tr '\n' ' ' || true) "
 java="\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$log4j2}\""
 classes="${GROUPREPLAY_CLASSES-$home/.cache/classes.jsa}"
 # An archive that another Java or another set of jars made is passed over by the JVM; it need not say so.
 [ -s "$classes" ] && java+=" \"-XX:SharedArchiveFile=$classes\" -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+[[ "$needs" != *" both-compilers "* ]] || java+=" -XX:TieredStopAtLevel=4"
 options+=(--driver-java-options "$java${GROUPREPLAY_JAVA:+ $GROUPREPLAY_JAVA}")
 [ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
 jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
@@ -86,8 +89,7 @@ jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar
 [ -n "$jars" ] && options+=(--driver-class-path "${jars//,/:}")
 
 # Spark's Kafka source comes along only where the configuration has a source that asks a cluster.
-needs="$(PYTHONPATH="$home/lib" python3 -m groupreplay.cli.jars "$job" "$@" 2>/dev/null || true)"
-if [ "$needs" = kafka ] && [ -n "${GROUPREPLAY_KAFKA_JARS-default}" ]; then
+if [[ "$needs" == *" kafka "* ]] && [ -n "${GROUPREPLAY_KAFKA_JARS-default}" ]; then
     kafka_jars="$(find -L "${GROUPREPLAY_KAFKA_JARS-$home/.cache/kafka-jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
     if [ -z "$kafka_jars" ]; then
         echo "The configuration reads a cluster, and Spark's jars for it are missing: run make kafka-jars," \
