@@ -98,15 +98,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             judge = judge_logs(truth, names, [cleaned(log, plan[log]) for log in logs])
             result.rows += judge.rows
             result.judged += judge.judged
-            cleaned_to = {log.partition: cleaning for log, cleaning in plan.items()}
             for finding in judge.findings:
                 if finding.place not in known:
                     partition = truth.operations[finding.group_id][0].offsets_partition
-                    where = f"{recording.name}, seed {seed}, p{partition} {cleaned_to[partition]}"
-                    _show(result, finding, where, told.n)
+                    where = f"{recording.name}, seed {seed}, p{partition}"
+                    _show(result, finding, f"{where} {_how(plan, partition)}", told.n)
     for line in result.told():
         print(line)
     return int(bool(result.findings))
+
+
+def _how(plan: Mapping[PartitionLog, Cleaning], partition: int) -> str:
+    """How a partition's log was cleaned, on every replica."""
+    replicas = [(log.replica, each) for log, each in plan.items() if log.partition == partition]
+    return "; ".join(f"{replica}: {cleaning}" for replica, cleaning in replicas)
 
 
 def _show(result: Judge, finding: Finding, where: str, most: int) -> None:
