@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from groupreplay.replay.decision_facts import Absence, Churn, GroupDay
 from groupreplay.replay.facts import (
     Anomaly,
     Chain,
@@ -29,11 +30,12 @@ from groupreplay.replay.facts import (
     MemberLife,
     MemberState,
     Stall,
+    TopicSeen,
 )
 from tests.simulator.check_nights import names_of
 from tests.simulator.cleaner import Cleaning, batch_offsets, cleaned, stable_end
 from tests.simulator.growing import PartitionLog, partition_logs, whole
-from tests.simulator.holes import groups, members, ownership, stuck
+from tests.simulator.holes import decisions, groups, members, ownership, stuck
 from tests.simulator.holes.judge import Finding, Judge
 from tests.simulator.holes.stretches import GroupTruth
 from tests.simulator.nights import in_one_night
@@ -50,6 +52,10 @@ JUDGES: Final[dict[type[Fact], Any]] = {
     Anomaly: groups.judge_anomaly,
     Stall: stuck.judge_stall,
     Chain: stuck.judge_chain,
+    Churn: decisions.judge_churn,
+    Absence: decisions.judge_absence,
+    GroupDay: decisions.judge_day,
+    TopicSeen: decisions.judge_topic,
 }
 """Kind of fact -> its rules."""
 
