@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from groupreplay.replay.decision_facts import Absence, Churn, GroupDay
 from groupreplay.replay.facts import (
     Anomaly,
     Chain,
@@ -29,11 +30,12 @@ from groupreplay.replay.facts import (
     MemberLife,
     MemberState,
     Stall,
+    TopicSeen,
 )
 from tests.simulator.check_nights import names_of
 from tests.simulator.cleaner import Cleaning, batch_offsets, cleaned, stable_end
 from tests.simulator.growing import PartitionLog, partition_logs, whole
-from tests.simulator.holes import groups, members, ownership, stuck
+from tests.simulator.holes import decisions, groups, members, ownership, stuck
 from tests.simulator.holes.judge import Finding, Judge
 from tests.simulator.holes.stretches import GroupTruth
 from tests.simulator.nights import in_one_night
@@ -50,6 +52,10 @@ JUDGES: Final[dict[type[Fact], Any]] = {
     Anomaly: groups.judge_anomaly,
     Stall: stuck.judge_stall,
     Chain: stuck.judge_chain,
+    Churn: decisions.judge_churn,
+    Absence: decisions.judge_absence,
+    GroupDay: decisions.judge_day,
+    TopicSeen: decisions.judge_topic,
 }
 """Kind of fact -> its rules."""
 
@@ -98,15 +104,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             judge = judge_logs(truth, names, [cleaned(log, plan[log]) for log in logs])
             result.rows += judge.rows
             result.judged += judge.judged
-            cleaned_to = {log.partition: cleaning for log, cleaning in plan.items()}
             for finding in judge.findings:
                 if finding.place not in known:
                     partition = truth.operations[finding.group_id][0].offsets_partition
-                    where = f"{recording.name}, seed {seed}, p{partition} {cleaned_to[partition]}"
-                    _show(result, finding, where, told.n)
+                    where = f"{recording.name}, seed {seed}, p{partition}"
+                    _show(result, finding, f"{where} {_how(plan, partition)}", told.n)
     for line in result.told():
         print(line)
     return int(bool(result.findings))
+
+
+def _how(plan: Mapping[PartitionLog, Cleaning], partition: int) -> str:
+    """How a partition's log was cleaned, on every replica."""
+    replicas = [(log.replica, each) for log, each in plan.items() if log.partition == partition]
+    return "; ".join(f"{replica}: {cleaning}" for replica, cleaning in replicas)
 
 
 def _show(result: Judge, finding: Finding, where: str, most: int) -> None:

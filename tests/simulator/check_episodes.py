@@ -86,6 +86,16 @@ def check_repetitions(truth: Truth, replayed: Replayed, reason: str) -> Comparis
     return compare(reason, wanted, rows, key_of, lambda _: "")
 
 
+def check_episodes(truth: Truth, replayed: Replayed) -> list[Comparison]:
+    """All reasons, one after the other."""
+    reasons = (silences.NOT_RECONCILING, silences.NOT_CONSUMING, mixed.MIGRATION_STALLED)
+    chains = (repetitions.FENCE_LOOP, repetitions.EPOCH_STORM)
+    return [
+        *(check_stretches(truth, replayed, reason) for reason in reasons),
+        *(check_repetitions(truth, replayed, reason) for reason in chains),
+    ]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("recordings", type=Path, nargs="+")
@@ -94,11 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     agree, differ = Counter[str](), Counter[str]()
     for recording in told.recordings:
         truth, replayed = read_truth(recording), replay_recording(recording)
-        reasons = (silences.NOT_RECONCILING, silences.NOT_CONSUMING, mixed.MIGRATION_STALLED)
-        found = [check_stretches(truth, replayed, reason) for reason in reasons]
-        chains = (repetitions.FENCE_LOOP, repetitions.EPOCH_STORM)
-        found += [check_repetitions(truth, replayed, reason) for reason in chains]
-        for each in found:
+        for each in check_episodes(truth, replayed):
             for line in differences(each, truth, told.n):
                 print(f"{recording.name} {line}")
             agree.update({f"{each.table}.{name}": n for name, n in each.agree.items()})

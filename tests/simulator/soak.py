@@ -1,5 +1,5 @@
 """Histories that nobody has seen: a new seed of each profile and version of Kafka, checked row by
-row.
+row, and what else `further` looks at. At the end estimates of all of them are held to their bounds.
 
     make soak python -m tests.simulator.soak [--seed N] [--profile P] [--version V] [--groups 60]
     [--hours 1] [--no-job]
@@ -26,6 +26,9 @@ from tests.simulator.check import LOG_CHECKS, check_tables, differences
 from tests.simulator.check_streams import anomalies_of, check_streams
 from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
+from tests.simulator.expected.estimates import Estimate, estimates_of, faults
+from tests.simulator.expected.history import History
+from tests.simulator.further import look_further
 from tests.simulator.played import Played
 from tests.simulator.proved import ProvedTables
 from tests.simulator.replayed import replay_recording
@@ -39,6 +42,8 @@ GROUPS: Final = 60
 HOURS: Final = 1.0
 BEFORE_STREAMS: Final = "4.0.2"
 """A version without streams groups."""
+ENOUGH: Final = 10
+"""Histories over which estimates are held to their bounds."""
 SHOWN: Final = 2
 """Differences shown of each table and column."""
 
@@ -67,6 +72,21 @@ def run_job(recording: Path, warehouse: Path) -> DeltaTables:
     if done.returncode != 0:
         raise JobFailed((done.stdout + done.stderr)[-2_000:])
     return DeltaTables(warehouse)
+
+
+def check_further(history: Played, recording: Path) -> bool:
+    """Whether episodes, cleaned logs and nights agree too; says so, and shows what does not."""
+    began, is_of_streams = time.monotonic(), history.profile == STREAMS
+    truth = read_truth(recording)
+    found = look_further(recording, truth, history.seed, has_truth=not is_of_streams)
+    said = "FAILED" if found.wrong else "ok"
+    told = f"{', '.join(found.compared)}, {len(found.wrong)} differ"
+    print(f"{said}: {history.name} further: {told}, {time.monotonic() - began:.0f} s")
+    print(*found.wrong[:SHOWN], sep="\n", end="\n" if found.wrong else "")
+    if found.wrong:
+        print(f"to repeat: {history.command()}")
+    sys.stdout.flush()
+    return not found.wrong
 
 
 def check_groups_of_streams(history: Played, recording: Path) -> bool:
@@ -119,8 +139,8 @@ def _counted(recording: Path, compared: Sequence[Comparison]) -> str:
     return f"{told}, {left_out} rows left out"
 
 
-def soak(history: Played, with_job: bool) -> bool:
-    """Plays and checks one history; whether all was right."""
+def soak(history: Played, with_job: bool, estimates: list[Estimate]) -> bool:
+    """Plays and checks one history; whether all was right. estimates: its own are added."""
     with tempfile.TemporaryDirectory(prefix="simulated-") as scratch:
         try:
             recording = play(history, Path(scratch) / "recording")
@@ -128,8 +148,11 @@ def soak(history: Played, with_job: bool) -> bool:
             print(f"FAILED: {history.name} could not be played: {error}")
             return False
         if history.profile == STREAMS:
-            return check_groups_of_streams(history, recording)
+            is_right = check_groups_of_streams(history, recording)
+            return check_further(history, recording) and is_right
         is_right = check(history, recording, FactTables(recording), with_job=False)
+        is_right &= check_further(history, recording)
+        estimates += estimates_of(recording, History(read_truth(recording)))
         if with_job:
             try:
                 tables = run_job(recording, Path(scratch) / "warehouse")
@@ -139,6 +162,16 @@ def soak(history: Played, with_job: bool) -> bool:
                 return False
             is_right &= check(history, recording, tables, with_job=True)
         return is_right
+
+
+def check_estimates(estimates: Sequence[Estimate], histories: int) -> bool:
+    """Whether they are as near as said; few histories are not held to it."""
+    if histories < ENOUGH:
+        print(f"{len(estimates)} estimates, not judged: {histories} of {ENOUGH} histories")
+        return True
+    wrong = faults(estimates)
+    print(f"{'FAILED' if wrong else 'ok'}: {len(estimates)} estimates", *wrong, sep="\n")
+    return not wrong
 
 
 def _histories(told: argparse.Namespace) -> list[Played]:
@@ -172,10 +205,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for_job = [each for each in histories if each.profile != STREAMS]
     through_job = secrets.choice(for_job) if for_job and not told.no_job else None
     print(f"{len(histories)} histories, seeds from {histories[0].seed}", flush=True)
-    failed = [each for each in histories if not soak(each, each is through_job)]
+    estimates: list[Estimate] = []
+    failed = [each for each in histories if not soak(each, each is through_job, estimates)]
     for each in failed:
         print(f"failed: {each.command(each is through_job)}")
-    return int(bool(failed))
+    return int(bool(failed) or not check_estimates(estimates, len(for_job)))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ FALSE_ONCE: Final = (
     (Played(901, 20, 0.4, "all", "4.3.1"), 2, 11),
     # A member that a hole hides kept an epoch from converging.
     (Played(901, 20, 0.4, "all", "4.3.1"), 19, 31),
+    # A downgrade to the number of the epoch in force was taken for its convergence.
+    (Played(901, 20, 0.4, "all", "4.3.1"), 1, 30),
     # A member was asked again for a partition that its target has.
     (Played(31001, 14, 0.3, "all", "4.3.1"), 6, 2),
     # Of an upgrade the K2 tombstone alone is left;

@@ -282,6 +282,7 @@ class Life:
         caused it; -1 for none.
     deleted_topics: ids that a target shows to be gone, as long as somebody holds a partition of
         them.
+    leader_since, leader_since_offset: first operation of the leader of now, -1 of the first one's.
     last_change_offset: of the last record that was no commit.
     last_hole: greatest offset that was lost before its last record.
     epoch_hole: greatest offset that was lost before the first record behind a hole in the open
@@ -357,6 +358,7 @@ class Life:
     committers: list[tuple[str, int]] = field(default_factory=list)
     leader_epoch: int = -1
     leader_since: int = -1
+    leader_since_offset: int = -1
     stamps_assignments: bool = False
     unnamed_topics: bool = False
     resolved_topics: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -413,6 +415,7 @@ class Life:
             commits={tp: commit for tp, commit in self.commits.items() if commit[1] > incarnation},
             leader_epoch=self.leader_epoch,
             leader_since=self.leader_since,
+            leader_since_offset=self.leader_since_offset,
             last_change_offset=self.last_change_offset,
             last_hole=self.last_hole,
             last_offset=self.last_offset,
@@ -453,6 +456,7 @@ class Life:
             commits=self.commits,
             leader_epoch=self.leader_epoch,
             leader_since=self.leader_since,
+            leader_since_offset=self.leader_since_offset,
             last_hole=self.last_hole,
             unbroken_since_at=self.unbroken_since_at,
             epoch_times_at=self.epoch_times_at,

@@ -96,7 +96,7 @@ class GroupMachine(ABC):
             if life.leader_epoch >= 0:
                 self.membership.owners.note_new_leader()
                 self.membership.stalls.forget_deadlines()
-                life.leader_since = operation.ts_ms
+                life.leader_since, life.leader_since_offset = operation.ts_ms, operation.offset
             life.leader_epoch = operation.leader_epoch
 
     def note_applied(self, operation: Operation) -> None:

@@ -25,20 +25,23 @@ NOT_CONSUMING: Final = "ASSIGNED_NOT_CONSUMING"
 
 @dataclass(slots=True)
 class _Current:
-    """A member's last K8. at: its time; epoch, state: what it says."""
+    """A member's last K8. at: its time; led: by which leader; epoch, state: what it says."""
 
     at: int
+    led: int
     epoch: int
     state: str
 
 
 @dataclass(slots=True)
 class _Silence:
-    """One life as it unfolds. targets: (epoch, at), of K6s in order. led_since: first operation of
-    the leader of now, 0 of the first one's: no heartbeat could be answered before."""
+    """One life as it unfolds. targets: (epoch, at, led), of K6s in order. led: how many leaders
+    there were before the one of now; led_since: its first operation, before which no heartbeat
+    could be answered. Times of two leaders are of two clocks, so they are not compared."""
 
-    targets: list[tuple[int, int]] = field(default_factory=list)
+    targets: list[tuple[int, int, int]] = field(default_factory=list)
     currents: dict[str, _Current] = field(default_factory=dict)
+    led: int = 0
     led_since: int = 0
 
     def since(self, member_id: str) -> int | None:
@@ -46,10 +49,12 @@ class _Silence:
         current = self.currents.get(member_id)
         if current is None or current.epoch < 0 or current.state == UNREVOKED:
             return None
-        place = bisect_right(self.targets, (current.epoch, 1 << 62))
+        place = bisect_right(self.targets, (current.epoch, 1 << 62, 0))
         if place == len(self.targets):
             return None
-        return max(current.at, self.targets[place][1], self.led_since)
+        _, at, led = self.targets[place]
+        asked = at if led == self.led else self.led_since
+        return asked if current.led != self.led else max(current.at, asked)
 
 
 def silences(truth: Truth, life: Life) -> Iterator[tuple[Key, Wanted]]:
@@ -58,10 +63,10 @@ def silences(truth: Truth, life: Life) -> Iterator[tuple[Key, Wanted]]:
     now = _Silence()
     elected = truth.elected.get(life.offsets_partition, [])
     for before, operation in life.steps():
-        if before is not None and _was_elected(elected, before.at, operation.at):
-            now.led_since = operation.at
+        if before is not None and _was_elected(elected, before.true_at, operation.true_at):
+            now.led, now.led_since = now.led + 1, operation.at
         if operation.protocol == CONSUMER:
-            now.targets += [(epoch, operation.at) for epoch in operation.target_epochs]
+            now.targets += [(epoch, operation.at, now.led) for epoch in operation.target_epochs]
         told = [each for each in now.currents if _is_told(operation, each)]
         for member_id in [*told, *(each for each in operation.members if each not in told)]:
             since = now.since(member_id) if member_id in told else None
@@ -93,7 +98,7 @@ def _take(now: _Silence, operation: Operation, member_id: str) -> None:
     if member is None:
         now.currents.pop(member_id, None)
     elif member_id not in now.currents or _is_told(operation, member_id):
-        now.currents[member_id] = _Current(operation.at, member.epoch, member.state)
+        now.currents[member_id] = _Current(operation.at, now.led, member.epoch, member.state)
 
 
 # ------------------------------------------------------------ owning and not committing

@@ -260,7 +260,10 @@ class Stalls:
         if index == len(life.targets):
             return None
         _, at, leader_epoch = life.targets[index]
-        return max(last.current_at, life.leader_since if leader_epoch != life.leader_epoch else at)
+        asked = life.leader_since if leader_epoch != life.leader_epoch else at
+        # Times of two leaders are of two clocks.
+        of_another_leader = last.current_offset < life.leader_since_offset
+        return asked if of_another_leader else max(last.current_at, asked)
 
     def end_silence(self, member: Member, before: Before, at: int, offset: int) -> None:
         """A member's K8 or tombstone came: how long it had not reacted to a newer target than the

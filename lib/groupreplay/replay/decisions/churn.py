@@ -91,7 +91,8 @@ class ChurnChain(Listener):
             return
         if row.epoch != chain.group_epochs[-1] or row.converged_at is None:
             return
-        if self._life.converged_in_doubt:
+        # A downgrade begins another one of the same number.
+        if self._life.converged_in_doubt or row.started_at > chain.times_at[-1]:
             return
         if 0 <= row.converged_at - chain.times_at[-1] <= MAX_CHAIN_GAP_MS:
             chain.settled[-1] = row.converged_at

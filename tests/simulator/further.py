@@ -1,0 +1,86 @@
+"""What else a history shows, beside its rows as they stand: episodes from the machines' floors on,
+cleaned logs, and logs that are read night by night.
+
+Each is bounded: a few cleanings and cuts of a history, by seeds of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.simulator.check import differences
+from tests.simulator.check_compaction import cleanings, judge_logs
+from tests.simulator.check_episodes import check_episodes
+from tests.simulator.check_nights import differing, names_of, told_by_nights, told_once
+from tests.simulator.cleaner import cleaned
+from tests.simulator.growing import PartitionLog, partition_logs
+from tests.simulator.replayed import replay_recording
+from tests.simulator.truth import Truth
+
+CLEANINGS: Final = 2
+CUTS: Final = 1
+MOST_NIGHTS: Final = 12
+SHOWN: Final = 3
+"""Differences shown of each kind."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What was compared, in words, and what is wrong."""
+
+    compared: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+def look_further(recording: Path, truth: Truth, seed: int, *, has_truth: bool = True) -> Found:
+    """All of it, of one recording.
+
+    has_truth: the truth judges classic and consumer groups; of streams groups nights alone are
+        compared.
+    """
+    found, names, logs = Found(), names_of(recording), partition_logs(recording)
+    if has_truth:
+        _episodes(found, recording, truth)
+        _cleanings(found, truth, names, logs, seed)
+    _nights(found, names, logs, seed)
+    return found
+
+
+def _episodes(found: Found, recording: Path, truth: Truth) -> None:
+    told = check_episodes(truth, replay_recording(recording))
+    found.compared.append(f"{sum(each.agree.total() for each in told)} values of episodes")
+    for each in told:
+        found.wrong += differences(each, truth, SHOWN)
+
+
+def _cleanings(
+    found: Found,
+    truth: Truth,
+    names: Mapping[str, str],
+    logs: Sequence[PartitionLog],
+    seed: int,
+) -> None:
+    whole = judge_logs(truth, names, logs)
+    known = {finding.place for finding in whole.findings}
+    wrong, judged = [("whole", each) for each in whole.findings], 0
+    for cleaning in range(seed, seed + CLEANINGS):
+        plan = cleanings(logs, cleaning)
+        judge = judge_logs(truth, names, [cleaned(log, plan[log]) for log in logs])
+        judged += sum(judge.judged.values())
+        wrong += [(f"{cleaning}", each) for each in judge.findings if each.place not in known]
+    found.compared.append(f"{judged} statements of {CLEANINGS} cleanings")
+    found.wrong += [f"-- cleaning {of}, {each}" for of, each in wrong]
+
+
+def _nights(
+    found: Found, names: Mapping[str, str], logs: Sequence[PartitionLog], seed: int
+) -> None:
+    wanted = told_once(logs, names)
+    for cuts in range(seed, seed + CUTS):
+        wrong = differing(wanted, told_by_nights(logs, names, cuts, MOST_NIGHTS))
+        found.wrong += [f"-- nights {cuts}, {group}\n{text}" for group, text in wrong.items()]
+    facts = sum(bag.total() for bag in wanted.values())
+    found.compared.append(f"{facts} facts of {CUTS} cut into nights")
