@@ -4,8 +4,9 @@
 
 WAREHOUSE is one that a night left, such as `.cache/demo` after `make demo`. Each group is copied
 under other names, so lists, timelines and the finder have what real groups have. Prints a row of
-docs/benchmarks.md a size: seconds, CPU seconds of driver and JVM, and those of Python alone. The
-night itself is drawn first: in a job, too, the session is warm when pages are drawn.
+docs/benchmarks.md a size: seconds, CPU seconds of driver and JVM, those of Python alone, and by how
+much the memory of Python grows while pages are drawn, at most. The night itself is drawn first: in
+a job, too, the session is warm when pages are drawn.
 """
 
 from __future__ import annotations
@@ -98,19 +99,28 @@ def _measured(
     counts: Mapping[str, int],
     groups: int,
 ) -> str:
-    began = (time.monotonic(), _cpu_s(spark), time.process_time())
     newest = tables["migration_progress"].agg(sf.max("as_of_at")).collect()[0][0]
+    Path("/proc/self/clear_refs").write_text("5")  # The highest so far is forgotten.
+    before_mb = _memory_mb("VmRSS")
+    began = (time.monotonic(), _cpu_s(spark), time.process_time())
     pages = drawn_pages(night, int(newest.timestamp() * 1000), tables, counts)
     ended = (time.monotonic(), _cpu_s(spark), time.process_time())
     if pages is None:
         raise SystemExit("the pages could not be drawn; the warning above says why")
     wall, cpu, python = (after - before for before, after in zip(began, ended, strict=True))
+    grown = _memory_mb("VmHWM") - before_mb
     size = len(pages.index.encode()) / 1000
     return (
         f"| pages, {groups:,} groups | {len(pages.groups)} of single groups, overview {size:,.0f}"
         f" kB | {sum(counts.values()):,} rows | {wall:.1f}, of CPU {cpu + python:.1f}, of Python"
-        f" {python:.1f} | | |"
+        f" {python:.1f} | {grown:.0f} MB | |"
     )
+
+
+def _memory_mb(name: str) -> float:
+    """Of this process, the driver's Python."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1000
 
 
 def _cpu_s(spark: SparkSession) -> float:
