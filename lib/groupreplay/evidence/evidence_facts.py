@@ -274,7 +274,8 @@ class AssignorFailure(EvidenceFact):
 class BrokerSetting(EvidenceFact):
     """What a broker was started with. Key (broker, setting, occurred_at).
 
-    setting: Kafka's name of it; `version` is the broker's own.
+    setting: Kafka's name of it; `version` is the broker's own, SEEN no setting: when a line of it
+        was read last.
     """
 
     KIND: ClassVar[str] = "broker_setting"
@@ -282,6 +283,11 @@ class BrokerSetting(EvidenceFact):
     value: str
     occurred_at: int
 
+
+SEEN = "seen"
+"""What stands for a setting in the fact that a broker was there: no setting of Kafka is called
+so.
+"""
 
 EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (
     Departure,
