@@ -204,10 +204,8 @@ NEXT: list[dict[str, Any]] = [{"k5": "C"}, {"k3": 3}]
 def over_midnight(*more: tuple[int, Sequence[Any]]) -> list[Entry]:
     """Committed last at 23:50, given at 00:43; more: what follows, by minutes of day 1."""
     log = Log()
-    before: list[tuple[int, Sequence[Any]]] = [
-        *[(-20, START), (-10, COMMIT), (-9, JOINED)],
-        *[(-8, [ASKED]), (42, [ACKED]), (43, [GIVEN])],
-    ]
+    before: list[tuple[int, Sequence[Any]]] = [(-20, START), (-10, COMMIT), (-9, JOINED)]
+    before += [(-8, [ASKED]), (42, [ACKED]), (43, [GIVEN])]
     for minute, forms in (*before, *more):
         log.at(DAY_MS + minute * MINUTE).write(*forms)
     return log.entries
