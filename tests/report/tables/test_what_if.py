@@ -73,7 +73,7 @@ def priced(
     """
     staged = stage(*facts)
     tonight = read_to(staged, context, at)["coverage"]
-    earlier = read_to(staged, replace(context, logical_date=date(2026, 1, 1)), before)["coverage"]
+    earlier = read_to(staged, replace(context, logical_date=date(2020, 1, 1)), before)["coverage"]
     coverage = {"coverage": tonight.unionByName(earlier.where(sf.lit(before >= 0)))}
     waves = departure_waves(inputs_of(staged, context, tables=coverage))
     return what_if(inputs_of(staged, context, tables={**coverage, "departure_waves": waves}))
@@ -177,7 +177,13 @@ def test_a_generation_of_an_earlier_night_tells_no_sync_phase(
     """It goes on, so its fact is staged again."""
     facts, lines = facts_of("classic-3.9"), lines_of(spark, "classic-3.9")
     last = max(each.started_at for each in facts if isinstance(each, Epoch))
-    own = replace(context, brokers=BROKERS, evidence=lines, evidence_tonight=lines)
+    own = replace(
+        context,
+        brokers=BROKERS,
+        evidence=lines,
+        evidence_tonight=lines,
+        waves=WavesConfig(gap_ms=3_000),
+    )
     found = rows(priced(stage, own, facts, 2 * 10**12, last))
     y_ms = {row.y_ms for (group_id, *_), row in found.items() if group_id == "classic-eager"}
     assert y_ms == {None, 10}, "5 by its own"
