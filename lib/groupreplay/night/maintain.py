@@ -22,8 +22,8 @@ from pyspark.sql import functions as sf
 import groupreplay
 from groupreplay.config.model import Config, RetentionConfig
 from groupreplay.errors import NotReady, RunHeld
-from groupreplay.night.catalog_names import check_names, register_names
 from groupreplay.evidence.evidence_facts import BrokerSetting
+from groupreplay.night.catalog_names import check_names, register_names
 from groupreplay.night.earlier.history import PastNight, past_nights
 from groupreplay.night.earlier.plan_json import joined_json
 from groupreplay.night.engine.query_compiler import fit_to

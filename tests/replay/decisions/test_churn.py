@@ -10,7 +10,7 @@ import pytest
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.decisions import churn as churn_module
 from groupreplay.replay.facts import Epoch, MemberLife
-from groupreplay.workers.waves import WaveLimits, waves_of
+from groupreplay.workers.waves.waves import WaveLimits, waves_of
 from tests.support.building import NAMES, Log
 from tests.support.recordings import RecordedGroup, all_groups, group
 from tests.support.replaying import replayed

@@ -14,7 +14,7 @@ from groupreplay.evidence.evidence_facts import SEEN, BrokerSetting, Contact, De
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.broker_settings import GONE_MS, broker_settings
+from groupreplay.report.joins.settings_in_force import GONE_MS, broker_settings
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.tables.static_accounting import static_accounting
 from groupreplay.tables.schemas import table_schema

@@ -9,7 +9,7 @@ from groupreplay.config.model import BrokersConfig, WhatIfConfig
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.report.what_if.rows import Pricing, prices_of
 from groupreplay.report.what_if.times import REVOKE
-from groupreplay.workers.wave_events import events_of
+from groupreplay.workers.waves.wave_events import events_of
 from tests.support.recordings import group
 from tests.support.replaying import replayed
 
