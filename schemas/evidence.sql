@@ -87,7 +87,11 @@ CREATE TABLE IF NOT EXISTS evidence (
   error_apis        ARRAY<STRING>          COMMENT 'of contact, goes with error_codes; API',
   beats             BIGINT                 COMMENT 'of contact; times between heartbeats',
   beats_ms          BIGINT                 COMMENT 'of contact; ms',
-  last_beat_at      BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
+  last_beat_at      BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
+  error_first_at    ARRAY<BIGINT>
+    COMMENT 'of contact, goes with error_codes; ms since the epoch, UTC',
+  error_last_at     ARRAY<BIGINT>
+    COMMENT 'of contact, goes with error_codes; ms since the epoch, UTC'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

@@ -40,8 +40,8 @@ CREATE TABLE IF NOT EXISTS members (
     COMMENT 'LEFT and FENCED (a line proves it), LEFT_OR_FENCED, REPLACED, GROUP_REMOVED, '
       'UNOBSERVED, OPEN (open enum)',
   end_detail        STRING
-    COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL, SESSION_EXPIRED, REBALANCE_TIMEOUT, '
-      'JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
+    COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, POLL_TIMEOUT, ADMIN_REMOVAL, SESSION_EXPIRED, '
+      'REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
   client_reason     STRING
     COMMENT 'why it left in the words of the client, NULL where it gave none; any text',
   end_confidence    STRING    NOT NULL
@@ -126,7 +126,12 @@ CREATE TABLE IF NOT EXISTS members (
       'where it was replaced; ms',
   error_apis ARRAY<STRING>
     COMMENT 'requests that the errors answered, in the order of errors, empty text where an earlier '
-      'release counted them, NULL without a request log; API'
+      'release counted them, NULL without a request log; API',
+  error_first_at ARRAY<TIMESTAMP>
+    COMMENT 'when each of errors was answered first, in their order, NULL where an earlier release '
+      'counted it; UTC',
+  error_last_at ARRAY<TIMESTAMP>
+    COMMENT 'when each of errors was answered last, likewise; UTC'
 )
 USING DELTA
 COMMENT 'Lives of members: when they joined, how they ended and how we know, what client they were'

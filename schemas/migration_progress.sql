@@ -67,7 +67,13 @@ CREATE TABLE IF NOT EXISTS migration_progress (
       'NULL never; part of the name of a life; times',
   streams_protocol STRING
     COMMENT 'protocol of the group where its members are, or were last, threads of a Kafka Streams '
-      'application, NULL of any other group; classic, streams'
+      'application, NULL of any other group; classic, streams',
+  members_static INT
+    COMMENT 'of members_total those with an instance id, the others are dynamic, NULL in rows of '
+      'earlier versions; members',
+  instances_gone INT
+    COMMENT 'instance ids that lost their member within the last hour of the group and have none '
+      'since, NULL in rows of earlier versions; instances'
 )
 USING DELTA
 COMMENT 'How far each group is from the classic to the consumer protocol, at the end of each night'

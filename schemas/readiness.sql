@@ -90,7 +90,10 @@ CREATE TABLE IF NOT EXISTS readiness (
     COMMENT 'team that owns the group, by the owners file of that night, NULL where it names '
       'none; any text',
   contact           STRING
-    COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
+    COMMENT 'how to reach the team, NULL where the owners file does not say; any text',
+  checks            ARRAY<STRING>
+    COMMENT 'rules of severity CHECK, a line each: its id and what it means, NULL in rows of '
+      'earlier versions; sentences'
 )
 USING DELTA
 COMMENT 'Which groups can be flipped to the consumer protocol, which not, why, and who has to act'

@@ -4,6 +4,7 @@ the topic cannot tell is told, what it can stays.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -13,11 +14,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.cli.outcome import result_lines
-from groupreplay.config.model import Config, GroupsConfig, Owner
+from groupreplay.config.model import (
+    PRIVATE_FIELDS,
+    Config,
+    GroupsConfig,
+    Owner,
+    PrivacyConfig,
+)
 from groupreplay.config.sources import RequestLogSource, ServerLogSource, Source
 from groupreplay.night.run import NightResult, build_reports, run_night
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
+from groupreplay.report.catalog import SPECS
+from groupreplay.report.words.privacy import hash_keys, hidden
+from groupreplay.tables.schemas import PUBLIC
 from tests.end_to_end.logs import RECORDINGS
+from tests.support.log_lines import recorded_lines
 
 RECORDING = RECORDINGS / "consumer-4.3"
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
@@ -159,6 +170,32 @@ def test_every_line_is_counted(
     )
     assert any("cannot be seen without logs of brokers" in line for line in result_lines(without))
     assert any("lines in 2 logs of brokers" in line for line in result_lines(with_logs))
+
+
+def test_each_kind_of_name_is_hidden_alone(
+    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
+) -> None:
+    """Whatever column it stands in, alone or with others."""
+    values: dict[str, set[str]] = {name: set() for name in PRIVATE_FIELDS}
+    for lines in recorded_lines("consumer-4.3").values():
+        for name, found in values.items():
+            found |= {getattr(line.event, name) for line in lines} - {None, ""}
+    for name in [name for name in SPECS if name in PUBLIC and (nights[0] / name).exists()]:
+        rows = table(spark, nights[0], name).drop("cluster", "logical_date")
+        shown: DataFrame | None = None
+        for kind in PRIVATE_FIELDS:
+            if kind == "principal" and kind not in rows.columns:
+                continue
+            keys = hash_keys(PrivacyConfig(hash=(kind,), salt="a salt of this test"))
+            told = hidden(SPECS[name], rows, keys).select(
+                sf.lit(kind).alias("kind"), sf.to_json(sf.struct("*")).alias("row")
+            )
+            shown = told if shown is None else shown.unionByName(told)
+        assert shown is not None
+        for row in shown.collect():
+            words = "|".join(map(re.escape, values[row["kind"]]))
+            leak = re.search(rf"(?<![\w-])(?:{words})(?![\w-])", row["row"])
+            assert leak is None, f"{leak} of {row['kind']} in {name}: {row['row']}"
 
 
 def test_a_cluster_without_logs_shares_the_warehouse(

@@ -281,9 +281,25 @@ def test_temporary_views_are_in_the_statements_of_the_night(
         for name in ("fleet_now", "blockers_now"):
             found = spark.table(name).collect()
             assert sorted(found, key=str) == sorted(answers[name], key=str)
+        _which_groups_went_back(spark, Path(demo.warehouse.root, "_sql/decisions"))
     finally:
         for view in made:
             spark.catalog.dropTempView(view)
+
+
+def _which_groups_went_back(spark: SparkSession, decisions: Path) -> None:
+    """The statements to decide by, as a reader runs them, over all tables of a real night."""
+    found = {
+        path.stem: spark.sql(path.read_text("utf-8").rstrip().removesuffix(";")).collect()
+        for path in decisions.glob("*.sql")
+    }
+    assert found.keys() == {"flip_tonight", "fleet_waves", "rollback_watch"}
+    told = {row.group_id: (row.watch, row.signals) for row in found["rollback_watch"]}
+    assert told["rollback"] == ("ALARM", ["WENT_BACK"])
+    assert told["upgrade-crash"] == ("ALARM", ["WENT_BACK", "FENCED_MORE"])
+    assert told["upgrade-eager"] == ("OK", [])
+    assert all(row.unseen == [] for row in found["rollback_watch"])
+    assert all(row.why for row in found["flip_tonight"])
 
 
 # ---------------------------------------------------------------- what docs/sql.md prints

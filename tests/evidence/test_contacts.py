@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from groupreplay.evidence.evidence_facts import Contact
+from groupreplay.evidence.evidence_facts import Contact, Outage, Refusal
 from groupreplay.evidence.memory import Line
 from groupreplay.records.log_events import REQUEST_LOG, LogEvent
 from tests.support.log_lines import proved, recorded_evidence
@@ -66,6 +66,40 @@ def test_errors_are_counted_by_request() -> None:
         ("HEARTBEAT", 25, 1),
         ("OFFSET_COMMIT", 25, 3),
     ]
+
+
+def test_errors_have_a_first_and_a_last_time() -> None:
+    one = contact()
+    assert list(zip(one.error_first_at, one.error_last_at, strict=True)) == [
+        (6_040, 6_040),
+        (6_050, 6_050),
+        (11_500, 11_500),
+        (11_600, 11_700),
+    ]
+
+
+@pytest.mark.parametrize("code", [14, 15, 16])
+def test_a_coordinator_that_is_not_there_is_an_error_of_its_members_and_no_refusal(
+    code: int,
+) -> None:
+    """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        request(2_000, "HEARTBEAT", error=code, requests=3, last=4_000),
+        request(5_000, "OFFSET_COMMIT", error=code),
+        request(6_000, "HEARTBEAT"),
+    ]
+    found = proved("g", lines, 10**9)
+    (one,) = (each for each in found if isinstance(each, Contact))
+    assert list(zip(one.error_apis, one.error_codes, one.error_counts, strict=True)) == [
+        ("HEARTBEAT", code, 3),
+        ("OFFSET_COMMIT", code, 1),
+    ]
+    assert (one.error_first_at, one.error_last_at) == ([2_000, 5_000], [4_000, 5_000])
+    assert one.heartbeats == 2
+    (outage,) = (each for each in found if isinstance(each, Outage))
+    assert (outage.attempts, outage.since_at, outage.until_at) == (4, 2_000, 6_000)
+    assert not [each for each in found if isinstance(each, Refusal)]
 
 
 @pytest.mark.parametrize("cut", range(1, len(LINES)))

@@ -18,7 +18,15 @@ from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
 from groupreplay.replay import saved_life as state
 from groupreplay.replay.decision_facts import Absence, Churn, Failover, GroupDay
-from groupreplay.replay.facts import Chain, Epoch, Fact, GroupSnapshot, MemberLife, Stall
+from groupreplay.replay.facts import (
+    Chain,
+    Epoch,
+    Fact,
+    GroupSnapshot,
+    HeldPartition,
+    MemberLife,
+    Stall,
+)
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.streams_facts import (
     HeldTask,
@@ -87,9 +95,13 @@ NEWS: dict[type[Fact], dict[str, Any]] = {
             "leader_member_id",
         ]
     ),
+    HeldPartition: {"rewound": None},
     GroupSnapshot: {
         **dict.fromkeys(
-            ["cooperative", "k2_offset", "unbroken_since_at", "emptied_at", "recreated_at"]
+            [
+                *("cooperative", "k2_offset", "unbroken_since_at", "emptied_at", "recreated_at"),
+                *("downgrade_offset", "instances_gone"),
+            ]
         ),
         "epoch_times_at": [],
         **{f"static_{each}": [] for each in ("ended_at", "gap_low_ms", "gap_high_ms", "outcomes")},
@@ -213,6 +225,8 @@ def contact_then(fact: EvidenceFact) -> EvidenceFact:
         error_codes=codes,
         error_counts=[errors[code] for code in codes],
         error_apis=[],
+        error_first_at=[],
+        error_last_at=[],
         beats=0,
         beats_ms=0,
         **heard,

@@ -16,11 +16,11 @@ from groupreplay.tables.schemas import table_schema
 STATEMENTS = statements(WavesConfig(), BrokersConfig())
 ROW = (
     "(DATE '{night}', TIMESTAMP '{night} 23:00:00', {tier}, 'team', NULL, '{group}', '{verdict}', 'c', 'range', NULL, {partitions},"
-    " [{{'rule': 'R7', 'severity': 'CHECK'}}, {{'rule': 'R15', 'severity': 'INFO'}}])"
+    " ['R7: why'])"
 )
 COLUMNS = (
     "logical_date, as_of_at, flip_tier, team, contact, group_id, verdict, cohort, suggested_assignor,"
-    " suggested_session_timeout_ms, partitions, rules"
+    " suggested_session_timeout_ms, partitions, checks"
 )
 
 
@@ -93,7 +93,10 @@ def test_what_is_proven_comes_first_and_nights_before_do_not_count() -> None:
     found = flips(rows, [cost("another", 1)])
     order = ["proven-small", "proven-a", "proven-b", "proven-warn", "canary", "idle", "waits"]
     assert [each[3] for each in found] == order
-    assert {tuple(rule["rule"] for rule in each[-1]) for each in found} == {("R7",)}
+    assert {tuple(each[-2]) for each in found} == {("R7: why",)}
+    assert [each[-1] for each in found][3:] == [
+        *("c is proven", "canary of c", "nothing to roll", "waits for the canary of c")
+    ]
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

@@ -159,16 +159,27 @@ def _beat(contact: Contact, line: Line) -> None:
 
 def _count_error(contact: Contact, line: Line) -> None:
     """By request and code."""
-    api, code = line.event.event, line.event.error_code or 0
-    while len(contact.error_apis) < len(contact.error_codes):
-        contact.error_apis.append("")
+    api, code, at = line.event.event, line.event.error_code or 0, line.event.at_ms
+    _fill_up(contact)
     counted = list(zip(contact.error_apis, contact.error_codes, strict=True))
     if (api, code) in counted:
-        contact.error_counts[counted.index((api, code))] += line.requests
+        place = counted.index((api, code))
+        contact.error_counts[place] += line.requests
+        contact.error_last_at[place] = max(contact.error_last_at[place], line.last_ms)
         return
     contact.error_apis.append(api)
     contact.error_codes.append(code)
     contact.error_counts.append(line.requests)
+    contact.error_first_at.append(at)
+    contact.error_last_at.append(line.last_ms)
+
+
+def _fill_up(contact: Contact) -> None:
+    """What earlier releases did not keep of the errors that they counted."""
+    errors = len(contact.error_codes)
+    contact.error_apis += [""] * (errors - len(contact.error_apis))
+    for times in (contact.error_first_at, contact.error_last_at):
+        times += [-1] * (errors - len(times))
 
 
 # ---------------------------------------------------------------- silences

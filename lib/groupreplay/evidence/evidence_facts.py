@@ -160,6 +160,7 @@ class Contact(EvidenceFact):
     session_timeout_ms: that it joined with, None where no line says it.
     heartbeat_interval_ms: that the broker told it to keep, of the consumer protocol.
     error_apis: of what requests these errors were, "" where an earlier release counted them.
+    error_*_at: when they were answered first and last, -1 where an earlier release counted them.
     beats, beats_ms: of the classic protocol, times between two heartbeats with nothing else between
         them but commits: how many, and how long together. last_beat_at: the one that the next such
         time begins at, None where another request came since.
@@ -191,6 +192,8 @@ class Contact(EvidenceFact):
     beats: int = 0
     beats_ms: int = 0
     last_beat_at: int | None = None
+    error_first_at: list[int] = field(default_factory=list)
+    error_last_at: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -274,7 +277,8 @@ class AssignorFailure(EvidenceFact):
 class BrokerSetting(EvidenceFact):
     """What a broker was started with. Key (broker, setting, occurred_at).
 
-    setting: Kafka's name of it; `version` is the broker's own.
+    setting: Kafka's name of it; `version` is the broker's own, SEEN no setting: when a line of it
+        was read last.
     """
 
     KIND: ClassVar[str] = "broker_setting"
@@ -282,6 +286,11 @@ class BrokerSetting(EvidenceFact):
     value: str
     occurred_at: int
 
+
+SEEN = "seen"
+"""What stands for a setting in the fact that a broker was there: no setting of Kafka is called
+so.
+"""
 
 EVIDENCE_FACTS: tuple[type[EvidenceFact], ...] = (
     Departure,

@@ -22,6 +22,7 @@ from pyspark.sql import functions as sf
 import groupreplay
 from groupreplay.config.model import Config, RetentionConfig
 from groupreplay.errors import NotReady, RunHeld
+from groupreplay.evidence.evidence_facts import BrokerSetting
 from groupreplay.night.catalog_names import check_names, register_names
 from groupreplay.night.earlier.history import PastNight, past_nights
 from groupreplay.night.earlier.plan_json import joined_json
@@ -241,8 +242,17 @@ def living_states(states: DataFrame) -> DataFrame:
 
 
 def kept_evidence(evidence: DataFrame) -> DataFrame:
-    """States in the evidence before a night that it goes on with."""
-    return _newest_alive(evidence.where(sf.col("kind") == EvidenceState.KIND), "subject")
+    """Of evidence before a night the states that it goes on with, and the newest of each setting
+    of a broker: one that runs for long printed them long ago.
+    """
+    states = _newest_alive(evidence.where(sf.col("kind") == EvidenceState.KIND), "subject")
+    place = sf.struct("occurred_at", "logical_date", "input", "position")
+    newest = (
+        evidence.where(sf.col("kind") == BrokerSetting.KIND)
+        .groupBy("broker", "setting")
+        .agg(sf.max_by(sf.struct(*map(sf.col, evidence.columns)), place).alias("row"))
+    )
+    return states.select(evidence.columns).unionByName(newest.select("row.*"))
 
 
 def _newest_alive(states: DataFrame, *key: str) -> DataFrame:

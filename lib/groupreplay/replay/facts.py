@@ -143,6 +143,9 @@ class MemberLife(Fact):
 class HeldPartition(Fact):
     """`member_assignments`, key (member_id, coalesce(topic_id, topic), partition, from_offset).
     topic or topic_id may be None, never both.
+
+    rewound: by how many offsets the first commit after it lies below the last one in it: so much
+        is read again.
     """
 
     KIND: ClassVar[str] = "held_partition"
@@ -160,6 +163,7 @@ class HeldPartition(Fact):
     next_assigned_at: int | None = None
     unowned_ms: int | None = None
     idle_ms: int | None = None
+    rewound: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -274,6 +278,9 @@ class GroupSnapshot(Fact):
     k2_offset to recreated_at: those of `Life`; None where they are not known.
     static_*: of the last absences of static members that ended, oldest first, one element each:
         when, their least and greatest gap in ms, and their outcome (`decision_facts.Absence`).
+    downgrade_offset: of the conversion at downgraded_at.
+    members_static: of members_total. instances_gone: instance ids that lost their member within the
+        last hour, and have none.
     """
 
     KIND: ClassVar[str] = "group_snapshot"
@@ -307,6 +314,9 @@ class GroupSnapshot(Fact):
     static_gap_low_ms: list[int | None] = field(default_factory=list)
     static_gap_high_ms: list[int | None] = field(default_factory=list)
     static_outcomes: list[str] = field(default_factory=list)
+    downgrade_offset: int | None = None
+    members_static: int | None = None
+    instances_gone: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -220,6 +220,7 @@ class Trail:
     released_at_k2: a classic group's K2 showed that it was let go, later than it was.
     grant_observed: no hole hides when the next owner got it.
     leaving, arriving: the same as transitions: without a next owner, and without its commit.
+    last_committed: position of the last commit before it was let go.
     """
 
     released: list[HeldPartition] = field(default_factory=list)
@@ -233,6 +234,7 @@ class Trail:
     released_at_k2: bool = False
     leaving: list[Transition] = field(default_factory=list)
     arriving: list[Transition] = field(default_factory=list)
+    last_committed: int | None = None
 
 
 @dataclass(slots=True)
@@ -251,8 +253,8 @@ class Life:
 
     birth_seen: its first operation was seen whole.
     hole_seen: its partition's log has a hole after that. conversions, last_direction, upgraded_at,
-        downgraded_at count since the group id was last deleted or expired, so they outlive an
-        incarnation that ended in a conversion.
+        downgraded_at, downgrade_offset count since the group id was last deleted or expired, so
+        they outlive an incarnation that ended in a conversion.
     epoch: group epoch or generation.
     target_epoch: of the target assignment; both None until seen.
     asked_at, asked_offset: of the first K6 behind the last hole, -1 for none: it asked every
@@ -287,7 +289,7 @@ class Life:
     last_hole: greatest offset that was lost before its last record.
     epoch_hole: greatest offset that was lost before the first record behind a hole in the open
         epoch; below epoch_offset where there is none.
-    commits: (time, offset) of each partition's last commit.
+    commits: (time, offset) of each partition's last commit. committed: its position.
     streams: of a group of Kafka Streams: its tasks; None of any other.
     processes: of Kafka Streams: process id -> a process that has members.
     gone_processes: process id -> how often it had come back, of those that went last.
@@ -318,6 +320,7 @@ class Life:
     last_direction: str | None = None
     upgraded_at: int | None = None
     downgraded_at: int | None = None
+    downgrade_offset: int | None = None
     mixed: Stall | None = None
     last_phase: str | None = None
     protocol_type: str = ""
@@ -355,6 +358,7 @@ class Life:
     contested: dict[TopicPartition, str | None] = field(default_factory=dict)
     unbumped: tuple[int, int, int] | None = None
     commits: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
+    committed: dict[TopicPartition, int] = field(default_factory=dict)
     committers: list[tuple[str, int]] = field(default_factory=list)
     leader_epoch: int = -1
     leader_since: int = -1
@@ -413,6 +417,11 @@ class Life:
             topic_names=self.topic_names,
             seen_topics=self.seen_topics,
             commits={tp: commit for tp, commit in self.commits.items() if commit[1] > incarnation},
+            committed={
+                tp: position
+                for tp, position in self.committed.items()
+                if self.commits[tp][1] > incarnation
+            },
             leader_epoch=self.leader_epoch,
             leader_since=self.leader_since,
             leader_since_offset=self.leader_since_offset,
@@ -449,11 +458,13 @@ class Life:
             last_direction=self.last_direction,
             upgraded_at=self.upgraded_at,
             downgraded_at=self.downgraded_at,
+            downgrade_offset=self.downgrade_offset,
             last_phase=self.last_phase,
             absences=KeptAbsences(ended=self.absences.ended),
             churn=self.churn,
             topic_names=self.topic_names,
             commits=self.commits,
+            committed=self.committed,
             leader_epoch=self.leader_epoch,
             leader_since=self.leader_since,
             leader_since_offset=self.leader_since_offset,

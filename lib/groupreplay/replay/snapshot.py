@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 
+from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.new_stall import new_stall
@@ -89,6 +90,9 @@ def snapshot(life: Life) -> GroupSnapshot:
         static_gap_low_ms=[each[1] for each in ended],
         static_gap_high_ms=[each[2] for each in ended],
         static_outcomes=[each[3] for each in ended],
+        downgrade_offset=life.downgrade_offset,
+        members_static=sum(each.instance_id is not None for each in life.members.values()),
+        instances_gone=_instances_gone(life),
     )
 
 
@@ -100,6 +104,14 @@ def _ended_absences(life: Life) -> list[tuple[int, int | None, int | None, str]]
         if each.membership == STATIC and (each.removed_at or each.returned_at) is not None
     ]
     return sorted([*life.absences.ended, *ended], key=lambda each: each[0])[-KEPT_ABSENCES:]
+
+
+def _instances_gone(life: Life) -> int:
+    """How many were removed so lately that they may still come back."""
+    return sum(
+        each.membership == STATIC and life.last_at - (each.removed_at or 0) <= MAX_CHAIN_GAP_MS
+        for each in life.absences.removed.values()
+    )
 
 
 def _streams_protocol(life: Life) -> str | None:

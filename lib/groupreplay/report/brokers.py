@@ -23,6 +23,9 @@ _STRENGTH: Final = (ASSUMED, LOGS, CONFIG)
 VERSION: Final = "version"
 """Key of the broker's version among its settings: no setting of Kafka is called so."""
 
+GROUP_VERSION: Final = "group.version"
+"""Key of the finalized feature among them."""
+
 Settings = Mapping[str, Sequence[str]]
 """Name of a setting, as Kafka's, -> the values that brokers were last started with."""
 
@@ -41,7 +44,10 @@ ASSIGNMENT_INTERVAL_MS: Final = 1_000
 class Brokers:
     """What the cluster's brokers are set to; where they differ, the least favourable.
 
+    group_version: finalized level of the feature group.version: 0 lets no consumer group be.
+
     known: CONFIG, LOGS or ASSUMED: where session timeouts and bounds come from, the weakest.
+    differing: settings, by Kafka's names, that are not configured and in which brokers differ.
     """
 
     version: str | None
@@ -53,6 +59,8 @@ class Brokers:
     max_size: int
     protocols: str | None
     known: str
+    group_version: int | None = None
+    differing: frozenset[str] = frozenset()
 
 
 def settings_of(told: Iterable[Mapping[str, str]]) -> Settings:
@@ -86,7 +94,23 @@ def brokers_of(config: BrokersConfig, settings: Settings) -> Brokers:
         max_size=size,
         protocols=next((each for each in protocols if "consumer" not in each), None),
         known=min(session_from, least_from, most_from, key=_STRENGTH.index),
+        group_version=min(_logged(settings, GROUP_VERSION), default=None),
+        differing=frozenset(
+            name
+            for name, values in settings.items()
+            if len(set(values)) > 1 and _configured(config).get(name) is None
+        ),
     )
+
+
+def _configured(config: BrokersConfig) -> dict[str, object]:
+    return {
+        VERSION: config.version,
+        "group.consumer.migration.policy": config.migration_policy,
+        "group.consumer.session.timeout.ms": config.session_timeout_ms,
+        "group.consumer.max.session.timeout.ms": config.max_session_timeout_ms,
+        "group.consumer.max.size": config.max_size,
+    }
 
 
 def assignment_interval_ms(config: BrokersConfig, settings: Settings) -> int:

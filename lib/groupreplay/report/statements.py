@@ -28,7 +28,11 @@ FLIP_TONIGHT: Final = """\
 -- is rolled back costs more than any saves.
 SELECT r.flip_tier, r.team, r.contact, r.group_id, r.verdict, r.cohort, r.suggested_assignor,
        r.suggested_session_timeout_ms, r.partitions, w.saved_partition_s,
-       filter(r.rules, x -> x.severity = 'CHECK') AS look_at
+       r.checks AS look_at,
+       CASE r.flip_tier WHEN 1 THEN concat(r.cohort, ' is proven')
+                        WHEN 2 THEN concat('canary of ', r.cohort)
+                        WHEN 0 THEN 'nothing to roll'
+                        ELSE concat('waits for the canary of ', r.cohort) END AS why
 FROM readiness r
 LEFT JOIN (SELECT group_id, sum(actual_ms - mid_ms) / 1e3 AS saved_partition_s
            FROM what_if

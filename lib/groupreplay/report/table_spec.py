@@ -64,6 +64,7 @@ class TableSpec:
 
     Which of its text columns can name a client, beyond `privacy.FIELDS` and `privacy.MEMBERS`:
     members: member ids, or arrays of them.
+    identities: of processes, as `replay.decisions.identities` makes them; hidden part by part.
     sentences: what is said by code and parameters, and hidden by parameter.
     hosts: hosts or endpoints, or arrays of them; hidden as `client_host` is.
     assignors: names of assignors, or arrays of them; those that are not Kafka's own are left out.
@@ -87,6 +88,7 @@ class TableSpec:
     are_rows_final: bool = False
     is_owned: bool = False
     members: frozenset[str] = frozenset()
+    identities: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     assignors: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()

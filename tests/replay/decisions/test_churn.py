@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import pytest
 
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.decisions import churn as churn_module
-from groupreplay.replay.facts import MemberLife
+from groupreplay.replay.facts import Epoch, MemberLife
+from groupreplay.workers.waves.waves import WaveLimits, waves_of
 from tests.support.building import NAMES, Log
 from tests.support.recordings import RecordedGroup, all_groups, group
 from tests.support.replaying import replayed
@@ -77,3 +78,47 @@ def test_a_chain_is_cut_when_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None
     assert [chain.is_cut for chain in told] == [True, True, True, False]
     assert "".join("".join(chain.event_kinds) for chain in told) == "GJ" * 6
     assert [chain.members_before for chain in told] == [1, 1, 1, 1]
+
+
+def test_a_chain_of_thousands_of_events_is_cut_and_goes_on() -> None:
+    """A member comes and goes 2,500 times, with the real limit: the wave that is cut says so."""
+    log = Log()
+    for turn in range(2_500):
+        epoch = 2 * turn + 1
+        log.write({"k5": f"m{turn}"}, {"k3": epoch}, {"k8": f"m{turn}", "epoch": epoch, "prev": 0})
+        gone = [{kind: f"m{turn}"} for kind in ("k8x", "k7x", "k5x")]
+        log.write(*gone, {"k3": 2 * turn + 2})
+    first, second = (each for each in replayed(log.entries, NAMES) if isinstance(each, Churn))
+    assert (len(first.offsets), first.is_cut, first.is_final) == (4_096, True, True)
+    assert (len(second.offsets), second.is_cut) == (904, False)
+    assert second.offsets[0] > first.offsets[-1]
+    limits = WaveLimits(gap_ms=3_600_000, registration_ms=900_000, expansion_ms=300_000)
+    (cut, rest) = (waves_of(asdict(chain), limits, EVER_MS)[-1] for chain in (first, second))
+    assert (cut.is_cut, rest.is_cut) == (True, False)
+
+
+EVER_MS = 10**15
+
+
+def test_generations_say_whether_members_went_on_reading() -> None:
+    """`upgrade-old-client` calls itself cooperative-sticky and is eager."""
+
+    def generations(group_id: str) -> list[Epoch]:
+        one = group("migration-4.3", group_id)
+        facts = replayed(one.entries, one.names, (), group_id, one.offsets_partition)
+        return [each for each in facts if isinstance(each, Epoch) and each.protocol == "classic"]
+
+    old = {
+        each.epoch: (each.cooperative, each.sync_ms) for each in generations("upgrade-old-client")
+    }
+    assert old[2] == (False, 8)
+    told = {each.cooperative for each in generations("mixed-stall")} - {None}
+    assert told == {True}
+
+
+def test_an_upgrade_forgets_whose_client_id_an_instance_had() -> None:
+    one = group("migration-4.3", "static-upgrade")
+    facts = replayed(one.entries, one.names, (), one.group_id, one.offsets_partition)
+    lives = [each for each in facts if isinstance(each, MemberLife) and not each.is_final]
+    assert len(lives) == 3
+    assert {each.client_inherited for each in lives} == {False}

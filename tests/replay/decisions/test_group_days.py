@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,9 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.replay.decisions.calendar import day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles, upper_edge
+from groupreplay.replay.decisions.transitions import SETTLE_MS
+from tests.replay.decisions.test_transitions import ACKED, ASKED, GIVEN, JOINED, START
+from tests.support.building import NAMES, Log
 from tests.support.group_days import (
     as_of,
     days_of,
@@ -177,6 +181,66 @@ def test_a_long_life_has_a_row_for_each_day(recording: str, group_id: str) -> No
     for places in (boundaries(slow)[::5], boundaries(slow)):
         cut = fact_keys(days(recorded, slow, places))
         assert cut == fact_keys(found), difference(fact_keys(found), cut)
+
+
+def settled(days: Iterable[GroupDay], before: int, now: int) -> list[tuple[int, int, int, int]]:
+    """Of days that a night tells those that it writes for good, as `joins.horizons` closes them.
+
+    before, now: how far the partition was read by earlier nights, and by this one.
+    """
+    ends = {id(each): (each.day + 1) * DAY_MS + SETTLE_MS for each in days}
+    return [
+        (each.day, each.longer_ms, each.high_unknown, each.moved)
+        for each in days
+        if before < ends[id(each)] <= now
+    ]
+
+
+MINUTE = 60_000
+COMMIT: list[dict[str, Any]] = [{"k1": "foo-0"}]
+NEXT: list[dict[str, Any]] = [{"k5": "C"}, {"k3": 3}]
+
+
+def over_midnight(*more: tuple[int, Sequence[Any]]) -> list[Entry]:
+    """Committed last at 23:50, given at 00:43; more: what follows, by minutes of day 1."""
+    log = Log()
+    before: list[tuple[int, Sequence[Any]]] = [(-20, START), (-10, COMMIT), (-9, JOINED)]
+    before += [(-8, [ASKED]), (42, [ACKED]), (43, [GIVEN])]
+    for minute, forms in (*before, *more):
+        log.at(DAY_MS + minute * MINUTE).write(*forms)
+    return log.entries
+
+
+@pytest.mark.parametrize(
+    ("more", "longer"),
+    [
+        ([(59, COMMIT)], [(0, 10), (1, 42 + 16)]),
+        ([(60, COMMIT)], [(0, 0), (1, 10 + 42 + 17)]),
+        ([(90, COMMIT)], [(0, 0), (1, 10 + 42 + 47)]),
+        ([(61, NEXT), (90, COMMIT)], [(0, 0), (1, 10 + 42 + 47)]),
+        ([(90, NEXT), (200, COMMIT)], [(0, 0), (1, 8 + 42)]),
+    ],
+)
+def test_a_day_that_is_final_is_the_same_wherever_the_log_is_cut(
+    more: list[tuple[int, Sequence[Any]]], longer: list[tuple[int, int]]
+) -> None:
+    """What a commit shows of a day counts for the next one where the day was settled; a night may
+    end at any record, or anywhere between two, for other groups of the partition go on.
+    """
+    entries = over_midnight(*more)
+    end = 2 * DAY_MS + SETTLE_MS
+
+    def told(entries: Sequence[Entry], cuts: Iterable[int] = ()) -> list[GroupDay]:
+        return days_of(replayed(entries, NAMES, cuts))
+
+    wanted = settled(told(entries), -1, end)
+    assert [(day, ms // MINUTE) for day, ms, *_ in wanted] == longer
+    for place in boundaries(entries):
+        for now in (entries[place - 1].ts_ms, DAY_MS + SETTLE_MS, entries[place].ts_ms - 1):
+            if entries[place - 1].ts_ms <= now < entries[place].ts_ms:
+                found = settled(told(entries[:place]), -1, now)
+                found += settled(told(entries, [place]), now, end)
+                assert found == wanted, (place, now)
 
 
 @pytest.mark.parametrize("recorded", _ALL, ids=_IDS)

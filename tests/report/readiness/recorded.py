@@ -10,7 +10,7 @@ from typing import Any
 from groupreplay.config.model import BrokersConfig, Config, ReadinessConfig
 from groupreplay.evidence.evidence_facts import BrokerSetting, Contact, Departure, Refusal, Rejoin
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
-from groupreplay.replay.facts import Chain, Conversion, Epoch, Fact, GroupSnapshot, MemberLife
+from groupreplay.replay.facts import Chain, Epoch, Fact, GroupSnapshot, MemberLife
 from groupreplay.report.readiness.known import Member, Night, Refused
 from groupreplay.report.readiness.rows import judge
 from tests.support.log_lines import recorded_evidence
@@ -97,14 +97,6 @@ def known(
             for each in facts
             if isinstance(each, Epoch) and each.cause == "SUBSCRIPTION"
         ],
-        "downgrade_offset": max(
-            (
-                each.from_offset
-                for each in facts
-                if isinstance(each, Conversion) and each.direction == "DOWNGRADE"
-            ),
-            default=None,
-        ),
         "settings": _settings(recording),
         "refusals": _refusals([each for each in lines if isinstance(each, Refusal)]),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from groupreplay.report.brokers import brokers_of
 from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
 from groupreplay.report.readiness.known import Case, Finding, Group, Member, Night, Refused
 from groupreplay.report.readiness.of_members import departure
+from groupreplay.report.readiness.rows import group_of
 from groupreplay.report.readiness.verdict import Judged, judged, rule_order
 from tests.report.readiness.recorded import CLIENTS
 
@@ -286,6 +288,9 @@ def test_instance_conflicts_count_of_tonight_alone() -> None:
         **place,
     }
     assert fired(judge(group(member(), refusals=[Refused(**said)]))) == {"R6": "FIX"}
+    unreleased = said | {"error_code": 111, "refusal": "UNRELEASED_INSTANCE_ID", "attempts": 4}
+    conflict = only(judge(group(member(), refusals=[Refused(**unreleased)])), "R6")
+    assert (conflict.value, conflict.evidence) == (4, place)
     earlier = Refused(**said, is_tonight=False)
     assert fired(judge(group(member(), refusals=[earlier]))) == {}
 
@@ -307,6 +312,46 @@ def test_brokers_that_differ_count_by_the_least_favourable() -> None:
     own = brokers_of(BrokersConfig(max_session_timeout_ms=1), settings)
     assert (own.max_session_ms, own.known) == (1, "LOGS")
     assert brokers_of(BrokersConfig(max_session_timeout_ms=1), {}).known == "ASSUMED"
+
+
+def test_a_rule_says_so_where_brokers_differ() -> None:
+    settings = {
+        "version": ["3.9.2", "4.3.1"],
+        "group.consumer.session.timeout.ms": ["45000", "50000"],
+        "group.consumer.max.size": ["1"],
+    }
+    short = group(member(session_timeout_ms=6_000), member("n", session_timeout_ms=6_000))
+    found = judged(short, brokers_of(BrokersConfig(), settings), Night())
+    says = {each.rule: "brokers differ" in each.detail for each in found.findings}
+    assert says == {"R5b": True, "R11": False, "R17": True}
+    own = brokers_of(BrokersConfig(version="4.3.1", session_timeout_ms=45_000), settings)
+    assert own.differing == set()
+
+
+def test_a_feature_that_is_off_blocks() -> None:
+    settings = {"version": ["4.3.1"], "group.version": ["0"]}
+    found = judged(group(member()), brokers_of(BrokersConfig(), settings), Night())
+    assert (fired(found), found.verdict) == ({"R17": "BLOCK"}, "BLOCKED")
+    assert "group.version is 0" in only(found, "R17").detail
+    on = brokers_of(BrokersConfig(), settings | {"group.version": ["1"]})
+    assert judged(group(member()), on, Night()).verdict == "READY"
+
+
+def test_a_subscription_that_changed_is_asked_about() -> None:
+    """A generation that another subscription caused, or a client that says so, of tonight alone."""
+    row = {
+        **dataclasses.asdict(group(member())),
+        "before_ms": NOW - DAY,
+        "members": [],
+        "ended": None,
+        "refusals": None,
+    }
+    for name in ("changed_at", "said_at"):
+        found = judge(group_of(row | {name: [NOW - DAY, NOW - DAY + 1]}))
+        finding = only(found, "R12")
+        assert (finding.severity, finding.value, finding.members) == ("CHECK", 0, [])
+        assert finding.detail.startswith("subscriptions changed: ")
+        assert "R12" not in fired(judge(group_of(row | {name: [NOW - DAY]})))
 
 
 def test_rules_are_ordered_by_their_numbers() -> None:

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from groupreplay.config.model import BrokersConfig, ReadinessConfig
+from groupreplay.replay.facts import Conversion, GroupSnapshot
 from tests.report.readiness.recorded import judged_groups
+from tests.support.recordings import group
+from tests.support.replaying import boundaries, replayed
 
 ASSUMED = BrokersConfig()
 Row = dict[str, Any]
@@ -70,6 +73,26 @@ def test_groups_that_went_back_are_asked_about(
     assert (row["verdict"], row["suggested_assignor"]) == ("WARN", suggested)
     assert rules(row) == found
     assert row["is_eligible"] is ("R16" not in found)
+    assert row["checks"] == [f"R19: {rule(row, 'R19')['detail']}"]
+
+
+def test_who_went_back_is_told_by_the_conversion_on_later_nights_too() -> None:
+    """The state keeps where it is; the night itself is in no way needed."""
+    recorded = group("migration-4.3", "rollback")
+    found = {
+        (each.downgraded_at, each.downgrade_offset)
+        for cut in boundaries(recorded.entries)[-4:]
+        for each in replayed(recorded.entries, recorded.names, [cut], recorded.group_id, 0)
+        if isinstance(each, GroupSnapshot)
+    }
+    (conversion,) = (
+        each
+        for each in replayed(recorded.entries, recorded.names, (), recorded.group_id, 0)
+        if isinstance(each, Conversion) and each.direction == "DOWNGRADE"
+    )
+    assert found == {(conversion.converted_at, conversion.from_offset)}
+    shown = rule(judged_groups("migration-4.3", logs=False)["rollback"], "R19")
+    assert shown["evidence_offset"] == conversion.from_offset
 
 
 def test_mixed_groups_have_a_row_and_migrated_ones_none() -> None:

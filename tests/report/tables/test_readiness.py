@@ -142,6 +142,8 @@ def test_the_smallest_group_of_a_cohort_is_its_canary(spark: SparkSession, repor
         *known("h", 3),
         *known("i", 3),
     ]
+    of_earlier_life = replace(facts[-1], incarnation=facts[-1].incarnation + 1, rack_id="r")
+    facts.append(of_earlier_life)
     rows = report(facts, {3: AS_OF_MS}, owners=owners)
     tiers = {group_id: (row.cohort, row.flip_tier) for group_id, row in rows.items()}
     assert tiers == {
@@ -156,6 +158,7 @@ def test_the_smallest_group_of_a_cohort_is_its_canary(spark: SparkSession, repor
         "i": ("- / ?", 3),
     }
     assert rows["g"].verdict == "UNKNOWN"
+    assert "R10" not in {each.rule for each in rows["i"].rules}, "that was another life"
     assert rows["h"].as_of_at == datetime.fromtimestamp(AS_OF_MS / 1000, UTC).replace(tzinfo=None)
 
 

@@ -10,10 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from groupreplay.config.model import BrokersConfig
-from groupreplay.evidence.evidence_facts import BrokerSetting, Contact, Departure
+from groupreplay.evidence.evidence_facts import SEEN, BrokerSetting, Contact, Departure
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
+from groupreplay.report.joins.settings_in_force import GONE_MS, broker_settings
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.tables.static_accounting import static_accounting
 from groupreplay.tables.schemas import table_schema
@@ -114,6 +115,34 @@ def test_what_brokers_printed_when_they_started_needs_no_configuration(
     ):
         back, gone = rows_of(stage, replace(told, brokers=brokers))["consumer-4.3", "static-bounce"]
         assert (back.own_timeout_ms, gone.own_timeout_ms) == (own_ms, own_ms)
+
+
+def test_a_broker_that_is_gone_for_a_week_counts_no_more(prove: Prove) -> None:
+    """One that says nothing counts as long as no other is seen later: logs may just have stopped."""
+    settings = [
+        *[
+            (1, "version", "3.9.2", AT),
+            (2, "version", "4.3.1", AT - 1),
+            (3, "version", "4.2.0", AT),
+        ],
+        (3, SEEN, "", AT + 1),
+    ]
+
+    def versions(*more: tuple[int, str, str, int]) -> list[tuple[str, str]]:
+        facts = [
+            evidence(BrokerSetting, broker=broker, setting=name, value=value, occurred_at=at)
+            for broker, name, value, at in (*settings, *more)
+        ]
+        told = prove(*facts).evidence
+        assert told is not None
+        (row,) = broker_settings(told).collect()
+        return sorted(tuple(each) for each in row.settings)
+
+    old, *others = [("version", each) for each in ("3.9.2", "4.2.0", "4.3.1")]
+    assert versions() == [old, *others]
+    assert versions((2, SEEN, "", AT + GONE_MS)) == [old, *others]
+    assert versions((2, SEEN, "", AT + GONE_MS + 1)) == others, "3 was seen a ms later"
+    assert versions((2, "version", "4.4.0", AT + 2 * GONE_MS)) == [("version", "4.4.0")]
 
 
 def test_recordings_from_the_topic_alone(stage: Stage, context: ReportContext) -> None:

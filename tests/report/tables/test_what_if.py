@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -63,10 +64,17 @@ def lines_of(spark: SparkSession, recording: str) -> DataFrame:
     return frame_of(spark, EVIDENCE, lines)
 
 
-def priced(stage: Stage, context: ReportContext, facts: Sequence[Any], at: int) -> DataFrame:
-    """The table, of a night that read so far, ms, and published `departure_waves` before."""
+def priced(
+    stage: Stage, context: ReportContext, facts: Sequence[Any], at: int, before: int = -1
+) -> DataFrame:
+    """The table, of a night that read so far, ms, and published `departure_waves` before.
+
+    before: how far the night before had read.
+    """
     staged = stage(*facts)
-    coverage = read_to(staged, context, at)
+    tonight = read_to(staged, context, at)["coverage"]
+    earlier = read_to(staged, replace(context, logical_date=date(2020, 1, 1)), before)["coverage"]
+    coverage = {"coverage": tonight.unionByName(earlier.where(sf.lit(before >= 0)))}
     waves = departure_waves(inputs_of(staged, context, tables=coverage))
     return what_if(inputs_of(staged, context, tables={**coverage, "departure_waves": waves}))
 
@@ -161,6 +169,24 @@ def check_all(found: Iterable[Row]) -> None:
         assert 0 <= row.low_ms <= row.mid_ms <= row.high_ms
         assert row.is_actual or row.model_error_pct is None
         assert (row.delta_pct is None) == (row.refused is not None or not row.actual_ms)
+
+
+def test_a_generation_of_an_earlier_night_tells_no_sync_phase(
+    spark: SparkSession, stage: Stage, context: ReportContext
+) -> None:
+    """It goes on, so its fact is staged again."""
+    facts, lines = facts_of("classic-3.9"), lines_of(spark, "classic-3.9")
+    last = max(each.started_at for each in facts if isinstance(each, Epoch))
+    own = replace(
+        context,
+        brokers=BROKERS,
+        evidence=lines,
+        evidence_tonight=lines,
+        waves=WavesConfig(gap_ms=3_000),
+    )
+    found = rows(priced(stage, own, facts, 2 * 10**12, last))
+    y_ms = {row.y_ms for (group_id, *_), row in found.items() if group_id == "classic-eager"}
+    assert y_ms == {None, 10}, "5 by its own"
 
 
 def test_a_wave_with_a_hole_is_refused_and_another_heartbeat_priced(

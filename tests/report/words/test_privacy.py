@@ -435,6 +435,37 @@ def test_hosts_and_tags_of_processes_are_hidden(spark: SparkSession) -> None:
     assert of_users == (*row[:3], tags), "whatever is hidden, a tag may say it"
 
 
+@pytest.mark.parametrize(
+    ("identity", "field", "becomes"),
+    [
+        ("client:a b /10.0.0.7", "client_host", "client:a b {/10.0.0.7}"),
+        ("client:a b /10.0.0.7", "client_id", "client:{a b} /10.0.0.7"),
+        ("client:a b /10.0.0.7", "instance_id", "client:a b /10.0.0.7"),
+        ("client:instance:x\n member:y", "client_host", "client:instance:x\n {member:y}"),
+        ("instance:i 1", "instance_id", "instance:{i 1}"),
+        ("instance:i 1", "client_host", "instance:i 1"),
+        (f"member:{RANDOM}", "client_id", f"member:{RANDOM}"),
+        (f"member:app-{UUID}", "client_id", f"member:{{app}}-{UUID}"),
+        (f"member:app-{UUID}", "client_host", f"member:app-{UUID}"),
+        ("who", "client_host", "h:"),
+        (None, "client_host", None),
+    ],
+)
+def test_an_identity_is_hidden_part_by_part(
+    spark: SparkSession, identity: str | None, field: str, becomes: str | None
+) -> None:
+    """Each part as the column that holds the same; what is of no known form is hashed whole."""
+    ((found,),) = shown(
+        spark, "static_accounting", "identity STRING", (identity,), using=keys(field)
+    )
+    if becomes == "h:":
+        assert found == hashed("client_id", identity or "")
+        return
+    of = "client_host" if field == "client_host" else "client_id"
+    wanted = becomes and re.sub("{(.*?)}", lambda part: hashed(of, part[1]), becomes)
+    assert found == wanted
+
+
 def test_members_of_streams_tables_are_hidden(spark: SparkSession) -> None:
     member, ddl = f"app-StreamThread-1-consumer-{UUID}", "{} STRING"
     columns = {
@@ -508,11 +539,12 @@ def test_no_column_was_forgotten(spark: SparkSession, table: str) -> None:
     said = {name for each in spec.sentences for name in each}
     texts = spec.quotes | spec.faults
     known = FIELDS | MEMBERS | CLEAR | spec.members | spec.hosts | spec.tags | texts
-    known |= spec.clear | spec.assignors | said
+    known |= spec.clear | spec.assignors | spec.identities | said
     found = set(_texts(table_schema(spark, table).struct, ""))
     for name in found - known:
         assert (table, name) in special, f"{table}.{name}: may it hold what is hidden?"
     named = spec.members | spec.hosts | spec.tags | texts | spec.clear | spec.assignors | said
+    named |= spec.identities
     assert named <= found, "the spec names columns of the table"
 
 

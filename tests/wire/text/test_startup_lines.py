@@ -83,3 +83,33 @@ def test_a_layout_that_ends_with_the_message() -> None:
 )
 def test_the_version_is_what_kafka_says_it_is(line: str, expected: str | None) -> None:
     assert said(parsed(AT + line)) == ([f"version = {expected}"] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "[BrokerServer id=1] Loaded new metadata Features(metadataVersion=4.0-IV3,"
+            " finalizedFeatures={group.version=1, transaction.version=2}, finalizedFeaturesEpoch=5).",
+            "1",
+        ),
+        (
+            "[BrokerServer id=1] Loaded new metadata FinalizedFeatures[metadataVersion=4.3-IV0,"
+            " finalizedFeatures={metadata.version=29, group.version=2}, finalizedFeaturesEpoch=9].",
+            "2",
+        ),
+        (
+            "[ControllerServer id=1] Loaded new metadata Features(metadataVersion=3.9-IV0,"
+            " finalizedFeatures={metadata.version=21}, finalizedFeaturesEpoch=4).",
+            "0",
+        ),
+        ("Replayed a FeatureLevelRecord setting feature group.version to 1", None),
+        ("finalizedFeatures={group.version=1}", None),
+    ],
+)
+def test_the_level_of_the_feature_is_read_where_it_is_loaded(
+    line: str, expected: str | None
+) -> None:
+    text = f"{AT}{line} (org.apache.kafka.metadata.publisher.FeaturesPublisher)"
+    assert said(parsed(text)) == ([f"group.version = {expected}"] if expected else [])
+    assert said(parsed(f"{AT}{line} (org.example.Other)")) == []

@@ -164,3 +164,19 @@ def test_a_deploy_would_have_been_two_rebalances() -> None:
     wave = recorded("consumer-4.3", "wave", limits(11_000, 3_000, 1_000))[71]
     assert (wave.epochs_registration, wave.epochs_expansion) == (1, 1)
     assert not wave.registration_pending
+
+
+def test_windows_of_a_day_go_over_midnight() -> None:
+    """A name is gone at 23:00 and others come every 50 minutes for more than a day: nobody waits
+    for it any longer than a day, and everyone who comes within a day of the first shares one
+    rebalance.
+    """
+    day = 24 * 60
+    joins = [f"J{23 * 60 + 50 * i} m{i}" for i in range(1, 32)]
+    busy = chain(f"G{23 * 60} gone", *joins)
+    one = limits(registration_ms=day * MINUTE_MS, expansion_ms=day * MINUTE_MS)
+    late = (23 * 60 + 50 * 31) * MINUTE_MS
+    assert kip_345(busy, one, late) == ([0], [1], []), "the second window of joins still runs"
+    assert kip_345(busy, one, late + day * MINUTE_MS) == ([0], [1, 30], [])
+    back = chain(f"G{23 * 60} gone", *joins[:27], f"J{47 * 60 - 1} gone")
+    assert kip_345(back, one, late + day * MINUTE_MS)[0] == [], "back a minute before the day ended"

@@ -9,6 +9,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from groupreplay.evidence.evidence_facts import SEEN, BrokerSetting
 from groupreplay.records.log_events import BROKER_SETTING
 from groupreplay.workers.evidence_slices import (
     BROKER,
@@ -45,10 +46,37 @@ def proved(
         .repartitionById(slices, sf.col("slice"))
         .sortWithinPartitions("slice", "subject", "at_ms", "broker", "input", "position")
     )
-    return (
+    facts = (
         in_order.select("slice", *INPUT)
         .groupBy("slice")
         .applyInPandas(evidence_slice_replay(newest_ms), EVIDENCE.ddl)
+    )
+    if lines is None:
+        return facts
+    return facts.unionByName(seen(lines, newest_ms), allowMissingColumns=True)
+
+
+def seen(lines: DataFrame, newest_ms: int) -> DataFrame:
+    """A fact a broker that wrote lines: when it was there. A file of which no line is of interest
+    has no times; that it grew shows that the broker was there.
+    """
+    told = sf.from_json("counts", "lines BIGINT, last_ms BIGINT")
+    last_ms = sf.when(told["last_ms"] >= 0, told["last_ms"]).otherwise(newest_ms)
+    place = sf.struct(last_ms.alias("at"), "source", "input", "position")
+    newest = (
+        lines.where((sf.col("kind") == "file") & (told["lines"] > 0))
+        .groupBy("broker")
+        .agg(sf.max(place).alias("newest"))
+    )
+    return newest.select(
+        sf.lit(BrokerSetting.KIND).alias("kind"),
+        sf.lit("").alias("group_id"),
+        "broker",
+        *[sf.col(f"newest.{name}").alias(name) for name in ("source", "input", "position")],
+        sf.lit(True).alias("is_final"),
+        sf.lit(SEEN).alias("setting"),
+        sf.col("newest.at").cast("string").alias("value"),
+        sf.col("newest.at").alias("occurred_at"),
     )
 
 

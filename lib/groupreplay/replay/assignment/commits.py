@@ -17,6 +17,7 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
     key = (commit.topic, commit.partition)
     if commit.value is None:
         life.commits.pop(key, None)
+        life.committed.pop(key, None)
         return
     topic_id = commit.value.topic_id
     offset, at, _, _, last_hole, _ = entry
@@ -32,9 +33,10 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
         meant = [(each, commit.partition) for each in membership.names.ids(commit.topic)]
     for tp in meant:
         if tp in life.trails:
-            membership.owners.first_commit(tp, at, offset, last_hole)
+            membership.owners.first_commit(tp, at, offset, last_hole, commit.value.offset)
         if tp in life.stops:
             membership.transitions.stop_ended(tp, at, last_hole)
         for member_id in life.holders.get(tp, ()):
             membership.quiet.committed(life.members[member_id], at, offset, last_hole)
     life.commits[key] = (at, offset)
+    life.committed[key] = commit.value.offset

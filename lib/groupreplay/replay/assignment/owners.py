@@ -139,6 +139,9 @@ class Owners(ABC):
             self._life.unowned.add(unit)
             self.missed.note(unit)
             trail.last_commit_at = last_commit_at
+            trail.last_committed = (
+                self._last_committed(unit) if last_commit_at is not None else None
+            )
             if transitions is not None and leaver is not None:
                 if unit in self._life.stops:
                     transitions.end_stop(unit)
@@ -232,6 +235,10 @@ class Owners(ABC):
     def _last_commit_at(self, unit: Unit, last_hole: int) -> int | None:
         """When somebody last read from a unit; None where that is not known."""
 
+    def _last_committed(self, unit: Unit) -> int | None:
+        """Position of that; None where a unit has none."""
+        return None
+
     # ------------------------------------------------------------ what ends the waiting
 
     @staticmethod
@@ -243,9 +250,13 @@ class Owners(ABC):
         """
         return row.start_observed and since_offset is not None and last_hole <= since_offset
 
-    def first_commit(self, unit: Unit, at: int, offset: int, last_hole: int) -> None:
+    def first_commit(
+        self, unit: Unit, at: int, offset: int, last_hole: int, position: int | None = None
+    ) -> None:
         """A commit of a partition: the first one after a grant makes the rows before it final.
         Behind a hole it may not be the first one.
+
+        position: that it commits; None of a unit that is no partition.
         """
         trail = self._life.trails.get(unit)
         if trail is None or not (trail.granted or trail.granted_spans):
@@ -264,6 +275,8 @@ class Owners(ABC):
                 span, last_hole, span.to_offset
             ):
                 span.idle_ms = self._duration(at, trail.last_commit_at, moment, "idle_ms")
+                if position is not None and trail.last_committed is not None:
+                    span.rewound = max(0, trail.last_committed - position)
             self._output.emit(span)
         trail.granted = []
         trail.granted_spans = []

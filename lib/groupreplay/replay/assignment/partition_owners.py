@@ -166,6 +166,10 @@ class PartitionOwners(Owners):
         )
         return at if last_hole <= offset else None
 
+    def _last_committed(self, tp: TopicPartition) -> int | None:
+        name = tp[0] if self._life.protocol == CLASSIC else self._names.name(tp[0])
+        return self._life.committed.get((name, tp[1])) if name is not None else None
+
 
 class UntoldOwners(PartitionOwners):
     """Who holds which task of a Streams group: for those who wait for it. The rows of tasks are
@@ -179,8 +183,10 @@ class UntoldOwners(PartitionOwners):
         super().finish_all()
         self._output.take()
 
-    def first_commit(self, unit: Unit, at: int, offset: int, last_hole: int) -> None:
-        super().first_commit(unit, at, offset, last_hole)
+    def first_commit(
+        self, unit: Unit, at: int, offset: int, last_hole: int, position: int | None = None
+    ) -> None:
+        super().first_commit(unit, at, offset, last_hole, position)
         self._output.take()
 
     def drop_untargeted(self, offset: int) -> None:

@@ -36,15 +36,15 @@ class Calendar:
                 return self._insert(place + 1, number)
         return self._insert(0, number)
 
-    def spread(self, field: str, begin: int, end: int, times: int = 1) -> None:
+    def spread(self, field: str, begin: int, end: int, first_day: int = 0) -> None:
         """Adds a stretch of time to a field of each day that it lies in, cut at midnights.
 
-        times: how many partitions, or members, it is of.
+        first_day: what lies in days before it counts for it.
         """
         while begin < end:
             until = min(end, (day_of(begin) + 1) * DAY_MS)
-            day = self.day(begin)
-            setattr(day, field, getattr(day, field) + times * (until - begin))
+            day = self.day(max(begin, first_day * DAY_MS))
+            setattr(day, field, getattr(day, field) + until - begin)
             begin = until
 
     def _insert(self, place: int, number: int) -> GroupDay:

@@ -3,7 +3,8 @@
 Between two operations nothing of a group changes, so every rate counts from one to the next; a
 stretch that a hole lies in counts as unobserved. Commits change no rate: they only close
 transitions. A day is final at the first operation SETTLE_MS past its end, when nothing that began
-in it waits any more. Source of the rules: docs/measures.md, Days of groups.
+in it waits any more: what a commit later than that shows of a day counts for the next one, so that
+a day is the same wherever the log is cut. Source of the rules: docs/measures.md, Days of groups.
 """
 
 from __future__ import annotations
@@ -217,7 +218,8 @@ class GroupDays(Listener):
 
     def closed(self, transition: Transition) -> None:
         if transition.is_costed:
-            _add_closed(self._calendar, transition)
+            at = transition.first_commit_at
+            _add_closed(self._calendar, transition, self._life.days_clock if at is None else at)
 
     # ------------------------------------------------------------ as it stands
 
@@ -231,7 +233,7 @@ class GroupDays(Listener):
         for transition in self._transitions.waiting():
             unread = copy.copy(transition)
             tell_high(unread)
-            _add_closed(calendar, unread)
+            _add_closed(calendar, unread, (unread.granted_at or 0) + SETTLE_MS)
         if not days:
             return days
         clock, newest = life.days_clock, days[-1]
@@ -305,8 +307,12 @@ def _add_cause(day: GroupDay, cause: str) -> None:
     day.cause_counts[day.causes.index(cause)] += 1
 
 
-def _add_closed(calendar: Calendar, transition: Transition) -> None:
-    """By how much a partition may have stood still for longer than is sure: before and after."""
+def _add_closed(calendar: Calendar, transition: Transition, closed_at: int) -> None:
+    """By how much a partition may have stood still for longer than is sure: before and after. What
+    lies in a day that had settled when that was known counts for the next.
+
+    closed_at: when it was closed; what waits in vain is closed SETTLE_MS after its grant.
+    """
     granted_at, low_ms = transition.granted_at or 0, transition.low_ms or 0
     longer_ms = (transition.high_ms or 0) - low_ms
     if not transition.is_high_known:
@@ -319,8 +325,12 @@ def _add_closed(calendar: Calendar, transition: Transition) -> None:
         high_begin = granted_at - (transition.high_ms or 0)
     low_begin = granted_at - low_ms
     before_ms = min(longer_ms, max(0, low_begin - high_begin))
-    calendar.spread("longer_ms", low_begin - before_ms, low_begin)
-    calendar.spread("longer_ms", granted_at, granted_at + longer_ms - before_ms)
+    open_day = day_of(min(closed_at, granted_at + SETTLE_MS) - SETTLE_MS)
+    for begin, end in (
+        (low_begin - before_ms, low_begin),
+        (granted_at, granted_at + longer_ms - before_ms),
+    ):
+        calendar.spread("longer_ms", begin, end, open_day)
 
 
 def _copied(day: GroupDay) -> GroupDay:

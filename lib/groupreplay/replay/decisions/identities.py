@@ -7,7 +7,8 @@ from __future__ import annotations
 from groupreplay.replay.change import Change
 from groupreplay.replay.life import Life, Member
 
-CLIENT = "client:"
+INSTANCE, CLIENT, MEMBER = "instance:", "client:", "member:"
+"""What an identity begins with."""
 
 
 def identity_of(life: Life, member: Member) -> str:
@@ -36,7 +37,7 @@ def _alike_before(life: Life, change: Change, member: Member) -> int:
 
 def _identity(member: Member, alike: int) -> str:
     if member.instance_id is not None:
-        return f"instance:{member.instance_id}"
+        return f"{INSTANCE}{member.instance_id}"
     if member.client_id is not None and alike == 1:
         return f"{CLIENT}{member.client_id} {member.client_host}"
-    return f"member:{member.member_id}"
+    return f"{MEMBER}{member.member_id}"

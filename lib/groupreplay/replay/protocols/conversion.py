@@ -181,7 +181,7 @@ def converted(
     life.conversions += 1
     life.last_direction = direction
     if direction == DOWNGRADE:
-        life.downgraded_at = operation.ts_ms
+        life.downgraded_at, life.downgrade_offset = operation.ts_ms, operation.offset
     membership.output.emit(
         Conversion(
             **life.place,

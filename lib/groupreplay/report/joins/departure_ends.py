@@ -17,13 +17,10 @@ from pyspark.sql import functions as sf
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.report.context import ReportContext
 from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
-from groupreplay.report.joins.departures import EXACT, with_departure
+from groupreplay.report.joins.departures import EXACT, says_poll_timeout, with_departure
 from groupreplay.report.joins.member_contacts import with_contact
 from groupreplay.report.joins.rejoin_times import with_told
 from groupreplay.report.joins.settings_in_force import HEARTBEAT_MS, SESSION_MS, with_brokers
-
-POLL_TIMEOUT_REASON: Final = "consumer poll timeout has expired."
-"""What the Java client gives as its reason to leave, AbstractCoordinator.maybeLeaveGroup."""
 
 SESSION_SLACK_MS: Final = 1_000
 """A coordinator looks after sessions now and then, and clients commit each second or seldomer."""
@@ -84,9 +81,8 @@ def _end(context: ReportContext) -> Column:
 
 def _gave_up_polling(detail: Column) -> Column:
     """`unsubscribe()` of a member that subscribes again looks like the second."""
-    says_so = sf.col("departure.client_reason") == POLL_TIMEOUT_REASON
     comes_back = (detail == "LEAVE_HEARTBEAT") & sf.col("_gone.gone_rejoins")
-    return ((detail == "LEAVE_GROUP") & says_so) | comes_back
+    return says_poll_timeout() | comes_back
 
 
 def _by_silence(context: ReportContext) -> Column:

@@ -14,7 +14,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.evidence_facts import Departure
+from groupreplay.evidence.evidence_facts import LEAVE_GROUP, Departure
 
 SLACK_MS: Final = 5_000
 """A write that timed out is answered with an error after 5 s and may still be committed."""
@@ -33,6 +33,9 @@ out. It may have left in that very moment.
 EXACT: Final = "EXACT"
 INFERRED: Final = "INFERRED"
 NONE: Final = "NONE"
+
+POLL_TIMEOUT_REASON: Final = "consumer poll timeout has expired."
+"""What the Java client gives as its reason to leave, AbstractCoordinator.maybeLeaveGroup."""
 
 EVIDENCE_TYPE: Final = "struct<source: string, input: string, position: bigint>"
 
@@ -159,6 +162,12 @@ def sharpened(name: str) -> Column:
 def _is_open_question(name: str) -> Column:
     """Whether the records alone do not prove the end."""
     return sf.col(name).isin(LEFT_OR_FENCED, FENCED)
+
+
+def says_poll_timeout() -> Column:
+    """Whether the member itself says that it left since it did not poll in time."""
+    is_left = sf.col("departure.end_detail") == LEAVE_GROUP
+    return is_left & (sf.col("departure.client_reason") == POLL_TIMEOUT_REASON)
 
 
 def end_columns(name: str) -> list[Column]:

@@ -32,14 +32,15 @@ ROUNDED_TO: Final = -2
 
 
 def record_times(staged: DataFrame) -> DataFrame:
-    """REVOKE, SYNC and TAKEN.
+    """REVOKE, SYNC and TAKEN. A generation that an earlier night saw begin goes on tonight, and
+    says nothing of it.
 
-    staged: facts of hand-overs, epochs and held partitions.
+    staged: facts of hand-overs, epochs and held partitions, with their horizon.
     """
     kind = sf.col("kind")
     is_acked = (kind == HandOver.KIND) & (sf.col("outcome") == "ACKED")
     is_revoke = is_acked & (sf.col("member_protocol") == "consumer")
-    is_sync = kind == Epoch.KIND
+    is_sync = (kind == Epoch.KIND) & (sf.col("started_at") > sf.col("before_ms"))
     ms = sf.when(is_revoke, sf.col("revoke_ms")).when(is_sync, sf.col("sync_ms"))
     told = staged.where((is_revoke | is_sync) & (ms >= 0)).select(
         sf.col("group_id").alias("_id"),

@@ -22,6 +22,8 @@ _FIELDS: Final = {
     "error_codes": "array<bigint>",
     "error_counts": "array<bigint>",
     "error_apis": "array<string>",
+    "error_first_at": "array<bigint>",
+    "error_last_at": "array<bigint>",
     "client_id": "string",
     "client_host": "string",
 }

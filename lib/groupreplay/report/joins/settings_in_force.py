@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.config.model import BrokersConfig
-from groupreplay.evidence.evidence_facts import BrokerSetting
+from groupreplay.evidence.evidence_facts import SEEN, BrokerSetting
 from groupreplay.report.brokers import brokers_of, settings_of
 from groupreplay.report.context import ReportContext
 
@@ -20,6 +20,9 @@ SESSION_MS: Final = "_broker_session_ms"
 MAX_SESSION_MS: Final = "_broker_max_session_ms"
 HEARTBEAT_MS: Final = "_broker_heartbeat_ms"
 """Columns of `with_brokers`, BIGINT."""
+
+GONE_MS: Final = 7 * 86_400_000
+"""A broker writes lines every hour, and logs may come some nights late."""
 
 _TIMES: Final = (SESSION_MS, MAX_SESSION_MS, HEARTBEAT_MS)
 
@@ -38,13 +41,36 @@ def with_brokers(rows: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def broker_settings(evidence: DataFrame) -> DataFrame:
-    """One row: the settings that brokers were last started with, each value once."""
+    """One row: the settings that brokers were last started with, each value once. A broker that was
+    not seen for GONE_MS, while others were, is no longer one of them.
+    """
     last = (
+        newest_settings(evidence)
+        .groupBy("broker")
+        .agg(
+            sf.max("occurred_at").alias("seen_at"),
+            sf.collect_list(
+                sf.when(sf.col("setting") != SEEN, sf.struct("setting", "value"))
+            ).alias("own"),
+        )
+    )
+    brokers = last.agg(
+        sf.max("seen_at").alias("newest"),
+        sf.collect_list(sf.struct("seen_at", "own")).alias("brokers"),
+    )
+    there = sf.filter("brokers", lambda each: each["seen_at"] >= sf.col("newest") - GONE_MS)
+    own = sf.transform(there, lambda each: each["own"])
+    return brokers.select(sf.array_distinct(sf.flatten(own)).alias("settings"))
+
+
+def newest_settings(evidence: DataFrame) -> DataFrame:
+    """broker, setting, value, occurred_at: of each setting of a broker what it was last."""
+    place = sf.struct("occurred_at", "input", "position")
+    return (
         evidence.where(sf.col("kind") == BrokerSetting.KIND)
         .groupBy("broker", "setting")
-        .agg(sf.max_by("value", sf.struct("occurred_at", "input", "position")).alias("value"))
+        .agg(sf.max_by("value", place).alias("value"), sf.max("occurred_at").alias("occurred_at"))
     )
-    return last.agg(sf.collect_set(sf.struct("setting", "value")).alias("settings"))
 
 
 def _times(config: BrokersConfig, told: Iterable[dict[str, str]]) -> dict[str, int]:

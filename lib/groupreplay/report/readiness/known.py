@@ -75,7 +75,7 @@ class Group:
     static_*: absences of static members that ended, one element each.
     loops_at: of each fence loop that is open, when its repetitions began.
     subscription_changes: generations tonight that another subscription caused.
-    downgrade_offset: of a conversion back to classic tonight.
+    downgrade_offset: of the last conversion back to classic.
     """
 
     now_ms: int

@@ -162,6 +162,9 @@ def broker(case: Case) -> Finding | None:
     if dotted(brokers.version) < (4,):
         detail = f"brokers of {brokers.version}: the consumer protocol came with 4.0"
         return Finding(rule="R17", severity=BLOCK, detail=detail)
+    if brokers.group_version == 0:
+        detail = "the feature group.version is 0: the broker knows no consumer protocol"
+        return Finding(rule="R17", severity=BLOCK, detail=detail)
     if (*dotted(brokers.version), 0)[:2] in ((4, 0), (4, 1)):
         detail = f"brokers of {brokers.version}: see KAFKA-19862 and KAFKA-19233"
         return Finding(rule="R17", severity=INFO, detail=detail)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from groupreplay.report.brokers import Brokers, brokers_of, settings_of
 from groupreplay.report.readiness.known import (
+    CHECK,
     MAX_MEMBERS,
     Finding,
     Group,
@@ -69,6 +70,7 @@ _FOUND: Final = {
     "broker_version": pa.string(),
     "migration_policy": pa.string(),
     "brokers_known": pa.string(),
+    "checks": pa.list_(pa.string()),
 }
 _JUDGED: Final = pa.schema(list((_OF_GROUP | _FOUND).items()))
 _SPARK: Final = {
@@ -117,6 +119,7 @@ def judge(row: dict[str, Any], own: Night) -> dict[str, Any]:
         "proves": [],
         **{name: getattr(found, name) for name in _FOUND if hasattr(found, name)},
         "rules": [_rule(each) for each in found.findings],
+        "checks": [f"{e.rule}: {e.detail}" for e in found.findings if e.severity == CHECK],
         **_of_brokers(brokers),
     }
 

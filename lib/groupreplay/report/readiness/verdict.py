@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from groupreplay.report.brokers import Brokers
+from groupreplay.report.brokers import VERSION, Brokers
 from groupreplay.report.readiness import of_groups, of_members
 from groupreplay.report.readiness.known import (
     BLOCK,
@@ -26,6 +26,16 @@ READY_OFFLINE: Final = "READY_OFFLINE"
 WARN: Final = "WARN"
 UNKNOWN: Final = "UNKNOWN"
 READY: Final = "READY"
+
+
+_DECIDES: Final = {
+    "R5": "group.consumer.max.session.timeout.ms",
+    **dict.fromkeys(("R5a", "R5b", "R5c"), "group.consumer.session.timeout.ms"),
+    "R11": "group.consumer.max.size",
+    "R14": "group.consumer.migration.policy",
+    "R17": VERSION,
+}
+"""Rule -> the broker's setting that it asks."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,6 +62,9 @@ def judged(group: Group, brokers: Brokers, night: Night) -> Judged:
     case = Case(group=group, brokers=brokers, night=night)
     rules = (*of_groups.RULES, *of_members.RULES)
     found = [finding for rule in rules if (finding := rule(case)) is not None]
+    for finding in found:
+        if _DECIDES.get(finding.rule) in brokers.differing:
+            finding.detail += "; brokers differ in that, the least favourable counts"
     found.sort(key=lambda finding: rule_order(finding.rule))
     fired = {finding.rule for finding in found}
     unseen = {*of_groups.unseen(case), *of_members.unseen(group, night)} - fired

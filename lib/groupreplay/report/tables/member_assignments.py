@@ -52,6 +52,7 @@ def member_assignments(inputs: TableInputs) -> DataFrame:
         "idle_ms",
         *end_columns("end_reason"),
         "is_final",
+        "rewound",
     )
 
 

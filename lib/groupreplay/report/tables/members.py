@@ -8,10 +8,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import MemberLife
+from groupreplay.report.departure_codes import POLL_TIMEOUT
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
 from groupreplay.report.joins.departures import (
     LEFT_OR_FENCED,
     end_columns,
+    says_poll_timeout,
     sharpened,
     with_departure,
 )
@@ -41,7 +43,9 @@ def members(inputs: TableInputs) -> DataFrame:
         "member_protocol",
         *instants("joined_at", "ended_at"),
         sharpened("end_reason"),
-        end_detail,
+        sf.when(end_detail.isNotNull() & says_poll_timeout(), POLL_TIMEOUT)
+        .otherwise(end_detail)
+        .alias("end_detail"),
         sf.col("departure.client_reason").alias("client_reason"),
         end_confidence,
         "replaced_by",
@@ -58,6 +62,7 @@ def members(inputs: TableInputs) -> DataFrame:
         "process_id",
         *_profile(),
         sf.col("contact.error_apis").alias("error_apis"),
+        *[_times(name) for name in ("error_first_at", "error_last_at")],
     )
 
 
@@ -92,6 +97,12 @@ def _errors() -> Column:
         )
 
     return sf.transform(pairs, error).cast(_ERRORS_TYPE).alias("errors")
+
+
+def _times(name: str) -> Column:
+    return sf.transform(
+        f"contact.{name}", lambda ms: sf.when(ms >= 0, sf.timestamp_millis(ms))
+    ).alias(name)
 
 
 SPEC: Final = TableSpec(

@@ -82,6 +82,8 @@ def migration_progress(inputs: TableInputs) -> DataFrame:
         integer("group_epoch"),
         integer("log_incarnation"),
         "streams_protocol",
+        integer("members_static"),
+        integer("instances_gone"),
     )
 
 

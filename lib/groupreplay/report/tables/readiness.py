@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
-from groupreplay.replay.facts import Chain, Conversion, Epoch, GroupSnapshot, MemberLife
+from groupreplay.replay.facts import Chain, Epoch, GroupSnapshot, MemberLife
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import LOG
 from groupreplay.report.joins.columns import instant, integer, night
@@ -65,6 +65,7 @@ def readiness(inputs: TableInputs) -> DataFrame:
         "broker_version",
         "migration_policy",
         "brokers_known",
+        "checks",
     )
 
 
@@ -90,7 +91,12 @@ def _known(inputs: TableInputs) -> DataFrame:
     groups = with_horizon(groups, horizons(inputs))
     now_ms = sf.when(sf.col("now_ms") > NEVER_MS, sf.col("now_ms")).otherwise(context.as_of_ms)
     groups = groups.select(*_OF_SNAPSHOT, "before_ms", now_ms.alias("now_ms"))
-    for more in (_members(inputs), _past(inputs), *_lines(context)):
+    for more in (_members(inputs), _past(inputs)):
+        # A group id that ended and came back within a night has two lives in it.
+        own = more.withColumnsRenamed({name: f"_{name}" for name in _LIFE})
+        same = [sf.col(name).eqNullSafe(sf.col(f"_{name}")) for name in _LIFE]
+        groups = groups.join(own, same, "left").drop(*[f"_{name}" for name in _LIFE])
+    for more in _lines(context):
         own = more.withColumnRenamed("group_id", "_id")
         groups = groups.join(own, sf.col("group_id") == sf.col("_id"), "left").drop("_id")
     if context.evidence is None:
@@ -98,17 +104,19 @@ def _known(inputs: TableInputs) -> DataFrame:
     return groups.crossJoin(sf.broadcast(broker_settings(context.evidence)))
 
 
+_LIFE: Final = ("group_id", "incarnation", "log_incarnation")
+
 _OF_SNAPSHOT: Final = (
     *("group_id", "incarnation", "offsets_partition", "from_offset", "log_incarnation"),
     *("protocol", "phase", "history_complete", "members_total", "protocol_type", "protocol_name"),
     *("k2_offset", "cooperative", "unbroken_since_at", "partitions_held", "epoch_times_at"),
-    *("recreated_at", "upgraded_at", "downgraded_at"),
+    *("recreated_at", "upgraded_at", "downgraded_at", "downgrade_offset"),
     *("static_ended_at", "static_gap_low_ms", "static_gap_high_ms", "static_outcomes"),
 )
 
 
 def _members(inputs: TableInputs) -> DataFrame:
-    """group_id, members (those that live), ended (those that left or were fenced tonight)."""
+    """Of each life members (those that live), ended (those that left or were fenced tonight)."""
     context = inputs.context
     lives = inputs.staged.where(sf.col("kind") == MemberLife.KIND)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
@@ -123,7 +131,7 @@ def _members(inputs: TableInputs) -> DataFrame:
     }
     names = [each.name for each in dataclasses.fields(Member)]
     member = sf.struct(*[told.get(name, sf.col(name)).alias(name) for name in names])
-    return known.groupBy("group_id").agg(
+    return known.groupBy(*_LIFE).agg(
         sf.collect_list(sf.when(~sf.col("is_final"), member)).alias("members"),
         sf.collect_list(sf.when(is_removed, member)).alias("ended"),
     )
@@ -149,18 +157,16 @@ _REJOIN_TYPE: Final = "struct<rejoin_ms: bigint, source: string, input: string, 
 
 
 def _past(inputs: TableInputs) -> DataFrame:
-    """group_id, and what else facts of the night say of the group."""
+    """Of each life what else facts of the night say of it."""
     kind = sf.col("kind")
     is_loop = (kind == Chain.KIND) & (sf.col("reason") == "FENCE_LOOP") & ~sf.col("is_final")
     is_changed = (kind == Epoch.KIND) & (sf.col("cause") == "SUBSCRIPTION")
-    is_back = (kind == Conversion.KIND) & (sf.col("direction") == "DOWNGRADE")
     return (
-        inputs.staged.where(kind.isin(Chain.KIND, Epoch.KIND, Conversion.KIND))
-        .groupBy("group_id")
+        inputs.staged.where(kind.isin(Chain.KIND, Epoch.KIND))
+        .groupBy(*_LIFE)
         .agg(
             sf.collect_list(sf.when(is_loop, sf.col("times_at"))).alias("loops_at"),
             sf.collect_list(sf.when(is_changed, sf.col("started_at"))).alias("changed_at"),
-            sf.max(sf.when(is_back, sf.col("from_offset"))).alias("downgrade_offset"),
         )
     )
 
@@ -237,14 +243,14 @@ SPEC: Final = TableSpec(
     name="readiness",
     build=readiness,
     facts=(GroupSnapshot,),
-    beside=(MemberLife, Chain, Epoch, Conversion),
+    beside=(MemberLife, Chain, Epoch),
     tables=COVERAGE,
     earlier=COVERAGE,
     is_owned=True,
     assignors=frozenset({"assignor"}),
     clear=frozenset(
         {"verdict", "cohort", "suggested_assignor", "rules_unseen", "migration_policy"}
-        | {"broker_version", "brokers_known", "software", "detail"}
+        | {"broker_version", "brokers_known", "software", "detail", "checks"}
     ),
     digest=(
         "group_id",

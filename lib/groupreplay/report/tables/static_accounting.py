@@ -226,7 +226,8 @@ SPEC: Final = TableSpec(
     tables=COVERAGE,
     earlier=COVERAGE,
     is_owned=True,
-    members=frozenset({"identity", "returned_as"}),
+    members=frozenset({"returned_as"}),
+    identities=frozenset({"identity"}),
     clear=frozenset({"membership", "left_shown_by"}),
     digest=(
         *GROUP,

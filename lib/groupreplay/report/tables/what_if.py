@@ -16,6 +16,7 @@ from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
+from groupreplay.report.joins.horizons import COVERAGE, horizons, with_horizon
 from groupreplay.report.joins.measured_times import line_times, record_times
 from groupreplay.report.joins.settings_in_force import broker_settings
 from groupreplay.report.table_inputs import TableInputs
@@ -91,8 +92,9 @@ def _with_times(waves: DataFrame, inputs: TableInputs) -> DataFrame:
 
 def _samples(inputs: TableInputs) -> DataFrame:
     """Times of the night. Another measure comes in there."""
-    lines, found = inputs.context.evidence_tonight, record_times(inputs.staged)
-    return found if lines is None else found.unionByName(line_times(lines, inputs.staged))
+    lines, staged = inputs.context.evidence_tonight, inputs.staged
+    found = record_times(with_horizon(staged, horizons(inputs)))
+    return found if lines is None else found.unionByName(line_times(lines, staged))
 
 
 def _percentiles(samples: DataFrame, *by: str) -> DataFrame:
@@ -118,7 +120,8 @@ SPEC: Final = TableSpec(
     build=what_if,
     facts=(Churn,),
     beside=(HandOver, Epoch, HeldPartition),
-    tables=("departure_waves",),
+    tables=("departure_waves", *COVERAGE),
+    earlier=COVERAGE,
     is_owned=True,
     clear=frozenset({"scenario", "basis", "refused"}),
     digest=(*GROUP, "scenario", "started_at", "is_actual", "events"),

@@ -20,6 +20,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
 from groupreplay.config.model import PRIVATE_FIELDS, PrivacyConfig
+from groupreplay.replay.decisions.identities import CLIENT, INSTANCE, MEMBER
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.words.quotes import FAULTS, QUOTES, shown_quote
 from groupreplay.report.words.sentences import Kind, is_of_kind, rendered
@@ -66,6 +67,9 @@ _RANDOM_ID: Final = r"^(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{21}[AQgw
 """16 bytes in base64, as members of the consumer protocol name themselves. One in thirty is not
 told from a word and is hashed, always the same.
 """
+
+_PROCESS: Final = rf"(?s)^{CLIENT}(.*) ([^ ]*)\z"
+"""An identity of client id and host: no host has a space, and a client id may."""
 
 _LOGGER: Final = r"^[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z0-9_$]+)*\z"
 
@@ -198,6 +202,8 @@ def _replaced(
         return _assignors(value, kind)
     if name in spec.tags:
         return _tags(value, keys)
+    if name in spec.identities:
+        return _identity(value, keys)
     if name in MEMBERS | spec.members:
         if not keys.hides_members:
             return None
@@ -262,6 +268,33 @@ def _hosts(value: Column, kind: DataType, keys: HashKeys) -> Column | None:
     if isinstance(kind, ArrayType):
         return sf.transform(value, lambda each: keys.hashed("client_host", each))
     return keys.hashed("client_host", value)
+
+
+def _identity(value: Column, keys: HashKeys) -> Column:
+    """Of a process: each part of it as the column that holds the same; the host stands last. What
+    is of no known form is hashed whole.
+    """
+
+    def after(prefix: str) -> Column:
+        return sf.substr(value, sf.lit(len(prefix) + 1))
+
+    def part(name: str, of: Column) -> Column:
+        return keys.hashed(name, of) if name in keys.fields else of
+
+    def found(group: int) -> Column:
+        return sf.regexp_extract(value, _PROCESS, group)
+
+    member = _member(after(MEMBER), keys) if keys.hides_members else after(MEMBER)
+    client = sf.concat(
+        sf.lit(CLIENT), part("client_id", found(1)), sf.lit(" "), part("client_host", found(2))
+    )
+    instance = sf.concat(sf.lit(INSTANCE), part("instance_id", after(INSTANCE)))
+    return (
+        sf.when(value.startswith(INSTANCE), instance)
+        .when(value.startswith(MEMBER), sf.concat(sf.lit(MEMBER), member))
+        .when(value.rlike(_PROCESS), client)
+        .otherwise(keys.hashed("client_id", value))
+    )
 
 
 def _assignors(value: Column, kind: DataType) -> Column:

@@ -20,7 +20,7 @@ from groupreplay.wire.text.server_templates import (
     IGNORED_AT_DEBUG,
     JOIN_PHASE_STARTED,
 )
-from groupreplay.wire.text.startup_lines import BEGIN, setting_of, version_of
+from groupreplay.wire.text.startup_lines import BEGIN, group_version_of, setting_of, version_of
 
 LOGGERS_MAX = 4096
 """So many names of loggers are remembered: a real log has a few hundred."""
@@ -80,9 +80,9 @@ class ServerLogParser:
         if not entry.whole:
             self._open = entry.message.startswith("[Group")
             return Unmatched(entry.logger)
-        version = version_of(entry.message, entry.logger, at_ms)
-        if version is not None:
-            return version
+        for setting in (version_of, group_version_of):
+            if (found := setting(entry.message, entry.logger, at_ms)) is not None:
+                return found
         name = self._class_of(entry.logger)
         return (
             Unmatched(entry.logger)

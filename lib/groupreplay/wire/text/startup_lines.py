@@ -1,8 +1,8 @@
 """What a broker prints of itself when it starts: its version, and those of its settings that groups
-depend on.
+depend on, and the level of the feature that allows the consumer protocol.
 
 `KafkaConfig values: ` is followed by a line `\\tname = value` for each setting; no other one is
-read. Source: AbstractConfig.logAll, AppInfoParser.
+read. Source: AbstractConfig.logAll, AppInfoParser, FeaturesPublisher.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ BEGIN: Final = "KafkaConfig values:"
 
 _LINE: Final = re.compile(r"\t(group\.[a-z.]{1,60}) = (.{0,1000})")
 _VERSION: Final = re.compile(r"Kafka version: ([0-9][0-9A-Za-z.-]{0,40})")
+_FEATURES: Final = re.compile(
+    r"Loaded new metadata (?:Finalized)?Features[\[(].{0,200}?finalizedFeatures=\{([^}]{1,2000})\}"
+)
+_FEATURES_LOGGER: Final = "FeaturesPublisher"
 _VERSION_LOGGER: Final = "AppInfoParser"
 
 
@@ -41,6 +45,20 @@ def setting_of(line: str, at_ms: int) -> LogEvent | None:
     if found is None or found[1] not in SETTINGS:
         return None
     return LogEvent(event=BROKER_SETTING, at_ms=at_ms, detail=f"{found[1]} = {found[2]}")
+
+
+def group_version_of(message: str, logger: str, at_ms: int) -> LogEvent | None:
+    """The finalized level of group.version, of a whole line; 0 where other features are finalized
+    and it is not.
+    """
+    if "finalizedFeatures={" not in message or not logger.endswith(_FEATURES_LOGGER):
+        return None
+    found = _FEATURES.search(message)
+    if found is None:
+        return None
+    levels = dict(each.split("=", 1) for each in found[1].split(", ") if "=" in each)
+    level = levels.get("group.version", "0")
+    return LogEvent(event=BROKER_SETTING, at_ms=at_ms, detail=f"group.version = {level}")
 
 
 def version_of(message: str, logger: str, at_ms: int) -> LogEvent | None:
