@@ -1,15 +1,23 @@
 #!/usr/bin/env bash
-# ./spark-submit.sh JOB [options]: bundles the package and runs jobs/JOB.py by spark-submit. The same line serves a laptop and a cluster.
+# ./spark-submit.sh JOB [options]: bundles the package and runs jobs/JOB.py by spark-submit. The
+# same line serves a laptop and a cluster.
 #
-#   GROUPREPLAY_MASTER      where to run, over what the properties say: local[4], spark://host:7077, yarn, k8s://...
+#   GROUPREPLAY_MASTER      where to run, over what the properties say: local[4],
+#                           spark://host:7077, yarn, k8s://...
 #   GROUPREPLAY_SPARK_CONF  properties file (conf/spark-local.conf)
-#   GROUPREPLAY_JARS        folder with the Delta jars (what make setup fetched); empty: the cluster has them
-#   GROUPREPLAY_KAFKA_JARS  folder with the jars of Spark's Kafka source (from make kafka-jars), for sources that ask a cluster; empty: as above
-#   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties; with --log-format json conf/log4j2-json.properties)
-#   GROUPREPLAY_CLASSES     archive of Java's classes that make setup recorded: a start is seconds shorter with it, and nothing else differs
+#   GROUPREPLAY_JARS        folder with the Delta jars (what make setup fetched); empty: the
+#                           cluster has them
+#   GROUPREPLAY_KAFKA_JARS  folder with the jars of Spark's Kafka source (from make kafka-jars), for
+#                           sources that ask a cluster; empty: as above
+#   GROUPREPLAY_LOG4J2      logging of the JVM (conf/log4j2.properties; with --log-format json
+#                           conf/log4j2-json.properties)
+#   GROUPREPLAY_CLASSES     archive of Java's classes that make setup recorded: a start is seconds
+#                           shorter with it, and nothing else differs
 #   GROUPREPLAY_JAVA        more options for the driver's JVM
-#   GROUPREPLAY_COMPILED    0: the pure core runs as Python; else a folder of compiled cores (.cache/compiled, from make setup)
-#   GROUPREPLAY_ARCHIVE     compiled cores for executors (dist/groupreplay-compiled.tar.gz, from make compiled); empty: none
+#   GROUPREPLAY_COMPILED    0: the pure core runs as Python; else a folder of compiled cores
+#                           (.cache/compiled, from make setup)
+#   GROUPREPLAY_ARCHIVE     compiled cores for executors (dist/groupreplay-compiled.tar.gz, from
+#                           make compiled); empty: none
 #   SPARK_HOME              a Spark of your own; else that of .venv
 set -euo pipefail
 
@@ -17,14 +25,16 @@ home="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 job="${1:-}"
 if [ -z "$job" ] || [ ! -f "$home/jobs/$job.py" ]; then
     {
-        echo "usage: spark-submit.sh JOB --config FILE [options]; JOB --help says more. JOB is one of:"
+        echo "usage: spark-submit.sh JOB --config FILE [options]; JOB --help says more." \
+            "JOB is one of:"
         PYTHONPATH="$home/lib" python3 -m groupreplay.cli.job_list "$home/jobs"
     } >&2
     exit 2
 fi
 shift
 
-# pip's spark-submit looks for Spark with the python3 on PATH, and workers must run the Python that has pandas.
+# pip's spark-submit looks for Spark with the python3 on PATH, and workers must run the Python that
+# has pandas.
 if [ -x "$home/.venv/bin/python" ]; then
     export PATH="$home/.venv/bin:$PATH"
     export PYSPARK_PYTHON="${PYSPARK_PYTHON:-$home/.venv/bin/python}"
@@ -35,11 +45,18 @@ if ! command -v "$submit" >/dev/null; then
     exit 2
 fi
 
-# A bundle is named for what it holds, so that no run changes the bundle of one under way; what none has used for a week goes.
+# A bundle is named for what it holds, so that no run changes the bundle of one under way; what none
+# has used for a week goes.
 dist="$home/dist"
-mkdir -p "$dist" 2>/dev/null && [ -w "$dist" ] || { dist="${TMPDIR:-/tmp}/groupreplay-$(id -u)" && mkdir -p "$dist"; }
-files() { (cd "$home/lib" && find -L groupreplay -type f ! -path '*/__pycache__/*' | LC_ALL=C sort); }
-holds="$({ python3 -V && files && (cd "$home/lib" && files | xargs cat); } | { sha256sum 2>/dev/null || shasum -a 256; })"
+if ! { mkdir -p "$dist" 2>/dev/null && [ -w "$dist" ]; }; then
+    dist="${TMPDIR:-/tmp}/groupreplay-$(id -u)"
+    mkdir -p "$dist"
+fi
+files() {
+    (cd "$home/lib" && find -L groupreplay -type f ! -path '*/__pycache__/*' | LC_ALL=C sort)
+}
+digest() { sha256sum 2>/dev/null || shasum -a 256; }
+holds="$({ python3 -V && files && (cd "$home/lib" && files | xargs cat); } | digest)"
 bundle="$dist/groupreplay-${holds:0:16}.zip"
 if [ -s "$bundle" ]; then
     touch "$bundle"
@@ -54,46 +71,58 @@ else
 fi
 
 log4j2="$home/conf/log4j2.properties"
-case " $* " in *" --log-format json "* | *" --log-format=json "*) log4j2="$home/conf/log4j2-json.properties" ;; esac
+case " $* " in
+    *" --log-format json "* | *" --log-format=json "*) log4j2="$home/conf/log4j2-json.properties" ;;
+esac
 
 options=(--name "groupreplay $job" --py-files "$bundle")
 properties="${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.conf}"
 options+=(--properties-file "$properties")
 
-# Workers on this machine look where this says; those of a cluster get an archive, beside those that the properties name.
+# Workers on this machine look where this says; those of a cluster get an archive, beside those that
+# the properties name.
 property() { sed -n "s/^$1[[:space:]=:][[:space:]=:]*//p" "$properties" | tail -n 1; }
 archive="${GROUPREPLAY_ARCHIVE-$home/dist/groupreplay-compiled.tar.gz}"
 if [ "${GROUPREPLAY_COMPILED:-}" = 0 ]; then
     options+=(--conf spark.executorEnv.GROUPREPLAY_COMPILED=0)
 else
-    [ -n "${GROUPREPLAY_COMPILED:-}" ] || [ ! -d "$home/.cache/compiled" ] || export GROUPREPLAY_COMPILED="$home/.cache/compiled"
+    if [ -z "${GROUPREPLAY_COMPILED:-}" ] && [ -d "$home/.cache/compiled" ]; then
+        export GROUPREPLAY_COMPILED="$home/.cache/compiled"
+    fi
     case "${GROUPREPLAY_MASTER:-$(property spark.master)}" in
         local*) ;;
         *)
             archives="$(property spark.archives)"
-            [ ! -s "$archive" ] || options+=(--archives "${archives:+$archives,}$archive#groupreplay-compiled")
+            if [ -s "$archive" ]; then
+                options+=(--archives "${archives:+$archives,}$archive#groupreplay-compiled")
+            fi
             ;;
     esac
 fi
-# What the configuration asks of Java is known before Java starts. What the environment says comes last, and so counts.
-needs=" $(PYTHONPATH="$home/lib" python3 -m groupreplay.cli.launch "$job" "$@" 2>/dev/null | tr '\n' ' ' || true) "
+# What the configuration asks of Java is known before Java starts. GROUPREPLAY_JAVA comes last, and so
+# counts.
+needs="$(PYTHONPATH="$home/lib" python3 -m groupreplay.cli.launch "$job" "$@" 2>/dev/null || true)"
+needs=" ${needs//$'\n'/ } "
 java="\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$log4j2}\""
 classes="${GROUPREPLAY_CLASSES-$home/.cache/classes.jsa}"
-# An archive that another Java or another set of jars made is passed over by the JVM; it need not say so.
-[ -s "$classes" ] && java+=" \"-XX:SharedArchiveFile=$classes\" -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+# The JVM passes over an archive of another Java or of other jars; it need not say so.
+if [ -s "$classes" ]; then
+    java+=" \"-XX:SharedArchiveFile=$classes\" -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+fi
 [[ "$needs" != *" both-compilers "* ]] || java+=" -XX:TieredStopAtLevel=4"
 options+=(--driver-java-options "$java${GROUPREPLAY_JAVA:+ $GROUPREPLAY_JAVA}")
 [ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
-jars="$(find -L "${GROUPREPLAY_JARS-$home/.cache/jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
+jars_in() { find -L "$1" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true; }
+jars="$(jars_in "${GROUPREPLAY_JARS-$home/.cache/jars}")"
 # The driver has these on its own class path too, where the archive of classes can hold them.
 [ -n "$jars" ] && options+=(--driver-class-path "${jars//,/:}")
 
 # Spark's Kafka source comes along only where the configuration has a source that asks a cluster.
 if [[ "$needs" == *" kafka "* ]] && [ -n "${GROUPREPLAY_KAFKA_JARS-default}" ]; then
-    kafka_jars="$(find -L "${GROUPREPLAY_KAFKA_JARS-$home/.cache/kafka-jars}" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true)"
+    kafka_jars="$(jars_in "${GROUPREPLAY_KAFKA_JARS-$home/.cache/kafka-jars}")"
     if [ -z "$kafka_jars" ]; then
-        echo "The configuration reads a cluster, and Spark's jars for it are missing: run make kafka-jars," \
-            "or name their folder in GROUPREPLAY_KAFKA_JARS." >&2
+        echo "The configuration reads a cluster, and Spark's jars for it are missing: run make" \
+            "kafka-jars, or name their folder in GROUPREPLAY_KAFKA_JARS." >&2
         exit 2
     fi
     jars="${jars:+$jars,}$kafka_jars"

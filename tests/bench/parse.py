@@ -24,7 +24,7 @@ import pandas as pd
 from groupreplay.records.entries import Entry
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.wire.records.consumer_offsets import decode
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.wire.segments.read_unit import read_unit
 from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile
 from groupreplay.workers.codecs import Codecs

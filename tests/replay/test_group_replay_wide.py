@@ -13,7 +13,7 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.life import Life
 from groupreplay.wire.records.consumer_offsets import decode
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from tests.bench.generate import wide_group
 
 MEMBERS = 150

@@ -20,7 +20,7 @@ from groupreplay.replay.facts import Fact, TopicSeen
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.sources.planning import plan_units
 from groupreplay.wire.records.consumer_offsets import decode
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.wire.segments.raw_rows import MARKER, OPEN_COMMIT, RECORD, UNIT
 from groupreplay.wire.segments.read_unit import read_unit
 from groupreplay.wire.segments.units import Unit

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, TypeVar
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Fact, TopicSeen
 from groupreplay.wire.records.consumer_offsets import decode
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.wire.segments.raw_rows import DAMAGE, RECORD, UNIT
 from groupreplay.wire.segments.read_unit import read_unit
 from groupreplay.wire.segments.units import SEGMENTS, Unit, UnitFile

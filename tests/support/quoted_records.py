@@ -28,7 +28,7 @@ from groupreplay.sources.found_files import find_files
 from groupreplay.sources.planning import plan_units
 from groupreplay.sources.segments import segments
 from groupreplay.wire.records.consumer_offsets import decode
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.wire.segments.read_unit import read_unit
 from groupreplay.workers.codecs import Codecs
 from groupreplay.workers.files import open_file

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from groupreplay.records.entries import Entry, Record
 from groupreplay.wire.records.dump_json import decode_json
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _HOMES = (REPOSITORY / "tests" / "recordings", REPOSITORY.parent / "shared" / "recordings")

@@ -40,9 +40,9 @@ class Folder:
 def test_paths_are_those_that_the_documentation_names() -> None:
     night = date(2026, 11, 21)
     assert files.night_folder("prod-eu", night) == "_report/prod-eu/2026-11-21"
-    assert files.group_page("c", night, "0a") == "_report/c/2026-11-21/g/0a.html"
-    assert files.asked_page("c", night, "0a", 1) == "_report/c/2026-11-21/asked/0a.html"
-    assert files.asked_page("c", night, "0a", 7) == "_report/c/2026-11-21/asked/0a-7.html"
+    assert files.group_file("c", night, "0a") == "_report/c/2026-11-21/g/0a.html"
+    assert files.asked_file("c", night, "0a", 1) == "_report/c/2026-11-21/asked/0a.html"
+    assert files.asked_file("c", night, "0a", 7) == "_report/c/2026-11-21/asked/0a-7.html"
 
 
 @pytest.mark.parametrize("cluster", [".", ".."])
@@ -76,10 +76,10 @@ def test_a_page_that_is_asked_for_outlasts_a_rerun(tmp_path: Path) -> None:
     night = date(2026, 11, 21)
     warehouse = cast(Warehouse, Folder(tmp_path))
     for name in (
-        files.group_page("c", night, "0a"),
-        files.group_page("c", night, "0b"),
-        files.asked_page("c", night, "0b", 1),
-        files.asked_page("c", night, "0b", 7),
+        files.group_file("c", night, "0a"),
+        files.group_file("c", night, "0b"),
+        files.asked_file("c", night, "0b", 1),
+        files.asked_file("c", night, "0b", 7),
     ):
         warehouse.replace_text(name, "")
     files.delete_other_groups(warehouse, "c", night, ["0a"])

@@ -16,7 +16,7 @@ import yaml
 
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios" / "wire").glob("*.yaml"))
 KNOWN = {"at", "key", "value", "json_key", "json_value", "record", "undecodable", "unknown_type"}

@@ -11,7 +11,7 @@ import pytest
 from groupreplay.records.classic import GroupMember, GroupMetadata, GroupMetadataValue
 from groupreplay.records.entries import Entry
 from groupreplay.replay.facts import Anomaly, Fact
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.workers import slices
 from groupreplay.workers.fact_frames import REPLAYED
 from groupreplay.workers.packed import unpacking

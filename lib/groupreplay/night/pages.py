@@ -153,7 +153,7 @@ def write_pages(night: Night, pages: Pages | None) -> str | None:
     cluster, warehouse = night.config.cluster, night.warehouse
     try:
         for name, page in pages.groups.items():
-            warehouse.replace_text(files.group_page(cluster, night.logical_date, name), page)
+            warehouse.replace_text(files.group_file(cluster, night.logical_date, name), page)
         files.delete_other_groups(warehouse, cluster, night.logical_date, pages.groups)
         folder = files.night_folder(cluster, night.logical_date)
         warehouse.replace_text(f"{folder}/{files.INDEX}", pages.index)
@@ -279,7 +279,7 @@ def _is_small(name: str, counts: Mapping[str, int]) -> bool:
 
 
 def _one_task(frame: DataFrame, counts: Mapping[str, int]) -> DataFrame:
-    """Of a small night all rows together, in whatever order."""
+    """All rows of a small night in one task, in any order."""
     is_small = bool(counts) and max(counts.values()) <= ONE_TASK_ROWS
     return frame.coalesce(1) if is_small else frame
 

@@ -54,7 +54,7 @@ def show_group(spark: SparkSession, config: Config, group_id: str, nights: int =
             f" {which} {of.last}",
         )
     own = slug(config.cluster, group_id)
-    name = files.asked_page(config.cluster, of.last, own, len(of.as_of_ms))
+    name = files.asked_file(config.cluster, of.last, own, len(of.as_of_ms))
     warehouse.replace_text(name, group_page(life))
     return files.address(warehouse, name)
 

@@ -33,7 +33,8 @@ class ReportContext:
         `report.stuck.thresholds` says what counts.
     groups: which of them were replayed.
     brokers, waves, static, what_if, readiness, clients: as configured.
-    owners: group_id, team, contact, small enough to broadcast: `report.joins.owners` makes it;
+    owners: group_id, team, contact, small enough to broadcast: `report.joins.group_owners` makes
+    it;
         None: nobody knows.
     """
 

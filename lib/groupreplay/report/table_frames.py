@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.owners import with_owners
+from groupreplay.report.joins.group_owners import with_owners
 from groupreplay.report.table_inputs import StoredTables, TableInputs
 from groupreplay.report.table_spec import StagedFacts, TableSpec
 from groupreplay.workers.fact_frames import KINDS, UnionSchema

@@ -37,13 +37,13 @@ def night_folder(cluster: str, logical_date: date) -> str:
     return f"{cluster_folder(cluster)}/{logical_date}"
 
 
-def group_page(cluster: str, logical_date: date, slug: str) -> str:
+def group_file(cluster: str, logical_date: date, slug: str) -> str:
     return f"{night_folder(cluster, logical_date)}/g/{slug}.html"
 
 
-def asked_page(cluster: str, logical_date: date, slug: str, nights: int) -> str:
-    """Of a group that somebody asked for, over so many nights. It stands apart from the pages of
-    the night, which replace each other when the night runs again.
+def asked_file(cluster: str, logical_date: date, slug: str, nights: int) -> str:
+    """File of a group that somebody asked for, over this many nights. It stands apart from the
+    pages of the night, which replace each other when the night runs again.
     """
     name = slug if nights == 1 else f"{slug}-{nights}"
     return f"{night_folder(cluster, logical_date)}/asked/{name}.html"

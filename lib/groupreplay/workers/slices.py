@@ -24,7 +24,7 @@ from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.rules.rule_table import OTHER_RULES
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.workers.fact_frames import RAW_BYTES_KEPT, REPLAYED, Counts, GroupState, Undecoded
 from groupreplay.workers.packed import PackedFacts
 from groupreplay.workers.task import worker_task

@@ -19,7 +19,7 @@ from groupreplay.evidence.evidence_facts import (
 )
 from groupreplay.replay.facts import Epoch, GroupSnapshot, HandOver, HeldPartition, MemberLife
 from groupreplay.report.catalog import SPECS
-from groupreplay.report.joins.owners import with_owners
+from groupreplay.report.joins.group_owners import with_owners
 from groupreplay.report.table_frames import NightRows
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.tables.coordinator_events import coordinator_events

@@ -15,8 +15,8 @@ from groupreplay.records.entries import Record
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.layouts import RECORD_TYPES
 from groupreplay.wire.records.primitives import uuid_text
-from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.records.schema import Field, Struct
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from tests.wire import encode
 from tests.wire.built import built
 

@@ -26,8 +26,8 @@ from groupreplay.records.others import OtherGroupRecord
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.layouts import RECORD_TYPES
-from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.records.schema import Field, Struct
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from tests.wire import encode
 from tests.wire.records.test_consumer_offsets import VERSIONS, struct_values
 

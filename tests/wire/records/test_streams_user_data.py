@@ -20,7 +20,6 @@ from groupreplay.records.streams import (
     SubscriptionInfo,
     Task,
 )
-from groupreplay.wire.records.results import Undecodable
 from groupreplay.wire.records.streams_user_data import (
     ASSIGNMENT_INFO,
     NEWEST,
@@ -28,6 +27,7 @@ from groupreplay.wire.records.streams_user_data import (
     decode_assignment,
     decode_subscription,
 )
+from groupreplay.wire.records.undecodable import Undecodable
 from tests.wire import encode
 
 PROCESS = "ad39ec0e-ea15-4cca-b711-a5c6a6198c9c"

@@ -27,7 +27,7 @@ from groupreplay.night.plans.results import Results
 from groupreplay.night.publishing.publisher import PUBLISHED, THREADS, Published, Publisher
 from groupreplay.night.replay import lines_of
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.owners import owners
+from groupreplay.report.joins.group_owners import owners
 from groupreplay.report.statements import statements
 from groupreplay.report.summary.frames import SUMMARY_TABLES, summary_frames, summary_rows
 from groupreplay.report.summary.model import NightSummary

@@ -7,10 +7,10 @@ from typing import Final
 from groupreplay.page.model.life import GroupLife
 
 MOST_ROWS: Final = 60
-"""Of one table."""
+"""Most rows of one table."""
 
 MANY_ROWS: Final = 30
-"""Of one table, where `_LONG_TABLES` or more have more than that."""
+"""Most rows of one table, where `_LONG_TABLES` or more have more than that."""
 
 _LONG_TABLES: Final = 5
 _LISTS: Final = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from groupreplay.page.model.life_of_tasks import Process, StreamsEpoch, TaskMove, TaskSpan
-from groupreplay.page.model.rows import Life
+from groupreplay.page.model.rows import LifeKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class State:
 class Member:
     """One life of a member. life: of the group."""
 
-    life: Life
+    life: LifeKey
     member_id: str
     instance_id: str | None = None
     client_id: str | None = None
@@ -57,7 +57,7 @@ class Member:
 class Span:
     """A member in one state. waiting_on: member ids."""
 
-    life: Life
+    life: LifeKey
     member_id: str
     member_protocol: str
     member_epoch: int
@@ -76,7 +76,7 @@ class Span:
 class Held:
     """A partition at one member."""
 
-    life: Life
+    life: LifeKey
     member_id: str
     topic: str
     partition: int
@@ -90,7 +90,7 @@ class Held:
 class Epoch:
     """joined_at_ms: end of the join phase of a classic generation."""
 
-    life: Life
+    life: LifeKey
     epoch: int
     protocol: str
     started_at_ms: int
@@ -114,7 +114,7 @@ class Epoch:
 class HandOver:
     """One partition that was asked back."""
 
-    life: Life
+    life: LifeKey
     member_id: str
     topic: str
     partition: int
@@ -134,7 +134,7 @@ class HandOver:
 class Stuck:
     """An episode of a member, or, without member_id, of the group."""
 
-    life: Life
+    life: LifeKey
     reason: str
     member_id: str | None = None
     since_at_ms: int
@@ -148,7 +148,7 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    life: Life
+    life: LifeKey
     converted_at_ms: int
     direction: str
     mode: str
@@ -200,7 +200,7 @@ class GroupWave:
 class GroupDay:
     """What a day cost."""
 
-    life: Life
+    life: LifeKey
     day: str
     from_at_ms: int
     to_at_ms: int
@@ -270,7 +270,7 @@ class Failover:
 class Absence:
     """A process that was gone. left_at_ms: its last sign of life."""
 
-    life: Life
+    life: LifeKey
     instance_id: str | None = None
     member_id: str
     returned_as: str | None = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from groupreplay.page.model.rows import Life
+from groupreplay.page.model.rows import LifeKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
     """A process of Kafka Streams."""
 
-    life: Life
+    life: LifeKey
     process_id: str
     threads: int
     restarts: int
@@ -26,7 +26,7 @@ class Process:
 class StreamsEpoch:
     """A rebalance of a Kafka Streams application. began_at_ms: its first moment that is known."""
 
-    life: Life
+    life: LifeKey
     epoch: int
     protocol: str
     cause: str
@@ -45,7 +45,7 @@ class StreamsEpoch:
 class TaskSpan:
     """A task at one member, in one role."""
 
-    life: Life
+    life: LifeKey
     member_id: str
     process_id: str | None = None
     client_id: str | None = None
@@ -63,7 +63,7 @@ class TaskSpan:
 class TaskMove:
     """A hand-over of a task between processes."""
 
-    life: Life
+    life: LifeKey
     task_id: str
     from_process_id: str | None = None
     to_process_id: str | None = None

@@ -141,7 +141,7 @@ _LIFE: Final[Mapping[str, tuple[type[Any], Any]]] = {
 """Field of `GroupLife` -> what its rows are, and how they are ordered."""
 
 LEFT_OUT: Final = "_left_out"
-"""Of the first row of a list that is cut: how many rows are left out."""
+"""Field of the first row of a list that is cut: how many rows are left out."""
 
 _ONE: Final[Mapping[str, type[Any]]] = {"state": life.State, "verdict": life.Verdict}
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 Made = TypeVar("Made")
 
-Life = tuple[int, ...]
+LifeKey = tuple[int, ...]
 """How often the offsets topic was created again, and the first offset of the group's life."""
 
 

@@ -11,7 +11,7 @@ from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el
 from groupreplay.page.model.life import Epoch, GroupLife, Rebalance
 from groupreplay.page.model.life_of_tasks import StreamsEpoch
-from groupreplay.page.model.rows import Life
+from groupreplay.page.model.rows import LifeKey
 from groupreplay.page.timeline.axis import Label, rooms
 from groupreplay.page.timeline.places import TICKS_END, Places, mark
 
@@ -252,9 +252,9 @@ def lives(life: GroupLife, places: Places) -> list[Safe]:
     return drawn
 
 
-def _begins(life: GroupLife) -> dict[Life, int]:
+def _begins(life: GroupLife) -> dict[LifeKey, int]:
     """Life -> its first moment."""
-    first: dict[Life, int] = {}
+    first: dict[LifeKey, int] = {}
     times = [
         *[(each.life, each.started_at_ms) for each in life.epochs],
         *[(each.life, each.began_at_ms) for each in life.streams_epochs],

@@ -157,6 +157,6 @@ def away_partitions(life: Life) -> int:
 
 
 def away_partitions_of(life: Life, member_id: str) -> int:
-    """Of one of them."""
+    """Partitions of one member that is away."""
     member = life.members[member_id]
     return len(member.spans) if member.current_offset >= life.last_hole else 0

@@ -204,8 +204,9 @@ def _frame(
 
 
 def most_telling(rows: DataFrame, most: int) -> DataFrame:
-    """Of each group: what lasts still, the longest first, and then the newest. Columns that a page
-    shows decide between rows that began together, so that the same ones are left out each time.
+    """Rows of each group: what lasts still, the longest first, and then the newest. Columns that a
+    page shows decide between rows that began together, so that the same ones are left out each
+    time.
 
     The first row of a group says how many are left out.
     """

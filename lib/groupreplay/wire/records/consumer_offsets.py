@@ -16,8 +16,8 @@ from groupreplay.records.entries import Record
 from groupreplay.records.offsets import OffsetCommitValue
 from groupreplay.wire.records.layouts import RECORD_TYPES, Layout
 from groupreplay.wire.records.primitives import BAD_BYTES, NO_UUID, Malformed, Reader, uuid_text
-from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.records.struct_reader import struct_reader
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 
 _INT16 = Format(">h").unpack_from
 

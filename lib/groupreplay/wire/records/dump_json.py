@@ -21,8 +21,8 @@ from groupreplay.records.entries import Record
 from groupreplay.wire.records import embedded
 from groupreplay.wire.records.layouts import RECORD_TYPES, Layout
 from groupreplay.wire.records.primitives import Malformed
-from groupreplay.wire.records.results import Undecodable, UnknownType
 from groupreplay.wire.records.schema import Field, Struct
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 
 _UNKNOWN_TYPE = re.compile(r"Unknown record type (-?\d{1,6}) at offset -?\d+, skipping\.")
 _TOOL_ERROR = re.compile(r"Error at offset -?\d+, skipping\. ?(.*)", re.DOTALL)

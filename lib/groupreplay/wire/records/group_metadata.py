@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from groupreplay.records.classic import Assignment, GroupMember, GroupMetadataValue, Subscription
 from groupreplay.wire.records import embedded
-from groupreplay.wire.records.results import Undecodable
 from groupreplay.wire.records.streams_user_data import decode_assignment, decode_subscription
+from groupreplay.wire.records.undecodable import Undecodable
 
 STREAM: Final = "stream"
 """Name of the protocol of Kafka Streams; its type is that of all consumers

@@ -26,9 +26,9 @@ from groupreplay.records.streams import (
     Task,
 )
 from groupreplay.wire.records.primitives import BAD_BYTES, Malformed, Reader, read_int32, text
-from groupreplay.wire.records.results import Undecodable
 from groupreplay.wire.records.schema import NEVER_FLEXIBLE, Field, Struct
 from groupreplay.wire.records.struct_reader import struct_reader
+from groupreplay.wire.records.undecodable import Undecodable
 
 NEWEST: Final = 11
 """Highest version of 3.2 to 4.4."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
-from groupreplay.wire.records.results import Undecodable
+from groupreplay.wire.records.undecodable import Undecodable
 from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import (
     BINARY,

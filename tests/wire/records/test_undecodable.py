@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupreplay.wire.records.results import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 
 
 def test_results_are_values() -> None:

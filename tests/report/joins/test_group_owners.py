@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import Owner
-from groupreplay.report.joins.owners import first_match, owners, with_owners
+from groupreplay.report.joins.group_owners import first_match, owners, with_owners
 
 RULES = (
     Owner(pattern="orders.eu", team="eu"),
