@@ -272,6 +272,7 @@ PROTOCOLS_WRITE = {
     "Life.upgraded_at": "consumer_groups.py",
     "Life.unbumped": "consumer_groups.py",
     "Life.downgraded_at": "conversion.py",
+    "Life.downgrade_offset": "conversion.py",
     "Life.conversions": "conversion.py",
     "Life.last_direction": "conversion.py",
 }

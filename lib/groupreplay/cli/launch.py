@@ -77,13 +77,11 @@ def _has_large_logs(config: Config) -> bool:
     run before, but for the little that was written while that run began.
     """
     last_run = _newest_s(os.path.join(_local(config.warehouse), "runs", "_delta_log"))
-    paths = [each.path for each in config.sources if _is_log(each)]
+    paths = [
+        each.path for each in config.sources if isinstance(each, Source) and each.kind in LOG_KINDS
+    ]
     new = (size for path in paths for size, time_s in _files(path) if time_s > last_run)
     return _adds_up(new, LARGE_LOG_BYTES)
-
-
-def _is_log(source: object) -> bool:
-    return isinstance(source, Source) and source.kind in LOG_KINDS
 
 
 def _has_large_raw_rows(config: Config) -> bool:
