@@ -242,8 +242,8 @@ def living_states(states: DataFrame) -> DataFrame:
 
 
 def kept_evidence(evidence: DataFrame) -> DataFrame:
-    """Of evidence before a night the states that it goes on with, and the newest of each setting
-    of a broker: one that runs for long printed them long ago.
+    """States in the evidence before a night that it goes on with, and the newest row of each
+    setting of a broker: a broker that runs for long printed it long ago.
     """
     states = _newest_alive(evidence.where(sf.col("kind") == EvidenceState.KIND), "subject")
     place = sf.struct("occurred_at", "logical_date", "input", "position")

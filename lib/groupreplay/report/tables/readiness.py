@@ -116,7 +116,7 @@ _OF_SNAPSHOT: Final = (
 
 
 def _members(inputs: TableInputs) -> DataFrame:
-    """Of each life members (those that live), ended (those that left or were fenced tonight)."""
+    """Members of each life (those that live), ended (those that left or were fenced tonight)."""
     context = inputs.context
     lives = inputs.staged.where(sf.col("kind") == MemberLife.KIND)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
@@ -157,7 +157,7 @@ _REJOIN_TYPE: Final = "struct<rejoin_ms: bigint, source: string, input: string, 
 
 
 def _past(inputs: TableInputs) -> DataFrame:
-    """Of each life what else facts of the night say of it."""
+    """What else facts of the night say of each life."""
     kind = sf.col("kind")
     is_loop = (kind == Chain.KIND) & (sf.col("reason") == "FENCE_LOOP") & ~sf.col("is_final")
     is_changed = (kind == Epoch.KIND) & (sf.col("cause") == "SUBSCRIPTION")

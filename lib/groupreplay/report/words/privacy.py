@@ -271,8 +271,8 @@ def _hosts(value: Column, kind: DataType, keys: HashKeys) -> Column | None:
 
 
 def _identity(value: Column, keys: HashKeys) -> Column:
-    """Of a process: each part of it as the column that holds the same; the host stands last. What
-    is of no known form is hashed whole.
+    """Identity of a process, each part hidden as the column that holds the same; the host stands
+    last. What is of no known form is hashed whole.
     """
 
     def after(prefix: str) -> Column:
