@@ -101,14 +101,14 @@ def _measured(
 ) -> str:
     newest = tables["migration_progress"].agg(sf.max("as_of_at")).collect()[0][0]
     Path("/proc/self/clear_refs").write_text("5")  # The highest so far is forgotten.
-    before_mb = _memory_mb("VmRSS")
+    before_mb = memory_mb("VmRSS")
     began = (time.monotonic(), _cpu_s(spark), time.process_time())
     pages = drawn_pages(night, int(newest.timestamp() * 1000), tables, counts)
     ended = (time.monotonic(), _cpu_s(spark), time.process_time())
     if pages is None:
         raise SystemExit("the pages could not be drawn; the warning above says why")
     wall, cpu, python = (after - before for before, after in zip(began, ended, strict=True))
-    grown = _memory_mb("VmHWM") - before_mb
+    grown = memory_mb("VmHWM") - before_mb
     size = len(pages.index.encode()) / 1000
     return (
         f"| pages, {groups:,} groups | {len(pages.groups)} of single groups, overview {size:,.0f}"
@@ -117,7 +117,7 @@ def _measured(
     )
 
 
-def _memory_mb(name: str) -> float:
+def memory_mb(name: str) -> float:
     """Of this process, the driver's Python."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1000

@@ -252,7 +252,7 @@ def _of_tables(
     }
     frame = fleet_frame(tonight, nights, of, empty, config.groups)
     fleet = read_fleet(
-        _by_kind(_one_task(frame, counts).collect()),
+        by_kind(_one_task(frame, counts).collect()),
         cluster=night.config.cluster,
         logical_date=night.logical_date,
         as_of_ms=as_of_ms,
@@ -284,7 +284,7 @@ def _one_task(frame: DataFrame, counts: Mapping[str, int]) -> DataFrame:
     return frame.coalesce(1) if is_small else frame
 
 
-def _by_kind(rows: Iterable[Row]) -> dict[str, list[dict[str, Any]]]:
+def by_kind(rows: Iterable[Row]) -> dict[str, list[dict[str, Any]]]:
     """Kind -> rows."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -342,7 +342,7 @@ def _life(
     all_nights: bool,
 ) -> GroupLife:
     return read_group(
-        _by_kind(rows),
+        by_kind(rows),
         cluster=cluster,
         logical_date=of.last,
         first_night=of.first if all_nights and of.first != of.last else None,
