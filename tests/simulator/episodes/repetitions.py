@@ -100,7 +100,9 @@ def epoch_storms(life: Life) -> Iterator[tuple[Key, Wanted]]:
     for before, operation in life.steps():
         if operation.protocol != CONSUMER or before is None or is_conversion(before, operation):
             continue
-        if operation.members.keys() != before.members.keys():
+        # A static member that comes back under its own id replaces itself.
+        is_back = any(operation.has(f"K5 {member_id} gone") for member_id in operation.members)
+        if is_back or operation.members.keys() != before.members.keys():
             continue
         for epoch in operation.group_epochs:
             if epoch > before.epoch:
