@@ -37,7 +37,6 @@ WHOLE_ROOM_TESTS = {
     # What a room does as a whole: recordings, scenarios, cuts, all its tables.
     "evidence/test_recordings.py",
     "page/test_browser.py",
-    "page/test_recordings.py",
     "replay/test_cuts.py",
     "replay/test_kept_states.py",
     "replay/test_scenarios.py",
