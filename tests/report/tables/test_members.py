@@ -58,6 +58,37 @@ def test_a_life_has_the_contact_of_its_time(stage: Stage, prove: Prove) -> None:
     assert (rows[3].heartbeats, rows[3].errors) == (None, None)
 
 
+def test_a_member_that_says_so_left_since_it_did_not_poll_in_time(
+    stage: Stage, prove: Prove
+) -> None:
+    """Words alone do not: by another way out, or in other words, the end is what the line says."""
+    said = {"left": "consumer poll timeout has expired.", "closed": "the consumer is being closed"}
+    lives = stage(
+        *[
+            life(member_id=each, ended_at=AT + 10, end_reason="LEFT_OR_FENCED")
+            for each in ("left", "closed", "beat")
+        ]
+    )
+    lines = prove(
+        *[
+            evidence(
+                Departure,
+                member_id=each,
+                ended_at=AT,
+                end_detail="LEAVE_HEARTBEAT" if each == "beat" else "LEAVE_GROUP",
+                client_reason=said.get(each, said["left"]),
+            )
+            for each in ("left", "closed", "beat")
+        ]
+    )
+    rows = members(inputs_of(lives, lines)).collect()
+    assert {row.member_id: (row.end_reason, row.end_detail) for row in rows} == {
+        "left": ("LEFT", "POLL_TIMEOUT"),
+        "closed": ("LEFT", "LEAVE_GROUP"),
+        "beat": ("LEFT", "LEAVE_HEARTBEAT"),
+    }
+
+
 def test_without_logs_lives_say_what_the_topic_says(stage: Stage, context: ReportContext) -> None:
     row = only_row(
         members(inputs_of(stage(life(ended_at=AT, end_reason="LEFT_OR_FENCED")), context))
