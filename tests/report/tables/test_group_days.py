@@ -18,6 +18,8 @@ from groupreplay.report.tables.group_days import group_days
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.report.conftest import NIGHT
 from tests.support.fact_frames import frame_of
+from tests.support.recordings import group
+from tests.support.replaying import replayed
 from tests.support.table_inputs import inputs_of
 
 DAY = 19_700
@@ -121,6 +123,20 @@ def test_a_silent_group_has_its_days_up_to_the_horizon(
     assert first.availability_most_pct == pytest.approx(
         100 * (1 - first.low_ms / first.partitions_ms)
     )
+
+
+def test_what_a_fence_loop_did_was_nearly_all_undone(
+    spark: SparkSession, context: ReportContext
+) -> None:
+    """14 of 16 moves went back, and the four members that went came back: 22 of 26."""
+    recorded = group("consumer-4.3", "fence-loop")
+    facts = replayed(
+        recorded.entries, recorded.names, (), recorded.group_id, recorded.offsets_partition
+    )
+    (day,) = [replace(each, offsets_partition=3) for each in facts if isinstance(each, GroupDay)]
+    (row,) = rows_of(spark, context, {NIGHT: recorded.entries[-1].ts_ms}, day)
+    assert (row.moved, row.returned, row.joins, row.departures) == (16, 14, 6, 4)
+    assert row.flap_score == 85
 
 
 def test_a_day_is_written_for_good_once(

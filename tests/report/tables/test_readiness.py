@@ -27,7 +27,7 @@ from tests.report.facts_by_hand import fact
 from tests.report.readiness.recorded import AT_ONCE, BASE, BOTH, CLIENTS, judged_groups
 from tests.support.fact_frames import frame_of
 from tests.support.log_lines import recorded_evidence
-from tests.support.recordings import groups
+from tests.support.recordings import group, groups
 from tests.support.replaying import replayed
 from tests.support.table_inputs import inputs_of
 
@@ -101,6 +101,18 @@ def test_rows_of_a_recording_are_what_the_rules_find(
     assert report(*recorded, **proven)["classic-forever"].flip_tier == 1
     usual = report(*recorded, **{**night, "readiness": ReadinessConfig()})
     assert usual["classic-forever"].verdict == "UNKNOWN"
+
+
+def test_an_empty_group_has_nothing_to_roll(spark: SparkSession, report: Report) -> None:
+    """Its producer sends offsets in transactions, and its members are gone."""
+    recording, group_id = "other-groups-4.2", "transactions-tx"
+    one = group(recording, group_id)
+    facts = replayed(one.entries, one.names, (), group_id, one.offsets_partition)
+    lines = frame_of(spark, EVIDENCE, recorded_evidence(recording))
+    night = {"evidence": lines, "evidence_tonight": lines, "log_kinds": BOTH, "readiness": AT_ONCE}
+    newest = max(entry.ts_ms for entry in one.entries)
+    row = report(facts, {one.offsets_partition: newest}, **night)[group_id]
+    assert (row.verdict, row.phase, row.flip_tier) == ("READY_OFFLINE", "EMPTY", 0)
 
 
 def known(group_id: str, partitions: int, **given: Any) -> list[Any]:
