@@ -229,6 +229,20 @@ def test_offsets_are_landed_once_and_the_plan_says_from_where_to_where(cluster: 
     )
 
 
+def test_partitions_were_read_until_their_ends_were_taken(cluster: Cluster) -> None:
+    """Most are quiet, and no transaction is open any more."""
+    for result in cluster.results:
+        assert result.run is not None
+        plan, as_of_ms = json.loads(result.run.plan or ""), result.run.as_of_at
+        assert plan["live"]["whole"] == list(range(OFFSETS_PARTITIONS))
+        partitions = plan["landing"]["partitions"].values()
+        assert {each["read_until_ms"] for each in partitions} == {as_of_ms}
+        night = cluster.table("readiness").where(f"logical_date = DATE'{result.run.logical_date}'")
+        times = night.selectExpr("group_id", "unix_millis(as_of_at)").collect()
+        assert {"old"} <= {group_id for group_id, _ in times}
+        assert {each for _, each in times} == {as_of_ms}
+
+
 def test_segments_of_the_same_broker_tell_the_same_facts(cluster: Cluster) -> None:
     names = dict(cluster.rows("topics", "topic_id", "topic"))
     columns = (

@@ -52,6 +52,7 @@ def test_a_topic_of_another_id_begins_logs_of_its_own(
             topic_id,
             as_of_ms,
             {partition: (0, len(groups)) for partition, groups in log.items()},
+            whole=tuple(log),
         )
 
         def rows(session: SparkSession, _: Any, __: LiveTopic, units: list[Unit]) -> DataFrame:
@@ -86,10 +87,10 @@ def test_a_topic_of_another_id_begins_logs_of_its_own(
     landing = run(NEXT, NEW, AFTER, LATER_MS)["landing"]
     assert (landing["topic_id"], landing["rows"]) == (NEW, 5)
     ends = {
-        int(key): (each["next_offset"], each["log_incarnation"])
+        int(key): (each["next_offset"], each["log_incarnation"], each["read_until_ms"])
         for key, each in landing["partitions"].items()
     }
-    assert ends == {0: (4, 1), 1: (0, 1), 2: (1, 0)}
+    assert ends == {0: (4, 1, LATER_MS), 1: (0, 1, LATER_MS), 2: (1, 0, LATER_MS)}
     told = table(
         "anomalies",
         "evidence_partition",

@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 
 from groupreplay.config.sources import KafkaSource
 from groupreplay.errors import SourceUnreadable
-from groupreplay.sources.kafka_admin import readable
+from groupreplay.sources.kafka_admin import readable, whole_partitions
 
 SOURCE = KafkaSource(
     kind="kafka", bootstrap_servers="b:1", options={"ssl.key.password": "hunter2-hunter2"}
@@ -42,6 +42,11 @@ def test_errors_of_kafka_are_a_source_that_cannot_be_read(text: str, says: str) 
     with pytest.raises(SourceUnreadable) as caught, readable(SOURCE):
         raise PySparkException(text)
     assert str(caught.value) == f"the source kafka b:1 cannot be read: {says}"
+
+
+def test_a_partition_is_whole_while_no_transaction_keeps_its_end_back() -> None:
+    """Partition 3 was written to between the two questions."""
+    assert whole_partitions({1: 9, 2: 9, 3: 9, 4: 0}, {4: 0, 3: 11, 2: 7, 1: 9}) == (1, 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from groupreplay.night.engine.query_compiler import fit_to
@@ -16,6 +17,8 @@ from groupreplay.night.plans.clusters import live_of
 from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.results import Results
+from groupreplay.sources.live_planning import LiveTopic
+from groupreplay.sources.watermark import PartitionWatermark
 from groupreplay.tables.run_rows import LANDED
 
 
@@ -69,7 +72,23 @@ def at_plan_time(landing: RecordsLanding, plan: Plan) -> RecordsLanding:
         as_of_ms=max(landing.as_of_ms, plan.live.as_of_ms),
         topic_id=plan.live.topic_id,
         cluster_id=plan.live.cluster_id or landing.cluster_id,
+        watermarks=_read_until(landing.watermarks, plan.live),
     )
+
+
+def _read_until(
+    watermarks: Mapping[int, PartitionWatermark], live: LiveTopic
+) -> dict[int, PartitionWatermark]:
+    """Watermarks, with when the ends were taken of partitions that were read to theirs. A quiet
+    partition is one of them.
+    """
+    ends = {partition: live.offsets[partition][1] for partition in live.whole}
+    return {
+        partition: replace(each, read_until_ms=max(each.read_until_ms, live.as_of_ms))
+        if each.next_position == ends.get(partition)
+        else each
+        for partition, each in watermarks.items()
+    }
 
 
 def _land_lines(run: NightRun) -> LinesLanding | None:

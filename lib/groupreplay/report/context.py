@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -32,6 +33,8 @@ class ReportContext:
     thresholds_by_group: what differs from thresholds, for patterns of groups;
         `report.stuck.thresholds` says what counts.
     groups: which of them were replayed.
+    read_until_ms: partition of the live topic -> when the ends were taken to which the nights
+        before, and this one too, had read it; -1 where they had not.
     brokers, waves, static, what_if, readiness, clients: as configured.
     owners: group_id, team, contact, small enough to broadcast: `report.joins.group_owners` makes
     it;
@@ -55,3 +58,4 @@ class ReportContext:
     what_if: WhatIfConfig = field(default_factory=WhatIfConfig)
     readiness: ReadinessConfig = field(default_factory=ReadinessConfig)
     clients: tuple[ClientVersions, ...] = ()
+    read_until_ms: Mapping[int, tuple[int, int]] = field(default_factory=dict)

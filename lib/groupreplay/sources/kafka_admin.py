@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -61,8 +61,10 @@ def live_topic(spark: SparkSession, source: KafkaSource) -> LiveTopic:
         partitions = [each.partition() for each in described.partitions()]
         # Looked at before the ends are taken, so what they do not cover is younger.
         as_of_ms = int(time.time() * 1000)
-        ends = _offsets(jvm, admin, source.topic, partitions, clients.OffsetSpec.latest())
-        starts = _offsets(jvm, admin, source.topic, partitions, clients.OffsetSpec.earliest())
+        newest, oldest = clients.OffsetSpec.latest(), clients.OffsetSpec.earliest()
+        written = _offsets(jvm, admin, source.topic, partitions, newest, "READ_UNCOMMITTED")
+        ends = _offsets(jvm, admin, source.topic, partitions, newest)
+        starts = _offsets(jvm, admin, source.topic, partitions, oldest)
         offsets = {
             partition: (min(starts[partition], ends[partition]), ends[partition])
             for partition in sorted(partitions)
@@ -74,9 +76,20 @@ def live_topic(spark: SparkSession, source: KafkaSource) -> LiveTopic:
             offsets,
             _compaction_lag_ms(jvm, admin, source.topic),
             str(admin.describeCluster().clusterId().get() or ""),
+            whole_partitions(written, ends),
         )
 
     return _asked(spark, source, ask)
+
+
+def whole_partitions(written: Mapping[int, int], ends: Mapping[int, int]) -> tuple[int, ...]:
+    """Partitions of which a consumer that reads committed gets all that was written.
+
+    written: partition -> one past its last record, asked first.
+    ends: partition -> one past the last that such a consumer gets: less while a transaction is
+        open.
+    """
+    return tuple(sorted(each for each, end in ends.items() if end >= written[each]))
 
 
 def cluster_topics(spark: SparkSession, source: KafkaTopicsSource) -> list[GivenTopic]:
@@ -132,14 +145,21 @@ def _asked(spark: SparkSession, source: Connection, ask: Callable[[Any, Any], T]
         raise SourceUnreadable(str(source), _masked(str(error), source)) from error
 
 
-def _offsets(jvm: Any, admin: Any, topic: str, partitions: list[int], spec: Any) -> dict[int, int]:
+def _offsets(
+    jvm: Any,
+    admin: Any,
+    topic: str,
+    partitions: list[int],
+    spec: Any,
+    isolation: str = "READ_COMMITTED",
+) -> dict[int, int]:
     asked, place = jvm.java.util.HashMap(), jvm.org.apache.kafka.common.TopicPartition
     for partition in partitions:
         asked.put(place(topic, partition), spec)
-    committed = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(
-        jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED
+    options = jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(
+        jvm.org.apache.kafka.common.IsolationLevel.valueOf(isolation)
     )
-    found = admin.listOffsets(asked, committed).all().get()
+    found = admin.listOffsets(asked, options).all().get()
     return {partition: found.get(place(topic, partition)).offset() for partition in partitions}
 
 

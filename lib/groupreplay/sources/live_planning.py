@@ -36,6 +36,7 @@ class LiveTopic:
     compaction_lag_ms: the cleaner leaves records alone that are younger (`min.compaction.lag.ms`),
         0 if it does not, or may not be asked.
     cluster_id: of its cluster, as that states it, "" where it states none.
+    whole: partitions that hold nothing behind these ends: no transaction was open.
     """
 
     topic: str
@@ -44,6 +45,7 @@ class LiveTopic:
     offsets: Mapping[int, tuple[int, int]]
     compaction_lag_ms: int = 0
     cluster_id: str = ""
+    whole: tuple[int, ...] = ()
 
 
 def plan_live_units(

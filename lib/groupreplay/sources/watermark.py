@@ -48,6 +48,7 @@ class PartitionWatermark(Watermark):
     filled: [first, end) of what came late.
     mark: of its newest segment, None where it is not known.
     log_incarnation: how often the topic was created again since the first night.
+    read_until_ms: when its end was taken, of a live topic with nothing behind it; NO_TIME_MS else.
     """
 
     last_hole: int = NO_HOLE
@@ -57,6 +58,7 @@ class PartitionWatermark(Watermark):
     filled: tuple[tuple[int, int], ...] = ()
     mark: Mark | None = None
     log_incarnation: int = 0
+    read_until_ms: int = NO_TIME_MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

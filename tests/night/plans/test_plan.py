@@ -42,6 +42,26 @@ def test_a_plan_keeps_the_live_topic_and_the_landing_its_id_and_time() -> None:
     )
 
 
+def test_a_partition_of_the_live_topic_that_was_read_to_its_end_is_known_until_then() -> None:
+    before = RecordsLanding(
+        watermarks={partition: PartitionWatermark(10) for partition in (0, 1, 3)}
+        | {2: PartitionWatermark(5, read_until_ms=NOW_MS)}
+    )
+    assert at_plan_time(before, Plan((), live=TOPIC)).watermarks == before.watermarks, (
+        "whether anything lies behind the ends is not known"
+    )
+    ends = {0: (0, 10), 1: (0, 11), 2: (5, 5), 3: (0, 10)}
+    whole = replace(TOPIC, offsets=ends, whole=(0, 1, 2))
+    assert from_json(Plan, joined_json(Plan((), live=whole))).live == whole
+    after = at_plan_time(before, Plan((), live=whole))
+    known = {partition: each.read_until_ms for partition, each in after.watermarks.items()}
+    assert known == {0: TOPIC.as_of_ms, 1: -1, 2: TOPIC.as_of_ms, 3: -1}
+    now_ms = TOPIC.as_of_ms
+    assert after.read_until_ms(before) == {0: (-1, now_ms), 2: (NOW_MS, now_ms)}
+    assert after.read_until_ms(None) == {0: (-1, now_ms), 2: (-1, now_ms)}
+    assert after.next_night().read_until_ms(after)[0] == (now_ms, now_ms), "nothing new was landed"
+
+
 OLD = RecordsLanding(
     watermarks={0: PartitionWatermark(4, log_incarnation=2), 1: PartitionWatermark(30)},
     topic_id=TOPIC.topic_id,

@@ -79,6 +79,20 @@ def test_the_night_that_closed_a_row_is_the_last_to_write_it(
     assert (second[4].before_ms, second[4].now_ms) == (T_MS, T_MS), "not read this night"
 
 
+def test_a_partition_of_a_live_topic_was_read_to_when_its_end_was_taken(
+    stage: Stage, context: ReportContext, nights: DataFrame
+) -> None:
+    """Partition 4 was quiet on the second night and was read to its end on both; partition 3 had an
+    open transaction on both.
+    """
+    context = replace(context, read_until_ms={4: (T_MS + 1, T_MS + 2 * HOUR_MS)})
+    ended = ((4, 1 - SETTLE_MS), (4, 2 - SETTLE_MS), (4, HOUR_MS), (4, HOUR_MS + 1), (3, HOUR_MS))
+    second = rows_of(stage, context, nights, LATER, *ended)
+    assert {i: row.is_final for i, row in second.items()} == {1: True, 2: True, 3: False, 4: True}
+    assert (second[1].before_ms, second[1].now_ms) == (T_MS + 1, T_MS + 2 * HOUR_MS)
+    assert (second[4].before_ms, second[4].now_ms) == (T_MS, T_MS + 2 * HOUR_MS)
+
+
 def test_a_stretch_that_has_not_ended_is_never_closed(
     stage: Stage, context: ReportContext, nights: DataFrame
 ) -> None:

@@ -71,6 +71,21 @@ class RecordsLanding(Landing):
             self, rows=0, kinds=(), raw_version=NO_VERSION, markers=0, holes=(), late_until=""
         )
 
+    def read_until_ms(self, earlier: Self | None) -> dict[int, tuple[int, int]]:
+        """Partition of the live topic -> its `read_until_ms` of the night before, and of this one.
+
+        earlier: of the night before, None for none.
+        """
+        before = {} if earlier is None else earlier.watermarks
+        return {
+            partition: (
+                before[partition].read_until_ms if partition in before else NO_TIME_MS,
+                each.read_until_ms,
+            )
+            for partition, each in self.watermarks.items()
+            if each.read_until_ms != NO_TIME_MS
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinesLanding(Landing):

@@ -183,6 +183,7 @@ def _context(
     night: Night, results: Results, evidence: tuple[DataFrame, DataFrame] | None
 ) -> ReportContext:
     of_all, of_tonight = evidence or (None, None)
+    before = night.earlier.landing if night.earlier else None
     return ReportContext(
         cluster=night.config.cluster,
         logical_date=night.logical_date,
@@ -200,6 +201,7 @@ def _context(
         what_if=night.config.what_if,
         readiness=night.config.readiness,
         clients=night.config.clients,
+        read_until_ms=results.landed.read_until_ms(before),
     )
 
 

@@ -1,5 +1,8 @@
 """Named step: how far each partition of the offsets topic was read, and which rows that closes.
 
+A log of files was read to its newest record. A partition of a live topic was read to the time when
+its end was taken, so a quiet one closes its rows too.
+
 A stretch of a group that ended at `e` is final when its partition was read SETTLE_MS past `e`: no
 later record can change it. Without this rule a silent group would stay open for ever. As-of of the
 cluster does not close it, because the files of one partition may come later than those of others.
@@ -20,9 +23,11 @@ Source: docs/measures.md, Days of groups.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
@@ -40,8 +45,8 @@ NEVER_MS: Final = -1
 
 
 def horizons(inputs: TableInputs) -> DataFrame:
-    """offsets_partition, before_ms, now_ms: the newest record time that the nights before this one,
-    and this one too, had read of a partition; NEVER_MS where there was none. A row a partition.
+    """_partition, before_ms, now_ms: up to when the nights before this one, and this one too, had
+    read a partition; NEVER_MS where they had not. A row a partition.
 
     A night that read nothing of a partition leaves it as it was.
     """
@@ -54,9 +59,24 @@ def horizons(inputs: TableInputs) -> DataFrame:
         sf.when(sf.col("logical_date") < tonight, last_ms).alias("before_ms"),
     )
     never = sf.lit(NEVER_MS).cast("bigint")
+    until = inputs.context.read_until_ms
+    if until:
+        of_logs = of_logs.unionByName(_of_live_topic(coverage.sparkSession, until))
     return of_logs.groupBy("_partition").agg(
         sf.coalesce(sf.max("before_ms"), never).alias("before_ms"),
         sf.coalesce(sf.max("now_ms"), never).alias("now_ms"),
+    )
+
+
+def _of_live_topic(spark: SparkSession, until_ms: Mapping[int, tuple[int, int]]) -> DataFrame:
+    """until_ms: of the context."""
+    columns = {
+        "_partition": list(until_ms),
+        "before_ms": [before for before, _ in until_ms.values()],
+        "now_ms": [now for _, now in until_ms.values()],
+    }
+    return spark.createDataFrame(
+        pa.table({name: pa.array(each, pa.int64()) for name, each in columns.items()})
     )
 
 
