@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS departure_waves (
     COMMENT 'clients of the events, the 20 that departed most often first; clients',
   epochs            INT
     COMMENT 'group epochs or generations begun from the first event to the last, whatever their '
-      'cause, NULL where an offline conversion began to count anew; epochs',
+      'cause, NULL where an offline conversion began to count from the start; epochs',
   moved             INT
     COMMENT 'partitions that changed hands, NULL across a hole and where assignments are opaque; '
       'partitions',

@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS group_days (
     COMMENT 'false where the log began later than the life; true, false',
   day                   DATE NOT NULL COMMENT 'the day that is added up; UTC',
   from_at               TIMESTAMP NOT NULL
-    COMMENT 'what of it was watched: the later of its midnight and the start of the life; UTC',
+    COMMENT 'start of what was watched of the day: the later of its midnight and the start of '
+      'the life; UTC',
   to_at                 TIMESTAMP NOT NULL
     COMMENT 'the earliest of the next midnight, the end of the life, and the time up to which '
       'offsets_partition was read; UTC',

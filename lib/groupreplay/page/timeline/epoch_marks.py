@@ -266,7 +266,7 @@ def _begins(life: GroupLife) -> dict[LifeKey, int]:
 
 
 def said_lives(life: GroupLife) -> str:
-    """How often the group began anew, "" for one life in one log."""
+    """How many lives and logs the group has, "" for one life in one log."""
     names = sorted(_begins(life))
     logs = len({name[0] for name in names})
     deleted = len(names) - logs

@@ -49,7 +49,7 @@ class FenceLoops:
         return True
 
     def _forget(self, member_id: str) -> None:
-        """Who departed is back, or departs anew."""
+        """Drops a departure: the member is back, or departs again."""
         departure = self._life.departures.pop(member_id, None)
         index = self._life.departed_clients
         if departure is not None and index is not None:

@@ -1,7 +1,7 @@
 """How many units nobody holds and somebody should, and how many are with members that are away.
 
-Every operation asks, and one may change a few of thousands, so what changed is counted anew and
-nothing else. `wanted` and `away_partitions` say the same of a group as it stands.
+Every operation asks, and one operation may change a few units of thousands. So only what changed is
+counted again. `wanted` and `away_partitions` say the same of a group as it stands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from groupreplay.replay.life import CONSUMER, Life, Unit
 class MissedUnits:
     """The units of one life that wait for an owner.
 
-    _changed: units to be judged anew, None for all. _hole: that they were judged by.
+    _changed: units to be judged again, None for all. _hole: that they were judged by.
     _unheld: nobody holds them. _missed: of these, those that were let go in sight, not by a K2.
     _targeted: of these, those that are in a target.
     """
