@@ -59,7 +59,7 @@ _NOT_IN_SNAPSHOTS: Final = (
     *(f"blocker_{name}s" for name in _BLOCKER),
     *(f"static_{name}" for name in ("ended_at", "gap_low_ms", "gap_high_ms", "outcomes")),
     *("protocol_type", "protocol_name", "k2_offset", "cooperative", "unbroken_since_at"),
-    *("partitions_held", "epoch_times_at", "emptied_at", "recreated_at"),
+    *("partitions_held", "epoch_times_at", "emptied_at", "recreated_at", "downgrade_offset"),
 )
 _SAID: Final = ("detail_code", "detail_names", "detail_values")
 """What a sentence is made of. The check of `detail` is the check of these."""

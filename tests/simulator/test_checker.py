@@ -38,8 +38,10 @@ NOT_CHECKED: Final[Mapping[str, frozenset[str]]] = {
             "leader_member_id",
         )
     ),
+    "member_assignments": frozenset({"rewound"}),
     "member_states": frozenset({"client_host"}),
     "members": frozenset({"client_host", *OF_PROFILES}),
+    "migration_progress": frozenset({"instances_gone"}),
     "revocation_latencies": frozenset({"client_host"}),
     "stuck_members": frozenset({"client_host"}),
 }

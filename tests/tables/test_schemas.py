@@ -50,7 +50,7 @@ def test_every_column_is_named_typed_and_commented_by_the_rules(
         name_ends = path.rpartition(".")[2]
         if name not in ("replayed", "evidence") and data_type is not None:
             if name_ends.endswith("_at"):
-                assert data_type == "timestamp", path
+                assert data_type in ("timestamp", "array<timestamp>"), path
             if name_ends.endswith("_ms"):
                 assert data_type == "bigint", path
         assert data_type not in {"timestamp_ntz", "variant"}, path

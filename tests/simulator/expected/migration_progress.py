@@ -131,6 +131,7 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
         "members_total": total,
         "members_consumer": consumers,
         "members_classic": len(classic),
+        "members_static": sum(each.instance_id is not None for each in last.members.values()),
         "progress_pct": round(100.0 * consumers / total, 1) if total and applies else None,
         "mixed_since_at": course.mixed_since_at,
         "upgraded_at": course.upgraded_at,
