@@ -104,7 +104,7 @@ def _interrupt_others(evidence: Evidence, line: Line) -> None:
 
 
 def forget_rebalances(evidence: Evidence, output: Proofs) -> None:
-    """Tells of those that another coordinator interrupted, once no clock is so far ahead that they
+    """Emits those that another coordinator interrupted, once no clock is so far ahead that they
     could go on, and of those that a conversion ended, once it cannot have failed.
     """
     waits_ms = {INTERRUPTED: CLOCKS_DIFFER_MS, CONVERTED: JOINS_LAST_MS}

@@ -37,7 +37,7 @@ def only(member_ids: list[str]) -> str | None:
 
 def removal_outcome(member: Member, at: int) -> str:
     """FENCED where the removed member's rebalance timer had run out, else LEFT_OR_FENCED: the
-    topic cannot tell which.
+    topic cannot show which.
     """
     timeouts = [row.timeout_ms for row in member.requests.values() if row.timeout_ms is not None]
     if timeouts and at - member.revoking_since >= timeouts[0] - FENCE_SLACK_MS:

@@ -197,7 +197,7 @@ def _innermost(error: Any) -> Any:
 
 def _why_unreadable(error: BaseException) -> str | None:
     """The line in which Kafka's client or Spark's source says what is wrong; None where the error
-    tells of something else.
+    is about something else.
     """
     if not (isinstance(error, Py4JError) or type(error).__module__.startswith("pyspark.")):
         return None

@@ -58,8 +58,9 @@ def mend_sql(
     versions: Mapping[str, int],
     statements: Mapping[str, tuple[Sequence[str], str]] = NO_STATEMENTS,
 ) -> None:
-    """Writes what a run that died after it was DONE left to write. Of the newest night that was
-    published: its date, and versions of all tables.
+    """Writes what a run that died after it was DONE left to write.
+
+    logical_date, versions: those of the newest night that was published.
     """
     if _is_of(warehouse.read_text(f"{FOLDER}/spark.sql"), warehouse.cluster):
         write_sql(warehouse, logical_date, versions, statements)

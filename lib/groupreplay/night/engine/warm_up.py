@@ -52,19 +52,19 @@ def _try(work: Work, left: Event) -> None:
         _log.debug("work begun early failed: %s", error)
 
 
-def workers(spark: SparkSession, tell: Callable[[str], None]) -> Work:
+def workers(spark: SparkSession, note_core: Callable[[str], None]) -> Work:
     """Starts a Python worker in every slot, which imports what the steps run. That saves one or two
     seconds of a night of half a minute.
 
-    tell: called with the core that the workers run, or all cores where they differ. A core that is
-        not the driver's is also logged.
+    note_core: called with the core that the workers run, or all cores where they differ. A core
+        that is not the driver's is also logged.
     """
 
     def start(_: Event) -> None:
         slots = min(spark.sparkContext.defaultParallelism, SLOTS_MAX)
         rows = spark.range(0, slots, 1, slots).mapInArrow(load, "core STRING").collect()
         cores = sorted({row["core"] for row in rows})
-        tell("; ".join(cores))
+        note_core("; ".join(cores))
         if cores != [running()]:
             _log.warning("the pure core of workers is %s; no row differs", "; ".join(cores))
 

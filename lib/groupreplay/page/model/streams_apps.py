@@ -1,4 +1,4 @@
-"""Kafka Streams applications at the end of a night, as the summary and the overview tell of them.
+"""Kafka Streams applications at the end of a night, as summary and overview show them.
 Each class but `Streams` is a row of one query (`report/summary/streams_frames.py`); names and units
 as in `fleet`.
 """

@@ -37,7 +37,7 @@ MOST: Final[Mapping[str, int]] = {
     "lives": 30,
     "processes": 40,
 }
-"""Marks of a kind that are drawn. A page of more opens slowly, and nobody tells them apart."""
+"""Marks of a kind that are drawn. A page of more opens slowly, and nobody can distinguish them."""
 
 Drawn = TypeVar("Drawn")
 

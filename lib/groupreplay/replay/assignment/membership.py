@@ -89,7 +89,7 @@ class Membership:
             self.members.join(member, self.life.last_at, self.life.last_offset, observed=False)
 
     def settle(self, change: Change) -> None:
-        """Tells what the operation changed: first what ended, then what began."""
+        """Reports what the operation changed: first what ended, then what began."""
         if change.removed:
             self._find_replaced(change)
         joined = self._joined(change)

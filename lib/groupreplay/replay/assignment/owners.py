@@ -315,7 +315,7 @@ class Owners(ABC):
             self.transitions.end_stops()
 
     def finish(self, trail: Trail) -> None:
-        """Tells the rows of a trail as they are: nothing can be added to them."""
+        """Emits the rows of a trail as they are: nothing can be added to them."""
         self._no_first_commit(trail)
         for span in trail.released:
             self._output.emit(span)

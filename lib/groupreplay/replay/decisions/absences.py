@@ -269,8 +269,8 @@ class Absences(Listener):
     # ------------------------------------------------------------ the end of an absence
 
     def _end(self, absence: Absence) -> None:
-        """Tells an absence that can no longer change. Of a dynamic member that did not come back
-        there is no row.
+        """Emits an absence that can no longer change. A dynamic member that did not come back has
+        no row.
         """
         for member_id in (absence.member_id, absence.returned_as or ""):
             if self._followed.get(member_id) is absence:
@@ -299,8 +299,8 @@ def shown(absence: Absence) -> tuple[int, int | None, int | None, str]:
     """When it ended, its least and its greatest gap in ms (None while there is none, or where it is
     not known), and its outcome.
 
-    Who wrote that it leaves was away from then on. Of any other member its last commit is the last
-    sign of life; it may have lived until it was replaced.
+    A member that wrote that it leaves was away from then on. The last sign of life of any other
+    member is its last commit; it may have lived until it was replaced.
     """
     ended_at = absence.returned_at if absence.returned_at is not None else absence.removed_at
     least = greatest = None

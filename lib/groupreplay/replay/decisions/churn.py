@@ -1,9 +1,9 @@
 """Who came and went: the membership events of a group, in one chain as long as they are less than
 an hour apart.
 
-What a hole hides is no event: members that are not seen to join behind it, and those that it hides
-the end of. Of groups that are replayed by tasks (KIP-1071), and of those that are only counted,
-there is no chain. Source of the rules: docs/decisions.md, departure_waves.
+What a hole hides is no event: members that are not seen to join behind it, and those whose end
+it hides. Groups that are replayed by tasks (KIP-1071), and those that are only counted, have no
+chain. Source of the rules: docs/decisions.md, departure_waves.
 """
 
 from __future__ import annotations

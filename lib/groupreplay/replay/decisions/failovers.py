@@ -14,8 +14,9 @@ names none, there is no row.
 | REVOKING | somebody is to revoke and has not | 3 |
 | PARTLY_THERE | some are at the epoch, some are not | 4 or 5 |
 
-A static member that is away (epoch -2) keeps nobody from STEADY: nobody waits for it. Of a classic
-group the topic has no join phase, so it is EMPTY or UNKNOWN here; lines of its broker show more.
+A static member that is away (epoch -2) keeps nobody from STEADY: nobody waits for it. The topic
+does not show join phases of a classic group, so it is EMPTY or UNKNOWN here; lines of its broker
+show more.
 Source: Kafka 0.9 Consumer Rewrite Design, Co-ordinator failure during rebalance; docs/decisions.md.
 """
 

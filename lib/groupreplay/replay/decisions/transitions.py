@@ -4,7 +4,7 @@
 the topic alone. Source of the rules: docs/measures.md, What a change of hands costs.
 
 **How to listen.** Subclass `Listener`, override what you need, and hand it over once, in
-`Membership.__init__`: `self.transitions.listen(self.churn)`. Of every transition it hears
+`Membership.__init__`: `self.transitions.listen(self.churn)`. For every transition these are called:
 
     released(transition)   let go, by the operation that is being settled; set `charged_to` here,
                            it is kept with the transition and carried over nights
@@ -85,7 +85,7 @@ class Transitions:
         self._stopped = 0
 
     def listen(self, listener: Listener) -> None:
-        """Tells a listener of every transition from now on."""
+        """Notifies a listener of every transition from now on."""
         self._listeners.append(listener)
 
     # ------------------------------------------------------------ let go

@@ -172,7 +172,7 @@ def converted(
     epoch_before: int | None,
     removed: str | None = None,
 ) -> None:
-    """Tells a conversion. It was triggered by the joiner of an upgrade, by the member `removed` in
+    """Emits a conversion. It was triggered by the joiner of an upgrade, by the member `removed` in
     a downgrade; nobody is named for an offline downgrade.
     """
     trigger = joiner_of(operation) if direction == UPGRADE else removed
@@ -239,8 +239,8 @@ def _left_behind(membership: Membership, operation: Operation) -> list[str]:
 def _end_left_behind(
     membership: Membership, change: Change, operation: Operation, member_ids: list[str]
 ) -> None:
-    """Ends what they held while it still goes by its topic's name: the upgrade need not tell the
-    id.
+    """Ends what they held while it still goes by its topic's name: the upgrade need not show
+    the id.
     """
     epochs = _k3s_in(operation)
     moment = Moment(

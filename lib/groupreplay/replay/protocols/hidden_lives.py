@@ -49,8 +49,8 @@ def take_newcomers(life: Life, operation: Operation) -> list[Member]:
     """Takes the members out of a life that showed themselves behind the first hole in its last
     epoch.
 
-    Of one whose id was in both lives the open rows end with the old life, and it is taken over as
-    its last K8 has it.
+    Where an id was in both lives, its open rows end with the old life, and the member is taken over
+    as its last K8 has it.
     """
     hole = life.epoch_hole if life.epoch_hole > life.epoch_offset else operation.last_hole
     members = list(life.members.values())

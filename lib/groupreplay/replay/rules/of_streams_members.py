@@ -44,8 +44,8 @@ def current_assignment(
 
 
 def is_seen_from_birth(life: Life, group: GroupTasks, last_hole: int) -> bool:
-    """Whether nothing of the life is lost: what was not seen, was not. Of a life that a release up
-    to 0.3.0 kept, no K23 is known.
+    """Whether nothing of the life is lost: what was not seen, was not. A life that a release up to
+    0.3.0 kept has no known K23.
     """
     is_whole = life.birth_seen and not life.hole_seen and last_hole <= life.incarnation
     return is_whole and group.topology_offset >= life.incarnation

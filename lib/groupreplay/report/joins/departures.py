@@ -62,8 +62,8 @@ def with_departure(
     ended: Column,
     epoch: Column | None,
 ) -> DataFrame:
-    """facts with `departure` (DEPARTURE_TYPE), NULL where no line tells, and for rows that do not
-    ask.
+    """facts with `departure` (DEPARTURE_TYPE), NULL where no line shows it, and for rows that do
+    not ask.
 
     evidence: rows of the table of all nights, None without broker logs.
     is_asked: which rows ask.

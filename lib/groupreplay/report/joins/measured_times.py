@@ -96,7 +96,7 @@ def line_times(lines: DataFrame, staged: DataFrame) -> DataFrame:
 
 def _joins(lines: DataFrame, staged: DataFrame) -> DataFrame:
     """A join phase of a group that had nobody lasts as long as the broker waits for more
-    (group.initial.rebalance.delay.ms), and tells nothing of its members. Members of cooperative
+    (group.initial.rebalance.delay.ms), and shows nothing of its members. Members of cooperative
     groups join before they give anything up.
     """
     is_cooperative = (sf.col("kind") == Epoch.KIND) & sf.coalesce("cooperative", sf.lit(False))

@@ -76,7 +76,9 @@ def instance_conflict(case: Case) -> Finding | None:
 
 
 def takeovers(case: Case) -> Finding | None:
-    """A classic member leaves no record when it goes. Of a record that says so the gap is exact."""
+    """A classic member writes no record when it goes, so its gap is not known exactly. An exact gap
+    is that of a record.
+    """
     group, since = case.group, case.group.now_ms - case.night.readiness.lookback_ms
     absences = zip(
         group.static_ended_at,

@@ -2,8 +2,8 @@
 most.
 
 Events that follow each other within a heartbeat are one cluster: a rebalance under way takes up who
-comes. Of a cluster some partitions move to who joined, some are let go by who left, some stand
-still until a session ends; what one of each costs is `Rates`. Source of the rules:
+comes. In a cluster some partitions move to members that joined, some are let go by members that
+left, some stand still until a session ends; what one of each costs is `Rates`. Source of the rules:
 docs/measures.md, What if.
 """
 

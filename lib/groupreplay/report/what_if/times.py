@@ -154,8 +154,8 @@ def _own_rejoins(known: Known) -> Chosen | None:
 
 
 def _own_callbacks(known: Known) -> Chosen | None:
-    """The group's own even where they are few: what a callback does is its own affair, and no other
-    group tells of it.
+    """The group's own even where they are few: its callbacks are its own code, and no other group
+    shows how long they take.
     """
     if (own := known.own_of(CALLBACK)) is not None:
         return _measured(own), OWN

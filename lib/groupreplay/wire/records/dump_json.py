@@ -153,7 +153,7 @@ def _read_bytes(value: Any) -> bytes:
 
 def _embedded_reader(struct: Struct) -> JsonReader:
     """Expanded by the tool, or base64 where it could not. Expanded ones lack the fields that their
-    version lacks, which tells it.
+    version lacks, which shows the version.
     """
     readers = tuple(
         _versioned_reader(struct, version) for version in range(embedded.NEWEST, -1, -1)

@@ -22,8 +22,8 @@ RAW_CAP = 1024
 
 
 class LogRecord(NamedTuple):
-    """One record, parsed. key None: the record has none. value None: a tombstone. Of a control
-    record key is `int16 version, int16 type`.
+    """One record, parsed. key None: the record has none. value None: a tombstone. The key of
+    a control record is `int16 version, int16 type`.
     """
 
     offset: int
