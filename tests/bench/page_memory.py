@@ -20,7 +20,8 @@ from groupreplay.page.group.group_page import group_page
 from groupreplay.page.model.read import read_fleet
 from groupreplay.page.overview.overview import overview
 from tests.bench.page import memory_mb
-from tests.support.page_rows import AS_OF_MS, NIGHT, capped_life, fleet_rows
+from tests.support.life_rows import capped_life
+from tests.support.page_rows import AS_OF_MS, NIGHT, fleet_rows
 
 
 def main() -> None:

@@ -8,22 +8,17 @@ import dataclasses
 import json
 import re
 import signal
-import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import Config
-from groupreplay.config.sources import KafkaSource, KafkaTopicsSource, Source
+from groupreplay.config.sources import Source
 from groupreplay.errors import ConfigError, SourceUnreadable
 from groupreplay.night.landing import record_stream as land
-from groupreplay.night.run import NightResult, run_night
 from groupreplay.records.entries import Entry
 from groupreplay.replay.decision_facts import Absence, Churn, GroupDay
 from groupreplay.replay.facts import Fact, HandOver, HeldPartition
@@ -37,6 +32,7 @@ from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.wire.segments.read_unit import read_unit
 from groupreplay.workers.codecs import Codecs
 from groupreplay.workers.files import open_file
+from tests.end_to_end.live_cluster import HASTY, PASSWORD, SMALL_FETCHES, TRIES, Cluster
 from tests.support.broker import OFFSETS_PARTITIONS, Broker
 from tests.support.group_life import Group, commit_in_transaction, described, make_topics, topic_ids
 from tests.support.replaying import FactKey, difference, fact_keys, replayed
@@ -44,84 +40,6 @@ from tests.support.replaying import FactKey, difference, fact_keys, replayed
 pytestmark = pytest.mark.broker
 
 FIRST, SECOND = date(2026, 1, 1), date(2026, 1, 2)
-PASSWORD = "a-secret-of-nobody"
-OPTIONS = {
-    "request.timeout.ms": "10000",
-    "default.api.timeout.ms": "30000",
-    "ssl.key.password": PASSWORD,
-}
-HASTY = {"request.timeout.ms": "3000", "default.api.timeout.ms": "5000"}
-"""Where a broker is dead on purpose, and nobody should have to wait for it."""
-TRIES, PAUSE_S = 4, 5.0
-SMALL_FETCHES = {
-    "max.partition.fetch.bytes": "1000",
-    "fetch.max.bytes": "1000",
-    "max.poll.records": "20",
-}
-
-
-@dataclass
-class Cluster:
-    """A broker, its groups, and nights of it.
-
-    told: what clients were told when a night had been run.
-    """
-
-    spark: SparkSession
-    broker: Broker
-    root: Path
-    groups: dict[str, Group] = field(default_factory=dict)
-    results: list[NightResult] = field(default_factory=list)
-    told: list[dict[str, tuple[str, int]]] = field(default_factory=list)
-
-    def run(
-        self,
-        night: date,
-        name: str = "live",
-        options: dict[str, str] | None = None,
-        *,
-        dry_run: bool = False,
-    ) -> NightResult:
-        live = KafkaSource(
-            kind="kafka",
-            bootstrap_servers=self.broker.proxied,
-            options={**OPTIONS, **(options or {})},
-        )
-        topics = KafkaTopicsSource(
-            kind="topics", bootstrap_servers=live.bootstrap_servers, options=live.options
-        )
-        return run_night(
-            self.spark,
-            Config(cluster="c", warehouse=str(self.root / name), sources=(live, topics)),
-            night,
-            dry_run=dry_run,
-        )
-
-    def run_as_scheduled(
-        self,
-        night: date,
-        name: str = "live",
-        options: dict[str, str] | None = None,
-        *,
-        dry_run: bool = False,
-    ) -> NightResult:
-        """As a scheduler does it: again, some seconds later, where a run ended with status 3. A
-        loaded machine's broker may not answer in time.
-        """
-        for _ in range(TRIES - 1):
-            try:
-                return self.run(night, name, options, dry_run=dry_run)
-            except SourceUnreadable:
-                time.sleep(PAUSE_S)
-        return self.run(night, name, options, dry_run=dry_run)
-
-    def table(self, name: str, warehouse: str = "live") -> DataFrame:
-        return self.spark.read.format("delta").load(str(self.root / warehouse / name))
-
-    def rows(self, name: str, *columns: str, warehouse: str = "live") -> list[tuple[Any, ...]]:
-        return sorted(
-            (tuple(row) for row in self.table(name, warehouse).select(*columns).collect()), key=repr
-        )
 
 
 @pytest.fixture(scope="module")

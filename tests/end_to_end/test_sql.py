@@ -33,6 +33,7 @@ from groupreplay.tables.views import VIEWS
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.conftest import ROOT
 from tests.end_to_end.logs import RECORDINGS
+from tests.end_to_end.printed import printed
 from tests.support.duckdb_views import EXTENSION, duckdb_views
 from tests.support.engines import ENGINES, QUESTIONS, Engine, Question, rows, types
 
@@ -308,22 +309,6 @@ DOCUMENT = ROOT / "docs/sql.md"
 QUESTION = re.compile(r"^```sql\n(.*?)\n```\n```text\n(.*?)```$", re.MULTILINE | re.DOTALL)
 REWRITE = bool(os.environ.get("REWRITE_GOLDEN"))
 """REWRITE_GOLDEN=1 writes the answers anew; look at the difference before you keep it."""
-
-
-def printed(columns: list[str], rows: list[Row]) -> str:
-    """Columns as wide as they must be, two blanks apart; nothing at the ends of lines."""
-    cells = [columns, *([_cell(value) for value in row] for row in rows)]
-    wide = [max(len(line[place]) for line in cells) for place in range(len(columns))]
-    lines = ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(line)) for line in cells]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d %H:%M:%S}.{value.microsecond // 1000:03}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def test_the_document_shows_what_its_statements_print(spark: SparkSession, names: str) -> None:

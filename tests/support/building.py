@@ -81,9 +81,6 @@ NAMES = {topic_id(topic): topic for topic in ("foo", "bar", "baz")}
 """What a topics source would say of the usual topics."""
 
 
-# ---------------------------------------------------------------- forms to records
-
-
 def record(form: Form, group: str = GROUP) -> Record:
     """The record that a form stands for. Raises FormError."""
     kinds = [word for word in form if word.removesuffix("x") in _MAKERS]
@@ -355,9 +352,6 @@ _MAKERS: dict[str, _Maker] = {
     "other": _other,
     **{name: partial(streams_forms.make, name) for name in streams_forms.FORMS},
 }
-
-
-# ---------------------------------------------------------------- records to logs
 
 
 class Log:

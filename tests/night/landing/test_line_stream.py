@@ -22,7 +22,7 @@ from groupreplay.night.plans.inputs import Inputs, find_inputs
 from groupreplay.night.plans.plan import Plan
 from groupreplay.sources.text_logs import plan_text_units
 from groupreplay.tables.warehouse import Warehouse
-from tests.workers.test_read_text_units import event_line, request_line, server_line
+from tests.workers.text_units import event_line, request_line, server_line
 
 NIGHT = date(2026, 11, 20)
 

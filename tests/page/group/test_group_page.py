@@ -17,14 +17,8 @@ from groupreplay.page.model import fleet, life_of_tasks, streams_apps
 from groupreplay.page.model import life as model
 from groupreplay.page.model.life import GroupLife
 from tests.page.parsed import Parsed
-from tests.support.page_rows import (
-    AS_OF_MS,
-    HOSTILE,
-    NIGHT,
-    capped_life,
-    made_life,
-    streams_life,
-)
+from tests.support.life_rows import capped_life, made_life, streams_life
+from tests.support.page_rows import AS_OF_MS, HOSTILE, NIGHT
 
 
 def titles(page: str) -> str:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from groupreplay.page.model import life as model
 from groupreplay.page.model.life import GroupLife
 from groupreplay.page.timeline.lanes import lanes_of, natural
-from tests.support.page_rows import AS_OF_MS, LIFE, NIGHT
+from tests.support.life_rows import LIFE
+from tests.support.page_rows import AS_OF_MS, NIGHT
 
 
 def _member(

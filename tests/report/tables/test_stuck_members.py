@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from groupreplay.evidence.evidence_facts import (
-    Contact,
-    Refusal,
-    Silence,
-)
+from groupreplay.evidence.evidence_facts import Contact, Refusal, Silence
 from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.report.tables.stuck_members import stuck_members
 from tests.report.conftest import AS_OF_MS, Prove, Stage
@@ -34,37 +30,22 @@ def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
         "is_final": True,
     }
     silent = {"last_heartbeat_at": AS_OF_MS - 10_000, "last_seen_at": AS_OF_MS - 10_000}
+    heard = dict.fromkeys(silent, AS_OF_MS - 9_999)
+    streams = {"client_id": "app-StreamThread-1-consumer"}
+    bounced = {"instance_id": "i", "protocol": "classic"}
     facts = (
         evidence(Refusal, group_id="loop", **knocks),
         evidence(Refusal, group_id="burst", **burst),
         evidence(Refusal, group_id="commits", api="OFFSET_COMMIT", **knocks),
         evidence(Silence, group_id="late", ended_by="LATE", is_final=True),
         evidence(Silence, group_id="back", session_timeout_ms=45_000, is_final=True),
-        evidence(
-            Silence,
-            group_id="streams",
-            client_id="app-StreamThread-1-consumer",
-            ended_by="LATE",
-            is_final=True,
-        ),
-        evidence(
-            Silence,
-            group_id="bounce",
-            instance_id="i",
-            protocol="classic",
-            ended_by="LATE",
-            is_final=True,
-        ),
+        evidence(Silence, group_id="streams", ended_by="LATE", is_final=True, **streams),
+        evidence(Silence, group_id="bounce", ended_by="LATE", is_final=True, **bounced),
         evidence(Contact, group_id="silent", session_timeout_ms=30_000, **silent),
         evidence(Contact, group_id="gone", **silent),
         evidence(Contact, group_id="away", is_away=True, **silent),
         evidence(Contact, group_id="parked", is_rejoining=True, **silent),
-        evidence(
-            Contact,
-            group_id="heard",
-            last_heartbeat_at=AS_OF_MS - 9_999,
-            last_seen_at=AS_OF_MS - 9_999,
-        ),
+        evidence(Contact, group_id="heard", **heard),
     )
     alive = [life(group_id=group) for group in ("silent", "away", "parked", "heard")] + [
         life(group_id="gone", ended_at=AT, is_final=True)
