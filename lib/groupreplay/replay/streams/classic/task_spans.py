@@ -17,6 +17,7 @@ from groupreplay.replay.kept.streams_tasks import (
 )
 from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
+from groupreplay.replay.streams.held_tasks import held_task
 from groupreplay.replay.streams_facts import ACTIVE, WARMUP, HeldTask
 
 Roles = dict[Task, tuple[str, str]]
@@ -57,28 +58,22 @@ class TaskSpans:
         """Begins a span for each task that a member did not hold in this role."""
         spans = self._state.spans.setdefault(member.member_id, {})
         for task in sorted(roles.keys() - spans.keys()):
-            role, confidence = roles[task]
+            role = roles[task]
             spans[task] = TaskSpan(
-                HeldTask(
-                    **self._life.place,
-                    from_offset=generation.offset,
-                    start_observed=observed,
-                    member_id=member.member_id,
-                    instance_id=member.instance_id,
-                    client_id=member.client_id,
-                    client_host=member.client_host,
-                    process_id=member.process_id,
-                    subtopology=task[0],
-                    partition=task[1],
-                    role=role,
-                    role_confidence=confidence,
-                    assigned_at=generation.at,
-                    assigned_epoch=generation.epoch,
+                held_task(
+                    self._life,
+                    member,
+                    task,
+                    role,
+                    at=generation.at,
+                    offset=generation.offset,
+                    epoch=generation.epoch,
+                    observed=observed,
                 ),
                 generations_before=self._totals[0],
                 probes_before=self._totals[1],
             )
-            self.started += role == WARMUP
+            self.started += role[0] == WARMUP
 
     def note_owed(self, generation: Generation, member: MemberTasks) -> None:
         """Which of a member's replicas are of tasks that are owed to its process."""

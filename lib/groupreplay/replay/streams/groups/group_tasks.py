@@ -22,6 +22,7 @@ from groupreplay.replay.kept.streams_tasks import (
 )
 from groupreplay.replay.life import Life, Member
 from groupreplay.replay.output import Output
+from groupreplay.replay.streams.held_tasks import held_task
 from groupreplay.replay.streams.task_moves import (
     IN_PROCESS,
     OWNER_GONE,
@@ -200,21 +201,15 @@ class GroupTaskSpans:
             if role == ACTIVE and change.last_hole >= 0:
                 self._end_hidden(change, task, offset)
             spans[task] = TaskSpan(
-                HeldTask(
-                    **self._life.place,
-                    from_offset=offset,
-                    start_observed=observed,
-                    member_id=member.member_id,
-                    instance_id=member.instance_id,
-                    client_id=member.client_id,
-                    client_host=member.client_host,
-                    process_id=member.process_id,
-                    subtopology=task[0],
-                    partition=task[1],
-                    role=role,
-                    role_confidence=EXACT,
-                    assigned_at=change.at,
-                    assigned_epoch=member.epoch,
+                held_task(
+                    self._life,
+                    member,
+                    task,
+                    (role, EXACT),
+                    at=change.at,
+                    offset=offset,
+                    epoch=member.epoch,
+                    observed=observed,
                 )
             )
             if role == ACTIVE:
