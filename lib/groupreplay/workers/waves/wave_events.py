@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, MIXED, STREAMS_CLASSIC
-from groupreplay.workers.waves.waves import Chain, first_events, rejoins
+from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members
+from groupreplay.workers.waves.waves import first_events
 
 
 @dataclass(slots=True, kw_only=True)
-class WaveEvents:
+class WaveEvents(GoneMembers):
     """One wave. Lists that begin alike go together.
 
     mode: how the group rebalanced throughout: of `replay.decisions.modes`, MIXED where it changed.
@@ -27,15 +28,11 @@ class WaveEvents:
         event_gone: which element of gone_* says how the member went: of G and
         R itself, of J the process that it is; -1 of a new process, and of A.
     gone_*: members that departed or were taken over in the wave, and departures of earlier waves
-        that joined again in this one; as `joins.departure_ends` reads them.
+        that joined again in this one.
     absent_*: of the same: time since its record at epoch -2, and from its removal to the return of
         its process; None where there was none.
     """
 
-    group_id: str
-    incarnation: int
-    offsets_partition: int
-    log_incarnation: int | None
     from_offset: int
     mode: str
     members_before: int
@@ -47,15 +44,6 @@ class WaveEvents:
     event_members_after: list[int]
     event_partitions: list[int]
     event_gone: list[int]
-    gone_member_ids: list[str]
-    gone_times_at: list[int]
-    gone_protocols: list[str]
-    gone_silences_ms: list[int | None]
-    gone_sessions_ms: list[int | None]
-    gone_rebalances_ms: list[int | None]
-    gone_ends: list[str | None]
-    gone_rejoins: list[bool]
-    gone_removed: list[int]
     absent_silences_ms: list[int | None]
     absent_away_ms: list[int | None]
     absent_back_ms: list[int | None]
@@ -82,8 +70,7 @@ def _wave(chain: Chain, span: range, absences: _Absences, gap_ms: int) -> WaveEv
     told: dict[str, Any] = {
         **{f"event_{name}": [chain[of][i] for i in span] for name, of in _OF_EVENT.items()},
         "event_partitions": [max(chain["owed_partitions"][i], targets[i]) for i in span],
-        **{f"gone_{name}": [chain[of][i] for i in gone] for name, of in _OF_GONE.items()},
-        **{name: chain[name] for name in _PLACE},
+        **gone_members(chain, gone),
     }
     return WaveEvents(
         **told,
@@ -92,30 +79,18 @@ def _wave(chain: Chain, span: range, absences: _Absences, gap_ms: int) -> WaveEv
         members_before=chain["members_after"][first - 1] if first else chain["members_before"],
         is_hidden=_is_hidden(chain, span, gap_ms),
         event_gone=[places.get(absences.left_by.get(i, i), -1) for i in span],
-        gone_rejoins=[rejoins(chain, i) for i in gone],
         absent_silences_ms=[chain["silences_ms"][i] for i in gone],
         absent_away_ms=[absences.away_ms.get(i) for i in gone],
         absent_back_ms=[absences.back_ms.get(i) for i in gone],
     )
 
 
-_PLACE: Final = ("group_id", "incarnation", "offsets_partition", "log_incarnation")
 _OF_EVENT: Final = {
     "kinds": "event_kinds",
     "times_at": "times_at",
     "held": "held_counts",
     "sessions_ms": "own_sessions_ms",
     "members_after": "members_after",
-}
-_OF_GONE: Final = {
-    "member_ids": "member_ids",
-    "times_at": "times_at",
-    "protocols": "member_protocols",
-    "silences_ms": "silences_ms",
-    "sessions_ms": "own_sessions_ms",
-    "rebalances_ms": "own_rebalances_ms",
-    "ends": "record_ends",
-    "removed": "removed_counts",
 }
 
 

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.workers.task import worker_task
+from groupreplay.workers.waves.gone_members import Chain
 from groupreplay.workers.waves.wave_events import WaveEvents, events_of
-from groupreplay.workers.waves.waves import Chain, Wave, WaveLimits, waves_of
+from groupreplay.workers.waves.waves import Wave, WaveLimits, waves_of
 
 Cut = Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 """What `mapInArrow` takes."""

@@ -7,16 +7,15 @@ needs no replay. Source of the rules: docs/decisions.md, departure_waves.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members
+
 SHOWN: Final = 20
 """Hosts and clients that a row names, at most."""
-
-Chain = Mapping[str, Any]
-"""Fields of a `Churn`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,21 +30,16 @@ class WaveLimits:
 
 
 @dataclass(slots=True, kw_only=True)
-class Wave:
+class Wave(GoneMembers):
     """One wave. Its fields are columns of `departure_waves`, but for those with a comment.
 
     chain_ended_at: last event of the chain that it is of; its row is final with the chain's.
     rose_from_0: the number of members reached 0 and rose again.
     has_new_hosts: who joined is on other hosts than who went, and nobody is left on these.
-    gone_*: parallel lists, one element a member that went.
     stop_*: parallel lists, one element an event whose generation stopped an eager group: when its
         K2 was written, the generation, and the partitions that stayed where they were.
     """
 
-    group_id: str
-    incarnation: int
-    offsets_partition: int
-    log_incarnation: int | None
     from_offset: int
     to_offset: int
     start_observed: bool
@@ -89,15 +83,6 @@ class Wave:
     epochs_expansion: int
     registration_pending: bool
     is_cut: bool
-    gone_member_ids: list[str]
-    gone_times_at: list[int]
-    gone_protocols: list[str]
-    gone_silences_ms: list[int | None]
-    gone_sessions_ms: list[int | None]
-    gone_rebalances_ms: list[int | None]
-    gone_ends: list[str | None]
-    gone_rejoins: list[bool]
-    gone_removed: list[int]
     stop_times_at: list[int]
     stop_generations: list[int | None]
     stop_counts: list[int]
@@ -151,13 +136,8 @@ def _wave(chain: Chain, span: range) -> Wave:
     is_observed = not any(chain["hidden_before"][index] for index in span[1:])
     gone = [index for index in span if chain["event_kinds"][index] == "G"]
     stops = [index for index in span if chain["stop_counts"][index]]
-    lists: dict[str, Any] = {
-        f"{prefix}_{name}": [chain[column][index] for index in indexes]
-        for prefix, columns, indexes in (("gone", _GONE, gone), ("stop", _STOP, stops))
-        for name, column in columns.items()
-    }
     return Wave(
-        **{name: chain[name] for name in _PLACE},
+        **gone_members(chain, gone),
         from_offset=chain["offsets"][first],
         to_offset=chain["offsets"][last],
         start_observed=is_observed,
@@ -175,27 +155,10 @@ def _wave(chain: Chain, span: range) -> Wave:
         epochs_expansion=0,
         registration_pending=False,
         is_cut=chain["is_cut"] and last == len(chain["offsets"]) - 1,
-        **lists,
-        gone_rejoins=[rejoins(chain, index) for index in gone],
+        stop_times_at=[chain["times_at"][index] for index in stops],
+        stop_generations=[chain["group_epochs"][index] for index in stops],
+        stop_counts=[chain["stop_counts"][index] for index in stops],
     )
-
-
-_PLACE: Final = ("group_id", "incarnation", "offsets_partition", "log_incarnation")
-_GONE: Final = {
-    "member_ids": "member_ids",
-    "times_at": "times_at",
-    "protocols": "member_protocols",
-    "silences_ms": "silences_ms",
-    "sessions_ms": "own_sessions_ms",
-    "rebalances_ms": "own_rebalances_ms",
-    "ends": "record_ends",
-    "removed": "removed_counts",
-}
-_STOP: Final = {
-    "times_at": "times_at",
-    "generations": "group_epochs",
-    "counts": "stop_counts",
-}
 
 
 def _members(chain: Chain, span: range, before: int) -> dict[str, Any]:
@@ -273,13 +236,6 @@ def _epochs(chain: Chain, first: int, last: int) -> int | None:
     if before is None:
         before = (chain["group_epochs"][first] or 1) - 1
     return int(after - before)
-
-
-def rejoins(chain: Chain, gone: int) -> bool:
-    """Whether a member joins again under its id, within the chain."""
-    kinds, members = chain["event_kinds"], chain["member_ids"]
-    later = range(gone + 1, len(kinds))
-    return any(kinds[i] == "J" and members[i] == members[gone] for i in later)
 
 
 # ---------------------------------------------------------------- what it cost

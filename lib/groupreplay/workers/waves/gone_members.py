@@ -1,0 +1,64 @@
+"""What rows of waves say alike: of which life they are, and who went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+Chain = Mapping[str, Any]
+"""Fields of a `Churn`."""
+
+
+@dataclass(slots=True, kw_only=True)
+class GoneMembers:
+    """Begins each row of a wave.
+
+    gone_*: parallel lists, one element a member that went; `joins.departure_ends` reads them.
+    gone_rejoins: it joined again under its id, within the chain.
+    """
+
+    group_id: str
+    incarnation: int
+    offsets_partition: int
+    log_incarnation: int | None
+    gone_member_ids: list[str]
+    gone_times_at: list[int]
+    gone_protocols: list[str]
+    gone_silences_ms: list[int | None]
+    gone_sessions_ms: list[int | None]
+    gone_rebalances_ms: list[int | None]
+    gone_ends: list[str | None]
+    gone_rejoins: list[bool]
+    gone_removed: list[int]
+
+
+_PLACE: Final = ("group_id", "incarnation", "offsets_partition", "log_incarnation")
+_GONE: Final = {
+    "member_ids": "member_ids",
+    "times_at": "times_at",
+    "protocols": "member_protocols",
+    "silences_ms": "silences_ms",
+    "sessions_ms": "own_sessions_ms",
+    "rebalances_ms": "own_rebalances_ms",
+    "ends": "record_ends",
+    "removed": "removed_counts",
+}
+"""Field of GoneMembers, behind `gone_` -> field of a `Churn`."""
+
+
+def gone_members(chain: Chain, gone: Iterable[int]) -> dict[str, Any]:
+    """The fields of GoneMembers. gone: places of the events by which members went."""
+    places = [*gone]
+    return {
+        **{name: chain[name] for name in _PLACE},
+        **{f"gone_{name}": [chain[of][i] for i in places] for name, of in _GONE.items()},
+        "gone_rejoins": [_rejoins(chain, i) for i in places],
+    }
+
+
+def _rejoins(chain: Chain, gone: int) -> bool:
+    """Whether a member joins again under its id, within the chain."""
+    kinds, members = chain["event_kinds"], chain["member_ids"]
+    later = range(gone + 1, len(kinds))
+    return any(kinds[i] == "J" and members[i] == members[gone] for i in later)
