@@ -70,63 +70,13 @@ else
     rmdir "${made%/*}"
 fi
 
-log4j2="$home/conf/log4j2.properties"
-case " $* " in
-    *" --log-format json "* | *" --log-format=json "*) log4j2="$home/conf/log4j2-json.properties" ;;
-esac
-
-options=(--name "groupreplay $job" --py-files "$bundle")
-properties="${GROUPREPLAY_SPARK_CONF:-$home/conf/spark-local.conf}"
-options+=(--properties-file "$properties")
-
-# Workers on this machine look where this says; those of a cluster get an archive, beside those that
-# the properties name.
-property() { sed -n "s/^$1[[:space:]=:][[:space:]=:]*//p" "$properties" | tail -n 1; }
-archive="${GROUPREPLAY_ARCHIVE-$home/dist/groupreplay-compiled.tar.gz}"
-if [ "${GROUPREPLAY_COMPILED:-}" = 0 ]; then
-    options+=(--conf spark.executorEnv.GROUPREPLAY_COMPILED=0)
-else
-    if [ -z "${GROUPREPLAY_COMPILED:-}" ] && [ -d "$home/.cache/compiled" ]; then
-        export GROUPREPLAY_COMPILED="$home/.cache/compiled"
-    fi
-    case "${GROUPREPLAY_MASTER:-$(property spark.master)}" in
-        local*) ;;
-        *)
-            archives="$(property spark.archives)"
-            if [ -s "$archive" ]; then
-                options+=(--archives "${archives:+$archives,}$archive#groupreplay-compiled")
-            fi
-            ;;
-    esac
+if [ -z "${GROUPREPLAY_COMPILED:-}" ] && [ -d "$home/.cache/compiled" ]; then
+    export GROUPREPLAY_COMPILED="$home/.cache/compiled"
 fi
-# What the configuration asks of Java is known before Java starts. GROUPREPLAY_JAVA comes last, and so
-# counts.
-needs="$(PYTHONPATH="$home/lib" python3 -m groupreplay.cli.launch "$job" "$@" 2>/dev/null || true)"
-needs=" ${needs//$'\n'/ } "
-java="\"-Dlog4j2.configurationFile=file:${GROUPREPLAY_LOG4J2:-$log4j2}\""
-classes="${GROUPREPLAY_CLASSES-$home/.cache/classes.jsa}"
-# The JVM passes over an archive of another Java or of other jars; it need not say so.
-if [ -s "$classes" ]; then
-    java+=" \"-XX:SharedArchiveFile=$classes\" -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
-fi
-[[ "$needs" != *" both-compilers "* ]] || java+=" -XX:TieredStopAtLevel=4"
-options+=(--driver-java-options "$java${GROUPREPLAY_JAVA:+ $GROUPREPLAY_JAVA}")
-[ -n "${GROUPREPLAY_MASTER:-}" ] && options+=(--master "$GROUPREPLAY_MASTER")
-jars_in() { find -L "$1" -maxdepth 1 -name '*.jar' 2>/dev/null | sort | paste -sd, - || true; }
-jars="$(jars_in "${GROUPREPLAY_JARS-$home/.cache/jars}")"
-# The driver has these on its own class path too, where the archive of classes can hold them.
-[ -n "$jars" ] && options+=(--driver-class-path "${jars//,/:}")
+# All that depends on the configuration, the properties and the environment.
+python="$home/lib/groupreplay/cli/spark_options.py"
+options="$(PYTHONPATH="$home/lib" python3 "$python" "$home" "$job" "$@")"
+eval "options=($options)"
 
-# Spark's Kafka source comes along only where the configuration has a source that asks a cluster.
-if [[ "$needs" == *" kafka "* ]] && [ -n "${GROUPREPLAY_KAFKA_JARS-default}" ]; then
-    kafka_jars="$(jars_in "${GROUPREPLAY_KAFKA_JARS-$home/.cache/kafka-jars}")"
-    if [ -z "$kafka_jars" ]; then
-        echo "The configuration reads a cluster, and Spark's jars for it are missing: run make" \
-            "kafka-jars, or name their folder in GROUPREPLAY_KAFKA_JARS." >&2
-        exit 2
-    fi
-    jars="${jars:+$jars,}$kafka_jars"
-fi
-[ -n "$jars" ] && options+=(--jars "$jars")
-
-exec "$submit" "${options[@]}" "$home/jobs/$job.py" "$@"
+exec "$submit" --name "groupreplay $job" --py-files "$bundle" "${options[@]}" \
+    "$home/jobs/$job.py" "$@"

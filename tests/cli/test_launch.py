@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from groupreplay.cli import launch
-from groupreplay.cli.launch import BOTH_COMPILERS, KAFKA, needed
+from groupreplay.cli.launch import needed
+from groupreplay.cli.spark_options import BOTH_COMPILERS, KAFKA
 
 NOW_S, BEFORE_S = 2_000_000_000, 1_900_000_000
 LOG = "__consumer_offsets-0"

@@ -1,10 +1,8 @@
-"""What a job needs of its JVM. `spark-submit.sh` asks before Java starts:
+"""What a job needs of its JVM, known before Java starts (`cli.spark_options`).
 
-    python -m groupreplay.cli.launch JOB [options of the job]
-
-Prints `kafka` where the job asks a cluster, and so needs the jars of Spark's Kafka source. Prints
-`both-compilers` where it has so much to read on this machine that Java's second compiler pays.
-Errors of a configuration are reported by the job; here they need nothing.
+KAFKA where the job asks a cluster, and so needs the jars of Spark's Kafka source. BOTH_COMPILERS
+where it has so much to read on this machine that Java's second compiler pays. Errors of a
+configuration are reported by the job; here they need nothing.
 """
 
 from __future__ import annotations
@@ -12,17 +10,14 @@ from __future__ import annotations
 import argparse
 import glob
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from groupreplay.cli.spark_options import BOTH_COMPILERS, KAFKA
 from groupreplay.config.model import Config
 from groupreplay.config.reader import load_config
 from groupreplay.config.sources import KafkaSource, KafkaTopicsSource, Source
 from groupreplay.errors import ConfigError
-
-KAFKA: Final = "kafka"
-BOTH_COMPILERS: Final = "both-compilers"
 
 OF_LOGS: Final = frozenset({"run_nightly", "land_logs"})
 """Jobs that read logs."""
@@ -120,7 +115,3 @@ def _files(path: str) -> Iterator[tuple[int, float]]:
             except OSError:
                 continue
             yield status.st_size, status.st_mtime
-
-
-if __name__ == "__main__":
-    sys.stdout.write("\n".join(needed(sys.argv[1], sys.argv[2:])))
