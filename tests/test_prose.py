@@ -1,4 +1,4 @@
-"""What is said in the sources is plain English, as far as a rule without exceptions can hold it."""
+"""Sources and documents are in plain English, as far as a rule without exceptions can hold it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.documents import DOCUMENTS
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*(ROOT / "lib").rglob("*.py"), *(ROOT / "jobs").glob("*.py")])
@@ -46,6 +48,11 @@ def _unplain(text: str) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_prose_is_plain(path: Path) -> None:
     assert _unplain(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_documents_are_plain(path: Path) -> None:
+    assert UNPLAIN_WORDS.findall(path.read_text(encoding="utf-8")) == []
 
 
 def test_what_is_not_plain_is_found() -> None:
