@@ -26,8 +26,8 @@ KAFKA_JARS = ROOT / ".cache" / "kafka-jars"
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
 
-# The suite runs the sources as they are; GROUPREPLAY_COMPILED=1 makes it run the compiled core. Jobs
-# that it starts as processes take what a user has (tests/support/processes.py).
+# Tests run the sources as they are; GROUPREPLAY_COMPILED=1 makes them run the compiled core. Jobs
+# that they start as processes take what a user has (tests/support/processes.py).
 os.environ.setdefault("GROUPREPLAY_COMPILED", "0")
 
 # collect() gives times in the zone of the process: pinned, so that a test says the same everywhere.
