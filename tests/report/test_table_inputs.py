@@ -61,3 +61,18 @@ def test_tables_that_the_spec_does_not_name_cannot_be_read(stored: StoredTables)
     ):
         with pytest.raises(LookupError, match=f"does not name {name} in its"):
             read(name)
+
+
+def test_rows_of_this_night_are_those_in_memory_where_they_are_kept(spark: SparkSession) -> None:
+    """Then the table is only asked for the nights before, and not at all where it is new."""
+    schema = "logical_date DATE, is_final BOOLEAN, row STRING"
+    written = [(BEFORE, True, "final"), (NIGHT, True, "written")]
+    rows = {"facts": spark.createDataFrame(written, schema)}
+    kept = {"facts": spark.createDataFrame([(NIGHT, True, "kept")], schema)}
+    of_both = ("facts",), ("facts",)
+    stored = StoredTables(NIGHT, rows.__getitem__, *of_both, kept=kept)
+    assert rows_of(stored.tonight("facts")) == {"kept"}
+    assert rows_of(stored.so_far("facts")) == {"final", "kept"}
+    new = StoredTables(NIGHT, rows.__getitem__, *of_both, new=("facts",), kept=kept)
+    assert rows_of(new.so_far("facts")) == {"kept"}
+    assert rows_of(new.earlier("facts")) == set()

@@ -4,8 +4,8 @@ other tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 
 from pyspark.sql import DataFrame
@@ -23,20 +23,25 @@ class StoredTables:
     rows: name -> all rows of the cluster in that table.
     of_tonight: names of tables that were committed before this one is built.
     of_earlier: names of tables whose rows of earlier nights may be read.
+    new: names of tables that had no rows before this night.
+    kept: name -> rows that this night committed and that are still in memory.
     """
 
     logical_date: date
     rows: Callable[[str], DataFrame]
     of_tonight: Collection[str] = ()
     of_earlier: Collection[str] = ()
+    new: Collection[str] = ()
+    kept: Mapping[str, DataFrame] = field(default_factory=dict)
 
     def tonight(self, name: str) -> DataFrame:
         """Rows that this night committed. Raises LookupError for a table that the spec does not
         name in `tables`.
         """
-        return self._declared(name, "tables", self.of_tonight).where(
-            sf.col("logical_date") == sf.lit(self.logical_date)
-        )
+        self._check(name, "tables", self.of_tonight)
+        if name in self.kept:
+            return self.kept[name]
+        return self.rows(name).where(sf.col("logical_date") == sf.lit(self.logical_date))
 
     def earlier(self, name: str) -> DataFrame:
         """Rows of all nights before this one that no later night can change. Raises LookupError for
@@ -45,25 +50,27 @@ class StoredTables:
         Rows that were open then are left out: this night's commit of that table replaces them, and
         may have been done or not.
         """
-        rows = self._declared(name, "earlier", self.of_earlier).where(
-            sf.col("logical_date") < sf.lit(self.logical_date)
-        )
+        self._check(name, "earlier", self.of_earlier)
+        if name in self.new:
+            # Spark knows that there is nothing, and looks for no file.
+            return self.rows(name).limit(0)
+        rows = self.rows(name).where(sf.col("logical_date") < sf.lit(self.logical_date))
         return rows.where("is_final") if "is_final" in rows.columns else rows
 
     def so_far(self, name: str) -> DataFrame:
-        """The rows of `tonight` and of `earlier`, in one scan. Raises LookupError unless the spec
-        names the table in both.
+        """The rows of `tonight` and of `earlier`, in one scan where they are stored together.
+        Raises LookupError unless the spec names the table in both.
         """
-        self._declared(name, "earlier", self.of_earlier)
+        self._check(name, "earlier", self.of_earlier)
+        self._check(name, "tables", self.of_tonight)
+        if name in self.kept:
+            return self.earlier(name).unionByName(self.kept[name])
         # This night's commit is done, so every row before it that was open is gone.
-        return self._declared(name, "tables", self.of_tonight).where(
-            sf.col("logical_date") <= sf.lit(self.logical_date)
-        )
+        return self.rows(name).where(sf.col("logical_date") <= sf.lit(self.logical_date))
 
-    def _declared(self, name: str, where: str, names: Collection[str]) -> DataFrame:
+    def _check(self, name: str, where: str, names: Collection[str]) -> None:
         if name not in names:
             raise LookupError(f"the spec of this table does not name {name} in its `{where}`")
-        return self.rows(name)
 
 
 @dataclass(frozen=True, slots=True)

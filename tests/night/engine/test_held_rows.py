@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.night.engine.held_rows import held
+from groupreplay.night.engine.held_rows import held, held_in_one
+from groupreplay.night.engine.query_compiler import fit_to
 
 
 def drawn(spark: SparkSession) -> DataFrame:
@@ -35,3 +36,22 @@ def test_where_executors_go_spark_can_make_them_again(
     assert "Range" in frame._jdf.queryExecution().toString()
     assert frame.storageLevel.useMemory
     frame.unpersist()
+
+
+def test_rows_in_one_partition_are_grouped_and_joined_without_a_shuffle(
+    spark: SparkSession,
+) -> None:
+    names = ("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold")
+    before = [spark.conf.get(name) for name in names]
+    fit_to(spark, 0, in_one_task=True)
+    few, more = held_in_one(spark.range(0, 40, 1, 3)), held_in_one(spark.range(0, 80, 1, 2))
+    joined = few.join(more, "id").groupBy((sf.col("id") % 3).alias("k")).count()
+    plan = joined._jdf.queryExecution().executedPlan().toString()
+    assert "Exchange" not in plan, plan
+    assert sorted((row["k"], row["count"]) for row in joined.collect()) == [
+        (0, 14),
+        (1, 13),
+        (2, 13),
+    ]
+    fit_to(spark, 0)
+    assert [spark.conf.get(name) for name in names] == before, "the next night is not of this size"

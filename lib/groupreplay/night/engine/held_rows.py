@@ -15,6 +15,13 @@ SMALL_BYTES: Final = 32 << 20
 """As SMALL_ROWS, for a table of all nights, by the size of its files."""
 
 
+def held_in_one(frame: DataFrame) -> DataFrame:
+    """`held`, in one partition: for few rows. Spark then needs no shuffle to group, sort or join
+    them, and a table of a small night is one task.
+    """
+    return held(frame.coalesce(1))
+
+
 def held(frame: DataFrame) -> DataFrame:
     """The same rows; the first query that reads them computes them.
 

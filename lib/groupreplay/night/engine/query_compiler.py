@@ -1,6 +1,10 @@
-"""How Spark runs the queries of a night: compiled, or interpreted where there is little to read."""
+"""How Spark runs the queries of a night: compiled, or interpreted where there is little to read; in
+many tasks, or in one.
+"""
 
 from __future__ import annotations
+
+from typing import Final
 
 from pyspark.sql import SparkSession
 
@@ -14,10 +18,20 @@ SMALL_ROWS = 200_000
 saves a sixth of all CPU time.
 """
 
+_ONE_TASK: Final = {
+    "spark.sql.shuffle.partitions": "1",
+    # A broadcast is a job of its own. In one task, rows are joined where they are.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+_GIVEN: Final = "groupreplay.given."
+"""Before the name of a setting in the session: what it was before a night changed it."""
 
-def fit_to(spark: SparkSession, rows: int) -> None:
+
+def fit_to(spark: SparkSession, rows: int, *, in_one_task: bool = False) -> None:
     """Lets Spark compile queries, or interpret them where there are few rows to read. Changes no
     result; may be called again when the number of rows is known better.
+
+    in_one_task: all rows are in one partition each (`held_rows.held_in_one`), and stay there.
     """
     is_small = rows < SMALL_ROWS
     spark.conf.set("spark.sql.codegen.wholeStage", str(not is_small).lower())
@@ -25,3 +39,8 @@ def fit_to(spark: SparkSession, rows: int) -> None:
     # Delta would copy every row to look for empty texts in partition columns. There are none.
     spark.conf.set("spark.databricks.delta.convertEmptyToNullForStringPartitionCol", "false")
     spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if is_small else "FALLBACK")
+    for name, value in _ONE_TASK.items():
+        given = spark.conf.get(f"{_GIVEN}{name}", None) or spark.conf.get(name)
+        assert given is not None, "Spark has a default for each of these"
+        spark.conf.set(f"{_GIVEN}{name}", given)
+        spark.conf.set(name, value if in_one_task else given)

@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
 from groupreplay.night.catalog_names import register_names
-from groupreplay.night.engine.held_rows import SMALL_BYTES, SMALL_ROWS, held
+from groupreplay.night.engine.held_rows import SMALL_BYTES, SMALL_ROWS, held, held_in_one
 from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.frames.night_rows import Extent, replayed_records
@@ -59,14 +59,14 @@ def _publish(
 ) -> NightSummary | None:
     """kept: gets the frames that are held in memory."""
     night, results, earlier = run.night, run.results, run.night.earlier
-    fit_to(night.warehouse.spark, results.staged_rows)
+    is_small = results.staged_rows + extent.landing.rows <= SMALL_ROWS
+    fit_to(night.warehouse.spark, results.staged_rows, in_one_task=is_small)
     with run.timed("publish") as progress:
         lines = lines_of(night, results)
         raw = replayed_records(night.rows(RAW_RECORDS), extent)
         replayed = night.rows("replayed", results.staged_version)
-        is_small = results.staged_rows + extent.landing.rows <= SMALL_ROWS
         if is_small:
-            replayed, raw = held(replayed), held(raw)
+            replayed, raw = held_in_one(replayed), held_in_one(raw)
             kept |= {"replayed": replayed, "raw_records": raw}
         rows = NightRows(replayed, raw, lines, _given_topics(night))
         digest_final, metadata = earlier.digest_final if earlier else {}, run.metadata("publish")
@@ -78,6 +78,7 @@ def _publish(
             metadata,
             night.keys,
             (*SUMMARY_TABLES, *asked_tables(night.config.page)),
+            in_one_task=is_small,
         )
         kinds = {*results.kinds, *_evidence_kinds(night, results)}
         context = _context(night, results, _evidence(night, results, kept, is_small=is_small))
@@ -175,7 +176,7 @@ def _evidence(
     is_of_tonight = sf.col("logical_date") == sf.lit(night.logical_date)
     rows = night.rows(EVIDENCE_TABLE, version).where(sf.col("kind") != EvidenceState.KIND)
     if is_small and night.warehouse.size_bytes(EVIDENCE_TABLE) <= SMALL_BYTES:
-        rows = kept[EVIDENCE_TABLE] = held(rows.where(is_current | is_of_tonight))
+        rows = kept[EVIDENCE_TABLE] = held_in_one(rows.where(is_current | is_of_tonight))
     return rows.where(is_current), rows.where(is_of_tonight)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as sf
 
-from groupreplay.night.engine.held_rows import SMALL_ROWS, held
+from groupreplay.night.engine.held_rows import SMALL_ROWS, held, held_in_one
 from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import EMPTY, add_digests, observed
@@ -39,6 +39,9 @@ task.
 
 PUBLISHED: Final = tuple(SPECS)
 """Every table that a night publishes."""
+
+_READ_AGAIN: Final = frozenset(name for spec in SPECS.values() for name in spec.tables)
+"""Tables that others are made of."""
 
 
 @dataclass(slots=True)
@@ -85,6 +88,7 @@ class Publisher:
     earlier: digest_final of the night before.
     keys: of what analysts must not see, None where they may see everything.
     asked: tables that are asked again once they are committed.
+    in_one_task: as of `fit_to`.
     kept: tables whose rows of this night are still in memory, as they were committed.
     """
 
@@ -97,10 +101,14 @@ class Publisher:
         user_metadata: Mapping[str, Any],
         keys: HashKeys | None = None,
         asked: Collection[str] = SUMMARY_TABLES,
+        *,
+        in_one_task: bool = False,
     ) -> None:
         self._warehouse, self._logical_date, self._earlier = warehouse, logical_date, earlier
         self._tasks = max(1, -(-staged_rows // TASK_ROWS))
-        self._keeps = asked if staged_rows <= SMALL_ROWS else ()
+        self._keeps = {*asked, *_READ_AGAIN} if staged_rows <= SMALL_ROWS else frozenset[str]()
+        self._held = held_in_one if in_one_task else held
+        self._new: frozenset[str] = frozenset()
         self._user_metadata, self._keys = user_metadata, keys
         self.published = Published()
         self.kept: dict[str, DataFrame] = {}
@@ -111,6 +119,9 @@ class Publisher:
 
         kinds: of the staged, raw and evidence rows there are.
         """
+
+        of_earlier = {name for spec in SPECS.values() for name in spec.earlier}
+        self._new = frozenset(name for name in of_earlier if self._warehouse.version(name) == 0)
 
         def commit(name: str) -> None:
             self._commit_table(SPECS[name], rows, kinds, context)
@@ -128,12 +139,15 @@ class Publisher:
             digests = {"digest": EMPTY, "digest_final": EMPTY} if spec.digest else {}
             self._note(spec.name, version, {"rows": 0, **digests})
             return
-        stored = StoredTables(self._logical_date, self._rows, spec.tables, spec.earlier)
+        stored = StoredTables(
+            self._logical_date, self._rows, spec.tables, spec.earlier, self._new, self.kept
+        )
         frame = rows.frame(spec, context, stored)
         if spec.name not in INTERNAL and not spec.is_of_tables:
             frame = hidden(spec, frame, self._keys)
         if spec.name in self._keeps:
-            frame = self.kept[spec.name] = held(frame)
+            frame = self._held(self._warehouse.shaped(spec.name, frame))
+            self.kept[spec.name] = frame
         self._commit(spec, frame)
 
     def _can_have_rows(self, spec: TableSpec, kinds: Collection[str]) -> bool:
