@@ -13,7 +13,7 @@ import pytest
 from tests.simulator.check import CHECKS, compared
 from tests.simulator.compare import MISSING, NEVER_WAS, TWICE, Comparison, Key, Untold, Wanted
 from tests.simulator.conftest import Play
-from tests.simulator.expected.estimates import Estimate, faults
+from tests.simulator.expected.estimates import Estimate, faults, wrong_estimates
 from tests.simulator.expected.history import Check, History
 from tests.simulator.played import Played
 from tests.simulator.tables import COLUMNS, FactTables, Row
@@ -177,6 +177,26 @@ TRUE_ESTIMATES: Final = (
 
 def test_estimates_that_are_near_are_right() -> None:
     assert faults(TRUE_ESTIMATES) == []
+
+
+IN_A_CALLBACK: Final = Estimate("classic REMOVED", 6_000, 17_200, 0, callback_ms=11_100)
+"""It committed for 11 s after it had stopped reading."""
+
+
+def test_commits_in_a_callback_hide_from_the_topic_when_a_member_stopped() -> None:
+    told = IN_A_CALLBACK._replace(told_ms=17_210)
+    assert wrong_estimates([IN_A_CALLBACK, told]) == []
+    assert wrong_estimates([IN_A_CALLBACK._replace(callback_ms=0)])
+
+
+def test_a_request_log_shows_when_a_member_stopped() -> None:
+    assert wrong_estimates([IN_A_CALLBACK._replace(told_ms=6_000)])
+
+
+def test_an_estimate_ends_at_the_grant() -> None:
+    late = IN_A_CALLBACK._replace(callback_ms=8_800, fetched_ms=2_300, told_ms=15_000)
+    assert wrong_estimates([late]) == []
+    assert wrong_estimates([late._replace(fetched_ms=0)])
 
 
 @pytest.mark.parametrize("kind", ["ASKED", "AWAY", "REMOVED"])
