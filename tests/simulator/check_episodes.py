@@ -76,11 +76,11 @@ def check_repetitions(truth: Truth, replayed: Replayed, reason: str) -> Comparis
         repetitions.fence_loops if reason == repetitions.FENCE_LOOP else repetitions.epoch_storms
     )
     wanted = {key: row for life in lives_of(truth) for key, row in of_life(life)}
-    incarnations = {key[:3]: key for key in wanted}
+    incarnations = {key[:-1]: key for key in wanted}
     rows = [asdict(chain) for chain in replayed.of(Chain) if chain.reason == reason]
 
     def key_of(row: Row) -> Key:
-        key = (row["group_id"], row["reason"], row["times_at"][0])
+        key = (row["group_id"], row["reason"], row["member_id"], row["times_at"][0])
         return incarnations.get(key, (*key, row["incarnation"]))
 
     return compare(reason, wanted, rows, key_of, lambda _: "")

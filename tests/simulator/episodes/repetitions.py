@@ -122,4 +122,5 @@ def _row(life: Life, reason: str, chain: _Chain) -> tuple[Key, Wanted]:
         "times_at": [removed for removed, _ in chain.turns],
         "ends_at": [back for _, back in chain.turns],
     }
-    return (life.group_id, reason, begun, life.operations[0].first_offset), Wanted(values, (near,))
+    key = (life.group_id, reason, chain.member_id, begun, life.operations[0].first_offset)
+    return key, Wanted(values, (near,))
