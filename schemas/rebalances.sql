@@ -57,7 +57,10 @@ CREATE TABLE IF NOT EXISTS rebalances (
   last_joined_at  TIMESTAMP
     COMMENT 'arrival of the last one, which the others waited for, NULL likewise; UTC',
   last_joined_member_id STRING
-    COMMENT 'member that it is of, NULL likewise; any text'
+    COMMENT 'member that it is of, NULL likewise; any text',
+  members_back    ARRAY<STRING>
+    COMMENT 'members whose session ended in the join phase and whose process joined in time under '
+      'another id, NULL where no request log shows that; their old member ids'
 )
 USING DELTA
 COMMENT 'Rebalances of classic groups, phase by phase, those that never finished among them'

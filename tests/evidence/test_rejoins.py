@@ -186,3 +186,13 @@ def _callbacks(recording: str) -> dict[str, list[tuple[int, int]]]:
         elif event["event"] == "revoke_end" and event["member"] in begun:
             found.setdefault(event["member"], []).append((begun.pop(event["member"]), event["at"]))
     return found
+
+
+@pytest.mark.parametrize(
+    ("name", "new"),
+    [("told-and-joined", []), ("joined-without-being-told", ["a"]), ("told-and-left", ["b"])],
+)
+def test_who_is_new_had_no_request_granted_before(name: str, new: list[str]) -> None:
+    lines = lines_of(CASES[name])
+    found = rejoins(lines, lines[-1].last_ms)
+    assert [each.member_id for each in found if each.is_new] == new

@@ -49,3 +49,16 @@ def test_an_instance_that_went_is_nobody() -> None:
 def test_the_reason_of_a_rebalance_names_who_did_not_sync() -> None:
     began = line(1_000, "JOIN_PHASE_STARTED", epoch=3, detail="SYNC_TIMEOUT", member_ids=("A", "B"))
     assert told(began) == [("A", "FENCED", "SYNC_TIMEOUT"), ("B", "FENCED", "SYNC_TIMEOUT")]
+
+
+def test_who_was_removed_is_known_by_its_own_requests() -> None:
+    client = {"client_id": "app", "client_host": "/10.0.0.1", "protocol": "classic"}
+    joined = line(1_000, "JOIN_GROUP", "request_log", member_id="A", error_code=0, **client)
+    failed = [line(2_000, "MEMBER_FAILED", member_id=each) for each in ("A", "B")]
+    facts = proved("g", [joined, *failed], 2_000)
+    known = {
+        each.member_id: (each.client_id, each.client_host)
+        for each in facts
+        if isinstance(each, Departure)
+    }
+    assert known == {"A": ("app", "/10.0.0.1"), "B": (None, None)}

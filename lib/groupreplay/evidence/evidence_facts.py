@@ -38,6 +38,8 @@ class Departure(EvidenceFact):
     outcome: LEFT, FENCED.
     end_detail: LEAVE_HEARTBEAT to SYNC_TIMEOUT, below.
     epoch: group epoch that the removal began, None where no line follows that says so.
+    instance_id, client_id, client_host: of the line, else of requests of the member; None where the
+        request log has none.
     """
 
     KIND: ClassVar[str] = "departure"
@@ -48,6 +50,8 @@ class Departure(EvidenceFact):
     end_detail: str
     client_reason: str | None
     epoch: int | None = None
+    client_id: str | None = None
+    client_host: str | None = None
 
 
 LEAVE_HEARTBEAT = "LEAVE_HEARTBEAT"
@@ -132,6 +136,7 @@ class Rejoin(EvidenceFact):
     synced_at: when it had its assignment.
     new_generation: that the join was answered with. The one before where a consumer group had
         nothing else for its member.
+    is_new: nothing was granted to it under its id before it joined.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -145,6 +150,7 @@ class Rejoin(EvidenceFact):
     answered_at: int | None = None
     synced_at: int | None = None
     new_generation: int | None = None
+    is_new: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

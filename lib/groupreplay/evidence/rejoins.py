@@ -59,6 +59,8 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
         _end(evidence, member_id, output)
         rejoin = evidence.rejoins[member_id] = _new(evidence, line, member_id)
     rejoin.joined_at = event.started_ms if event.started_ms is not None else event.at_ms
+    contact = evidence.contacts.get(member_id)
+    rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
     rejoin.synced_at = None
 

@@ -122,13 +122,16 @@ def _departure(
     evidence: Evidence, line: Line, member_id: str, outcome: str, end_detail: str
 ) -> Departure:
     fields: dict[str, Any] = place(evidence, line)
-    event = line.event
+    event, contact = line.event, evidence.contacts.get(member_id)
+    known = contact.instance_id if contact is not None else None
     return Departure(
         **fields,
         member_id=member_id,
-        instance_id=event.instance_id,
+        instance_id=event.instance_id or known,
         ended_at=event.at_ms,
         outcome=outcome,
         end_detail=end_detail,
         client_reason=event.client_reason,
+        client_id=contact.client_id if contact is not None else None,
+        client_host=contact.client_host if contact is not None else None,
     )

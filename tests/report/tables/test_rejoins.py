@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from groupreplay.evidence.evidence_facts import Rebalance, Rejoin
+from dataclasses import replace
+from typing import Any, Final
+
+from groupreplay.evidence.evidence_facts import Departure, EvidenceFact, Rebalance, Rejoin
 from groupreplay.report.tables.rebalances import rebalances
 from groupreplay.report.tables.rejoins import rejoins
 from tests.report.conftest import Prove, Stage
@@ -57,4 +60,75 @@ def test_who_came_last_of_a_rebalance(stage: Stage, prove: Prove) -> None:
     assert {number: row.last_joined_member_id for number, row in rows.items()} == {
         3: "slow",
         7: None,
+    }
+
+
+def removed(at: int, member_id: str = "m", **given: Any) -> EvidenceFact:
+    """Its session ended."""
+    who = {"client_id": "app", "client_host": "/10.0.0.1"} | given
+    end = {"outcome": "FENCED", "end_detail": "SESSION_EXPIRED"}
+    made: EvidenceFact = evidence(
+        Departure, **end, member_id=member_id, ended_at=AT + at, **who, position=AT + at
+    )
+    return made
+
+
+def joined(at: int, member_id: str = "n", **given: Any) -> EvidenceFact:
+    """It was let into generation 4, under an id that is new."""
+    came = {"joined_at": AT + at, "answered_at": AT + 9_010, "new_generation": 4, "is_new": True}
+    made: EvidenceFact = evidence(Rejoin, **came | {"member_id": member_id} | given)
+    return made
+
+
+SLOW: Final = {"client_id": "slow"}
+OTHER: Final = joined(1, "o", client_id="other", is_new=False)
+BACK: Final[dict[str, tuple[list[EvidenceFact], list[str] | None]]] = {
+    "in time": ([removed(5_000, **SLOW), joined(8_000, **SLOW), OTHER], ["m"]),
+    "not back": ([removed(5_000, **SLOW), OTHER], []),
+    "nobody removed": ([OTHER], []),
+    "what began it": ([removed(-1, "cause", **SLOW), joined(8_000, **SLOW)], ["cause"]),
+    "removed before": ([removed(-1, **SLOW), joined(8_000, **SLOW)], []),
+    "too late": ([removed(5_000, **SLOW), joined(20_000, **SLOW), OTHER], []),
+    "by its instance": (
+        [removed(5_000, instance_id="i"), joined(8_000, instance_id="i", client_host="/other")],
+        ["m"],
+    ),
+    "on another host": ([removed(5_000, **SLOW), joined(8_000, **SLOW, client_host="/b")], []),
+    "one of two alike": (
+        [removed(5_000, **SLOW), joined(8_000, **SLOW), joined(1, "o", **SLOW, is_new=False)],
+        None,
+    ),
+    "one alike that lives": ([removed(5_000, **SLOW), joined(1, **SLOW, is_new=False)], []),
+    "two of one client": (
+        [removed(5_000, **SLOW), removed(5_001, "k", **SLOW), joined(8_000, **SLOW)],
+        None,
+    ),
+    "without requests of it": ([removed(5_000, client_id=None), OTHER], None),
+    "without a request log": ([removed(5_000, client_id=None)], None),
+    "by another broker": ([removed(5_000, **SLOW, broker=2), joined(8_000, **SLOW)], []),
+}
+"""Lines of a group -> whose session ended in the join phase of generation 4 and who is in it."""
+
+
+def test_whose_session_ended_and_who_is_back_in_time(stage: Stage, prove: Prove) -> None:
+    lines = [
+        replace(each, group_id=name)
+        for name, (lines, _) in BACK.items()
+        for each in (
+            evidence(
+                Rebalance,
+                generation=3,
+                started_at=AT,
+                joined_at=AT + 9_010,
+                synced_at=AT + 9_020,
+                cause="FENCED",
+                cause_member_id="cause",
+                outcome="COMPLETED",
+            ),
+            *lines,
+        )
+    ]
+    rows = rebalances(inputs_of(stage(), prove(*lines))).collect()
+    assert {row.group_id: row.members_back for row in rows} == {
+        name: back for name, (_, back) in BACK.items()
     }

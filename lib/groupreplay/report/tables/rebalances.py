@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.report.joins.columns import duration_ms, instants, integer, night
 from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.joins.fenced_members import with_members_back
 from groupreplay.report.joins.rejoin_times import with_joins
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
@@ -18,7 +19,7 @@ from groupreplay.report.table_spec import TableSpec
 def rebalances(inputs: TableInputs) -> DataFrame:
     context = inputs.context
     rows = inputs.evidence.where(sf.col("kind") == Rebalance.KIND)
-    return with_joins(rows, context).select(
+    return with_members_back(with_joins(rows, context), context).select(
         *night(context),
         "group_id",
         integer("generation"),
@@ -41,6 +42,7 @@ def rebalances(inputs: TableInputs) -> DataFrame:
         "is_final",
         *instants("first_joined_at", "last_joined_at"),
         "last_joined_member_id",
+        "members_back",
     )
 
 
@@ -50,5 +52,5 @@ SPEC: Final = TableSpec(
     evidence=(Rebalance,),
     is_owned=True,
     quotes=frozenset({"reason", "client_reason"}),
-    members=frozenset({"last_joined_member_id"}),
+    members=frozenset({"last_joined_member_id", "members_back"}),
 )
