@@ -29,7 +29,14 @@ def chain(*events: str, before: int = 3, **lists: list[Any]) -> dict[str, Any]:
     counts = [{"J": 1, "G": -1}.get(kind, 0) for kind in kinds]
     one_each = {
         **dict.fromkeys(
-            ("unbroken_ms", "silences_ms", "own_sessions_ms", "own_rebalances_ms", "record_ends")
+            (
+                "other_ids",
+                "unbroken_ms",
+                "silences_ms",
+                "own_sessions_ms",
+                "own_rebalances_ms",
+                "record_ends",
+            )
         ),
         **dict.fromkeys(("held_counts", "removed_counts", "hidden_before"), 0),
         "target_partitions": 6,

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from groupreplay.replay.decision_facts import Churn
-from groupreplay.workers.waves.waves import Wave, WaveLimits, first_events, kip_345, waves_of
+from groupreplay.workers.waves.waves import (
+    Wave,
+    WaveLimits,
+    first_events,
+    kip_345,
+    waves_of,
+    with_processes,
+)
 from tests.support.recordings import group
 from tests.support.replaying import replayed
 
@@ -180,3 +187,33 @@ def test_windows_of_a_day_go_over_midnight() -> None:
     assert kip_345(busy, one, late + day * MINUTE_MS) == ([0], [1, 30], [])
     back = chain(f"G{23 * 60} gone", *joins[:27], f"J{47 * 60 - 1} gone")
     assert kip_345(back, one, late + day * MINUTE_MS)[0] == [], "back a minute before the day ended"
+
+
+# ---------------------------------------------------------------- who is who
+
+
+@pytest.mark.parametrize(
+    ("events", "processes"),
+    [
+        # A is alone when it joins, and not when it goes.
+        (["A client", "B member:B", "A member:A"], ["client", "member:B", "client"]),
+        # C takes the place of B, which is the client when it is alone.
+        (["A client", "B member:B", "A member:A", "B client", "C client"], [*"ABABB"]),
+        (["A one", "B two", "A one"], ["one", "two", "one"]),
+        # A static member under another id.
+        (["A>B instance:i", "B instance:i"], ["instance:i", "instance:i"]),
+    ],
+)
+def test_a_member_is_one_process_whoever_else_is_there(
+    events: list[str], processes: list[str]
+) -> None:
+    names = {"A": "client", "B": "member:B"}
+    ids = [each.split()[0].split(">") for each in events]
+    made = with_processes(
+        {
+            "member_ids": [each[0] for each in ids],
+            "other_ids": [each[1] if len(each) > 1 else None for each in ids],
+            "identities": [each.split()[1] for each in events],
+        }
+    )
+    assert made["identities"] == [names.get(each, each) for each in processes]

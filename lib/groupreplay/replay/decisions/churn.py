@@ -50,6 +50,7 @@ class ChurnChain(Listener):
     """The chain of one life, and what transitions cost that are charged to its events.
 
     _epoch: of the group before the operation.
+    _released: what was let go since the events of the operation before were added.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class ChurnChain(Listener):
         self._transitions = transitions
         self._output = output
         self._epoch = life.epoch
+        self._released: list[Transition] = []
 
     # ------------------------------------------------------------ an operation
 
@@ -82,6 +84,11 @@ class ChurnChain(Listener):
             owed = len(self._life.holders) + self._missed.unheld() if events else 0
             for event in events:
                 self._add(change, event, owed)
+        # An upgrade lets go what members held that it does not take over, before it is settled.
+        for transition in self._released:
+            if transition.released_offset >= change.offset:
+                self._charge(transition)
+        self._released = []
         self._epoch = self._life.epoch
 
     def note_converged(self) -> None:
@@ -115,7 +122,12 @@ class ChurnChain(Listener):
     # ------------------------------------------------------------ costs
 
     def released(self, transition: Transition) -> None:
+        self._released.append(transition)
+        self._charge(transition)
+
+    def _charge(self, transition: Transition) -> None:
         chain, row = self._life.churn, self._life.epoch_row
+        transition.charged_to = None
         if chain is None or (row is not None and row.epoch != chain.group_epochs[-1]):
             return  # what began another epoch since is charged with it
         last = len(chain.offsets) - 1

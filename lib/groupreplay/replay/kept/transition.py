@@ -80,8 +80,11 @@ class Transition:
 
     @property
     def is_move(self) -> bool:
-        """Whether another process has it now."""
-        return self.to_identity is not None and self.to_identity != self.from_identity
+        """Whether another process has it now. A member keeps its process, whoever else came with
+        the same client id and host meanwhile.
+        """
+        is_another = self.to_member_id != self.from_member_id
+        return is_another and self.to_identity not in (None, self.from_identity)
 
     @property
     def is_return(self) -> bool:

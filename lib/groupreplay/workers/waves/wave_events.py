@@ -13,7 +13,7 @@ from typing import Any, Final
 from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, MIXED, STREAMS_CLASSIC
 from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members
-from groupreplay.workers.waves.waves import first_events
+from groupreplay.workers.waves.waves import first_events, with_processes
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,6 +53,7 @@ def events_of(chain: Chain, gap_ms: int) -> list[WaveEvents]:
     """The waves of a chain; none of a group whose assignments are opaque, or of Kafka Streams."""
     if chain["is_opaque"] or STREAMS_CLASSIC in chain["group_modes"]:
         return []
+    chain = with_processes(chain)
     begins = first_events(chain, gap_ms)
     absences = _absences(chain)
     return [

@@ -88,6 +88,26 @@ class Wave(GoneMembers):
     stop_counts: list[int]
 
 
+# ---------------------------------------------------------------- who is who
+
+
+def with_processes(chain: Chain) -> Chain:
+    """The chain with one identity for each process. A member that is alone with its client id and
+    host at one event, and is not at another, has two.
+    """
+    by_member: dict[str, str] = {}
+    by_identity: dict[str, str] = {}
+    processes = []
+    names = zip(chain["member_ids"], chain["other_ids"], chain["identities"], strict=True)
+    for member_id, other_id, identity in names:
+        process = by_member.get(member_id) or by_identity.get(identity) or identity
+        by_member[member_id] = by_identity[identity] = process
+        if other_id is not None:
+            by_member[other_id] = process
+        processes.append(process)
+    return {**chain, "identities": processes}
+
+
 # ---------------------------------------------------------------- where a wave begins
 
 
@@ -107,6 +127,7 @@ def first_events(chain: Chain, gap_ms: int) -> list[int]:
 
 def waves_of(chain: Chain, limits: WaveLimits, now_ms: int) -> list[Wave]:
     """The waves of a chain. now_ms: how far its partition was read."""
+    chain = with_processes(chain)
     begins = first_events(chain, limits.gap_ms)
     spans = [range(*ends) for ends in pairwise([*begins, len(chain["offsets"])])]
     founders = {index for span in spans if _before(chain, span) == 0 for index in span}
