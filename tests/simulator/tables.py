@@ -110,19 +110,20 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("leader_epoch_before", "leader_epoch", "last_offset", "last_at", "first_at"),
         *("protocol", "phase", "epoch", "target_epoch", "members", "at_epoch", "revoking"),
         *("waiting", "away", "partitions_pending", "partitions_unowned"),
-        *("epochs_after", "joined_after", "removed_after", "lost_after"),
+        *("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after"),
     ),
     "departure_waves": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
         *("start_observed", "started_at", "ended_at", "members_before", "members_after"),
-        *("members_low", "joined", "departed", "replaced", "away", "epochs"),
-        *("low_ms", "high_ms"),
+        *("members_low", "joined", "departed", "replaced", "away", "epochs", "settled_at"),
+        *("cycles", "touched", "moved", "returned", "moves_floor", "low_ms", "high_ms"),
     ),
     "group_days": (
         *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
         *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),
         *("consumer_ms", "classic_ms", "epochs", "partitions_ms", "unowned_ms", "away_ms"),
         *("joins", "departures", "replaced", "away", "availability_least_pct"),
+        *("moved", "returned"),
         *("low_ms", "high_ms"),
     ),
     "static_accounting": (

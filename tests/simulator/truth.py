@@ -166,8 +166,9 @@ class Truth:
     at, topic id). elected: partition of the offsets topic -> when a new leader took it over;
     leader_epochs: the epoch of each of these. transactional: groups that commit in transactions.
     as_of_ms: time of the newest record. lines: operations of all groups, those that commit alone
-    included. logs: by partition. readers: when nobody read what. other_groups: share and streams groups that live, and of which
-    kind they are. ended_at: true time of the newest record.
+    included. logs: by partition. readers: when nobody read what. other_groups: share and streams
+    groups that live, and of which kind they are. ended_at: true time of the newest record.
+    clocks_differ_ms: of two brokers, at most.
     """
 
     names: Mapping[str, str]
@@ -185,6 +186,7 @@ class Truth:
     other_groups: dict[str, OtherGroup] = field(default_factory=dict)
     transactional: set[str] = field(default_factory=set)
     brokers: int = 1
+    clocks_differ_ms: int = 0
     longest_session_ms: int = 60_000
     as_of_ms: int = 0
     ended_at: int = 0
@@ -234,6 +236,8 @@ def read_truth(recording: Path) -> Truth:
     truth = Truth(names, injected, Readers(recording, names))
     told = json.loads((recording / "recording.json").read_text())
     truth.brokers = told["brokers"]
+    clocks = told["simulated"]["clocks_ms"].values()
+    truth.clocks_differ_ms = max(clocks) - min(clocks)
     longest = told["broker_config"].get("group.consumer.max.session.timeout.ms")
     truth.longest_session_ms = int(longest or truth.longest_session_ms)
     for event in injected:

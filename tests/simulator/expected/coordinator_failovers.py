@@ -3,6 +3,7 @@ before it, and what came within a minute (measures.md, coordinator_failovers).""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.moves import is_taken_over, moves_of
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
 from tests.simulator.truth import (
@@ -69,7 +71,7 @@ def _records(truth: Truth, life: Life) -> list[_Record]:
 
 
 def _of_life(history: History, life: Life) -> Iterator[tuple[Key, Wanted]]:
-    records = _records(history.truth, life)
+    records, moved = _records(history.truth, life), _moved(history, life)
     opened = [each.opened.first_offset for each in epochs_of(history, life)]
     last: Operation | None = None
     for place, (before, record) in enumerate(pairwise(records), 1):
@@ -89,7 +91,7 @@ def _of_life(history: History, life: Life) -> Iterator[tuple[Key, Wanted]]:
             "first_at": record.written.at,
             "protocol": last.protocol,
             **_described(last),
-            **_after(life, last, records[place:], opened),
+            **_after(last, records[place:], opened, moved),
         }
         offsets = (last.first_offset, record.first_offset)
         yield (life.group_id, new, record.key), Wanted(values, offsets)
@@ -135,13 +137,25 @@ def _phase(operation: Operation) -> str:
     return "PARTLY_THERE" if there else "TARGET_UNTOLD"
 
 
+def _moved(history: History, life: Life) -> Counter[int]:
+    """First offset of an operation -> partitions that came to another member in it than had them
+    last. A static member that is replaced is no other one."""
+    return Counter(
+        each.granted.first_offset
+        for each in moves_of(history, life)
+        if each.is_last and each.span.member_id != each.heir.member_id and not is_taken_over(each)
+    )
+
+
 def _after(
-    life: Life, before: Operation, records: Sequence[_Record], opened: Sequence[int]
+    before: Operation, records: Sequence[_Record], opened: Sequence[int], moved: Counter[int]
 ) -> dict[str, int]:
     """What came until a minute was over, or another leader there. records: from the first of the
-    new leader on. opened: first offsets of the operations that began epochs."""
+    new leader on. opened: first offsets of the operations that began epochs. moved: partitions that
+    an operation gave to others, by its first offset."""
     first = records[0]
-    counts = dict.fromkeys(("epochs_after", "joined_after", "removed_after", "lost_after"), 0)
+    names = ("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after")
+    counts = dict.fromkeys(names, 0)
     there = set(before.members)
     for record in records:
         is_late = record.written.at > first.written.at + AFTER_MS
@@ -157,6 +171,7 @@ def _after(
         left = {before.members[each].instance_id for each in gone} - {None}
         joined = {each for each in came if operation.members[each].instance_id not in left}
         counts["epochs_after"] += opened.count(operation.first_offset)
+        counts["moved_after"] += moved[operation.first_offset]
         counts["joined_after"] += len(joined)
         counts["removed_after"] += len(removed)
         counts["lost_after"] += len(removed & there)

@@ -10,10 +10,13 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, Untold, Wanted
 from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, Coming, comings_of
+from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
-from tests.simulator.expected.unread import Unread, bounds_of_wave, unread_of
+from tests.simulator.expected.moves import counts_of, moves_of
+from tests.simulator.expected.unread import bounds_of_wave, unread_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
+from tests.simulator.truth import Operation
 
 GAP_MS: Final = 300_000
 """`waves.gap_ms`."""
@@ -81,11 +84,17 @@ def _waves(chain: _Chain) -> Iterator[list[_Event]]:
 
 
 def _row(
-    history: History, chain: _Chain, wave: Sequence[_Event], before: int, costs: dict[str, Any]
+    history: History,
+    chain: _Chain,
+    wave: Sequence[_Event],
+    later: Sequence[_Event] | None,
+    before: int,
 ) -> Wanted:
+    """later: the wave that follows in the chain."""
     first, last = wave[0].coming.operation, wave[-1].coming.operation
     kinds = Counter(event.coming.kind for event in wave)
     after = [event.members for event in wave]
+    costs = _costs(history, wave, later) | _moves(history, wave, later)
     values: dict[str, Any] = {
         "incarnation": history.incarnation(chain.life),
         "offsets_partition": chain.life.offsets_partition,
@@ -102,6 +111,8 @@ def _row(
         "replaced": kinds[REPLACED],
         "away": kinds[AWAY],
         "epochs": _epochs(wave),
+        "settled_at": _settled_at(history, wave, later),
+        **_processes(wave),
         **costs,
     }
     return Wanted(values, (first.first_offset, last.first_offset))
@@ -131,13 +142,108 @@ def _costs(
         if first.first_offset <= each.released.first_offset
         and (until is None or each.released.first_offset < until)
     ]
-    return bounds_of_wave(history, life, found, [each for each in found if _is_charged(wave, each)])
+    return bounds_of_wave(
+        history, life, found, [each for each in found if _is_charged(wave, each.released)]
+    )
 
 
-def _is_charged(wave: Sequence[_Event], unread: Unread) -> bool:
-    offset = unread.released.first_offset
+def _is_charged(wave: Sequence[_Event], released: Operation) -> bool:
+    offset = released.first_offset
     last = [each for each in wave if each.coming.operation.first_offset <= offset][-1]
-    return last.coming.operation.epoch == unread.released.epoch
+    is_near = released.at - last.at <= CHAIN_GAP_MS
+    return is_near and last.coming.operation.epoch == released.epoch
+
+
+def _settled_at(
+    history: History, wave: Sequence[_Event], after: Sequence[_Event] | None
+) -> int | None:
+    """Of the epoch in force after the last event, where neither an event nor another epoch came
+    first."""
+    last = wave[-1]
+    operation = last.coming.operation
+    begun = [
+        each
+        for each in epochs_of(history, last.life)
+        if each.opened.first_offset <= operation.first_offset
+    ]
+    at = begun[-1].converged_at if begun else None
+    if at is None or not last.at <= at <= last.at + CHAIN_GAP_MS:
+        return None
+    return None if after is not None and after[0].at <= at else at
+
+
+OPAQUE: Final = {"moved": None, "returned": None, "moves_floor": None}
+"""Of Connect: its assignments cannot be read."""
+
+
+def _moves(
+    history: History, wave: Sequence[_Event], after: Sequence[_Event] | None
+) -> dict[str, Any]:
+    """What was let go before the next wave and is charged to this one."""
+    life, first = wave[0].life, wave[0].coming.operation
+    if first.protocol_type == "connect":
+        return OPAQUE
+    if life is not wave[-1].life:
+        return dict.fromkeys(OPAQUE, Untold("waves over a conversion"))
+    until = None if after is None else after[0].coming.operation.first_offset
+    found = [
+        each
+        for each in moves_of(history, life)
+        if first.first_offset <= each.released.first_offset
+        and (until is None or each.released.first_offset < until)
+        and _is_charged(wave, each.released)
+    ]
+    counts = counts_of(history, life, found)
+    if not isinstance(counts["returned"], int):
+        return counts | {"moves_floor": counts["returned"]}
+    return counts | {"moves_floor": min(counts["moved"], _floor(wave))}
+
+
+def _process(coming: Coming) -> str:
+    return coming.member.instance_id or f"member {coming.member_id}"
+
+
+def _floor(wave: Sequence[_Event]) -> int:
+    """What an assignor that moves as little as it can must move."""
+    held, is_there, was_there = Counter[str](), dict[str, bool](), dict[str, bool]()
+    for event in wave:
+        coming, process = event.coming, _process(event.coming)
+        was_there.setdefault(process, coming.kind != JOINED)
+        if coming.kind == GONE:
+            held[process] += len(coming.member.held)
+        if coming.kind in (GONE, JOINED):
+            is_there[process] = coming.kind == JOINED
+    members = wave[-1].coming.operation.members.values()
+    target = {partition for member in members for partition in (member.target or member.assigned)}
+    gone = sum(number for process, number in held.items() if not is_there[process])
+    new = sum(there and not was_there[process] for process, there in is_there.items())
+    shares = new * (len(target) // len(members)) if members else 0
+    return max(min(len(target), gone), shares)
+
+
+def _processes(wave: Sequence[_Event]) -> dict[str, Any]:
+    """Pairs of a departure and a later join of one process, and how many processes there are. A
+    member that comes back under its id is the same for sure; under another id its client id and
+    host tell."""
+    by_id, by_client = Counter[str](), Counter[str | None]()
+    pairs = likely = 0
+    for event in wave:
+        coming, process = event.coming, _process(event.coming)
+        client = coming.member.instance_id or coming.member.client_id
+        if coming.kind == GONE:
+            by_id[process] += 1
+            by_client[client] += 1
+        elif coming.kind == JOINED:
+            pairs += by_id[process] > 0
+            likely += by_client[client] > 0
+            by_id[process] -= by_id[process] > 0
+            by_client[client] -= by_client[client] > 0
+    processes = {_process(event.coming) for event in wave}
+    clients = {each.coming.member.instance_id or each.coming.member.client_id for each in wave}
+    return {
+        "cycles": Between(pairs, likely),
+        "touched": Between(len(clients), len(processes)),
+    }
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
@@ -151,8 +257,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
             waves = list(_waves(chain))
             for wave, after in zip(waves, [*waves[1:], None], strict=True):
                 key = (group_id, wave[0].coming.operation.first_offset)
-                costs = _costs(history, wave, after)
-                wanted[key] = _row(history, chain, wave, before, costs)
+                wanted[key] = _row(history, chain, wave, after, before)
                 before = wave[-1].members
     return wanted
 

@@ -11,6 +11,7 @@ from tests.simulator.compare import Bound, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, comings_of
 from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.moves import counts_of, moves_of
 from tests.simulator.expected.stops import IN_FLIGHT_MS, Stops
 from tests.simulator.expected.unread import bounds_of_day, unread_of
 from tests.simulator.lives import Life, is_conversion
@@ -177,8 +178,10 @@ def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, 
     least = OVER_CONVERSIONS if is_converted else _least(history, life, stops, days)
     unread = unread_of(history, life) if len(days) == 1 else []
     bounds: dict[str, Any] = dict.fromkeys(("low_ms", "high_ms"), SHARED_OUT)
+    moved: dict[str, Any] = dict.fromkeys(("moved", "returned"), SHARED_OUT)
     if len(days) == 1:
         bounds = bounds_of_day(history, life, unread)
+        moved = counts_of(history, life, moves_of(history, life))
     for number, day in days.items():
         values: dict[str, Any] = {
             "incarnation": history.incarnation(life),
@@ -192,6 +195,7 @@ def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, 
             **bounds,
         }
         values["availability_least_pct"] = least
+        values |= moved
         if is_converted:
             values |= dict.fromkeys(("partitions_ms", "unowned_ms"), OVER_CONVERSIONS)
         offsets = (life.operations[0].first_offset, life.operations[-1].first_offset)

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from tests.simulator.compare import Bound, Untold
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import Span, is_new_generation, named
+from tests.simulator.expected.holdings import Span, is_new_generation, named, same
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.readers import Gap
-from tests.simulator.truth import CLASSIC, Operation, Partition
+from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
 from tests.simulator.truth_log import CommitKey
 
 
@@ -73,7 +73,7 @@ def _unread(history: History, life: Life, span: Span, released: int, granted: in
     return Unread(span, released, release, grant, gap, seen_from)
 
 
-UNSURE: Final = Untold("who reads what two have, over a conversion, or by another clock")
+CONTESTED: Final = Untold("who reads what a leader's assignor gave to two members")
 REMOVED: Final = Untold("a member that an administrator removed reads until it hears of it")
 NOT_AGAIN: Final = Untold("partitions that nobody read again")
 
@@ -81,8 +81,9 @@ NOT_AGAIN: Final = Untold("partitions that nobody read again")
 def bounds_of_day(history: History, life: Life, unread: Sequence[Unread]) -> dict[str, Any]:
     """Of low_ms and high_ms of a life that one day holds. low: not above the time in which nobody
     read what was held in it, while it had members."""
-    if is_unsure(history, life):
-        return {"low_ms": UNSURE, "high_ms": UNSURE}
+    if is_contested(history, life):
+        return {"low_ms": CONTESTED, "high_ms": CONTESTED}
+    slack = _slack_ms(history, life, unread)
     partitions = {named(span.partition) for span in history.holdings(life).spans}
     occupied = list(_occupied(history, life))
     readers = history.truth.readers
@@ -91,8 +92,25 @@ def bounds_of_day(history: History, life: Life, unread: Sequence[Unread]) -> dic
         for partition in partitions
         for span in occupied
     )
-    low = REMOVED if is_admin(history, life.group_id) else Bound(missed, is_lower=True)
-    return {"low_ms": low, "high_ms": _high(unread)}
+    low = REMOVED if is_admin(history, life.group_id) else Bound(missed, is_lower=True, slack=slack)
+    asked_for = [each for each in unread if not _is_unwanted(life, each)]
+    return {"low_ms": low, "high_ms": _high(asked_for, slack)}
+
+
+def _is_unwanted(life: Life, unread: Unread) -> bool:
+    """Whether a group asked nobody to read a partition for a while: all gave up its topic. A day
+    does not count it."""
+    until = life.operations.index(unread.granted)
+    return any(
+        each.protocol == CONSUMER
+        and each.target_epoch == each.epoch
+        and not any(
+            same(target, unread.span.partition)
+            for member in each.members.values()
+            for target in member.target
+        )
+        for each in life.operations[unread.place : until]
+    )
 
 
 def bounds_of_wave(
@@ -104,8 +122,9 @@ def bounds_of_wave(
     What a member reads on after it was removed counts as not read (measures.md): a frozen one that
     thaws does not know yet.
     """
-    if is_unsure(history, life):
-        return {"low_ms": UNSURE, "high_ms": UNSURE}
+    if is_contested(history, life):
+        return {"low_ms": CONTESTED, "high_ms": CONTESTED}
+    slack = _slack_ms(history, life, unread)
     since: dict[tuple[Partition, Gap], int] = {}
     for each in unread:
         if each.gap is not None:
@@ -114,14 +133,20 @@ def bounds_of_wave(
     low: Any = NOT_AGAIN
     if all(gap.until is not None for _, gap in since):
         missed = sum((gap.until or 0) - begun for (_, gap), begun in since.items())
-        low = Bound(missed, is_lower=True)
+        low = Bound(missed, is_lower=True, slack=slack)
     return {
         "low_ms": REMOVED if is_admin(history, life.group_id) else low,
-        "high_ms": _high(charged),
+        "high_ms": _high(charged, slack),
     }
 
 
-def _high(unread: Sequence[Unread]) -> Any:
+def _slack_ms(history: History, life: Life, unread: Sequence[Unread]) -> int:
+    """By how much clocks of two leaders can be between the ends of each."""
+    has_two = history.has_other_leader(life.operations[0], life.end)
+    return history.truth.clocks_differ_ms * len(unread) if has_two else 0
+
+
+def _high(unread: Sequence[Unread], slack: int) -> Any:
     seen: dict[tuple[Partition, Gap], int] = {}
     for each in unread:
         if each.gap is not None and _stops(each):
@@ -130,7 +155,7 @@ def _high(unread: Sequence[Unread]) -> Any:
     if any(gap.until is None for _, gap in seen):
         return NOT_AGAIN
     times = (max(0, (gap.until or 0) - since) for (_, gap), since in seen.items())
-    return Bound(sum(times), is_lower=False)
+    return Bound(sum(times), is_lower=False, slack=slack)
 
 
 def _occupied(history: History, life: Life) -> Iterator[tuple[int, int]]:
@@ -162,12 +187,18 @@ def _stops(each: Unread) -> bool:
     return each.released is not each.granted or each.gap.was_eager
 
 
-def is_unsure(history: History, life: Life) -> bool:
-    """Whether the truth does not tell for how long nobody read what the life had."""
+def is_contested(history: History, life: Life) -> bool:
+    """Whether two had a partition at once, so that who read it is not told."""
     holdings = history.holdings(life)
+    return any(holdings.is_contested(span.partition) for span in holdings.spans)
+
+
+def is_unsure(history: History, life: Life) -> bool:
+    """Whether an estimate of the life says nothing of how far estimates are off: other clocks, and
+    commits that count later, make it so."""
     return (
         any(is_conversion(*step) for step in life.steps())
-        or any(holdings.is_contested(span.partition) for span in holdings.spans)
+        or is_contested(history, life)
         or history.has_other_leader(life.operations[0], life.end)
         or life.group_id in history.truth.transactional
     )
