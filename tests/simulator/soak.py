@@ -213,7 +213,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = [each for each in histories if not soak(each, each is through_job, estimates)]
     for each in failed:
         print(f"failed: {each.command(each is through_job)}")
-    return int(bool(failed) or not check_estimates(estimates, len(for_job)))
+    are_near = check_estimates(estimates, len(for_job))
+    return int(bool(failed) or not are_near)
 
 
 if __name__ == "__main__":
