@@ -14,6 +14,9 @@ scan of a Delta table costs a job that finds its files.
 SMALL_BYTES: Final = 32 << 20
 """As SMALL_ROWS, for a table of all nights, by the size of its files."""
 
+PACKED_BYTES: Final = 256 << 20
+"""Table `replayed` is held to this size of its files: every table of a night scans all of it."""
+
 
 def held_in_one(frame: DataFrame) -> DataFrame:
     """`held`, in one partition: for few rows. Spark then needs no shuffle to group, sort or join

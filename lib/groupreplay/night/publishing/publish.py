@@ -15,7 +15,13 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
 from groupreplay.night.catalog_names import register_names
-from groupreplay.night.engine.held_rows import SMALL_BYTES, SMALL_ROWS, held, held_in_one
+from groupreplay.night.engine.held_rows import (
+    PACKED_BYTES,
+    SMALL_BYTES,
+    SMALL_ROWS,
+    held,
+    held_in_one,
+)
 from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.frames.night_rows import Extent, replayed_records
@@ -68,6 +74,8 @@ def _publish(
         if is_small:
             replayed, raw = held_in_one(replayed), held_in_one(raw)
             kept |= {"replayed": replayed, "raw_records": raw}
+        elif night.warehouse.size_bytes("replayed") <= PACKED_BYTES:
+            kept["replayed"] = replayed = held(replayed)
         rows = NightRows(replayed, raw, lines, _given_topics(night))
         digest_final, metadata = earlier.digest_final if earlier else {}, run.metadata("publish")
         publisher = Publisher(
