@@ -178,7 +178,7 @@ class Epochs:
         self.note_hole(last_hole)
         life, row = self._life, self._life.epoch_row
         if life.converged_in_doubt:
-            life.converged_in_doubt = not self._knows_members(at, last_hole)
+            life.converged_in_doubt = not self.knows_members(at, last_hole)
         if (
             row is None
             or row.outcome != "OPEN"
@@ -189,7 +189,7 @@ class Epochs:
         if life.stable.get(row.epoch, 0) == len(life.members):
             row.converged_at = at
             row.outcome = "CONVERGED"
-            life.converged_in_doubt = not self._knows_members(at, last_hole)
+            life.converged_in_doubt = not self.knows_members(at, last_hole)
             is_measurable = row.start_observed and at >= row.started_at
             row.converge_ms = at - row.started_at if is_measurable else None
         elif self._hides_blockers(row.epoch, last_hole):
@@ -250,9 +250,9 @@ class Epochs:
         still.
         """
         life = self._life
-        return life.converged_in_doubt and not self._knows_members(life.last_at, life.last_hole)
+        return life.converged_in_doubt and not self.knows_members(life.last_at, life.last_hole)
 
-    def _knows_members(self, at: int, last_hole: int) -> bool:
+    def knows_members(self, at: int, last_hole: int) -> bool:
         """Whether no member can be there that was not seen: the birth of the group was, or a K2,
         which lists all, or all have answered a target since; and no hole came after it.
         """

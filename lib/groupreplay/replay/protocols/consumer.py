@@ -221,12 +221,12 @@ def _note_writer(
             membership.owners.forget_stamps(member)
 
 
-def _note_dropped(membership: Membership, change: Change, last_hole: int) -> None:
+def _note_dropped(membership: Membership, change: Change, entry: Entry) -> None:
     """At a K6: of what a target took from a member that subscribes to it and gave to nobody, the
     topic is gone.
 
     While a regular expression is not resolved yet, some assignors give nobody anything, and nothing
-    follows from that; nor where a hole may have a member's target.
+    follows from that; nor where a hole may have a member, or a member's target.
     """
     life = membership.life
     dropped, change.dropped = change.dropped, []
@@ -236,8 +236,10 @@ def _note_dropped(membership: Membership, change: Change, last_hole: int) -> Non
         for topic_id in {tp[0] for tp in lost if tp not in life.target_owner}
         if _subscribes(membership, change, member, topic_id)
     }
-    if ownerless and all(
-        m.target_offset >= last_hole and (not m.regex or m.regex in life.resolved_topics)
+    if not ownerless or not membership.epochs.knows_members(entry.ts_ms, entry.last_hole):
+        return
+    if all(
+        m.target_offset >= entry.last_hole and (not m.regex or m.regex in life.resolved_topics)
         for m in life.members.values()
     ):
         for topic_id in sorted(ownerless):
@@ -278,7 +280,7 @@ def _subscribes(membership: Membership, change: Change, member: Member, topic_id
 def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: int) -> None:
     life = membership.life
     if not change.converts:  # an upgrade's first target is a copy, which no assignor made
-        _note_dropped(membership, change, entry.last_hole)
+        _note_dropped(membership, change, entry)
     membership.judge.note(target_epoch(life, entry, epoch))
     membership.epochs.target(epoch, entry.ts_ms, membership.targets.begin_epoch(epoch))
     membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
