@@ -25,8 +25,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   end_detail        STRING                 COMMENT 'of departure; text',
   client_reason     STRING                 COMMENT 'of departure, rebalance; text',
   epoch             BIGINT                 COMMENT 'of departure, assignor_failure; number',
-  client_id         STRING                 COMMENT 'of refusal, rejoin, contact, silence; text',
-  client_host       STRING                 COMMENT 'of refusal, rejoin, contact, silence; text',
+  client_id         STRING                 COMMENT 'of departure, refusal, rejoin, contact, silence; text',
+  client_host       STRING                 COMMENT 'of departure, refusal, rejoin, contact, silence; text',
   subject           STRING                 COMMENT 'of refusal, state; text',
   api               STRING                 COMMENT 'of refusal; text',
   error_code        BIGINT                 COMMENT 'of refusal; number',
@@ -91,7 +91,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   error_first_at    ARRAY<BIGINT>
     COMMENT 'of contact, goes with error_codes; ms since the epoch, UTC',
   error_last_at     ARRAY<BIGINT>
-    COMMENT 'of contact, goes with error_codes; ms since the epoch, UTC'
+    COMMENT 'of contact, goes with error_codes; ms since the epoch, UTC',
+  is_new            BOOLEAN                COMMENT 'of rejoin; true, false'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

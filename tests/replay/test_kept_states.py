@@ -13,7 +13,7 @@ import pytest
 
 import groupreplay
 from groupreplay.evidence import saved_memory as evidence_state
-from groupreplay.evidence.evidence_facts import Contact, EvidenceFact, Rejoin
+from groupreplay.evidence.evidence_facts import Contact, Departure, EvidenceFact, Rejoin
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
 from groupreplay.replay import saved_life as state
@@ -209,10 +209,13 @@ def rest_of_lines(machine: EvidenceReplay, lines: list[Line], recording: str) ->
     return [*machine.take_facts(), *machine.open_facts()]
 
 
-def contact_then(fact: EvidenceFact) -> EvidenceFact:
-    """As a release up to 0.3.0 knew it: without heartbeats, and with errors by code alone, but for
-    REBALANCE_IN_PROGRESS, which none of them counted.
+def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
+    """As a release up to 0.3.0 knew it when it saved its state: a contact without heartbeats, and
+    with errors by code alone, but for REBALANCE_IN_PROGRESS, which none of them counted; a
+    departure without what the member's requests say of it.
     """
+    if isinstance(fact, Departure) and fact.ended_at <= after_ms:
+        return replace(fact, instance_id=None, client_id=None, client_host=None)
     if not isinstance(fact, Contact):
         return fact
     errors: Counter[int] = Counter()
@@ -249,13 +252,15 @@ def test_evidence_goes_on(release: str, one: KeptState) -> None:
         whole.replay(line)
     restored = EvidenceReplay.restore(one.group_id, one.data)
     wanted, got = (rest_of_lines(each, rest, one.recording) for each in (whole, restored))
+    after_ms = one.after[0]
     old_wanted, old_got = (
-        Counter(repr(contact_then(each)) for each in facts if not isinstance(each, Rejoin))
+        Counter(
+            repr(evidence_then(each, after_ms)) for each in facts if not isinstance(each, Rejoin)
+        )
         for facts in (wanted, got)
     )
     assert old_got == old_wanted
     # No release up to 0.3.0 knew who was on the way into a generation when the log was cut.
-    after_ms = one.after[0]
     new_wanted, new_got = (
         {repr(each) for each in facts if isinstance(each, Rejoin) and began_at(each) > after_ms}
         for facts in (wanted, got)
