@@ -31,7 +31,8 @@ def _truth(
         with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
             text.writelines(json.dumps({**line, "later": "addition"}) + "\n" for line in told)
     (home / "topic_names.json").write_text(json.dumps({ID: "t"}))
-    (folder / "recording.json").write_text(json.dumps({"brokers": 1, "broker_config": {}}))
+    said = {"brokers": 1, "broker_config": {}, "simulated": {"clocks_ms": {"1": 0}}}
+    (folder / "recording.json").write_text(json.dumps(said))
     return read_truth(folder)
 
 

@@ -42,8 +42,10 @@ def test_rows_in_one_partition_are_grouped_and_joined_without_a_shuffle(
     spark: SparkSession,
 ) -> None:
     names = ("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold")
+    fit_to(spark, 0)
     before = [spark.conf.get(name) for name in names]
     fit_to(spark, 0, in_one_task=True)
+    assert [spark.conf.get(name) for name in names] == ["1", "-1"] != before
     few, more = held_in_one(spark.range(0, 40, 1, 3)), held_in_one(spark.range(0, 80, 1, 2))
     joined = few.join(more, "id").groupBy((sf.col("id") % 3).alias("k")).count()
     plan = joined._jdf.queryExecution().executedPlan().toString()

@@ -54,7 +54,10 @@ def publish_replayed(
     """
     kept: dict[str, DataFrame] = {}
     try:
-        return _publish(run, extent, kept, summarized=summarized)
+        summary = _publish(run, extent, kept, summarized=summarized)
+        # What comes next in the session may have more rows.
+        fit_to(run.night.warehouse.spark, run.results.staged_rows)
+        return summary
     finally:
         for frame in kept.values():
             frame.unpersist()
