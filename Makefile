@@ -109,7 +109,7 @@ lint: $(VENV)  ## formatting, lint, types and import contracts
 types: $(VENV)  ## types alone
 	@.venv/bin/mypy
 
-unit: $(VENV)  ## tests that need neither Spark nor a broker: under a minute
+unit: $(VENV)  ## tests that need neither Spark nor a broker: three minutes
 	@$(PYTEST) -m '$(UNIT)'
 
 unit-compiled: $(VENV)  ## the same on the compiled core, where one can be compiled

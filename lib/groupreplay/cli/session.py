@@ -27,8 +27,8 @@ _REQUIRED: Mapping[str, str] = {
     # By its newer way Spark's Kafka source looks for partitions among those that are not internal,
     # so it never finds any of __consumer_offsets.
     "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
-    # Else PySpark says to Java at every call of a column's method which line of Python made it:
-    # ten calls for one, 30,000 of them in a night.
+    # Else PySpark sends Java, with every call of a column's method, the line of Python that made
+    # it: ten calls for one, 30,000 of them in a night.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 

@@ -3,8 +3,8 @@
     python spark_options.py HOME JOB [options of the job]
 
 Prints the options as words of a shell. HOME is the folder of `spark-submit.sh`, which says what the
-variables of the environment mean. It runs by any Python from 3.8 on, as a file and by the
-standard library alone. One that cannot read a configuration cannot say either what the job needs.
+variables of the environment mean. Any Python from 3.8 on runs it, as a file and with the standard
+library alone. Where that Python lacks YAML, what the job needs is not known and is left out.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from groupreplay.night.engine.held_rows import held, held_in_one
+from groupreplay.night.engine.held_rows import held, held_in_one_partition
 from groupreplay.night.engine.query_compiler import fit_to
 
 
@@ -46,7 +46,10 @@ def test_rows_in_one_partition_are_grouped_and_joined_without_a_shuffle(
     before = [spark.conf.get(name) for name in names]
     fit_to(spark, 0, in_one_task=True)
     assert [spark.conf.get(name) for name in names] == ["1", "-1"] != before
-    few, more = held_in_one(spark.range(0, 40, 1, 3)), held_in_one(spark.range(0, 80, 1, 2))
+    few, more = (
+        held_in_one_partition(spark.range(0, 40, 1, 3)),
+        held_in_one_partition(spark.range(0, 80, 1, 2)),
+    )
     joined = few.join(more, "id").groupBy((sf.col("id") % 3).alias("k")).count()
     plan = joined._jdf.queryExecution().executedPlan().toString()
     assert "Exchange" not in plan, plan

@@ -132,18 +132,20 @@ def _costs(
     history: History, wave: Sequence[_Event], after: Sequence[_Event] | None
 ) -> dict[str, Any]:
     """What was let go before the next wave; charged is what no later epoch began before."""
-    life, first = wave[0].life, wave[0].coming.operation
+    life = wave[0].life
     if life is not wave[-1].life:
         return dict.fromkeys(("low_ms", "high_ms"), Untold("waves over a conversion"))
-    until = None if after is None else after[0].coming.operation.first_offset
-    found = [
-        each
-        for each in unread_of(history, life)
-        if first.first_offset <= each.released.first_offset
-        and (until is None or each.released.first_offset < until)
-    ]
+    found = [each for each in unread_of(history, life) if _is_in(wave, after, each.released)]
     return bounds_of_wave(
         history, life, found, [each for each in found if _is_charged(wave, each.released)]
+    )
+
+
+def _is_in(wave: Sequence[_Event], after: Sequence[_Event] | None, released: Operation) -> bool:
+    """Whether an operation lies in a wave, or behind it and before the next."""
+    offset = released.first_offset
+    return wave[0].coming.operation.first_offset <= offset and (
+        after is None or offset < after[0].coming.operation.first_offset
     )
 
 
@@ -185,13 +187,10 @@ def _moves(
         return OPAQUE
     if life is not wave[-1].life:
         return dict.fromkeys(OPAQUE, Untold("waves over a conversion"))
-    until = None if after is None else after[0].coming.operation.first_offset
     found = [
         each
         for each in moves_of(history, life)
-        if first.first_offset <= each.released.first_offset
-        and (until is None or each.released.first_offset < until)
-        and _is_charged(wave, each.released)
+        if _is_in(wave, after, each.released) and _is_charged(wave, each.released)
     ]
     counts = counts_of(history, life, found)
     if not isinstance(counts["returned"], int):

@@ -15,12 +15,14 @@ SMALL_BYTES: Final = 32 << 20
 """As SMALL_ROWS, for a table of all nights, by the size of its files."""
 
 PACKED_BYTES: Final = 256 << 20
-"""Table `replayed` is held to this size of its files: every table of a night scans all of it."""
+"""Table `replayed` is held if its files are at most this large: every table of a night reads all of
+it.
+"""
 
 
-def held_in_one(frame: DataFrame) -> DataFrame:
-    """`held`, in one partition: for few rows. Spark then needs no shuffle to group, sort or join
-    them, and a table of a small night is one task.
+def held_in_one_partition(frame: DataFrame) -> DataFrame:
+    """`held`, in one partition. For few rows: Spark groups, sorts and joins them without a shuffle,
+    so a table of a small night takes one task.
     """
     return held(frame.coalesce(1))
 

@@ -24,14 +24,14 @@ _ONE_TASK: Final = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
 _GIVEN: Final = "groupreplay.given."
-"""Before the name of a setting in the session: what it was before a night changed it."""
+"""Prefix of a setting's name. The session keeps there what it was before a night changed it."""
 
 
 def fit_to(spark: SparkSession, rows: int, *, in_one_task: bool = False) -> None:
     """Lets Spark compile queries, or interpret them where there are few rows to read. Changes no
     result; may be called again when the number of rows is known better.
 
-    in_one_task: all rows are in one partition each (`held_rows.held_in_one`), and stay there.
+    in_one_task: what is read is in one partition (`held_in_one_partition`), and is to stay there.
     """
     is_small = rows < SMALL_ROWS
     spark.conf.set("spark.sql.codegen.wholeStage", str(not is_small).lower())

@@ -20,7 +20,7 @@ from groupreplay.night.engine.held_rows import (
     SMALL_BYTES,
     SMALL_ROWS,
     held,
-    held_in_one,
+    held_in_one_partition,
 )
 from groupreplay.night.engine.query_compiler import fit_to
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
@@ -75,7 +75,7 @@ def _publish(
         raw = replayed_records(night.rows(RAW_RECORDS), extent)
         replayed = night.rows("replayed", results.staged_version)
         if is_small:
-            replayed, raw = held_in_one(replayed), held_in_one(raw)
+            replayed, raw = held_in_one_partition(replayed), held_in_one_partition(raw)
             kept |= {"replayed": replayed, "raw_records": raw}
         elif night.warehouse.size_bytes("replayed") <= PACKED_BYTES:
             kept["replayed"] = replayed = held(replayed)
@@ -187,7 +187,7 @@ def _evidence(
     is_of_tonight = sf.col("logical_date") == sf.lit(night.logical_date)
     rows = night.rows(EVIDENCE_TABLE, version).where(sf.col("kind") != EvidenceState.KIND)
     if is_small and night.warehouse.size_bytes(EVIDENCE_TABLE) <= SMALL_BYTES:
-        rows = kept[EVIDENCE_TABLE] = held_in_one(rows.where(is_current | is_of_tonight))
+        rows = kept[EVIDENCE_TABLE] = held_in_one_partition(rows.where(is_current | is_of_tonight))
     return rows.where(is_current), rows.where(is_of_tonight)
 
 

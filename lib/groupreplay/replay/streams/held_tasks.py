@@ -1,4 +1,4 @@
-"""The row of a task that a member begins to hold, alike for both kinds of groups."""
+"""The row of a task that a member begins to hold, in groups of either protocol."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ def held_task(
     epoch: int | None,
     observed: bool,
 ) -> HeldTask:
-    """role: with its confidence. at, offset, epoch: when it began, by which record, of the group or
-    the member. observed: nothing before that can be lost.
+    """role: and its confidence.
+    at, offset: of the record by which it began.
+    epoch: of the member; the generation in a classic group.
+    observed: no record before can be lost.
     """
     return HeldTask(
         **life.place,
