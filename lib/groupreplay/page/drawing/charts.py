@@ -363,11 +363,10 @@ def _day_labels(days: Sequence[str], y: float) -> list[Safe]:
     step = 7 if len(days) > 10 else 1 if len(days) < 6 else 2
     labels = []
     for place in range(len(days) - 1, -1, -step):
-        is_edge = place == len(days) - 1 or (place == 0 and len(days) >= LEAST_COLUMNS)
-        anchor = "middle" if not is_edge else ("end" if place else "start")
-        x = first + (place + 0.5) * width
-        if anchor == "end":
-            x = 100.0
+        is_last = place == len(days) - 1
+        is_first = place == 0 and len(days) >= LEAST_COLUMNS
+        anchor = "end" if is_last else "start" if is_first else "middle"
+        x = 100.0 if is_last else first + (place + 0.5) * width
         thin = " wide" if (len(days) - 1 - place) // step % 2 else ""
         labels.append(
             el("text", _day(days[place]), x=percent(x), y=y, text_anchor=anchor, cls="tick" + thin)
