@@ -1,7 +1,10 @@
-"""The night of `make demo`, run once for all tests that only read its tables."""
+"""The night of `make demo`, run once for all tests that only read its tables, and nights of few
+tables.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from pyspark.sql import SparkSession
 from groupreplay.config.reader import load_config
 from groupreplay.night.run import run_night
 from groupreplay.tables.finished_night import FinishedNight
+from tests.support.few_tables import few_tables
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -22,3 +26,10 @@ def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Finis
         config = load_config("conf/demo.yaml", [f"warehouse={warehouse}"])
     run_night(spark, config)
     return FinishedNight.newest(spark, str(warehouse), config.cluster)
+
+
+@pytest.fixture
+def few() -> Iterator[None]:
+    """The nights of this test publish few tables: `few_digests` compares these."""
+    with few_tables():
+        yield

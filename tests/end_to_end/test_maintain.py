@@ -20,6 +20,7 @@ from groupreplay.tables.schemas import ALWAYS
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import before_first_marker, copy_log
 from tests.faults.nights import contents, run_rows
+from tests.support.few_tables import few_tables
 
 RECORDING = "other-groups-4.2"
 NIGHTS = tuple(date(2026, 11, day) for day in range(21, 26))
@@ -43,7 +44,8 @@ class Kept:
         )
 
     def run(self, night: date) -> NightResult:
-        return run_night(self.spark, self.config(), night)
+        with few_tables():
+            return run_night(self.spark, self.config(), night)
 
     def told_by_sql(self) -> dict[str, list[str]]:
         """What the statements that readers were given show: view -> its rows."""
