@@ -8,14 +8,13 @@ tests/tables pins each call.
 from __future__ import annotations
 
 import json
-import os
-import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
+
+from groupreplay.tables.delta import local_files
 
 
 class DeltaLog:
@@ -31,6 +30,12 @@ class DeltaLog:
         )
         self.java_path = getattr(jvm, "org.apache.hadoop.fs.Path")
         self._nothing = getattr(jvm, "scala.Option").empty()
+
+    def local_folder(self) -> str | None:
+        """The folder of the log's files, None where it is not on a local file system."""
+        place = self.java_log.logPath()
+        system = place.getFileSystem(self.spark._jsc.hadoopConfiguration())
+        return str(place.toUri().getPath()) if system.getScheme() == "file" else None
 
     def snapshot(self) -> Snapshot:
         """The newest snapshot; lists the log and reads no more than it must."""
@@ -50,7 +55,7 @@ class DeltaLog:
         system = place.getFileSystem(configuration)
         system.mkdirs(place.getParent())
         if system.getScheme() == "file":
-            _replace_local(place.toUri().getPath(), text)
+            local_files.replace_text(place.toUri().getPath(), text)
             return
         lines = self.jvm.java.util.ArrayList()
         for line in text.splitlines():
@@ -163,17 +168,6 @@ class Snapshot:
         """The last txnVersion of this txnAppId, -1 for none."""
         found = self._snapshot.transactions().get(app_id)
         return int(found.get()) if found.isDefined() else -1
-
-
-def _replace_local(path: str, text: str) -> None:
-    folder, name = os.path.split(path)
-    written = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
-    with open(written, "w", encoding="utf-8") as file:
-        file.write(text)
-    # Hadoop reads a file against the checksum beside it, which would be that of the old text.
-    with suppress(FileNotFoundError):
-        os.unlink(os.path.join(folder, f".{name}.crc"))
-    os.replace(written, path)
 
 
 def _mapping(text: str | None) -> dict[str, Any]:
