@@ -70,7 +70,7 @@ def fill(spark: SparkSession) -> Fill:
 def _found(tables: dict[str, DataFrame], top: int) -> Found:
     return {
         name: summary_rows(frame.collect())
-        for name, frame in summary_frames(tables, NIGHT, top).items()
+        for name, frame in summary_frames(tables.__getitem__, NIGHT, top).items()
     }
 
 
@@ -123,8 +123,10 @@ def test_a_night_without_rows_says_no_more_than_one_that_is_not_asked(fill: Fill
 
 def test_what_asks_empty_tables_alone_is_left_out(fill: Fill) -> None:
     tables = fill()
-    assert not summary_frames(tables, NIGHT, 5, empty=SUMMARY_TABLES)
+    assert not summary_frames(tables.__getitem__, NIGHT, 5, empty=SUMMARY_TABLES)
     empty = set(SUMMARY_TABLES) - {"stuck_groups", "coverage"}
     asked = {"stuck_reasons", "stuck", "loops", "coverage"}
-    assert summary_frames(tables, NIGHT, 5, empty).keys() == asked
-    assert summary_frames(tables, NIGHT, 5).keys() == {query.name for query in SUMMARY_QUERIES}
+    assert summary_frames(tables.__getitem__, NIGHT, 5, empty).keys() == asked
+    assert summary_frames(tables.__getitem__, NIGHT, 5).keys() == {
+        query.name for query in SUMMARY_QUERIES
+    }

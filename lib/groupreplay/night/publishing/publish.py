@@ -135,9 +135,13 @@ def _summary(
     counts: rows of each table.
     """
     night = run.night
-    tables = {name: kept[name] if name in kept else night.rows(name) for name in SUMMARY_TABLES}
     empty = {name for name, rows in counts.items() if rows == 0}
-    frames = summary_frames(tables, night.logical_date, night.config.report.top, empty)
+    frames = summary_frames(
+        lambda name: kept[name] if name in kept else night.rows(name),
+        night.logical_date,
+        night.config.report.top,
+        empty,
+    )
     with ThreadPoolExecutor(THREADS) as threads:
         rows = threads.map(lambda frame: summary_rows(frame.collect()), frames.values())
         found = dict(zip(frames, rows, strict=True))

@@ -5,7 +5,7 @@ Their limits are part of them: nothing but top rows is ever collected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any, Final
@@ -40,22 +40,21 @@ class SummaryQuery:
 
 
 def summary_frames(
-    tables: Mapping[str, DataFrame], logical_date: date, top: int, empty: Collection[str] = ()
+    rows: Callable[[str], DataFrame], logical_date: date, top: int, empty: Collection[str] = ()
 ) -> dict[str, DataFrame]:
     """Query -> what to collect for it.
 
-    tables: SUMMARY_TABLES of one cluster.
+    rows: name of one of SUMMARY_TABLES -> its rows of one cluster.
     top: rows of each list.
     empty: tables that have no rows of this night; what asks only such tables is left out.
     """
+    asked = [query for query in SUMMARY_QUERIES if not set(query.tables) <= set(empty)]
     night = {
-        name: tables[name].where(sf.col("logical_date") == sf.lit(logical_date))
-        for name in SUMMARY_TABLES
+        name: rows(name).where(sf.col("logical_date") == sf.lit(logical_date))
+        for name in dict.fromkeys(name for query in asked for name in query.tables)
     }
     return {
-        query.name: query.frame(*[night[name] for name in query.tables], top)
-        for query in SUMMARY_QUERIES
-        if not set(query.tables) <= set(empty)
+        query.name: query.frame(*[night[name] for name in query.tables], top) for query in asked
     }
 
 
