@@ -64,10 +64,14 @@ class Ended:
 
 @dataclass(frozen=True)
 class Nights:
-    """A warehouse, and the configuration file of it in `folder`. cluster: always `c`."""
+    """A warehouse, and the configuration file of it in `folder`. cluster: always `c`.
+
+    tables: those that runs publish, all where none is named.
+    """
 
     folder: Path
     warehouse: Path
+    tables: tuple[str, ...] = ()
 
     @property
     def config(self) -> Path:
@@ -102,6 +106,7 @@ class Nights:
         own = {
             "GROUPREPLAY_SPARK_CONF": str(properties),
             "FAULT_POINT": point,
+            "FAULT_TABLES": ",".join(self.tables),
             "PYTHONPATH": str(POINTS),
             "TZ": "UTC",
         }

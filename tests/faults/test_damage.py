@@ -97,7 +97,9 @@ def _small_disk(place: Path) -> Iterator[None]:
 
 
 @pytest.mark.soak
-def test_a_full_disk_is_told_in_a_sentence_and_loses_nothing(told: Told, tmp_path: Path) -> None:
+def test_a_full_disk_is_told_in_a_sentence_and_loses_nothing(
+    told_whole: Told, tmp_path: Path
+) -> None:
     with _small_disk(tmp_path / "disk"):
         nights = Nights(tmp_path, tmp_path / "disk" / "warehouse").configure(
             ("segments", copy_log(RECORDING, tmp_path / "logs", half))
@@ -114,4 +116,4 @@ def test_a_full_disk_is_told_in_a_sentence_and_loses_nothing(told: Told, tmp_pat
         filler.unlink()
         again = nights.run("--logical-date", str(SECOND), "--take-over")
         assert again.status == 0, again.output[-2000:]
-        assert_same(contents(nights.warehouse), told.expected)
+        assert_same(contents(nights.warehouse), told_whole.expected)

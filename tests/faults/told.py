@@ -5,6 +5,7 @@ disturb it on.
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from groupreplay.config.reader import load_config
 from groupreplay.night.run import run_night
 from tests.end_to_end.logs import copy_log, half
 from tests.faults.nights import Nights, Rows, contents, run_rows
+from tests.support.few_tables import FEW, few_tables
 
 RECORDING = "other-groups-4.2"
 """Small, with transactions, a deleted group, and every kind of group."""
@@ -23,10 +25,13 @@ FIRST, SECOND = date(2026, 11, 21), date(2026, 11, 22)
 
 
 class Told:
-    """Two nights of a log that grows, the second of which was disturbed or not."""
+    """Two nights of a log that grows, the second of which was disturbed or not.
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self.spark, self.folder = spark, folder
+    is_few: nights publish few tables, whatever process runs them.
+    """
+
+    def __init__(self, spark: SparkSession, folder: Path, *, is_few: bool) -> None:
+        self.spark, self.folder, self.is_few = spark, folder, is_few
         self.logs = copy_log(RECORDING, folder / "logs", half)
         self.first = self.place("first")
         self.run_here(self.first, FIRST)
@@ -36,7 +41,8 @@ class Told:
         self.expected: dict[str, Rows] = contents(self.undisturbed.warehouse)
 
     def place(self, name: str) -> Nights:
-        return Nights(self.folder, self.folder / name).configure(("segments", self.logs))
+        tables = FEW if self.is_few else ()
+        return Nights(self.folder, self.folder / name, tables).configure(("segments", self.logs))
 
     def copy(self, name: str) -> Nights:
         """A warehouse that has the first night."""
@@ -46,7 +52,8 @@ class Told:
 
     def run_here(self, nights: Nights, night: date) -> None:
         """A night in the session of the tests, which is started already."""
-        run_night(self.spark, load_config(str(nights.config)), night, take_over=True)
+        with few_tables() if self.is_few else nullcontext():
+            run_night(self.spark, load_config(str(nights.config)), night, take_over=True)
 
     def forget(self) -> None:
         """What the session of the tests remembers of logs, which a new process would not."""

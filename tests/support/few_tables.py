@@ -10,8 +10,9 @@ from typing import Final
 
 import pytest
 
-from groupreplay.night.publishing import publisher
+from groupreplay.night.publishing import publish, publisher
 from groupreplay.report.catalog import SPECS
+from groupreplay.report.summary.frames import summary_frames
 
 FEW: Final = (
     "topics",
@@ -30,8 +31,23 @@ with and without rows that are not final, and what the next night goes on from.
 
 
 @contextmanager
-def few_tables() -> Iterator[None]:
-    """Nights in the session of the tests publish FEW only. The others exist and stay empty."""
+def few_tables(*more: str) -> Iterator[None]:
+    """Nights in the session of the tests publish FEW, and these with what they are made of. The
+    others exist and stay empty, and no summary asks them.
+    """
+    names = set(FEW)
+    wanted = [*more]
+    while wanted:
+        names.add(name := wanted.pop())
+        wanted += set(SPECS[name].tables) - names
+    published = {name: spec for name, spec in SPECS.items() if name in names}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(publisher, "SPECS", {name: SPECS[name] for name in FEW})
+        patched.setattr(publisher, "SPECS", published)
+        patched.setattr(
+            publish,
+            "summary_frames",
+            lambda rows, logical_date, top, empty: summary_frames(
+                rows, logical_date, top, {*empty, *SPECS.keys() - names}
+            ),
+        )
         yield

@@ -1,11 +1,12 @@
 """Python runs this by itself when its folder is on PYTHONPATH: a run of a job then dies where
-FAULT_POINT says, or lives by another clock.
+FAULT_POINT says, lives by another clock, or publishes fewer tables.
 
     FAULT_POINT   before:NAME:N   the Nth write called NAME of the process begins       after:NAME:N
     it has ended
                   files:NAME:N    it has made a data file, and not yet a commit
                   soon:NAME:N:MS so long after it began
     FAULT_CLOCK_S what is added to the clock of the table `runs`, in s
+    FAULT_TABLES  what a night publishes, with commas between; nothing: all tables
 
 NAME is a table, `create_all` for the making of tables, or `_sql` for the statements. Dying is
 SIGKILL for the whole process group, driver and JVM.
@@ -29,7 +30,12 @@ from typing import Any
 
 POINT = os.environ.get("FAULT_POINT", "")
 CLOCK_S = float(os.environ.get("FAULT_CLOCK_S", "0"))
-WATCHED = ("groupreplay.tables.warehouse", "groupreplay.tables.runs")
+TABLES = os.environ.get("FAULT_TABLES", "")
+WATCHED = (
+    "groupreplay.tables.warehouse",
+    "groupreplay.tables.runs",
+    "groupreplay.night.publishing.publisher",
+)
 
 _begun: Counter[str] = Counter()
 _lock = threading.Lock()
@@ -81,6 +87,11 @@ def _patch(module: ModuleType) -> None:
         warehouse.replace = watched(lambda _, name, *__, **___: name, warehouse.replace)
         warehouse.create_all = watched(lambda *_, **__: "create_all", warehouse.create_all)
         warehouse.replace_text = watched(lambda *_, **__: "_sql", warehouse.replace_text)
+    elif module.__name__ == "groupreplay.night.publishing.publisher":
+        names = set(filter(None, TABLES.split(","))) or set(module.SPECS)
+        module.__dict__["SPECS"] = {
+            name: spec for name, spec in module.SPECS.items() if name in names
+        }
     else:
         now = module._now
         module.__dict__["_now"] = lambda: now() + int(CLOCK_S * 1000)
@@ -110,5 +121,5 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-if POINT or CLOCK_S:
+if POINT or CLOCK_S or TABLES:
     sys.meta_path.insert(0, _Finder())
