@@ -47,7 +47,7 @@ def test_share_rate_and_time_left(caplog: pytest.LogCaptureFixture) -> None:
             (130.0, {1: (5, 5, False), 2: (15, 20, True)}),
         ]:
             now[0], tracker.stages = seconds, dict(stages)
-            progress.tell()
+            progress.log()
     assert told(caplog) == [
         "share=0%",
         "share=10% of 1,000,000 rows rate=10,000/s left=90s",
@@ -68,9 +68,9 @@ def test_what_a_step_counts_itself_goes_before_tasks_and_never_back(
     with progress:
         progress.expect(16, "tables", counted=lambda: done[0])
         now[0] = 8.0
-        progress.tell()
+        progress.log()
         done[0] = 2
-        progress.tell()
+        progress.log()
     assert told(caplog) == ["share=25% of 16 tables rate=0.5/s left=24s"] * 2
 
 

@@ -44,16 +44,16 @@ class JsonLines(logging.Formatter):
             .isoformat(timespec="milliseconds")
             .replace("+00:00", "Z")
         )
-        told = {
+        fields = {
             "at": at,
             "level": record.levelname,
             "logger": record.name,
             "message": " ".join(record.getMessage().split()),
         }
-        told |= getattr(record, "fields", {})
+        fields |= getattr(record, "fields", {})
         if record.exc_info:
-            told["trace"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
+            fields["trace"] = self.formatException(record.exc_info)
+        return json.dumps(fields, ensure_ascii=False, default=str)
 
 
 def result_lines(result: NightResult) -> list[str]:

@@ -39,18 +39,18 @@ def replay_departure(evidence: Evidence, line: Line, output: Proofs) -> list[Dep
             departure.epoch = departure.epoch or event.epoch
         _emit_all(evidence, output)
         return []
-    told = [_departure(evidence, line, *each) for each in _told(evidence, line)]
-    gone = {departure.member_id for departure in told}
+    found = [_departure(evidence, line, *each) for each in _told(evidence, line)]
+    gone = {departure.member_id for departure in found}
     for instance_id in [
         instance_id for instance_id, member_id in evidence.instances.items() if member_id in gone
     ]:
         del evidence.instances[instance_id]
     if line.source == "server_log":
-        evidence.departures += told
+        evidence.departures += found
     else:
-        for departure in told:
+        for departure in found:
             output.emit(departure)
-    return told
+    return found
 
 
 def settle_departures(evidence: Evidence, at_ms: int, output: Proofs) -> None:

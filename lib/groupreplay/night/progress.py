@@ -69,17 +69,17 @@ class Progress:
     def _poll(self) -> None:
         while not self._stopped.wait(self.every_s):
             try:
-                self.tell()
+                self.log()
             except Exception as error:  # noqa: BLE001  (a step must not fail for its progress: Spark may be going down under it)
                 _log.debug("progress is not known: %s", error)
                 return
 
-    def tell(self) -> None:
+    def log(self) -> None:
         """Logs one line."""
         elapsed = self.clock() - self._started
         # Never less than before: Spark finds stages as it goes on.
         self._share = max(self._share, min(self._done_share(), 1.0))
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "night": str(self.logical_date),
             "step": self.step,
             "share": round(self._share, 3),
@@ -87,15 +87,15 @@ class Progress:
         }
         text = f"night={self.logical_date} step={self.step} share={self._share:.0%}"
         if self._share > 0:
-            told |= {"left_s": round(elapsed / self._share - elapsed)}
+            fields |= {"left_s": round(elapsed / self._share - elapsed)}
             rate = self._amount * self._share / elapsed if elapsed > 0 else 0
             if self._amount:
-                told |= {"amount": self._amount, "unit": self._unit, "per_s": round(rate, 1)}
+                fields |= {"amount": self._amount, "unit": self._unit, "per_s": round(rate, 1)}
                 text += (
                     f" of {self._amount:,} {self._unit} rate={rate:,.{0 if rate >= 10 else 1}f}/s"
                 )
-            text += f" left={told['left_s']:,}s"
-        _log.info("%s", text, extra={"fields": told})
+            text += f" left={fields['left_s']:,}s"
+        _log.info("%s", text, extra={"fields": fields})
 
     def _done_share(self) -> float:
         if self._counted is not None:

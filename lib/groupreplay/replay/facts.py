@@ -209,8 +209,8 @@ class Stall(Fact):
 
     reason: SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO,
         ASSIGNED_NOT_CONSUMING; groups: ASSIGNING_STALLED, MIGRATION_STALLED; of Kafka Streams
-        those of docs/streams.md. Closed stretches shorter than MIN_STALL_MS are not told, so no
-        threshold may be lower.
+        those of docs/streams.md. Closed stretches shorter than MIN_STALL_MS make no fact, so
+        no threshold may be lower.
     epochs: of ASSIGNING_STALLED the group epoch and the target epoch when it began; else none.
     repetitions: how often what the reason counts happened in the stretch (probing generations);
         None where it counts nothing.

@@ -63,10 +63,10 @@ class Brokers:
     differing: frozenset[str] = frozenset()
 
 
-def settings_of(told: Iterable[Mapping[str, str]]) -> Settings:
-    """What each broker was last started with, by setting. told: `setting` and `value` of each."""
+def settings_of(starts: Iterable[Mapping[str, str]]) -> Settings:
+    """What each broker was last started with, by setting. starts: `setting` and `value` of each."""
     found: dict[str, list[str]] = {}
-    for each in told:
+    for each in starts:
         found.setdefault(each["setting"], []).append(each["value"])
     return found
 

@@ -141,7 +141,7 @@ def test_a_group_that_moved_all_night_is_within_budget_and_says_what_is_cut() ->
     text = " ".join(Parsed(page).text.replace("\u00a0", " ").split())
     for words in (
         "20 more lanes",
-        "Drawn are those that tell most: ",
+        "The most telling ones are drawn: ",
         "240 of 2,400 holders of partitions",
         "100 of 500 epochs",
         "40 of 200 waves",

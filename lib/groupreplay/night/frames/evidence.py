@@ -60,11 +60,11 @@ def seen(lines: DataFrame, newest_ms: int) -> DataFrame:
     """A fact a broker that wrote lines: when it was there. A file of which no line is of interest
     has no times; that it grew shows that the broker was there.
     """
-    told = sf.from_json("counts", "lines BIGINT, last_ms BIGINT")
-    last_ms = sf.when(told["last_ms"] >= 0, told["last_ms"]).otherwise(newest_ms)
+    counted = sf.from_json("counts", "lines BIGINT, last_ms BIGINT")
+    last_ms = sf.when(counted["last_ms"] >= 0, counted["last_ms"]).otherwise(newest_ms)
     place = sf.struct(last_ms.alias("at"), "source", "input", "position")
     newest = (
-        lines.where((sf.col("kind") == "file") & (told["lines"] > 0))
+        lines.where((sf.col("kind") == "file") & (counted["lines"] > 0))
         .groupBy("broker")
         .agg(sf.max(place).alias("newest"))
     )

@@ -190,7 +190,7 @@ Swatch = tuple[bool, str, Sequence[Safe]]
 
 def _cut_marks(drawn: Timeline) -> str:
     cut = ", ".join(f"{w.n(shown)} of {w.n(of)} {kind}" for kind, (shown, of) in drawn.cut.items())
-    return f"Drawn are those that tell most: {cut}." if cut else ""
+    return f"The most telling ones are drawn: {cut}." if cut else ""
 
 
 def _cut_rows(life: GroupLife) -> str:

@@ -102,8 +102,8 @@ def _moves(found: Streams) -> str:
     known = [kind for kind in w.MOVE if kind in kinds]
     rest = sorted(kinds.keys() - set(known))
     counted = [f"{w.n(kinds[kind])} {w.word(w.MOVE, kind)}" for kind in (*known, *rest)]
-    told = [f"{w.n(outcomes[one])} {w.word(w.OUTCOME, one)}" for one in _TOLD if outcomes[one]]
-    return ", ".join([*counted, *told])
+    ends = [f"{w.n(outcomes[one])} {w.word(w.OUTCOME, one)}" for one in _TOLD if outcomes[one]]
+    return ", ".join([*counted, *ends])
 
 
 # ---------------------------------------------------------------- tables

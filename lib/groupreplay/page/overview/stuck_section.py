@@ -50,11 +50,11 @@ def stuck_now(fleet: Fleet) -> Safe:
     ended = ", ".join(
         f"{w.word(w.REASON, each.reason)} {w.n(each.ended)}" for each in fleet.reasons if each.ended
     )
-    told = (
+    listed_above = (
         join(
             [
                 el("a", f"{w.some(stalled, 'group')} half-way for too long", href="#blockers"),
-                f" {'is' if stalled == 1 else 'are'} told above.",
+                f" {'is' if stalled == 1 else 'are'} listed above.",
             ]
         )
         if stalled
@@ -64,7 +64,7 @@ def stuck_now(fleet: Fleet) -> Safe:
         [
             f"Open at {w.at(fleet.as_of_ms)} UTC. Ended since the night before:",
             f" {ended or 'none'}. ",
-            told,
+            listed_above,
         ]
     )
     heads = [

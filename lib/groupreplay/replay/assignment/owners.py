@@ -55,8 +55,8 @@ class Owners(ABC):
         """Ends the open requests of a member that are no longer pending: acknowledged, given back,
         or as `ending` says. What it is asked for behind a hole is another request.
         """
-        asked_anew = ending.hidden and member.current_offset == moment.offset
-        over = set(member.requests) if asked_anew else member.requests.keys() - member.pending
+        asked_again = ending.hidden and member.current_offset == moment.offset
+        over = set(member.requests) if asked_again else member.requests.keys() - member.pending
         for unit in [unit for unit in member.requests if unit in over]:
             row = member.requests.pop(unit)
             if ending.hidden:

@@ -145,7 +145,7 @@ class ChurnChain(Listener):
         chain = self._life.churn
         index = _charged(chain, transition)
         if chain is not None and index is not None and transition.is_costed:
-            _tell_high(chain, index, transition)
+            _add_high(chain, index, transition)
 
     # ------------------------------------------------------------ events
 
@@ -333,28 +333,28 @@ def _count(chain: Churn, index: int, transition: Transition) -> None:
         sums[index] += transition.est_ms or 0
 
 
-def _tell_high(chain: Churn, index: int, transition: Transition) -> None:
+def _add_high(chain: Churn, index: int, transition: Transition) -> None:
     """The upper bound, of a first commit within the hour after the chain: none later counts, so
     that the row does not depend on when it is emitted.
     """
     is_known = transition.is_high_known and (
         (transition.first_commit_at or 0) - chain.times_at[-1] <= MAX_CHAIN_GAP_MS
     )
-    told = [transition.low_ms or 0, transition.est_ms or 0]
+    known = [transition.low_ms or 0, transition.est_ms or 0]
     if is_known:
-        told.append(transition.idle_ms or 0)
+        known.append(transition.idle_ms or 0)
         chain.idles_ms[index] = max(chain.idles_ms[index], transition.idle_ms or 0)
-    chain.highs_ms[index] += max(told)
+    chain.highs_ms[index] += max(known)
     chain.high_unknowns[index] += not is_known
 
 
 def with_waiting(chain: Churn, transitions: Transitions) -> Churn:
     """A copy of the chain, with what is known of transitions that wait for their first commit."""
-    told = copy.copy(chain)
-    told.highs_ms, told.high_unknowns = [*chain.highs_ms], [*chain.high_unknowns]
-    told.idles_ms = [*chain.idles_ms]
+    copied = copy.copy(chain)
+    copied.highs_ms, copied.high_unknowns = [*chain.highs_ms], [*chain.high_unknowns]
+    copied.idles_ms = [*chain.idles_ms]
     for transition in transitions.waiting():
         index = _charged(chain, transition)
         if index is not None:
-            _tell_high(told, index, transition)
-    return told
+            _add_high(copied, index, transition)
+    return copied

@@ -93,7 +93,7 @@ class AwayPartitions:
         self._hole: int | None = None
 
     def note(self, member_id: str) -> None:
-        """A member of which an operation told something."""
+        """An operation names this member."""
         life = self._life
         self._total -= self._held.pop(member_id, 0)
         if member_id in life.away and (held := away_partitions_of(life, member_id)):
@@ -101,7 +101,7 @@ class AwayPartitions:
             self._total += held
 
     def forget(self) -> None:
-        """Members have other partitions now, of whom nothing was told."""
+        """Members that no operation named have other partitions now."""
         self._hole = None
 
     def count(self) -> int:

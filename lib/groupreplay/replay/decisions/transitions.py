@@ -337,8 +337,8 @@ def tell_high(transition: Transition) -> None:
     """The upper bound: known if somebody committed before and after."""
     if not transition.is_costed:
         return
-    told = (transition.low_ms, transition.est_ms, transition.idle_ms)
-    transition.high_ms = max(each for each in told if each is not None)
+    known = (transition.low_ms, transition.est_ms, transition.idle_ms)
+    transition.high_ms = max(each for each in known if each is not None)
     transition.is_high_known = transition.idle_ms is not None
 
 

@@ -49,7 +49,7 @@ def apply_classic(
 ) -> None:
     """Makes the group what a K2 says.
 
-    cause: where the caller knows it (a downgrade), else told from the difference of members.
+    cause: where the caller knows it (a downgrade), else taken from the difference of members.
     """
     life = membership.life
     change.by_k2 = True
@@ -62,8 +62,8 @@ def apply_classic(
     found = cause or _find_cause(membership, value)
     if raises and cause is None:  # a downgrade had no join phase
         change.generation = _generation(membership, change, entry, value)
-    told = change.generation
-    note_k2(life, entry.offset, told.cooperative if told is not None else None)
+    begun = change.generation
+    note_k2(life, entry.offset, begun.cooperative if begun is not None else None)
     listed = {m.member_id for m in value.members}
     for member_id in [m for m in life.members if m not in listed]:
         membership.targets.assign(membership.members.touch(change, member_id), frozenset())

@@ -126,7 +126,7 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
     change.unnamed_topics = {each for each in ids if membership.names.name(each) is None}
     new_topic = {tp: _id_of(membership, tp, ids) for tp in _open_partitions(life)}
     for tp in life.unowned:
-        # Nobody holds it, so nobody need ever have told the group its topic's id.
+        # Nobody holds it, so perhaps no record has named its topic's id.
         new_topic[tp] = new_topic[tp] or membership.names.given_id(tp[0])
     _rename(membership, change, _one_each(new_topic, life))
     life.become(CONSUMER)

@@ -152,7 +152,7 @@ class GenerationRules:
                     yield self._found("S8", "RUNS_UNOWNED", member=member_id, task=task_text(task))
 
     def _versions(self) -> Iterator[Finding]:
-        """S10. A leader that is older than a member cannot read what that one can; an error is told
+        """S10. A leader that is older than a member cannot read what that one can; an error is sent
         in the leader's own version; a member that came back to a generation has its own.
         """
         members = self._now.members
@@ -168,13 +168,13 @@ class GenerationRules:
         ):
             return
         for member_id, member in members.items():
-            for told, wanted in ((member.used_version, lowest), (member.usable_version, usable)):
-                if told > 0 and told != wanted:
+            for given, wanted in ((member.used_version, lowest), (member.usable_version, usable)):
+                if given > 0 and given != wanted:
                     yield self._found(
                         "S10",
                         "VERSION_NOT_LOWEST",
                         member=member_id,
-                        version=str(told),
+                        version=str(given),
                         lowest=str(wanted),
                     )
 

@@ -1,4 +1,4 @@
-"""Refusals of the night, each told once, and Kafka's names of their errors."""
+"""Refusals of the night, each once, and Kafka's names of their errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groupreplay.evidence.refusal_runs import ERRORS
 
 
 def distinct_refusals(evidence: DataFrame) -> DataFrame:
-    """Rows of `evidence` that are refusals, each told once: where the request log has a run of the
+    """Rows of `evidence` that are refusals, each once: where the request log has a run of the
     same refusal, the broker's own lines of it are the same attempts again. An answer without a text
     gets that of the lines, where all of them say the same.
 
