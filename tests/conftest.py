@@ -115,7 +115,13 @@ def pages_where_asked() -> Iterator[None]:
     from groupreplay.night.publishing import publish
 
     with pytest.MonkeyPatch.context() as patched:
-        draw, asked = pages.drawn_pages, pages.asked_tables
+        begin, draw, asked = pages.begin_pages, pages.drawn_pages, pages.asked_tables
+        # A night that begins pages and draws none leaves them to the next one.
+        patched.setattr(
+            publish,
+            "begin_pages",
+            lambda night, *rest: None if night.config.page == PageConfig() else begin(night, *rest),
+        )
         patched.setattr(
             publish,
             "drawn_pages",
