@@ -119,7 +119,8 @@ def _submit(
     """What a run of the job says. archive: of compiled cores; None: the core is interpreted."""
     warehouse, config = tmp_path / name, tmp_path / f"{name}.yaml"
     config.write_text(
-        f"cluster: c\nwarehouse: {warehouse}\nsources:\n  - {{kind: segments, path:"
+        f"cluster: c\nwarehouse: {warehouse}\npage: {{enabled: false}}\nsources:\n"
+        "  - {kind: segments, path:"
         f" {RECORDING}/segments/}}\n  - {{kind: topics, path: {RECORDING}/topics.json}}\n",
         encoding="utf-8",
     )
