@@ -39,6 +39,7 @@ from tests.simulator.expected import (
     revocation_latencies,
     static_accounting,
     stuck,
+    wave_classes,
 )
 from tests.simulator.expected.history import Check, History
 from tests.simulator.proved import ProvedTables
@@ -71,6 +72,9 @@ LOG_CHECKS: Final[tuple[Check, ...]] = (
     coordinator_events.CHECK,
 )
 """What lines of broker logs prove."""
+
+JOB_CHECKS: Final[tuple[Check, ...]] = (wave_classes.CHECK,)
+"""What the job alone makes, given the logs of brokers too."""
 
 
 def check_tables(

@@ -5,7 +5,7 @@ row, and what else `further` looks at. At the end estimates of all of them are h
     [--hours 1] [--no-job]
 
 Rows are those of the replay in pure Python. One of the histories goes through the real job too,
-into Delta tables, and these are checked. Of a history that fails the command that repeats it is
+with and without the logs of its brokers, into Delta tables, and these are checked. Of a history that fails the command that repeats it is
 printed. Exit status 1 if any did.
 """
 
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.simulator.check import LOG_CHECKS, check_tables, differences
+from tests.simulator.check import JOB_CHECKS, LOG_CHECKS, check_tables, differences
 from tests.simulator.check_streams import anomalies_of, check_streams
 from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
@@ -42,6 +42,7 @@ from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
 from tests.simulator.streams.history import read_streams
 from tests.simulator.tables import DeltaTables, FactTables, Tables
 from tests.simulator.truth import STREAMS, read_truth
+from tests.support.log_lines import logs_in
 
 ROOT: Final = Path(__file__).parents[2]
 GROUPS: Final = 60
@@ -65,13 +66,19 @@ def play(history: Played, folder: Path) -> Path:
     )
 
 
-def run_job(recording: Path, warehouse: Path) -> DeltaTables:
-    """What the real job makes of a recording. Raises JobFailed."""
+def run_job(recording: Path, warehouse: Path, *, with_logs: bool = False) -> DeltaTables:
+    """What the real job makes of a recording, or of its topic alone. Raises JobFailed."""
     config = warehouse.parent / "simulated.yaml"
+    logs = [
+        f"  - {{kind: {kind}, path: {path}, timezone: UTC,"
+        f" broker: {path.name.split('.')[0].removeprefix('broker-')}}}\n"
+        for kind, path in logs_in(recording)
+    ]
     config.write_text(
         f"cluster: simulated\nwarehouse: {warehouse}\nsources:\n"
         f"  - {{kind: segments, path: {recording / 'segments'}}}\n"
         f"  - {{kind: topics, path: {recording / 'topics.json'}}}\n"
+        + "".join(logs if with_logs else ())
     )
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", str(config)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -115,13 +122,17 @@ def check_groups_of_streams(history: Played, recording: Path) -> bool:
     return not (wrong or anomalies)
 
 
-def check(history: Played, recording: Path, tables: Tables, with_job: bool) -> bool:
-    """Whether all rows agree; says so, and shows what does not. with_job: the tables are its."""
+def check(
+    history: Played, recording: Path, tables: Tables, of_logs: Tables, with_job: bool
+) -> bool:
+    """Whether all rows agree; says so, and shows what does not.
+
+    of_logs: what logs of brokers prove too. with_job: the tables are its.
+    """
     began = time.monotonic()
     truth = read_truth(recording)
     compared = check_tables(truth, tables)
-    if not with_job:
-        compared += check_tables(truth, ProvedTables(recording, tables), checks=LOG_CHECKS)
+    compared += check_tables(truth, of_logs, checks=JOB_CHECKS if with_job else LOG_CHECKS)
     wrong = [each for each in compared if each.differ]
     said, through = "FAILED" if wrong else "ok", "through the job" if with_job else "in Python"
     print(
@@ -156,18 +167,21 @@ def soak(history: Played, with_job: bool, estimates: list[Estimate]) -> bool:
         if history.profile == STREAMS:
             is_right = check_groups_of_streams(history, recording)
             return check_further(history, recording) and is_right
-        is_right = check(history, recording, FactTables(recording), with_job=False)
+        replayed = FactTables(recording)
+        proved = ProvedTables(recording, replayed)
+        is_right = check(history, recording, replayed, proved, with_job=False)
         is_right &= check_further(history, recording)
         logs = told_by_logs(recording)
         estimates += estimates_of(recording, History(read_truth(recording)), logs)
         if with_job:
             try:
                 tables = run_job(recording, Path(scratch) / "warehouse")
+                of_logs = run_job(recording, Path(scratch) / "with-logs", with_logs=True)
             except JobFailed as error:
                 print(f"FAILED: {history.name}, the job: {error}")
                 print(f"to repeat: {history.command(with_job=True)}")
                 return False
-            is_right &= check(history, recording, tables, with_job=True)
+            is_right &= check(history, recording, tables, of_logs, with_job=True)
         return is_right
 
 

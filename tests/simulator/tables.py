@@ -118,6 +118,9 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("members_low", "joined", "departed", "replaced", "away", "epochs", "settled_at"),
         *("cycles", "touched", "moved", "returned", "moves_floor", "low_ms", "high_ms"),
     ),
+    "wave_classes": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "class", "ends"),
+    ),
     "group_days": (
         *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
         *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),
@@ -148,7 +151,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Table -> its columns here. Those of the last four are what lines of broker logs prove."""
 
-STORED: Final = {"member_ends": "members"}
+STORED: Final = {"member_ends": "members", "wave_classes": "departure_waves"}
 """Tables here that are part of another one's rows."""
 
 

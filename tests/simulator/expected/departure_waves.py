@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tests.simulator.compare import Between, Key, Untold, Wanted
 from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, Coming, comings_of
@@ -26,7 +26,7 @@ CHAIN_GAP_MS: Final = 3_600_000
 
 
 @dataclass(slots=True)
-class _Event:
+class Event:
     coming: Coming
     life: Life
     at: int
@@ -38,27 +38,27 @@ class _Event:
 
 
 @dataclass(slots=True)
-class _Chain:
+class Chain:
     """Events of one group, until it is removed."""
 
     life: Life
-    events: list[_Event] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
 
 
-def _chains(lives: Sequence[Life]) -> Iterator[_Chain]:
+def _chains(lives: Sequence[Life]) -> Iterator[Chain]:
     """lives: of one group, in order. An offline conversion goes on with the chain."""
-    chain: _Chain | None = None
+    chain: Chain | None = None
     for life in lives:
         for found in comings_of(life):
             operation = found[0].operation
             if chain is not None and operation.at - chain.events[-1].at > CHAIN_GAP_MS:
                 yield chain
                 chain = None
-            chain = chain or _Chain(life)
+            chain = chain or Chain(life)
             at = max([operation.at, *(each.at for each in chain.events[-1:])])
             before = found[0].before
             members = len(before.members) if before is not None else 0
-            chain.events += [_Event(coming, life, at, members) for coming in found]
+            chain.events += [Event(coming, life, at, members) for coming in found]
         if life.converted_by is None and chain is not None:
             yield chain
             chain = None
@@ -66,9 +66,9 @@ def _chains(lives: Sequence[Life]) -> Iterator[_Chain]:
         yield chain
 
 
-def _waves(chain: _Chain) -> Iterator[list[_Event]]:
+def waves_of(chain: Chain) -> Iterator[list[Event]]:
     """A start holds joins alone; any wave ends where nothing follows for longer than the gap."""
-    wave: list[_Event] = []
+    wave: list[Event] = []
     members, is_start = chain.events[0].members_before, False
     for event in chain.events:
         is_late = bool(wave) and event.at - wave[-1].at > GAP_MS
@@ -85,9 +85,9 @@ def _waves(chain: _Chain) -> Iterator[list[_Event]]:
 
 def _row(
     history: History,
-    chain: _Chain,
-    wave: Sequence[_Event],
-    later: Sequence[_Event] | None,
+    chain: Chain,
+    wave: Sequence[Event],
+    later: Sequence[Event] | None,
     before: int,
 ) -> Wanted:
     """later: the wave that follows in the chain."""
@@ -118,7 +118,7 @@ def _row(
     return Wanted(values, (first.first_offset, last.first_offset))
 
 
-def _epochs(wave: Sequence[_Event]) -> int | None:
+def _epochs(wave: Sequence[Event]) -> int | None:
     first, last = wave[0], wave[-1]
     if first.life is not last.life:
         return None
@@ -129,7 +129,7 @@ def _epochs(wave: Sequence[_Event]) -> int | None:
 
 
 def _costs(
-    history: History, wave: Sequence[_Event], after: Sequence[_Event] | None
+    history: History, wave: Sequence[Event], after: Sequence[Event] | None
 ) -> dict[str, Any]:
     """What was let go before the next wave; charged is what no later epoch began before."""
     life = wave[0].life
@@ -141,7 +141,7 @@ def _costs(
     )
 
 
-def _is_in(wave: Sequence[_Event], after: Sequence[_Event] | None, released: Operation) -> bool:
+def _is_in(wave: Sequence[Event], after: Sequence[Event] | None, released: Operation) -> bool:
     """Whether an operation lies in a wave, or behind it and before the next."""
     offset = released.first_offset
     return wave[0].coming.operation.first_offset <= offset and (
@@ -149,7 +149,7 @@ def _is_in(wave: Sequence[_Event], after: Sequence[_Event] | None, released: Ope
     )
 
 
-def _is_charged(wave: Sequence[_Event], released: Operation) -> bool:
+def _is_charged(wave: Sequence[Event], released: Operation) -> bool:
     offset = released.first_offset
     last = [each for each in wave if each.coming.operation.first_offset <= offset][-1]
     is_near = released.at - last.at <= CHAIN_GAP_MS
@@ -157,7 +157,7 @@ def _is_charged(wave: Sequence[_Event], released: Operation) -> bool:
 
 
 def _settled_at(
-    history: History, wave: Sequence[_Event], after: Sequence[_Event] | None
+    history: History, wave: Sequence[Event], after: Sequence[Event] | None
 ) -> int | None:
     """Of the epoch in force after the last event, where neither an event nor another epoch came
     first."""
@@ -179,7 +179,7 @@ OPAQUE: Final = {"moved": None, "returned": None, "moves_floor": None}
 
 
 def _moves(
-    history: History, wave: Sequence[_Event], after: Sequence[_Event] | None
+    history: History, wave: Sequence[Event], after: Sequence[Event] | None
 ) -> dict[str, Any]:
     """What was let go before the next wave and is charged to this one."""
     life, first = wave[0].life, wave[0].coming.operation
@@ -202,7 +202,7 @@ def _process(coming: Coming) -> str:
     return coming.member.instance_id or f"member {coming.member_id}"
 
 
-def _floor(wave: Sequence[_Event]) -> int:
+def _floor(wave: Sequence[Event]) -> int:
     """What an assignor that moves as little as it can must move."""
     held, is_there, was_there = Counter[str](), dict[str, bool](), dict[str, bool]()
     for event in wave:
@@ -220,44 +220,71 @@ def _floor(wave: Sequence[_Event]) -> int:
     return max(min(len(target), gone), shares)
 
 
-def _processes(wave: Sequence[_Event]) -> dict[str, Any]:
+def _processes(wave: Sequence[Event]) -> dict[str, Any]:
     """Pairs of a departure and a later join of one process, and how many processes there are. A
     member that comes back under its id is the same for sure; under another id its client id and
     host tell."""
-    by_id, by_client = Counter[str](), Counter[str | None]()
-    pairs = likely = 0
-    for event in wave:
-        coming, process = event.coming, _process(event.coming)
-        client = coming.member.instance_id or coming.member.client_id
-        if coming.kind == GONE:
-            by_id[process] += 1
-            by_client[client] += 1
-        elif coming.kind == JOINED:
-            pairs += by_id[process] > 0
-            likely += by_client[client] > 0
-            by_id[process] -= by_id[process] > 0
-            by_client[client] -= by_client[client] > 0
     processes = {_process(event.coming) for event in wave}
-    clients = {each.coming.member.instance_id or each.coming.member.client_id for each in wave}
+    clients = {_client(event.coming) for event in wave}
     return {
-        "cycles": Between(pairs, likely),
+        "cycles": Between(*cycles_of(wave).all),
         "touched": Between(len(clients), len(processes)),
     }
 
 
-def _wanted(history: History) -> dict[Key, Wanted]:
+class Cycles(NamedTuple):
+    """Pairs of a departure and a later join: by member id, and by client id. all: of the wave.
+    most: of one process."""
+
+    all: tuple[int, int]
+    most: tuple[int, int]
+
+
+def cycles_of(wave: Sequence[Event]) -> Cycles:
+    by_id, by_client = (
+        _pairs((event.coming.kind, name(event.coming)) for event in wave)
+        for name in (_process, _client)
+    )
+    return Cycles(
+        (by_id.total(), by_client.total()),
+        (max(by_id.values(), default=0), max(by_client.values(), default=0)),
+    )
+
+
+def _client(coming: Coming) -> str | None:
+    return coming.member.instance_id or coming.member.client_id
+
+
+def _pairs(events: Iterable[tuple[str, str | None]]) -> Counter[str | None]:
+    """Who -> how often they went and came back. events: kind, and who it was."""
+    out, pairs = Counter[str | None](), Counter[str | None]()
+    for kind, who in events:
+        if kind == GONE:
+            out[who] += 1
+        elif kind == JOINED and out[who]:
+            out[who] -= 1
+            pairs[who] += 1
+    return pairs
+
+
+def chains_of(history: History) -> Iterator[Chain]:
+    """Of all groups."""
     lives: dict[str, list[Life]] = {}
     for life in history.lives:
         lives.setdefault(life.group_id, []).append(life)
+    for of_group in lives.values():
+        yield from _chains(of_group)
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
-    for group_id, of_group in lives.items():
-        for chain in _chains(of_group):
-            before = chain.events[0].members_before
-            waves = list(_waves(chain))
-            for wave, after in zip(waves, [*waves[1:], None], strict=True):
-                key = (group_id, wave[0].coming.operation.first_offset)
-                wanted[key] = _row(history, chain, wave, after, before)
-                before = wave[-1].members
+    for chain in chains_of(history):
+        before = chain.events[0].members_before
+        waves = list(waves_of(chain))
+        for wave, after in zip(waves, [*waves[1:], None], strict=True):
+            key = (chain.life.group_id, wave[0].coming.operation.first_offset)
+            wanted[key] = _row(history, chain, wave, after, before)
+            before = wave[-1].members
     return wanted
 
 

@@ -1,0 +1,169 @@
+"""`departure_waves`, as logs of brokers sharpen it: how the members of a wave went, and the class
+that this makes it (decisions.md, departure_waves)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import Any, Final
+
+from tests.simulator.compare import Key, OneOf, Wanted
+from tests.simulator.expected import departure_waves, member_ends
+from tests.simulator.expected.comings import GONE, JOINED, REPLACED
+from tests.simulator.expected.departure_waves import Event
+from tests.simulator.expected.history import Check, History
+from tests.simulator.tables import Row
+
+FLAP_CYCLES: Final = 3
+"""`waves.flap_cycles`."""
+
+_LATE: Final = frozenset({"POLL_TIMEOUT", "REBALANCE_TIMEOUT", "JOIN_TIMEOUT", "SYNC_TIMEOUT"})
+_EXPIRED: Final = frozenset({"EXPIRED", "SESSION_EXPIRED"})
+_ANY: Final = frozenset[str]()
+"""Ends of a departure of which the truth does not say how it was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a row says: its class, and how many departures ended in each way."""
+
+    wave: str
+    ends: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """Ends that a wave's departures can have, and the class that follows from those of the row.
+
+    departures: of each, the ends that it may have had. flaps: whether a member left and came back
+    often enough; two where only hosts tell who came back.
+    """
+
+    departures: tuple[frozenset[str], ...]
+    flaps: frozenset[bool]
+    events: Mapping[str, int]
+    before: int
+    after: tuple[int, ...]
+
+    def admits(self, value: Any) -> bool:
+        return (
+            isinstance(value, Told)
+            and _can_be(self.departures, Counter(value.ends))
+            and value.wave in self._classes(value.ends)
+        )
+
+    def _classes(self, ends: Mapping[str, int]) -> set[str]:
+        return {name for flaps in self.flaps for name in self._first(ends, flaps)}
+
+    def _first(self, ends: Mapping[str, int], flaps: bool) -> Iterator[str]:
+        """The first class that applies. HOST_SWAP as well, where as many came as went: the truth
+        has no hosts."""
+        joined, gone = self.events.get(JOINED, 0), self.events.get(GONE, 0)
+        late = sum(count for end, count in ends.items() if end in _LATE)
+        expired = sum(count for end, count in ends.items() if end in _EXPIRED)
+        if not joined and not gone:
+            yield "BOUNCE" if self.events.get(REPLACED) else "AWAY"
+        elif self.before == 0:
+            yield "START"
+        elif flaps:
+            yield "FLAPPING"
+        elif gone and late == gone:
+            yield "POLL_TIMEOUT"
+        elif gone and 2 * expired >= gone:
+            yield "CRASH"
+        else:
+            if joined == gone:
+                yield "HOST_SWAP"
+            yield self._by_numbers(joined, gone)
+
+    def _by_numbers(self, joined: int, gone: int) -> str:
+        after = self.after
+        if 0 in after and any(after[after.index(0) :]):
+            return "RECREATE"
+        if after[-1] == 0:
+            return "STOP"
+        if gone >= 2 and joined >= 1 and abs(joined - gone) <= max(1, self.before // 10):
+            return "ROLLOUT"
+        if joined == gone == 1:
+            return "RESTART"
+        if joined == gone:
+            return "MIXED"
+        return "SCALE_UP" if joined > gone else "SCALE_DOWN"
+
+    def __str__(self) -> str:
+        return f"{self.events} of {self.before}, {[sorted(each) for each in self.departures]}"
+
+
+def _can_be(departures: Sequence[frozenset[str]], ends: Counter[str]) -> bool:
+    """Whether each departure can have one of the ends, so that all are used: of no choice of ends
+    there are fewer than departures that can have no other (Hall's theorem)."""
+    if len(departures) != ends.total():
+        return False
+    choices = chain.from_iterable(combinations(ends, size) for size in range(len(ends)))
+    return all(
+        sum(each != _ANY and each & ends.keys() <= set(chosen) for each in departures)
+        <= sum(ends[end] for end in chosen)
+        for chosen in choices
+    )
+
+
+def _ends(event: Event, later: Sequence[Event], known: Mapping[Key, Wanted]) -> frozenset[str]:
+    """Ends that a departure may have had.
+
+    known: (group, member, offset of its removal) -> how it ended.
+    """
+    coming = event.coming
+    must = known.get((event.life.group_id, coming.member_id, coming.operation.first_offset))
+    if must is None or must.left_out:
+        return _ANY
+    detail = must.values["end_detail"]
+    ends = set(detail.values if isinstance(detail, OneOf) else (detail,))
+    comes_back = any(
+        each.coming.kind == JOINED and each.coming.member_id == coming.member_id for each in later
+    )
+    if comes_back and "LEAVE_HEARTBEAT" in ends:
+        ends.add("POLL_TIMEOUT")
+    return frozenset(ends)
+
+
+def _flaps(wave: Sequence[Event]) -> frozenset[bool]:
+    cycles = departure_waves.cycles_of(wave)
+    return frozenset(most >= FLAP_CYCLES for most in cycles.most)
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    known: dict[Key, Wanted] = {
+        (key[0], key[1], must.offsets[1]): must
+        for key, must in member_ends.CHECK.wanted(history).items()
+    }
+    wanted: dict[Key, Wanted] = {}
+    for found in departure_waves.chains_of(history):
+        before = found.events[0].members_before
+        for wave in departure_waves.waves_of(found):
+            first, after = wave[0].coming.operation, tuple(event.members for event in wave)
+            later = found.events[found.events.index(wave[0]) :]
+            gone = [event for event in wave if event.coming.kind == GONE]
+            told = Class(
+                tuple(sorted((_ends(each, later, known) for each in gone), key=sorted)),
+                _flaps(wave),
+                Counter(event.coming.kind for event in wave),
+                before,
+                after,
+            )
+            key = (found.life.group_id, first.first_offset)
+            wanted[key] = Wanted({"told": told}, (first.first_offset,))
+            before = after[-1]
+    return wanted
+
+
+def _gathered(rows: Sequence[Row]) -> list[Row]:
+    return [{**row, "told": Told(row["class"], dict(row["ends"]))} for row in rows]
+
+
+def _key_of(history: History, row: Row) -> Key:
+    return departure_waves.CHECK.key_of(history, row)
+
+
+CHECK: Final = Check("wave_classes", _wanted, _key_of, gathered=_gathered)
