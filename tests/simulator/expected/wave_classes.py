@@ -38,7 +38,8 @@ class Class:
     """Ends that a wave's departures can have, and the class that follows from those of the row.
 
     departures: of each, the ends that it may have had. flaps: whether a member left and came back
-    often enough; two where only hosts tell who came back.
+    often enough; both where only hosts show who came back. events: kind of event -> how many.
+    before: members before the wave. after: members after each event.
     """
 
     departures: tuple[frozenset[str], ...]
@@ -97,8 +98,8 @@ class Class:
 
 
 def _can_be(departures: Sequence[frozenset[str]], ends: Counter[str]) -> bool:
-    """Whether each departure can have one of the ends, so that all are used: of no choice of ends
-    there are fewer than departures that can have no other (Hall's theorem)."""
+    """Whether the departures can share out the ends, one each. They can where no set of ends is
+    smaller than the number of departures that must take from it (Hall's theorem)."""
     if len(departures) != ends.total():
         return False
     choices = chain.from_iterable(combinations(ends, size) for size in range(len(ends)))
@@ -109,10 +110,11 @@ def _can_be(departures: Sequence[frozenset[str]], ends: Counter[str]) -> bool:
     )
 
 
-def _ends(event: Event, later: Sequence[Event], known: Mapping[Key, Wanted]) -> frozenset[str]:
-    """Ends that a departure may have had.
+def _ends(event: Event, events: Sequence[Event], known: Mapping[Key, Wanted]) -> frozenset[str]:
+    """Ends that a departure may have had. Who leaves by a heartbeat and joins again under its id
+    did not poll in time (decisions.md, what each departure was).
 
-    known: (group, member, offset of its removal) -> how it ended.
+    events: of the chain. known: (group, member, offset of its removal) -> how it ended.
     """
     coming = event.coming
     must = known.get((event.life.group_id, coming.member_id, coming.operation.first_offset))
@@ -121,11 +123,12 @@ def _ends(event: Event, later: Sequence[Event], known: Mapping[Key, Wanted]) -> 
     detail = must.values["end_detail"]
     ends = set(detail.values if isinstance(detail, OneOf) else (detail,))
     comes_back = any(
-        each.coming.kind == JOINED and each.coming.member_id == coming.member_id for each in later
+        each.coming.kind == JOINED and each.coming.member_id == coming.member_id
+        for each in events
+        if each.coming.operation.first_offset > coming.operation.first_offset
     )
-    if comes_back and "LEAVE_HEARTBEAT" in ends:
-        ends.add("POLL_TIMEOUT")
-    return frozenset(ends)
+    gave_up = comes_back and "LEAVE_HEARTBEAT" in ends
+    return frozenset(ends - {"LEAVE_HEARTBEAT"} | {"POLL_TIMEOUT"} if gave_up else ends)
 
 
 def _flaps(wave: Sequence[Event]) -> frozenset[bool]:
@@ -143,10 +146,9 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         before = found.events[0].members_before
         for wave in departure_waves.waves_of(found):
             first, after = wave[0].coming.operation, tuple(event.members for event in wave)
-            later = found.events[found.events.index(wave[0]) :]
             gone = [event for event in wave if event.coming.kind == GONE]
             told = Class(
-                tuple(sorted((_ends(each, later, known) for each in gone), key=sorted)),
+                tuple(sorted((_ends(each, found.events, known) for each in gone), key=sorted)),
                 _flaps(wave),
                 Counter(event.coming.kind for event in wave),
                 before,

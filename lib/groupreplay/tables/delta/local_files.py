@@ -1,8 +1,8 @@
 """Text files of a local folder, each whole or not there, without Hadoop.
 
 Hadoop's local file system starts a process for each mode that it sets and each link that it looks
-for (`RawLocalFileSystem.setPermission`, `FileUtil.readLink`): some 20 for one new file, of two
-milliseconds of CPU time each.
+for (`RawLocalFileSystem.setPermission`, `FileUtil.readLink`): ten for one new file of a Delta log,
+of some two milliseconds of CPU time each.
 """
 
 from __future__ import annotations
