@@ -15,6 +15,9 @@ VARIABLE: Final = "GROUPREPLAY_SHORTCUTS"
 FIRST_VERSION: Final = "first-version"
 """`tables.delta.first_version`: the log of a new table is written without CREATE TABLE."""
 
+COMMITTED_FILES: Final = "committed-files"
+"""`tables.delta.committed_files`: the rows that a night committed are read without Delta."""
+
 JAVA_MEMBERS: Final = "java-members"
 """`tables.java_members`: members of Java's classes are looked up once."""
 
@@ -24,7 +27,7 @@ ZIP_IMPORTERS: Final = "zip-importers"
 COMPILED_ZIPS: Final = "compiled-zips"
 """`.ci/compile_zips`: zips of Python modules hold what Python compiles them to."""
 
-ALL: Final = (FIRST_VERSION, JAVA_MEMBERS, ZIP_IMPORTERS, COMPILED_ZIPS)
+ALL: Final = (FIRST_VERSION, COMMITTED_FILES, JAVA_MEMBERS, ZIP_IMPORTERS, COMPILED_ZIPS)
 
 
 def is_on(name: str) -> bool:

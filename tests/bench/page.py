@@ -12,6 +12,7 @@ a job, too, the session is warm when pages are drawn.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
 import time
@@ -25,10 +26,13 @@ from pyspark.sql import functions as sf
 
 from groupreplay.cli.session import start_session
 from groupreplay.config.model import PageConfig
-from groupreplay.night.engine.query_compiler import fit_to
+from groupreplay.night.engine.query_compiler import ASKED_ROWS, fit_to
 from groupreplay.night.pages import asked_tables, drawn_pages
 from groupreplay.night.plans.night import Night
+from groupreplay.tables.delta.committed_files import committed_rows
+from groupreplay.tables.delta.delta_log import DeltaLog
 from groupreplay.tables.finished_night import FinishedNight
+from groupreplay.tables.schemas import table_schema
 
 ROOT = Path(__file__).parents[2]
 PAGE = PageConfig()
@@ -49,7 +53,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="page-") as folder:
             many = _many(spark, tables, -(-groups // own_groups), Path(folder))
             counts = {name: frame.count() for name, frame in many.items()}
-            fit_to(spark, sum(counts.values()))
+            fit_to(spark, sum(counts.values()), few=ASKED_ROWS)
             print(_measured(spark, _night(of), many, counts, groups), flush=True)
     spark.stop()
 
@@ -68,7 +72,10 @@ def _session() -> SparkSession:
 def _many(
     spark: SparkSession, tables: Mapping[str, DataFrame], copies: int, folder: Path
 ) -> dict[str, DataFrame]:
-    """Each group as often as asked, as tables of their own."""
+    """Each group as often as asked, as tables of their own, read as a night reads what it
+    committed.
+    """
+    of_run = {"run_id": "bench", "step": "publish"}
     numbers = spark.range(copies).withColumnRenamed("id", "_copy")
     found = {}
     for name, rows in tables.items():
@@ -76,8 +83,11 @@ def _many(
             renamed = sf.concat("group_id", sf.lit("-"), sf.col("_copy"))
             rows = rows.crossJoin(numbers).withColumn("group_id", renamed).drop("_copy")
         path = str(folder / name)
-        rows.write.format("delta").partitionBy("logical_date").save(path)
-        found[name] = spark.read.format("delta").load(path)
+        schema = table_schema(spark, name)
+        written = rows.write.format("delta").partitionBy(*schema.partition_columns)
+        written.option("userMetadata", json.dumps(of_run)).save(path)
+        committed = committed_rows(DeltaLog(spark, path), schema, 0, of_run)
+        found[name] = rows.limit(0) if committed is None else committed
     return found
 
 

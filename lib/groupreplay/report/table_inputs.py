@@ -24,7 +24,7 @@ class StoredTables:
     of_tonight: names of tables that were committed before this one is built.
     of_earlier: names of tables whose rows of earlier nights may be read.
     new: names of tables that had no rows before this night.
-    kept: name -> rows that this night committed and that are still in memory.
+    kept: name -> rows that this night committed, where they can be read without Delta.
     """
 
     logical_date: date

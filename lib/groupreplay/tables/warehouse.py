@@ -18,9 +18,10 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField, StructType
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
-from groupreplay.shortcuts import FIRST_VERSION, is_on
+from groupreplay.shortcuts import COMMITTED_FILES, FIRST_VERSION, is_on
+from groupreplay.tables.delta.committed_files import committed_rows
 from groupreplay.tables.delta.damage import damage_of, guarded
-from groupreplay.tables.delta.delta_log import DeltaLog, Snapshot
+from groupreplay.tables.delta.delta_log import DeltaLog, Snapshot, is_of_run
 from groupreplay.tables.delta.first_version import write_first_version
 from groupreplay.tables.schemas import (
     ALWAYS,
@@ -139,6 +140,18 @@ class Warehouse:
         }
         return frame.withColumns(added) if added else frame
 
+    def committed(
+        self, name: str, version: int, user_metadata: Mapping[str, Any]
+    ) -> DataFrame | None:
+        """The rows that a run's step added in the commit of this version, where they can be read
+        for less than what `read` costs; else None.
+
+        user_metadata: what that commit was given; run_id and step count.
+        """
+        if not is_on(COMMITTED_FILES):
+            return None
+        return committed_rows(self.log(name), self.schema(name), version, user_metadata)
+
     def is_whole(self, name: str, version: int) -> bool:
         """Whether a version of the table can still be read: neither its log nor any of its files
         were cleaned up.
@@ -197,12 +210,12 @@ class Warehouse:
         user_metadata: as that commit was given; run_id and step count.
         above: a version that is older.
         """
-        log, sought = self.log(name), {key: user_metadata[key] for key in ("run_id", "step")}
+        log = self.log(name)
         for version in range(self.version(name), max(above, 0), -1):
             metadata = log.commit_metadata(version)
             if metadata is None:
                 break
-            if sought.items() <= metadata.items():
+            if is_of_run(metadata, user_metadata):
                 return version
         return NO_VERSION
 

@@ -8,14 +8,20 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-WRITERS = 16
+WRITERS: Final = 16
 """Files that one task may write at a time: more than any table gives a task partitions, so no task
 sorts its rows by partition before it writes them.
 """
 
-SMALL_ROWS = 200_000
+SMALL_ROWS: Final = 200_000
 """With fewer rows, interpreting a query takes less time than compiling it: on the recordings this
 saves a sixth of all CPU time.
+"""
+
+ASKED_ROWS: Final = 5_000_000
+"""As SMALL_ROWS, for summary and pages and by the rows of all tables: they are seventy queries, of
+which each would be compiled for itself. Pages of 265,000 rows take two thirds of the time so, those
+of 2.6 million nine tenths.
 """
 
 _ONE_TASK: Final = {
@@ -27,13 +33,16 @@ _GIVEN: Final = "groupreplay.given."
 """Prefix of a setting's name. The session keeps there what it was before a night changed it."""
 
 
-def fit_to(spark: SparkSession, rows: int, *, in_one_task: bool = False) -> None:
+def fit_to(
+    spark: SparkSession, rows: int, *, few: int = SMALL_ROWS, in_one_task: bool = False
+) -> None:
     """Lets Spark compile queries, or interpret them where there are few rows to read. Changes no
     result; may be called again when the number of rows is known better.
 
+    few: with fewer rows, queries are interpreted.
     in_one_task: what is read is in one partition (`held_in_one_partition`), and is to stay there.
     """
-    is_small = rows < SMALL_ROWS
+    is_small = rows < few
     spark.conf.set("spark.sql.codegen.wholeStage", str(not is_small).lower())
     spark.conf.set("spark.sql.maxConcurrentOutputFileWriters", str(WRITERS))
     # Delta would copy every row to look for empty texts in partition columns. There are none.

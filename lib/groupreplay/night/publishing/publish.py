@@ -22,7 +22,7 @@ from groupreplay.night.engine.held_rows import (
     held,
     held_in_one_partition,
 )
-from groupreplay.night.engine.query_compiler import fit_to
+from groupreplay.night.engine.query_compiler import ASKED_ROWS, fit_to
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
 from groupreplay.night.frames.night_rows import Extent, replayed_records
 from groupreplay.night.landing.record_stream import RAW_RECORDS
@@ -103,6 +103,12 @@ def _publish(
         kept |= publisher.kept
     published = publisher.published
     counts = {**published.counts, "landed": extent.landing.rows, "left_out": results.left_out}
+    fit_to(
+        night.warehouse.spark,
+        sum(published.counts.values()),
+        few=ASKED_ROWS,
+        in_one_task=is_small,
+    )
     begin_pages(night, results.landed.as_of_ms)
     with ThreadPoolExecutor(2) as thread:
         # The summary and the page ask tables that are there already, while `runs` is written: a

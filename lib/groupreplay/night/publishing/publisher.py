@@ -89,7 +89,7 @@ class Publisher:
     keys: of what analysts must not see, None where they may see everything.
     asked: tables that are asked again once they are committed.
     in_one_task: as of `fit_to`.
-    kept: tables whose rows of this night are still in memory, as they were committed.
+    kept: asked tables -> the rows that this night committed: those in memory, or in its files.
     """
 
     def __init__(
@@ -106,7 +106,8 @@ class Publisher:
     ) -> None:
         self._warehouse, self._logical_date, self._earlier = warehouse, logical_date, earlier
         self._tasks = max(1, -(-staged_rows // TASK_ROWS))
-        self._keeps = {*asked, *_READ_AGAIN} if staged_rows <= SMALL_ROWS else frozenset[str]()
+        self._asked = {*asked, *_READ_AGAIN}
+        self._keeps = self._asked if staged_rows <= SMALL_ROWS else frozenset[str]()
         self._held = held_in_one_partition if in_one_task else held
         self._new: frozenset[str] = frozenset()
         self._user_metadata, self._keys = user_metadata, keys
@@ -167,6 +168,10 @@ class Publisher:
         where = self._where(spec.name)
         version = self._warehouse.replace(spec.name, rows, where, self._user_metadata)
         self._note(spec.name, version, observation.get)
+        if spec.name in self._asked and spec.name not in self.kept and observation.get["rows"]:
+            committed = self._warehouse.committed(spec.name, version, self._user_metadata)
+            if committed is not None:
+                self.kept[spec.name] = committed
 
     def _where(self, name: str) -> str:
         """The rows that a night replaces: its own, and all that are not final, which every night

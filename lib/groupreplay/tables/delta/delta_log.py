@@ -8,7 +8,7 @@ tests/tables pins each call.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -112,18 +112,19 @@ class DeltaLog:
         paths = [self.java_path(self.jvm.java.net.URI(file)) for file in files]
         return all(path.getFileSystem(configuration).exists(path) for path in paths)
 
+    def commit_actions(self, version: int) -> Iterator[dict[str, Any]] | None:
+        """The actions of the commit of this version, by Delta's PROTOCOL.md; None where the log has
+        been cleaned of it.
+        """
+        text = self.read_text(f"{self.java_log.logPath().toString()}/{version:020d}.json")
+        return None if text is None else map(json.loads, text.splitlines())
+
     def commit_metadata(self, version: int) -> dict[str, Any] | None:
         """The userMetadata that was given to the commit of this version, {} for none that is a JSON
         mapping; None where the log has been cleaned of it.
         """
-        text = self.read_text(f"{self.java_log.logPath().toString()}/{version:020d}.json")
-        if text is None:
-            return None
-        for line in text.splitlines():
-            info = json.loads(line).get("commitInfo")
-            if info is not None:
-                return _mapping(info.get("userMetadata"))
-        return {}
+        actions = self.commit_actions(version)
+        return None if actions is None else metadata_of(actions)
 
 
 class Snapshot:
@@ -170,9 +171,22 @@ class Snapshot:
         return int(found.get()) if found.isDefined() else -1
 
 
-def _mapping(text: str | None) -> dict[str, Any]:
+def metadata_of(actions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The userMetadata of a commit, {} for none that is a JSON mapping."""
+    infos = (action["commitInfo"] for action in actions if action.get("commitInfo") is not None)
+    info: Mapping[str, Any] = next(infos, {})
     try:
-        value = json.loads(text or "{}")
+        value = json.loads(info.get("userMetadata") or "{}")
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def is_of_run(metadata: Mapping[str, Any], user_metadata: Mapping[str, Any]) -> bool:
+    """Whether a commit is that of a run's step.
+
+    metadata: of the commit.
+    user_metadata: what the step gives its commits; run_id and step count.
+    """
+    sought = {key: user_metadata[key] for key in ("run_id", "step")}
+    return sought.items() <= metadata.items()
