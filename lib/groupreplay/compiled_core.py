@@ -64,8 +64,9 @@ def core_name(digest: str) -> str:
 
 
 def digest_of(sources: Iterable[tuple[str, bytes]]) -> str:
-    """Digest of the sources of a core. sources: (path below the package, what is in it), in the
-    order of their paths.
+    """Digest of the sources of a core.
+
+    sources: (path below the package, what is in it), in the order of their paths.
     """
     found = hashlib.sha256(f"{RECIPE}\0".encode())
     for path, text in sources:

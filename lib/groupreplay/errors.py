@@ -24,7 +24,10 @@ from typing import ClassVar
 
 
 class GroupReplayError(Exception):
-    """Root; never raised itself. exit_code: what the process ends with."""
+    """Root; never raised itself.
+
+    exit_code: exit status of a process that ends with it.
+    """
 
     exit_code: ClassVar[int] = 1
 

@@ -17,7 +17,7 @@ class EvidenceFact:
     """What every fact has.
 
     group_id: "" for facts of a whole partition.
-    broker: that wrote the line.
+    broker: id of the broker that wrote the line.
     is_final: no later line can change it.
     """
 
@@ -38,8 +38,9 @@ class Departure(EvidenceFact):
     outcome: LEFT, FENCED.
     end_detail: LEAVE_HEARTBEAT to SYNC_TIMEOUT, below.
     epoch: group epoch that the removal began, None where no line follows that says so.
-    instance_id, client_id, client_host: of the line, else of requests of the member; None where the
-        request log has none.
+    instance_id: instance id that the line names, else the one of the member's requests; None where
+        neither shows it.
+    client_id, client_host: those of the member's requests; None where the request log has none.
     """
 
     KIND: ClassVar[str] = "departure"
@@ -68,10 +69,10 @@ class Refusal(EvidenceFact):
     error_code, subject, first_at).
 
     subject: instance id, else member id, else client id: who knocks.
-    member_id: as it called itself last.
-    times_at: of the attempts, the newest MAX_TIMES of them.
+    member_id: id that it gave in its last attempt that gave one.
+    times_at: times of the newest attempts, at most MAX_TIMES.
     refusal: what the error means here (`evidence.refusal_runs`).
-    session_timeout_ms: that a member of the classic protocol asked for last.
+    session_timeout_ms: session timeout that a member of the classic protocol asked for last.
     """
 
     KIND: ClassVar[str] = "refusal"
@@ -127,15 +128,15 @@ class Rejoin(EvidenceFact):
     """A member of the classic protocol and one generation that it joined, or was told to join and
     did not. Key (member_id, told_at, joined_at).
 
-    generation: in which it was told to join, None where it joined without being told. In a
-        consumer group it is the member's epoch.
-    told_at: the first HEARTBEAT or SYNC_GROUP of that generation that was answered
+    generation: generation in which it was told to join, None where it joined without being told.
+        In a consumer group it is the member's epoch.
+    told_at: time of the first HEARTBEAT or SYNC_GROUP of that generation that was answered
         REBALANCE_IN_PROGRESS.
-    joined_at: when the JoinGroup came that let it in. answered_at: when it was answered, which in a
-        classic group waits for the slowest member.
+    joined_at: when the JoinGroup came that let it in.
+    answered_at: when that was answered, which in a classic group waits for the slowest member.
     synced_at: when it had its assignment.
-    new_generation: that the join was answered with. The one before where a consumer group had
-        nothing else for its member.
+    new_generation: generation that the join was answered with. The one before where a consumer
+        group had nothing else for its member.
     is_new: nothing was granted to it under its id before it joined.
     """
 
@@ -158,18 +159,23 @@ class Contact(EvidenceFact):
     """A member's requests, from its first to its last under one id. Key (member_id, first_at).
 
     heartbeats: accepted signs of life, commits among them.
-    longest_gap_ms: between two of them. The error_* lists go together.
+    longest_gap_ms: longest time between two accepted heartbeats; None until there are two.
+    error_*: parallel lists, one element for each request API and error code.
     last_seen_at: its last request, whatever the answer.
     is_away: a static member left for a while.
     is_rejoining: it was told to join a rebalance, and a join that waits is not in the log yet.
     ended_at: when the member was seen to leave or be fenced.
-    session_timeout_ms: that it joined with, None where no line says it.
-    heartbeat_interval_ms: that the broker told it to keep, of the consumer protocol.
-    error_apis: of what requests these errors were, "" where an earlier release counted them.
-    error_*_at: when they were answered first and last, -1 where an earlier release counted them.
-    beats, beats_ms: of the classic protocol, times between two heartbeats with nothing else between
-        them but commits: how many, and how long together. last_beat_at: the one that the next such
-        time begins at, None where another request came since.
+    session_timeout_ms: session timeout that it joined with, None where no line says it.
+    heartbeat_interval_ms: heartbeat interval that the broker gave it, None where no line says it.
+    error_apis: request APIs that were answered with the errors, "" where an earlier release counted
+        them.
+    error_first_at, error_last_at: when each error was first and last answered, -1 where an earlier
+        release counted it.
+    beats: how many times two classic heartbeats followed each other with nothing but commits
+        between them.
+    beats_ms: time between these heartbeats, added up.
+    last_beat_at: time of the heartbeat that the next such time begins at, None where another
+        request came since.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -210,7 +216,7 @@ class Silence(EvidenceFact):
     since_at: its last sign of life.
     ended_by: HEARTBEAT (over the same connection: broker and network were there), FENCED (its
         session expired), LATE (fenced, and not heard of again), None while it lasts.
-    session_timeout_ms: as of the contact.
+    session_timeout_ms: session timeout of the contact, None where no line says it.
     """
 
     KIND: ClassVar[str] = "silence"
@@ -241,11 +247,12 @@ class Outage(EvidenceFact):
 @dataclass(slots=True, kw_only=True)
 class ShardEvent(EvidenceFact):
     """A coordinator took, failed to take, or gave up one partition of the offsets topic. Key
-    (offsets_partition, event, at).
+    (offsets_partition, event, occurred_at).
 
     event: LOADED, LOAD_FAILED, UNLOADED.
-    moved_from: broker that had it before, where another one did.
-    leader_epoch: of the partition, None where the line does not say.
+    moved_from: id of the broker that had it before it was LOADED; None where that is not known or
+        the same broker.
+    leader_epoch: leader epoch of the partition, None where the line does not name it.
     """
 
     KIND: ClassVar[str] = "shard_event"

@@ -43,15 +43,17 @@ class Line:
 class Evidence:
     """A group, or with group_id "" a partition of the offsets topic.
 
-    departures: those that no line gave an epoch yet.
-    contacts, silences: by member id; a silence is kept until it is known how it ended.
-    refusals: by (api, error code, subject).
-    rejoins: by member id, until the member has its assignment.
-    rebalances: by broker, since a former coordinator may not know yet that it is one.
-    instances: static members by instance id.
+    departures: departures that no line gave an epoch yet.
+    contacts: member id -> its contact.
+    silences: member id -> its silence, until it is known how that ended.
+    refusals: (api, error code and kind of log, subject) -> the run of refusals.
+    rejoins: member id -> its rejoin, until the member has its assignment.
+    rebalances: broker id -> the rebalance that it logs; a former coordinator may not know yet that
+        it is one.
+    instances: instance id -> the member that has it.
     rebalance: as states up to 0.2.0 have it, moved into rebalances when they are read.
-    owner: broker that last loaded the partition, -1 none.
-    last_at: newest line.
+    owner: id of the broker that last loaded the partition, -1 for none.
+    last_at: time of the newest line, -1 before one.
     """
 
     group_id: str

@@ -36,7 +36,10 @@ class Subscription:
 
 @dataclass(slots=True)
 class Assignment:
-    """ConsumerProtocolAssignment, versions 0 to 3. streams: as of Subscription."""
+    """ConsumerProtocolAssignment, versions 0 to 3.
+
+    streams: user_data of a member of Kafka Streams; None as in `Subscription`.
+    """
 
     assigned_partitions: tuple[NamedPartitions, ...]
     user_data: bytes | None = None

@@ -171,7 +171,7 @@ class ConsumerGroupCurrentMemberAssignment:
 
 @dataclass(slots=True)
 class ConsumerGroupRegularExpressionValue:
-    """version: of the metadata image it was resolved at."""
+    """version: version of the metadata image that the expression was resolved at."""
 
     topics: tuple[str, ...]
     version: int

@@ -45,10 +45,10 @@ Record = (
 class Entry(NamedTuple):
     """One record and where it stood.
 
-    offset: in its partition of the offsets topic; a commit of a transaction stands at its marker's
-        offset, where it began to count.
+    offset: offset in its partition of the offsets topic; a commit of a transaction stands at its
+        marker's offset, where it began to count.
     ts_ms: coordinator's clock at append, UTC.
-    leader_epoch: of its batch, -1 unknown.
+    leader_epoch: leader epoch that its batch names, -1 where the batch names none.
     batch_base_offset: every batch boundary ends an operation.
     last_hole: greatest offset below this one that compaction or loss took from this partition's log
         as far as it was read, -1 for none.

@@ -23,21 +23,22 @@ class LogEvent:
         the API's (`wire.text.request_log`).
     at_ms: when the line was written.
     started_ms: when the request came, at_ms less its total time.
-    offsets_partition: of the shard that speaks.
+    offsets_partition: partition of the offsets topic that the line names, or whose coordinator
+        shard wrote it.
     other_member_id: who owns, replaces or fences; the member that a join was answered with.
     epoch: group epoch, generation or member epoch that the line or the request names.
-    response_epoch: that of the response.
-    state: of a classic group.
+    response_epoch: member epoch or generation that the response names.
+    state: state of the classic group, as the broker prints it.
     detail: the server's reason, or the text of the error.
     client_reason: the client's own words.
-    error_code: of the response, 0 none.
+    error_code: error code of the response, 0 if none.
     count: members, records or requests.
     duration_ms: what the line says it took.
-    session_timeout_ms: that a member of the classic protocol joined with; those of the others are
-        the broker's, and no line has them.
-    heartbeat_interval_ms: that a member of the consumer protocol was told to keep.
-    member_ids: all that the line names, where they are several.
-    connection: of the client to the broker, as the request log writes it.
+    session_timeout_ms: session timeout that a member of the classic protocol joined with. That of
+        any other member is the broker's, and no line has it.
+    heartbeat_interval_ms: heartbeat interval that the broker gave a member in its answer.
+    member_ids: ids of all members that the line names, where there are several.
+    connection: id of the client's connection to the broker, as the request log writes it.
     """
 
     event: str
@@ -77,6 +78,9 @@ class Unmatched:
 
 @dataclass(slots=True, frozen=True)
 class Damaged:
-    """A line that is none of its kind. reason: one sentence."""
+    """A line that cannot be read as one of its kind of log.
+
+    reason: why, in one sentence.
+    """
 
     reason: str

@@ -35,13 +35,14 @@ NO_VERSION: Final = -1
 class SubscriptionInfo:
     """What a stream thread says as it joins.
 
-    version, latest_version: of the metadata: used, and the highest that the writer can; NO_VERSION
-        in versions 1 and 2.
+    version: metadata version that the thread writes in.
+    latest_version: highest metadata version that the thread supports, NO_VERSION in versions 1
+        and 2.
     process_id: Java's text of the uuid; all threads of one KafkaStreams instance share it.
     offset_sums: changelog offsets of a task, added up, or one of the two constants above.
     endpoint: application.server, None for none.
     unique_field: int8 that grows with every join of the thread; None below version 8.
-    error_code: of AssignorError, 0 none.
+    error_code: code of an AssignorError that the thread reports, 0 if none and below version 9.
     client_tags: `client.tag.*`, from version 11 on.
     """
 
@@ -59,11 +60,12 @@ class SubscriptionInfo:
 class AssignmentInfo:
     """What the leader gives to one thread.
 
-    version, common_version: of the metadata: used, and the highest that all members can; NO_VERSION
-        in versions 1 and 2.
+    version: metadata version that the leader writes in.
+    common_version: highest metadata version that all members support, NO_VERSION in versions 1
+        and 2.
     active: one entry for each assigned partition, in the order of (topic, partition).
     standby: replica -> the input partitions of its task, as (topic, partition).
-    error_code: of AssignorError, 0 none.
+    error_code: code of an AssignorError that the leader sends, 0 if none.
     next_rebalance_ms: when to join again, by the client's clock, 0 at once; None for not, and below
         version 7.
     hosts: what the leader says of `application.server` and its partitions, as it is written.

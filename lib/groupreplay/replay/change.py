@@ -34,7 +34,8 @@ class Before:
 class Generation:
     """A K2 that raises the generation, and is no downgrade. None: the K2 does not say.
 
-    joined_at: end of the join phase. sync_phase_ms: from there to the K2.
+    joined_at: end of the join phase.
+    sync_phase_ms: time from there to the K2.
     cooperative: whether members go on reading in the rebalance, by what they list as owned.
     is_eager: they gave everything back before they joined: by that, else by the assignor's name.
     skipped: generations between the one before and this one: join phases that never ended.
@@ -56,13 +57,13 @@ class Change:
     before: members touched, as they were.
     removed: members gone by its end.
     replaced: old member id -> the id that took its instance over.
-    offsets: member id -> offset of the record that shows its last change. hidden: members whose
-        earlier state lies behind a hole.
-    by_k2: a classic group's K2 is the evidence. generation: that it began, None of any other.
+    offsets: member id -> offset of the record that shows its last change.
+    by_k2: a classic group's K2 is the evidence.
+    generation: generation that this K2 began, None where it began none.
     claims: (partition, whose target it was in, whose it came into).
     dropped: members and the partitions that left their targets since the last K6.
     resubscribed: members whose subscription changed.
-    last_change_offset: of the group's record before.
+    last_change_offset: offset of the last record of the operation before, -1 where there is none.
     hides_ends: the group goes on as another kind, how its members ended was not seen.
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
     is_whole: nothing of the operation is known to be lost.
@@ -97,7 +98,7 @@ class Change:
     def of(cls, operation: Operation, life: Life | None = None) -> Change:
         """The change that an operation begins.
 
-        life: that it goes on with; None where it begins one.
+        life: life that the operation belongs to; None where it begins one.
         """
         change = cls(
             operation.ts_ms,
@@ -129,9 +130,10 @@ def is_hidden(change: Change, member_id: str) -> bool:
 class Moment:
     """When, where and how something changes: of one operation, for one member.
 
-    offset: of the record that shows it.
+    offset: offset of the record that shows it.
     epoch: the member's new epoch, or the group's where the member is gone.
-    by_k2: a classic group's K2 says so. generation: that it began.
+    by_k2: a classic group's K2 says so.
+    generation: generation that this K2 began, None where it began none.
     last_hole: greatest offset below that was lost: nothing is measured across it.
     """
 

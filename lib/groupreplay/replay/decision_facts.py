@@ -16,19 +16,23 @@ class Failover(Fact):
     """`coordinator_failovers`, key (leader_epoch, from_offset): the first record of a group that
     another leader of its partition wrote, what the group was before it, and what came after.
 
-    from_offset: of that record. to_offset: of the last operation that is counted, from_offset where
-        none is; of an open row too.
+    from_offset: offset of this first record.
+    to_offset: last offset of the last operation that is counted, from_offset where none is; an open
+        row has it too.
     start_observed: False where a hole lies between it and the group's record before: another may
         have been the first.
-    last_*, first_at: of the group's records on both sides of the change.
-    phase: of `decisions.failovers`; UNKNOWN where the topic cannot show it.
+    last_offset, last_at: offset and time of the group's last record before the change.
+    first_at: time of its first record after the change.
+    phase: one of the phases of `decisions.failovers`; UNKNOWN where the topic cannot show it.
     epoch_at: when the epoch or generation began, None where not seen.
     epoch to partitions_unowned: as the last operation before left the group, members among them
         of each state; None where a hole lies behind it, and of a group that only commits.
-    *_after: within AFTER_MS of first_at, and before the next change of the leader; None where a
-        hole lies among the operations counted. lost_after: removed that were members before.
-    lost_*: of those, at most MAX_LOST, one element each: who, when, and its own session timeout in
-        ms; None of a member of a consumer group, whose timeout is the broker's after a load.
+    *_after: what happened within AFTER_MS of first_at, and before the next change of the leader;
+        None where a hole lies among the operations counted.
+    lost_after: removed members that had joined before the change.
+    lost_*: parallel lists, one element for each of these, at most MAX_LOST: its id, when it went,
+        and its own session timeout in ms. That is None in a consumer group, where the broker's
+        counts after a load.
     """
 
     KIND: ClassVar[str] = "failover"
@@ -66,18 +70,19 @@ class Absence(Fact):
 
     identity: `instance:I` of a static member; else `client:C H` (client id and host) where no other
         live member had the pair when it went; else `member:M`.
-    membership: STATIC, DYNAMIC. member_id, client_*, member_protocol: of the member that went.
+    membership: STATIC, DYNAMIC.
+    member_id, instance_id, client_*, member_protocol: those of the member that went.
     returned_as: id of the member that came back.
-    left_at: of its K8 at epoch -2 (KIP-345); None where it wrote none.
+    left_at: time of its K8 at epoch -2 (KIP-345); None where it wrote none.
     removed_at: when it was not a member any more; None where it never ceased to be one.
     outcome: ABSORBED (back before its session ended: nobody rebalanced for it), EXPIRED (removed),
         EXPIRED_RETURNED, RETURNED (dynamic), AWAY (open), UNOBSERVED (a hole, or the end of what is
         known of the group, hides it).
-    partitions: that it held when it went.
-    last_commit_at: of any partition it held, None where none was seen.
+    partitions: how many partitions it held when it went.
+    last_commit_at: time of the last commit of any partition it held, None where none was seen.
     own_session_ms: session timeout that its own records have; None of consumer members, whose
         timeout is the broker's.
-    epochs_opened: in the operations of its removal and of its return.
+    epochs_opened: group epochs that began in the operations of its removal and of its return.
     moved: partitions that changed hands for these, within the hour; None where the records do not
         say who has which.
     """
@@ -113,22 +118,26 @@ class Churn(Fact):
 
     event_kinds: J joined; G gone, and neither replaced nor removed with its group; R its instance
         was taken over, or came back under its own id; A away (epoch -2).
-    times_at: of the operation, never before the one before. offsets: of the record that shows it.
-    member_ids, identities (as of `Absence`), client_*, instance_ids, member_protocols: the
-        member's; of R the old one's, and other_ids has the new id.
+    times_at: time of its operation, or of the event before where that is later.
+    offsets: offset of the record that shows it.
+    member_ids, identities (as in `Absence`), client_*, instance_ids, member_protocols: those of the
+        member; for R those of the old one.
+    other_ids: for R the id of the new member; else None.
     incarnations: life of the group that the event was in.
-    group_epochs_before, group_epochs: before and after the operation, None before the first.
+    group_epochs_before, group_epochs: group epoch before and after the operation, None before the
+        first.
     group_modes: how the group rebalances after it: EAGER, COOPERATIVE (classic), CONSUMER, MIXED
         (members of both protocols); STREAMS, of Kafka Streams on the classic protocol.
     members_after, target_partitions: live members, and partitions in targets, after it.
     owed_partitions: those that somebody read before it, or that had been let go and waited for
         their next holder.
     host_members: live members on the host of the member, after it.
-    held_counts: partitions that the member held just before; 0 of J.
-    silences_ms: of G, R and A: time since its last commit, None where none was seen.
-    own_sessions_ms, own_rebalances_ms: timeouts that its records have.
-    record_ends: of G what the records prove or show of its end: REBALANCE_TIMEOUT, EXPIRED (it was
-        away); else None.
+    held_counts: partitions that the member held just before; 0 for J.
+    silences_ms: time since the member's last commit; None for J, and where no commit was seen.
+    own_sessions_ms, own_rebalances_ms: session and rebalance timeout that its own records have,
+        None where they have none.
+    record_ends: how a G ended, where the records show it: REBALANCE_TIMEOUT, EXPIRED (it was away);
+        else None.
     hidden_before: 1 where a hole lies between the event before and this one.
     unbroken_ms: since the group's first record behind its last hole, or of a log that begins later
         than the group; None where nothing of it is lost.
@@ -136,14 +145,18 @@ class Churn(Fact):
         where another event or epoch came first.
     moved_counts, returned_counts: transitions charged to the event whose process changed, and of
         these back to the process before the last one. Charged to it are those let go after it and
-        before the next event or epoch; of a member that went, to its own event.
-    asked_ms: est of what was asked back, lost while away, taken over or lost at once (ASKED, AWAY,
-        REPLACED, UNASKED). removed_counts, removed_ms: REMOVED alone, and its time from the record
-        of the removal to the next holder. gap_ms: est of GAP. stop_counts: STOP.
-    lows_ms, highs_ms: bounds of all. high_unknowns: those without a commit before and after.
-    idles_ms: the longest time between these commits.
+        before the next event or epoch. Those of a member that went are charged to its own event.
+    asked_ms: est_ms of transitions that were asked back, lost while away, taken over or lost at
+        once (ASKED, AWAY, REPLACED, UNASKED), added up.
+    removed_counts: transitions of kind REMOVED.
+    removed_ms: their time from the record of the removal to the next holder, added up.
+    gap_ms: est_ms of transitions of kind GAP, added up.
+    stop_counts: transitions of kind STOP.
+    lows_ms, highs_ms: lower and upper bounds of all transitions, added up.
+    high_unknowns: transitions without a commit before and after, so that no upper bound is known.
+    idles_ms: the longest time between two such commits.
     is_opaque: its assignments cannot be read (Connect), so nothing of them is counted.
-    members_before: before the first event.
+    members_before: live members before the first event.
     is_cut: it ended at MAX_EVENTS, and another one goes on.
     """
 
@@ -195,23 +208,33 @@ class GroupDay(Fact):
     """`group_days`, key (day): sums over one day (UTC) of one life. Partition-ms where it says so.
 
     day: number of the day since the epoch.
-    from_at, to_at: the part of it that was watched. unobserved_ms: of that, in holes.
-    members_ms: members x ms. members_max: at once. *_ms of a state: time in it.
-    rebalancing_ms: an epoch was open and not converged, with members; of classic groups their sync
-        phases.
+    from_at, to_at: the part of it that was watched.
+    unobserved_ms: time of that part that lies in holes.
+    members_ms: members x ms.
+    members_max: most members at one time.
+    empty_ms, mixed_ms, consumer_ms, classic_ms: time in each state.
+    rebalancing_ms: time in which an epoch was open and not converged, with members; in classic
+        groups the time of their sync phases.
     partitions_ms: partition-ms that somebody should have read.
     unowned_ms, away_ms, sync_ms: partition-ms that nobody read for sure: let go and not given,
-        held by a member that had left for a while, stopped by an eager generation. longer_ms: by
-        how much it may have been longer.
-    high_unknown: transitions of which that is an estimate, for want of commits.
+        held by a member that had left for a while, stopped by an eager generation.
+    longer_ms: by how many partition-ms it may have been longer.
+    high_unknown: transitions for which longer_ms is an estimate, for want of commits.
     handovers: transitions of which the records show how long they took.
-    handover_upper_ms, handover_counts: of these, by buckets of at most 6.3 %: the greatest ms of
-        each, ascending. handover_p50_ms, handover_p95_ms: such an edge; handover_max_ms is exact.
-    moved: transitions to another process; returned: of these, back to the one before the last.
-    transitions_hidden: with a hole between release and grant.
+    handover_upper_ms, handover_counts: their histogram, in buckets of at most 6.3 %: the greatest
+        ms of each bucket, ascending, and how many hand-overs are in it.
+    handover_p50_ms, handover_p95_ms: percentiles, each the greatest ms of its bucket.
+    handover_max_ms: the longest hand-over, exact.
+    moved: transitions to another process.
+    returned: transitions among these that went back to the process before the last one.
+    transitions_hidden: transitions with a hole between release and grant.
     cycles: members that were removed and came back.
-    rate_*: of the newest day of a group that lives: as it stands since to_at. mode: which of the
-        states it is in since then. is_watched: no hole lies behind to_at.
+    rate_*: what the group adds to the sums each ms since to_at; None but in the newest day of a
+        group that lives.
+    is_rebalancing: an epoch is open since to_at; None where rate_* are.
+    mode: state that it is in since to_at; None where rate_* are, and for a streams group with
+        members.
+    is_watched: no hole lies behind to_at; None where rate_* are.
     """
 
     KIND: ClassVar[str] = "group_day"

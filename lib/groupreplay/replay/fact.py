@@ -30,8 +30,8 @@ class Client(TypedDict):
 class Fact:
     """What every fact of a group has.
 
-    from_offset, to_offset: of the records that open and close the row; to_offset is None while it
-        is open.
+    from_offset: offset of the record that opens the row.
+    to_offset: offset of the record that closes it, None while it is open.
     start_observed: False where the log began later than the row (its time is then that of the first
         record that shows it).
     is_final: no later record can change the row.

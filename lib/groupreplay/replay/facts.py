@@ -104,7 +104,7 @@ class MemberLife(Fact):
 
     end_reason: LEFT_OR_FENCED, REPLACED (by replaced_by), GROUP_REMOVED, UNOBSERVED (in a hole),
         OPEN.
-    process_id: of the Kafka Streams process it is a thread of; None for any other client.
+    process_id: id of the Kafka Streams process that it is a thread of; None for any other client.
     session_timeout_ms to client_inherited: as its last K2 or K5 (at profile_offset) has them,
         `life.Profile`; all None where no such record was seen.
     silent_ms: from its last commit of a partition that it held to its end; None without one, and
@@ -207,11 +207,11 @@ class Stall(Fact):
 
     Key (member_id, reason, since_at, from_offset): where clocks go back two may begin at one time.
 
-    reason: SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO,
-        ASSIGNED_NOT_CONSUMING; groups: ASSIGNING_STALLED, MIGRATION_STALLED; of Kafka Streams
-        those of docs/streams.md. Closed stretches shorter than MIN_STALL_MS make no fact, so
+    reason: for members SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO,
+        ASSIGNED_NOT_CONSUMING; for groups ASSIGNING_STALLED, MIGRATION_STALLED; for Kafka Streams
+        the reasons of docs/streams.md. Closed stretches shorter than MIN_STALL_MS make no fact, so
         no threshold may be lower.
-    epochs: of ASSIGNING_STALLED the group epoch and the target epoch when it began; else none.
+    epochs: group epoch and target epoch when an ASSIGNING_STALLED began; empty for other reasons.
     repetitions: how often what the reason counts happened in the stretch (probing generations);
         None where it counts nothing.
     detail_code: what else there is to say: key of `report.words.sentences.STUCK_DETAILS`.
@@ -274,13 +274,14 @@ class GroupSnapshot(Fact):
 
     streams_protocol: `classic` or `streams` where members are Kafka Streams applications (or were
         last); None for any other group.
-    protocol_type, protocol_name: of its last K2.
+    protocol_type, protocol_name: what its last K2 says; None where it had none.
     k2_offset to recreated_at: those of `Life`; None where they are not known.
-    static_*: of the last absences of static members that ended, oldest first, one element each:
-        when, their least and greatest gap in ms, and their outcome (`decision_facts.Absence`).
-    downgrade_offset: of the conversion at downgraded_at.
-    members_static: of members_total. instances_gone: instance ids that lost their member within the
-        last hour, and have none.
+    static_*: parallel lists, one element for each of the last absences of static members that
+        ended, oldest first: when, their least and greatest gap in ms, and their outcome
+        (`decision_facts.Absence`).
+    downgrade_offset: offset of the first record of the conversion at downgraded_at.
+    members_static: static members among members_total.
+    instances_gone: instance ids that lost their member within the last hour, and have none.
     """
 
     KIND: ClassVar[str] = "group_snapshot"

@@ -70,8 +70,8 @@ class Profile:
 
     session_timeout_ms: None of a member of the consumer protocol, for which the broker has one.
     protocols: the one that the group selected (K2), or those that it offers (K5).
-    embedded_version: of its subscription; None where that does not parse, or has no version.
-    *_user_data: bytes; None where the message does not parse, or the record has none.
+    embedded_version: version of its subscription; None where that does not parse, or has none.
+    *_user_data: length in bytes; None where the message does not parse, or the record has none.
     lists_owned: it named partitions that it owns; None where it was in no generation.
     has_topics: what it subscribes to is known.
     """
@@ -91,17 +91,17 @@ class Member:
     """A member as its last K5, K7 and K8 (or the last K2) show it.
 
     subscription_epoch: group epoch when it last changed what it subscribes to.
-    described_offset: of the record that gave what it subscribes to, -1 where that is not known.
+    described_offset: offset of the record that says what it subscribes to, -1 where not seen.
     epoch: None before its first K8.
-    current_offset: of the record that gave assigned and pending, -1 for none.
+    current_offset: offset of the record that gave assigned and pending, -1 where not seen.
     taken: when the target took a partition from it, and the epoch of that target.
     revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
     waiting: partitions of its target that it has not got while it is UNRELEASED.
-    last_commit_*: of any partition it holds, -1 for none.
+    last_commit_*: time and offset of its last commit of a partition it holds, -1 for none.
     joined_*: when it was first seen in the group, -1 until the end of that operation, and whether
         that was its joining.
     owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
-    process_id: of Kafka Streams: the process that it is a thread of.
+    process_id: id of the Kafka Streams process that it is a thread of; None for other clients.
     profile: None where the record that describes it was not seen.
     client_inherited: client id and host are those of an earlier process that had its instance; None
         where that is not known.
@@ -252,13 +252,13 @@ class Life:
     """One incarnation of a group.
 
     birth_seen: its first operation was seen whole.
-    hole_seen: its partition's log has a hole after that. conversions, last_direction, upgraded_at,
-        downgraded_at, downgrade_offset count since the group id was last deleted or expired, so
-        they outlive an incarnation that ended in a conversion.
-    epoch: group epoch or generation.
-    target_epoch: of the target assignment; both None until seen.
-    asked_at, asked_offset: of the first K6 behind the last hole, -1 for none: it asked every
-        member, seen or not, for a K8.
+    hole_seen: its partition's log has a hole after that.
+    conversions, last_direction, upgraded_at, downgraded_at, downgrade_offset: counted since the
+        group id was last deleted or expired; they outlive an incarnation that a conversion ended.
+    epoch: group epoch or generation, None until seen.
+    target_epoch: epoch of the target assignment, None until seen.
+    asked_at, asked_offset: time and offset of the first K6 (K20) behind the last hole, -1 for none:
+        it asked every member, seen or not, for a K8 (K22).
     converged_in_doubt: the open epoch converged by the members that were seen, and there may have
         been others.
     targets: (epoch, ms, leader epoch) of the K6s that a member may not have reached yet.
@@ -267,9 +267,9 @@ class Life:
     moved_from: partitions whose target changed since the last K6, and from whom.
     unowned: the trails that still wait for an owner.
     away: members that have left for a while.
-    days: of `group_days`, those that are open, oldest first.
-    days_clock: until when they are counted, -1 before the first operation.
-    days_told: the newest that is not open any more.
+    days: open rows of `group_days`, oldest first.
+    days_clock: until when they are counted, ms, -1 before the first operation.
+    days_told: number of the newest day that is not open any more.
     stops: partitions that an eager group stopped reading and that nobody committed since.
     clients: client key -> live members.
     departed_clients: index of departures, made when asked for.
@@ -279,25 +279,26 @@ class Life:
     unbumped: (time, offset, members) of a removal whose K3 has not come.
     stamps_assignments: its writer is 4.3 or later, by what its K6 and K8 carry.
     unnamed_topics: a topic id without a name came into a target since the last K6.
-    resolved_topics: of every regular expression that a K16 names.
+    resolved_topics: regular expression -> the topics that its K16 resolves it to.
     topic_metadata_epoch: the last epoch that came with other topics than the one before, whatever
         caused it; -1 for none.
     deleted_topics: ids that a target shows to be gone, as long as somebody holds a partition of
         them.
-    leader_since, leader_since_offset: first operation of the leader of now, -1 of the first one's.
-    last_change_offset: of the last record that was no commit.
+    leader_since, leader_since_offset: time and offset of the current leader's first operation, -1
+        while the first leader that was seen is the current one.
+    last_change_offset: offset of the last record that was no commit, -1 before one.
     last_hole: greatest offset that was lost before its last record.
     epoch_hole: greatest offset that was lost before the first record behind a hole in the open
         epoch; below epoch_offset where there is none.
-    commits: (time, offset) of each partition's last commit. committed: its position.
-    streams: of a group of Kafka Streams: its tasks; None of any other.
-    processes: of Kafka Streams: process id -> a process that has members.
-    gone_processes: process id -> how often it had come back, of those that went last.
+    commits: partition -> (time, offset) of its last commit.
+    committed: partition -> the position that this commit stored.
+    streams: tasks of a group of Kafka Streams; None for any other group.
+    processes: id -> a process of Kafka Streams that has members.
+    gone_processes: id -> how often it had come back, for the processes that went last.
     failovers: who wrote its last record, and the last change of the leader.
-    k2_offset: of its last K2, -1 for none.
+    k2_offset: offset of its last K2, -1 for none.
     cooperative: whether its members went on reading in the last generation that shows it.
-    unbroken_since_at: of its first record, or of the first behind the last hole; -1 where that is
-        not known.
+    unbroken_since_at: time of its first record, or the first behind the last hole; -1 before one.
     epoch_times_at: when its last KEPT_EPOCH_TIMES epochs began, ascending by offset.
     emptied_at: since when it has no members, -1 while it has some, or where that was not seen.
     recreated_at: when members last came back within MAX_CHAIN_GAP_MS of that, -1 never. Both of

@@ -83,7 +83,8 @@ class HeldTask(Fact):
     """`task_assignments`, key (member_id, subtopology, partition, role, from_offset): one member
     holding one task in one role for an unbroken span.
 
-    role: ACTIVE, STANDBY, WARMUP. role_confidence: EXACT, INFERRED.
+    role: ACTIVE, STANDBY, WARMUP.
+    role_confidence: EXACT, INFERRED.
     owed_since_at: the first generation in which the task was owed to this member while it held a
         replica.
     end_reason: REVOKED, PROMOTED, DEMOTED, WITHDRAWN, MOVED_IN_PROCESS, LEFT_OR_FENCED, REPLACED,
@@ -170,10 +171,12 @@ class StreamsProcess(Fact):
     """`streams_processes`, key (process_id, from_offset): one process in a group, from its first
     member to its last.
 
-    threads: most members at one time. members: member ids seen. restarts: new member ids that came
-        when the process had none left, or in the operation in which its last one went.
+    threads: most members at one time.
+    members: how many member ids were seen.
+    restarts: new member ids that came when the process had none left, or in the operation in which
+        its last one went.
     tag_names, tag_values: client tags, in pairs.
-    versions: of metadata that its members wrote; none in streams groups.
+    versions: metadata versions that its members wrote, ascending; empty in streams groups.
     end_reason: LEFT_OR_FENCED, GROUP_REMOVED, UNOBSERVED, OPEN.
     """
 
@@ -197,8 +200,8 @@ class StreamsSubtopology(Fact):
     """`streams_subtopologies`, key (subtopology): one subtopology of an incarnation, as the last
     record left it.
 
-    is_stateful: None while nothing shows it. stateful_basis: TOPOLOGY, SUM_SEEN, REPLICA_SEEN,
-        NOT_SEEN.
+    is_stateful: None while nothing shows it.
+    stateful_basis: TOPOLOGY, SUM_SEEN, REPLICA_SEEN, NOT_SEEN.
     standby_replicas: num.standby.replicas, None where it is not known.
     changelog_topics: None in classic groups, whose records do not name them.
     """

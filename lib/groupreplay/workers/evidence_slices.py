@@ -36,7 +36,10 @@ FRAME_ROWS: Final = 20_000
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class EvidenceState:
-    """State of a subject after the night. state_bytes: None when nothing of it is kept."""
+    """State of a subject after the night.
+
+    state_bytes: the encoded state, None when nothing of it is kept.
+    """
 
     KIND: ClassVar[str] = "state"
     subject: str
@@ -66,7 +69,10 @@ INPUT: Final = (
 
 
 class EvidenceSlice:
-    """Rows in, facts out. newest_ms: time of the newest line of all logs, -1 none."""
+    """Rows in, facts out.
+
+    newest_ms: time of the newest line of all logs, -1 for none.
+    """
 
     def __init__(self, newest_ms: int) -> None:
         self._facts = FactFrames(EVIDENCE)

@@ -63,7 +63,10 @@ class Counts:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class GroupState:
-    """State of a group that changed. state_bytes: None when the group is gone."""
+    """State of a group that changed.
+
+    state_bytes: the encoded state, None when the group is gone.
+    """
 
     KIND: ClassVar[str] = "group_state"
     group_id: str
@@ -118,10 +121,12 @@ def _spark_type(column_type: pa.DataType) -> str:
 
 
 class UnionSchema:
-    """columns: every column of a frame of these kinds and its type, in order;
+    """Columns that facts of several kinds share.
 
-    names: of those fields alone, None: of all. ddl: the same for Spark, which matches columns by
-        name. fields: of each kind.
+    names: fields that have a column, None: all fields. `kind` always has one.
+    columns: name -> type of every column of a frame of these kinds, in order.
+    ddl: the same for Spark, which matches columns by name.
+    fields: kind -> names of its fields.
     """
 
     def __init__(self, kinds: Sequence[type[Any]], names: Collection[str] | None = None) -> None:
@@ -168,7 +173,10 @@ def _array_column(parts: list[Sequence[Any] | int]) -> pd.Series[Any]:
 
 
 class GatheredFacts:
-    """Facts of any kind of a schema, by kind. rows: how many."""
+    """Facts of any kind of a schema, by kind.
+
+    rows: how many facts are held.
+    """
 
     def __init__(self, schema: UnionSchema) -> None:
         self.schema = schema

@@ -19,8 +19,11 @@ from groupreplay.workers.fact_frames import GatheredFacts, UnionSchema
 from groupreplay.workers.task import worker_task
 
 DDL: Final = "`kind` STRING, `rows` BIGINT, `frame` BINARY"
-"""Columns of table `replayed`, but for the night. kind: of all facts of the row. rows: how many.
-frame: the stream, of one batch.
+"""Columns of table `replayed`, but for cluster and night.
+
+kind: kind of all facts of the row.
+rows: how many facts these are.
+frame: the Arrow stream, of one batch.
 """
 
 PACKED_ROWS: Final = 2_500

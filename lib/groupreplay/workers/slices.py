@@ -66,8 +66,8 @@ _tuple: Final = tuple.__new__
 class LogIncarnations(NamedTuple):
     """How often the offsets topic had been created again when a log began, by partition.
 
-    now: of the logs that the night's records are of, 0 may be missing.
-    ended: of the logs that the states are of, where these are others.
+    now: partition -> this number for the log that the night reads; 0 where it is missing.
+    ended: partition -> this number for the log that the states are of, where that is another.
     """
 
     now: Mapping[int, int] = {}
@@ -79,7 +79,10 @@ FIRST_LOGS: Final = LogIncarnations()
 
 
 class SliceReplay:
-    """Rows in, facts out (`facts`). names: topic id -> name as a topics source gave it."""
+    """Rows in, facts out (`facts`).
+
+    names: topic id -> name as a topics source gave it.
+    """
 
     def __init__(self, names: Mapping[str, str], logs: LogIncarnations = FIRST_LOGS) -> None:
         self.facts = PackedFacts(REPLAYED)
@@ -170,7 +173,10 @@ class SliceReplay:
         return self._machine
 
     def _add(self, facts: Sequence[Fact], logs: Mapping[int, int]) -> None:
-        """Facts of the group and partition at hand. logs: of `LogIncarnations`."""
+        """Facts of the group and partition at hand.
+
+        logs: partition -> log incarnation, `now` or `ended` of `LogIncarnations`.
+        """
         log_incarnation = logs.get(self._partition)
         if log_incarnation:
             for fact in facts:

@@ -50,7 +50,7 @@ class Epochs:
         """Begins an epoch and supersedes the one before.
 
         cause: (cause, member, confidence).
-        generation: of a classic group's K2.
+        generation: what the K2 shows of a classic group's generation, None of any other group.
         """
         life = self._life
         self.close(at, offset)
@@ -201,8 +201,9 @@ class Epochs:
         """ASSIGNING: the group epoch is past the target's while members live (an empty group may
         stay so from 4.4 on).
 
-        last_change_offset: of the operation before. A target may lie in a hole, so what was so
-            before one is not known to have lasted, nor when an epoch without its K3 began.
+        last_change_offset: offset of the last record of the operation before, -1 where there is
+            none. A target may lie in a hole, so what was so before one is not known to have lasted,
+            nor when an epoch without its K3 began.
         """
         life = self._life
         if life.assigning is not None and last_hole > life.assigning.from_offset:

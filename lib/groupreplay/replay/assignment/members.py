@@ -14,7 +14,10 @@ from groupreplay.replay.life import CLASSIC, Life, Member, Profile, TopicPartiti
 
 
 class Current(NamedTuple):
-    """What a record says that a member is and has. previous_epoch: -1 where it does not say."""
+    """What a record says that a member is and has.
+
+    previous_epoch: member epoch before, -1 where the record does not say it.
+    """
 
     epoch: int
     previous_epoch: int
@@ -26,8 +29,8 @@ class Current(NamedTuple):
 class Members:
     """The members of one life.
 
-    classic_changed: of a mixed group the members that came or went since somebody asked, or changed
-        their protocol, classic before or after; None where nobody asks.
+    classic_changed: ids of members of the classic protocol that came or went, or changed to or from
+        it, since somebody asked last; None unless the group is mixed.
     """
 
     def __init__(self, life: Life) -> None:

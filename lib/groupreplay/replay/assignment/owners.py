@@ -256,7 +256,7 @@ class Owners(ABC):
         """A commit of a partition: the first one after a grant makes the rows before it final.
         Behind a hole it may not be the first one.
 
-        position: that it commits; None of a unit that is no partition.
+        position: position that it commits, None for a unit that is no partition.
         """
         trail = self._life.trails.get(unit)
         if trail is None or not (trail.granted or trail.granted_spans):

@@ -100,7 +100,7 @@ class PartitionOwners(Owners):
         A static member that returns keeps the epochs of what it had. Behind a hole what is kept may
         have been given back.
 
-        offset: of the member's K8, whose value this is.
+        offset: offset of the member's K8, whose value this is.
         known: no hole lies between it and the member's K8 before.
         """
         if not known:

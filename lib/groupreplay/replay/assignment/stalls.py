@@ -37,7 +37,7 @@ from groupreplay.replay.rules.of_groups import reaches_target
 class _Doubt:
     """A member for which operation end has to judge whom it waits for.
 
-    offset: of the record that makes it doubtful.
+    offset: offset of the record that makes it doubtful.
     begins: a wait may begin.
     observed: no hole hides when.
     """
@@ -202,7 +202,7 @@ class Stalls:
     ) -> None:
         """MIGRATION_STALLED: since when a group has members of both protocols.
 
-        offset, last_offset: of the operation's first and last record.
+        offset, last_offset: offsets of the operation's first and last record.
         observed: no hole lies between the operation before and this one.
         """
         life = self._life

@@ -53,7 +53,7 @@ MAX_PENDING = 4_096
 class Absences(Listener):
     """The absences of one life, and what changed hands for them.
 
-    _epoch: of the group before the operation.
+    _epoch: group epoch before the operation, None where it is not known.
     _by_member, _by_client: identities of dynamic members that were removed, by member id and by
         client key.
     _followed: member id, old or new -> the newest absence that can still change.

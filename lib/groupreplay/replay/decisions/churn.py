@@ -35,7 +35,10 @@ _EVENTS = 8_192
 
 
 class _Event(NamedTuple):
-    """held: partitions before the operation. end: how it went by the records, of GONE."""
+    """held: partitions that the member held before the operation.
+    other_id: id of the new member, for REPLACED alone.
+    end: how the member went by the records, for GONE alone.
+    """
 
     kind: str
     offset: int
@@ -49,7 +52,7 @@ class _Event(NamedTuple):
 class ChurnChain(Listener):
     """The chain of one life, and what transitions cost that are charged to its events.
 
-    _epoch: of the group before the operation.
+    _epoch: group epoch before the operation, None where it is not known.
     _released: what was let go since the events of the operation before were added.
     """
 

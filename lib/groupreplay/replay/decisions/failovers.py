@@ -100,7 +100,8 @@ class Failovers:
     def count(self, change: Change, epochs: int, moved: int) -> None:
         """At operation end: what it changed, if the leader changed a short while ago.
 
-        epochs: that began in it. moved: partitions that came to another member than had them last.
+        epochs: how many epochs began in it.
+        moved: partitions that came to another member than had them last.
         """
         row = self._kept.open
         if row is None or change.group_ends:

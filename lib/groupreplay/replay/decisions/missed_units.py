@@ -14,9 +14,11 @@ from groupreplay.replay.life import CONSUMER, Life, Unit
 class MissedUnits:
     """The units of one life that wait for an owner.
 
-    _changed: units to be judged again, None for all. _hole: that they were judged by.
-    _unheld: nobody holds them. _missed: of these, those that were let go in sight, not by a K2.
-    _targeted: of these, those that are in a target.
+    _changed: units to be judged again, None for all.
+    _hole: the life's last hole when they were judged.
+    _unheld: units that nobody holds.
+    _missed: units among these that were let go in sight, and not by a K2.
+    _targeted: units among _missed that are in a target.
     """
 
     def __init__(self, life: Life) -> None:
@@ -80,10 +82,10 @@ class MissedUnits:
 
 
 class AwayPartitions:
-    """What members have that left for a while.
+    """How many partitions members have that left for a while.
 
-    _held: member id -> partitions, of those that have some. _hole: that they were counted by, None
-        before the first time.
+    _held: member id -> how many partitions it has, where it has some.
+    _hole: the life's last hole when they were counted, None where they are to be counted again.
     """
 
     def __init__(self, life: Life) -> None:

@@ -21,7 +21,10 @@ _profile = lru_cache(maxsize=1 << 12)(Profile)
 
 
 def profile_of_k2(listed: GroupMember, protocol_name: str | None) -> Profile:
-    """Profile of a member as a K2 lists it. protocol_name: the protocol that the group selected."""
+    """Profile of a member as a K2 lists it.
+
+    protocol_name: the protocol that the group selected.
+    """
     return _profile(
         session_timeout_ms=listed.session_timeout_ms,
         protocols=(protocol_name,) if protocol_name is not None else (),
@@ -117,7 +120,11 @@ def note_unbroken(life: Life, at: int) -> None:
 
 
 def note_k2(life: Life, offset: int, cooperative: bool | None) -> None:
-    """cooperative: of the generation that it begins, None where it does not show that."""
+    """A K2 was applied.
+
+    cooperative: whether members go on reading in the generation that it begins, None where it does
+        not show that.
+    """
     life.k2_offset = offset
     life.cooperative = life.cooperative if cooperative is None else cooperative
 

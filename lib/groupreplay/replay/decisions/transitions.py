@@ -93,7 +93,10 @@ class Transitions:
     def leaver(
         self, member: Member, ending: Ending, moment: Moment, last_commits: Collection[int | None]
     ) -> Leaver:
-        """Who lets go of partitions. last_commits: of each of these partitions."""
+        """Who lets go of partitions.
+
+        last_commits: time of the last commit of each of these partitions, None where not seen.
+        """
         kind = _kind_of(ending, moment)
         known = [at for at in last_commits if at is not None] if kind in (REMOVED, REPLACED) else []
         return Leaver(

@@ -39,10 +39,14 @@ class MemberTasks:
         that runs (Task.LATEST_OFFSET).
     next_ms: when it is to rejoin, by its own clock: 0 at once, None not at all.
     unique_field: joins that its thread has sent, modulo 256; None below version 8.
-    version, latest_version: of its subscription.
-    used_version, usable_version: of its assignment: its own, and the highest that all members can,
-        0 where it has none.
-    error_code: of its subscription. assigned_error: of its assignment.
+    version: metadata version of its subscription.
+    latest_version: highest metadata version that its subscription says it supports, NO_VERSION in
+        versions 1 and 2.
+    used_version: metadata version of its assignment, 0 where it has none.
+    usable_version: highest metadata version that all members support by its assignment, 0 where it
+        has none.
+    error_code: AssignorError code in its subscription, 0 if none.
+    assigned_error: AssignorError code in its assignment, 0 if none.
     """
 
     member_id: str
@@ -101,7 +105,7 @@ class Generation:
     owed: tasks that another member still had when it joined -> the process that gets them next;
         None where several may.
     missing: tasks that nobody has and nobody is owed, though their topics are subscribed to.
-    index: of its members, made when it is asked for.
+    index: index of its members, made when it is first asked for.
     """
 
     epoch: int
@@ -173,9 +177,10 @@ class TaskSpan:
 
     row: its fact as it stands.
     is_owed: the task was owed to it in the last generation.
-    learning: of a warm-up that was not found ready: since when. None of any other.
-    sum_before: what it had reported the time before `row.last_sum`.
-    generations_before, probes_before: of the life, when it began.
+    learning: stall of a warm-up whose task is not owed to it yet; None for any other span.
+    sum_before: offset sum that it had reported before `row.last_sum`, None for none.
+    generations_before, probes_before: generations and probing generations of the life before the
+        one in which the span began.
     """
 
     row: HeldTask
@@ -190,9 +195,9 @@ class TaskSpan:
 class CopyRun:
     """Generations in a row in which a process held a replica of a task.
 
-    last_not_owed_at: of the last one in which the task was not owed to it, where it was since;
-        None for none.
-    probes_before: of the life, when it began.
+    last_not_owed_at: time of the last generation before the task became owed to the process; None
+        until it does, and where it was owed from the first one on.
+    probes_before: probing generations of the life up to its first generation, that included.
     """
 
     since_at: int
@@ -207,11 +212,11 @@ class TaskMove:
     row: its hand-over; None where it stayed in its process.
     owed_to: the process that was to get it, None where that is not known.
     runs: processes that held a replica until then.
-    probes: of the life, with the generation that took it.
-    sums: processes -> what they had reported of it in the K2 that took it.
-    granted_offset: of the K2 that gave it, -1 before.
-    last_commits: when its input partitions were committed last before the grant.
-    spans: of those that had it as active, which wait for the next owner.
+    probes: probing generations of the life up to the generation that took it, that included.
+    sums: process -> offset sum that it reported of the task in the K2 that took it.
+    granted_offset: offset of the record that gave it to a member, -1 before.
+    last_commits: when its input partitions were last committed before the grant, ms.
+    spans: ended rows of the members that had it as active, which wait for the next owner.
     """
 
     row: TaskHandOver | None
@@ -260,7 +265,9 @@ class TaskRoles:
 
 @dataclass(slots=True)
 class SubtopologyTopics:
-    """sources: topics and repartition topics that its tasks read. changelogs: of its stores."""
+    """sources: topics and repartition topics that its tasks read.
+    changelogs: changelog topics of its stores.
+    """
 
     sources: list[str]
     changelogs: list[str]
@@ -271,18 +278,21 @@ class GroupTasks:
     """Tasks of one life of a streams group (KIP-1071).
 
     is_known: a K17 was seen.
-    topology_epoch: of its K23, -1 before. validated_epoch: topology that its K17 is validated for,
-        -1 for none. is_validating: its broker writes that (4.2+).
-    configs: lastAssignmentConfigs of its K17.
-    subtopologies: of its K23.
-    held: member -> what it holds. targets: member -> what it is to hold.
+    topology_epoch: topology epoch of its last K23, -1 before one.
+    validated_epoch: topology epoch that its last K17 is validated for, -1 for none.
+    is_validating: its broker writes validated_epoch (4.2+).
+    configs: lastAssignmentConfigs of its last K17.
+    subtopologies: subtopology id -> its topics, by the last K23.
+    held: member -> what it holds.
+    targets: member -> what it is to hold.
     at_rest: member -> replicas that it holds, or gave up for its process to run the task.
     topology_epochs: member -> topology epoch that it says it has.
-    row: of the epoch under way.
-    descriptions: of its K17: topology epochs of which a description is stored, and could not be
-        (4.4).
+    row: row of the epoch under way, None before one.
+    descriptions: two topology epochs of its last K17: the one whose description is stored, and the
+        one whose description could not be (4.4); -1 for none.
     unbumped: (time, offset, members) of a removal whose K17 has not come.
-    target_epoch_offset, topology_offset: of its last K20 and K23, -1 where they are not known.
+    target_epoch_offset: offset of its last K20, -1 where none was seen.
+    topology_offset: offset of its last K23, -1 where none was seen.
     """
 
     is_known: bool = False
@@ -315,7 +325,7 @@ class StreamsState:
     stable_copies: replicas of the last stable generation.
     last: the generation that counts now, None where the group is empty or was not read whole.
     is_whole: the last K2 was read whole.
-    row: of the last generation.
+    row: row of the last generation that was read, None before one and while the group is empty.
     spans: member id -> what it holds, by task.
     runs: task -> the processes that hold a replica of it, and for how many generations.
     moves: task -> its hand-over that is not final.
@@ -323,7 +333,7 @@ class StreamsState:
     commit_times: the last few different times of commits, ms, ascending.
     stalls: reason, or reason and member -> what is stuck.
     bounces, loop: repetitions that are still near enough to be added to.
-    group: of a streams group what a classic one has not.
+    group: what a streams group alone has; None for a classic group.
     """
 
     inputs: dict[Task, frozenset[TopicPartition]] = field(default_factory=dict)

@@ -32,12 +32,13 @@ class Transition:
     came_from: the identity that held it before `from`, no longer than an hour ago.
     released_*: when it was let go, and by which record; of a STOP the K2.
     by_k2: a K2 shows the release, later than it was.
-    requested_at: when it was asked back. away_at: when its holder left for a while.
+    requested_at: when it was asked back.
+    away_at: when its holder left for a while.
     stopped_at: the last commit of any partition of a holder that went.
-    last_commit_at: last commit of this partition before the release; first_commit_at: first one
-        since the grant.
-    sync_ms: of the generation that granted it: from the end of its join phase to its K2, while
-        nobody of an eager group may read.
+    last_commit_at: last commit of this partition before the release.
+    first_commit_at: first commit of this partition since the grant.
+    sync_ms: sync phase of the generation that granted it, from the end of the join phase to the K2,
+        in which nobody of an eager group may read.
     low_ms, est_ms, high_ms: how long nobody read it: at least, as estimated, at most. est_ms of a
         STOP is None: the topic does not show when a member heard of the rebalance.
     idle_ms: first_commit_at - last_commit_at; None without both.

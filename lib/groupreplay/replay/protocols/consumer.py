@@ -64,7 +64,7 @@ def apply_consumer(
 ) -> None:
     """Applies an operation's records in order.
 
-    cause: of its epochs where the caller knows it (a conversion), else found here.
+    cause: cause of its epochs where the caller knows it (a conversion), None: it is found here.
     """
     known = cause
     if cause is None:

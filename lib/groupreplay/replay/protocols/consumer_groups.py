@@ -338,8 +338,8 @@ class ConsumerGroupMachine(GroupMachine):
     ) -> None:
         """Applies the conversion that this life begins with.
 
-        epoch_before: of the life before; None where it is not known.
-        is_sure: that it is a conversion.
+        epoch_before: last epoch of the life before, None where it is not known.
+        is_sure: it is a conversion for sure.
         """
         membership, change = self.membership, Change.of(operation)
         if direction == conversion.UPGRADE:

@@ -204,7 +204,10 @@ class StreamsClassic:
             self._output.emit(row)
 
     def end(self, change: Change, *, removed: bool) -> None:
-        """The life ends. removed: the group is gone; else nobody saw how it ended."""
+        """The life ends.
+
+        removed: the group is gone; else nobody saw how it ended.
+        """
         state = self._state
         reason = "GROUP_REMOVED" if removed else "UNOBSERVED"
         self._close_row(change.offset)

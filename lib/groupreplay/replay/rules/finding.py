@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Finding(NamedTuple):
     """rule: key of `RULES` or `OTHER_RULES`.
     at: ms, time of the operation.
-    offset: of the record that shows it.
+    offset: offset of the record that shows it.
     code: key of `DETAILS`: what was expected and what was found.
     params: what the sentence of the code names; numbers as text, lists as JSON.
     """

@@ -178,7 +178,7 @@ def missing_epoch(
     """I16, or T18 of streams groups, as far as it waits for the record after the removal: one that
     lies behind a hole says nothing.
 
-    unbumped: of `removal_without_epoch`.
+    unbumped: what `removal_without_epoch` gave: (time, offset, members).
     """
     at, offset, gone = unbumped
     if last_hole <= offset:

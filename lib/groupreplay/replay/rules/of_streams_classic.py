@@ -43,7 +43,9 @@ class GenerationRules:
     def __init__(
         self, before: Generation | None, now: Generation, value: GroupMetadataValue, assignor: str
     ) -> None:
-        """before: None where it was not seen. assignor: as of `StreamsState`."""
+        """before: generation before, None where it was not seen.
+        assignor: assignor of the group, as in `StreamsState`.
+        """
         self._now = now
         self._before = before
         self._assignor = assignor

@@ -28,7 +28,9 @@ def current_assignment(
     value: Mapping[str, Any],
     had: TaskRoles,
 ) -> Iterator[Finding]:
-    """T7 to T12 for the K22 of an operation, at its end. had: what the member held before.
+    """T7 to T12 for the K22 of an operation, at its end.
+
+    had: what the member held before.
 
     A static member that is away, or just came back, has epoch -2 or 0 (4.4): its K22 is a copy of
     the one before, and does not say what to do.

@@ -54,7 +54,8 @@ _Fields = tuple[tuple[Any, ...], list[int]]
 class _Epochs:
     """Group and target epoch as the records so far have them; None, and offsets of -1, before any.
 
-    is_epoch_known: a K17 gave it. last_fields: of that K17.
+    is_epoch_known: a K17 gave the group epoch.
+    last_fields: what that K17 says beside the epoch.
     """
 
     last_epoch: int | None
@@ -107,7 +108,10 @@ def _epochs(
 def _group_epoch(
     seen: _Epochs, entry: Entry, value: Mapping[str, Any], *, begins: bool
 ) -> Iterator[Finding]:
-    """T1. begins: the operation has the K23, which comes with the first member alone."""
+    """T1.
+
+    begins: the operation has the K23, which comes with the first member alone.
+    """
     epoch, fields = value["epoch"], _fields_in(value)
     if seen.last_epoch is None:
         if begins and epoch not in FIRST_EPOCHS:

@@ -18,9 +18,9 @@ def held_task(
     epoch: int | None,
     observed: bool,
 ) -> HeldTask:
-    """role: and its confidence.
-    at, offset: of the record by which it began.
-    epoch: of the member; the generation in a classic group.
+    """role: (role, its confidence).
+    at, offset: time and offset of the record by which it began.
+    epoch: epoch of the member; the generation in a classic group.
     observed: no record before can be lost.
     """
     return HeldTask(

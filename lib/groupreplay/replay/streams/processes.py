@@ -112,7 +112,10 @@ class Processes:
         self._restarted.clear()
 
     def end(self, at: int, offset: int, reason: str) -> None:
-        """The life ends. reason: GROUP_REMOVED or UNOBSERVED."""
+        """The life ends.
+
+        reason: GROUP_REMOVED or UNOBSERVED.
+        """
         for process_id in list(self._life.processes):
             self._end(process_id, at, offset, reason)
 

@@ -57,7 +57,8 @@ class TaskMoves:
     ) -> None:
         """A generation takes a task from a process.
 
-        owner: the member that had it. span: its row, which ended; None where it was not seen.
+        owner: the member that had it.
+        span: its row, which ended; None where it was not seen.
         stays: another thread of the process has it in this very generation.
         """
         self.finish(task)
@@ -221,7 +222,7 @@ class TaskMoves:
     def finish(self, task: Task, outcome: str = "UNOBSERVED") -> None:
         """The rows of a task's hand-over can change no more.
 
-        outcome: of one that nobody was seen to get.
+        outcome: outcome of a hand-over that is still OPEN: nobody was seen to get the task.
         """
         move = self._state.moves.pop(task, None)
         if move is None:

@@ -35,8 +35,8 @@ class Field:
     kind: int8, int16, uint16, int32, int64, uuid, string, bytes, struct, [int16], [int32],
         [string], [struct], or `subscription` and `assignment`: bytes that hold an embedded message.
         In user data of Kafka Streams alone: utf, utf16 (texts of Java), [2 int32 raw].
-    struct: of kinds struct and [struct].
-    since, until: first and last version that has it.
+    struct: layout of a struct and of each element of a [struct]; None for other kinds.
+    since, until: first and last version that have it.
     tag: None for an ordinary field.
     default: stands for it where it is absent.
     """

@@ -36,8 +36,8 @@ class Batch(NamedTuple):
     """One record batch that passed its checks.
 
     last_offset: base_offset + lastOffsetDelta, the last one it ever had.
-    leader_epoch: -1 unknown.
-    attributes: of format v2.
+    leader_epoch: -1 where the batch names none.
+    attributes: bits of the header, as in format v2.
     base_ts_ms, max_ts_ms: as in the header, base_ts_ms being no record's time where the batch has a
         delete horizon.
     record_count: as it says.
@@ -67,7 +67,7 @@ class Damage(NamedTuple):
     """A stretch of a file that cannot be used.
 
     position: in the file, for a compressed file in what it unpacks to.
-    offset: of its first record, -1 unknown.
+    offset: offset of its first record, -1 where that is not known.
     raw: its first RAW_CAP bytes.
     """
 

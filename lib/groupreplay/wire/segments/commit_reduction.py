@@ -53,10 +53,11 @@ class CommitReducer:
     """Takes the batches of one unit in offset order and puts the rows that are kept into a
     RowBuffer.
 
-    start_offset, end_offset: of the unit. Records below the start are passed over (`below`), so are
-        those at or above the end: a batch that spans the edge of two units is shared out between
-        them. next_offset: one past the last offset seen, -1 before the first. missing: [first, end)
-        of the widest holes, in order.
+    start_offset, end_offset: bounds of the unit, NO_BOUND for none. Records below the start are
+        passed over (`below`), so are those at or above the end: a batch that spans the edge of two
+        units is shared out between them.
+    next_offset: one past the last offset seen; before the first the start, NO_BOUND for none.
+    missing: [first, end) of the widest holes, in order.
     """
 
     def __init__(self, buffer: RowBuffer, start_offset: int, end_offset: int) -> None:
@@ -212,7 +213,7 @@ class CommitReducer:
         self._pass_hole(min(batch.last_offset + 1, self._end_offset))
 
     def _take(self, origin: Origin, record: LogRecord, transactional: bool) -> None:
-        """Any record but a control record. transactional: its batch was of a transaction."""
+        """Any record but a control record; transactional where its batch was of a transaction."""
         key, value = record.key or b"", record.value
         base_ts_ms, _, _, _, _, producer_id, encoding, _ = origin
         ts_delta = record.ts_ms - base_ts_ms
@@ -284,8 +285,8 @@ class CommitReducer:
         self.kept += 1
 
     def _end_transaction(self, origin: Origin, marker: LogRecord) -> None:
-        """A control record. key: int16 version, int16 type, 0 ABORT, 1 COMMIT; other types end
-        nothing.
+        """A control record. Its key is int16 version, int16 type: 0 ABORT, 1 COMMIT. Other types
+        end nothing.
         """
         kind = int.from_bytes((marker.key or b"")[2:4], "big")
         if len(marker.key or b"") < 4 or kind > 1:

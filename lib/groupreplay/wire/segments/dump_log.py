@@ -81,7 +81,7 @@ _scan_json = json.JSONDecoder().raw_decode
 class DumpReader:
     """Reads one run of sections. Iterate it once.
 
-    start_offset, end_offset: as of SegmentReader.
+    start_offset, end_offset: as in SegmentReader.
     open_stream: opens the text from its beginning; what keeps it from being read to its end is
         known since it was searched for sections, and told there.
     """

@@ -32,10 +32,11 @@ BATCH = re.compile(
 class Section(NamedTuple):
     """One dumped file in a text.
 
-    partition: of the offsets topic, None where the text does not say, -1 for a file of another
-        topic.
-    position, end: in the unpacked text.
-    first_offset, last_offset: of its batches, -1 if it has none.
+    partition: partition of the offsets topic, None where the text does not name it, -1 for a file
+        of another topic.
+    position, end: where it begins and ends in the unpacked text, bytes.
+    first_offset, last_offset: first offset of its first batch and last of its last, -1 if it has
+        none.
     """
 
     partition: int | None

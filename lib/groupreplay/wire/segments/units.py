@@ -43,10 +43,11 @@ class Unit:
     end_offset: exclusive, or NO_BOUND; a batch whose base offset is at or above it belongs to
         another unit.
     source, input: as the column of the same name. A unit of KAFKA has both offsets and no files.
-    holes: [first, end) of what earlier nights missed, in order: this unit reads nothing else, and
-        what it finds came late; none: it reads what is new.
-    log_incarnation: how often the topic had been created again before.
-    other_log: of the first unit after that, what showed it (`other_logs`), else "".
+    holes: [first, end) of each stretch that earlier nights missed, in order: this unit reads
+        nothing else, and what it finds came late. Empty: it reads what is new.
+    log_incarnation: how often the topic had been created again before, where this unit's log took
+        another's place in this very run; else 0.
+    other_log: what showed that (`other_logs`), in the first unit of such a log; else "".
     """
 
     offsets_partition: int

@@ -32,9 +32,9 @@ _COMMITS = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 class ContactRun:
     """Successive requests that say the same, or one event that is no routine.
 
-    event: of the first.
+    event: what the line of the first request says.
     position, last_position: where the lines of the first and the last begin.
-    longest_gap_ms: between two successive requests of the run, 0 for a single one.
+    longest_gap_ms: longest time between two successive requests of the run, 0 for a single one.
     """
 
     event: LogEvent

@@ -73,8 +73,8 @@ class LogLine(NamedTuple):
     """A line that begins an event.
 
     local_s: its clock's reading as if it were UTC, s since the epoch.
-    millis: of that second.
-    offset_s: east of UTC, where the line itself says so.
+    millis: milliseconds of that second.
+    offset_s: seconds east of UTC, None where the line itself does not say it.
     whole: False if the line ends before the layout does, so that the message goes on in the next
         line.
     """
@@ -174,8 +174,8 @@ class LineLayout:
     def __init__(
         self, pattern: str, regex: str, head: str, date: DateFormat, timezone: str | None
     ) -> None:
-        """regex: of a whole line.
-        head: of one as far as its message goes, which the regex begins with.
+        """regex: matches a whole line.
+        head: matches a line up to the end of its message; `regex` begins with it.
         """
         self.pattern = pattern
         self.timezone = timezone

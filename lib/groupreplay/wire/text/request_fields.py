@@ -171,8 +171,8 @@ def _leave(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -
 
 
 def _commit(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
-    """OFFSET_COMMIT, where releases name the epoch differently, and TXN_OFFSET_COMMIT. count: the
-    partitions that were committed.
+    """OFFSET_COMMIT, where releases name the epoch differently, and TXN_OFFSET_COMMIT. The event's
+    count is that of partitions that were committed.
     """
     _name_member(event, request)
     event.epoch = _integer(

@@ -234,8 +234,10 @@ class LineScanner:
     """Finds lines that may be of a group API in chunks of text as they come, and counts all.
     Memory: a chunk and the longest line.
 
-    position: of the first byte. lines_read: lines so far, these included: too_long, of more than
-        `longest` bytes, passed over.
+    position: position of the first byte in the unpacked text.
+    longest: bytes of the longest line that is looked at.
+    lines_read: lines so far, those that are too long included.
+    too_long: lines of more than `longest` bytes, which are passed over.
     """
 
     def __init__(self, position: int = 0, longest: int = LONGEST_LINE) -> None:

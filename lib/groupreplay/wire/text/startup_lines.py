@@ -62,7 +62,10 @@ def group_version_of(message: str, logger: str, at_ms: int) -> LogEvent | None:
 
 
 def version_of(message: str, logger: str, at_ms: int) -> LogEvent | None:
-    """Version in a whole line. logger: "" where the layout does not show it."""
+    """Version in a whole line.
+
+    logger: logger of the line, "" where the layout does not show it.
+    """
     if not message.startswith("Kafka version: ") or not logger.endswith(_VERSION_LOGGER):
         return None
     found = _VERSION.fullmatch(message.strip())

@@ -21,7 +21,7 @@ TOLD_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """position: of the first byte in the unpacked text.
+    """position: position of the first byte in the unpacked text.
     data: one or more whole lines, each with its newline.
     """
 

@@ -45,12 +45,13 @@ class LineCounts:
     """What became of the lines of one stretch: lines = matched + unmatched + continuation + passed
     + damaged + too_long.
 
-    matched: lines that told something.
+    matched: lines that say something that is known.
     unmatched: whole lines that no template knows.
-    continuation: of the line before them.
-    passed: of other APIs.
+    continuation: lines that continue the line before them.
+    passed: lines of a request log that are of other APIs.
     reduced: requests that stand in another row.
-    first_ms, last_ms: oldest and newest time of those matched, -1 none.
+    first_ms, last_ms: oldest and newest time of the matched lines, -1 for none.
+    loggers: unmatched lines by logger.
     """
 
     lines: int = 0

@@ -15,13 +15,14 @@ END_OF_FILE = -1
 class TextUnit:
     """One stretch of one file.
 
-    kind: SERVER_LOG or REQUEST_LOG path: local path or URI.
+    kind: SERVER_LOG or REQUEST_LOG.
+    path: local path or URI.
     size: bytes as stored when it was planned; what was appended later is not read.
-    broker, timezone, layout, message_field, time_field: of its source.
-    identity: of `sources.text_logs`, "" for a file with a failure.
-    start_position, end_position: of the text, unpacked; a line belongs to the stretch in which it
-        begins, end exclusive or END_OF_FILE.
-    last_ms: time of the newest line landed of this file before, -1 none.
+    broker, timezone, layout, message_field, time_field: as its source has them.
+    identity: what the log is known by (`sources.text_logs`), "" for a file with a failure.
+    start_position, end_position: bounds in the unpacked text, bytes, the end exclusive or
+        END_OF_FILE; a line belongs to the stretch in which it begins.
+    last_ms: time of the newest line of this file that was landed before, -1 for none.
     failure: why it could not be read when it was planned, "" if it could.
     """
 

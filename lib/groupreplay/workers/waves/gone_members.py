@@ -48,7 +48,10 @@ _GONE: Final = {
 
 
 def gone_members(chain: Chain, gone: Iterable[int]) -> dict[str, Any]:
-    """The fields of GoneMembers. gone: places of the events by which members went."""
+    """The fields of GoneMembers.
+
+    gone: places in the chain of the events by which members went.
+    """
     places = [*gone]
     return {
         **{name: chain[name] for name in _PLACE},

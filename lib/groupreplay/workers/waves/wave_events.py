@@ -20,17 +20,19 @@ from groupreplay.workers.waves.waves import first_events, with_processes
 class WaveEvents(GoneMembers):
     """One wave. Lists that begin alike go together.
 
-    mode: how the group rebalanced throughout: of `replay.decisions.modes`, MIXED where it changed.
-    members_before: before the first event.
+    mode: how the group rebalanced throughout, one of `replay.decisions.modes`; MIXED where that
+        changed.
+    members_before: live members before the first event.
     is_hidden: a hole, or the beginning of the log, lies in it or less than a wave's gap before: it
         may hide events of the wave.
-    event_*: of its events. event_partitions: that the group had to read, before or after it.
-        event_gone: which element of gone_* says how the member went: of G and
-        R itself, of J the process that it is; -1 of a new process, and of A.
+    event_*: parallel lists, one element for each of its events.
+    event_partitions: partitions that the group had to read, before or after the event.
+    event_gone: place in gone_* of how the member went: for G and R the event itself, for J the
+        departure of the same process; -1 for a new process, and for A.
     gone_*: members that departed or were taken over in the wave, and departures of earlier waves
         that joined again in this one.
-    absent_*: of the same: time since its record at epoch -2, and from its removal to the return of
-        its process; None where there was none.
+    absent_*: parallel to gone_*: time since its last commit, time since its record at epoch -2, and
+        time from its removal to the return of its process; None where there was none.
     """
 
     from_offset: int
@@ -119,10 +121,11 @@ def _mode(chain: Chain, span: range) -> str:
 
 @dataclass(slots=True)
 class _Absences:
-    """By the place of an event in the chain.
+    """What events say of absences. Keys are places of events in the chain.
 
-    left_by: of a join the departure of the same process. back_ms: of that departure. away_ms: of a
-    departure or a takeover, since its record at epoch -2.
+    left_by: join -> place of the departure of the same process.
+    back_ms: departure -> time from it to that join.
+    away_ms: departure or takeover -> time since the member's record at epoch -2.
     """
 
     left_by: dict[int, int] = field(default_factory=dict)

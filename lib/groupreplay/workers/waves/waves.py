@@ -126,7 +126,10 @@ def first_events(chain: Chain, gap_ms: int) -> list[int]:
 
 
 def waves_of(chain: Chain, limits: WaveLimits, now_ms: int) -> list[Wave]:
-    """The waves of a chain. now_ms: how far its partition was read."""
+    """The waves of a chain.
+
+    now_ms: time up to which its partition was read.
+    """
     chain = with_processes(chain)
     begins = first_events(chain, limits.gap_ms)
     spans = [range(*ends) for ends in pairwise([*begins, len(chain["offsets"])])]
@@ -319,8 +322,9 @@ def kip_345(
     rebalance, of its registration and of its expansion timeout, and those whose registration
     window is open at now_ms.
 
-    Members are taken for static ones throughout. founders: places of events that began the group:
-        it is not expanded by them.
+    Members are taken for static ones throughout.
+
+    founders: places of events that began the group, which do not expand it.
     """
     offline: dict[str, tuple[int, int]] = {}
     registrations: list[int] = []

@@ -40,7 +40,10 @@ class RebalanceCause(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """From one generation to the next. new_tasks: with inputs that no K2 before had."""
+    """From one generation to the next.
+
+    changed_tasks: tasks came or went, or their input partitions did.
+    """
 
     before: Generation
     now: Generation

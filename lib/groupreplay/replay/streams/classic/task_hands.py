@@ -55,7 +55,7 @@ class TaskHands:
     ) -> int:
         """Ends and begins spans, and the hand-overs that follow. Returns how many spans ended.
 
-        cause: of the generation; None where the K2 repeats one.
+        cause: cause of the generation, None where the K2 repeats one.
         """
         self._spans.begin_generation()
         self._moves.begin_generation()

@@ -51,7 +51,9 @@ def find_group_causes(
     life: Life, tasks: GroupTasks, operation: Operation
 ) -> tuple[Cause, list[str]]:
     """(cause, member, confidence) of the epoch that an operation begins, and the further causes
-    that apply, in order. life: as it was before.
+    that apply, in order.
+
+    life: the group as it was before the operation.
     """
     came, described, gone = _members(life, operation)
     back = _replaced(life, came, gone)

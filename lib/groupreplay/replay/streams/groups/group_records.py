@@ -55,7 +55,10 @@ def tasks_of(listed: Any) -> frozenset[Task]:
 
 
 def roles_in(value: Mapping[str, Any], pending: str = "") -> TaskRoles:
-    """The tasks of a K21 or K22 by role. pending: the ending of its fields' names."""
+    """The tasks of a K21 or K22 by role.
+
+    pending: PENDING for the tasks to be given up, "" for the others.
+    """
     return TaskRoles(*(tasks_of(value[kind + pending]) for kind in _KINDS))
 
 

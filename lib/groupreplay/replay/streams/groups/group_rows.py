@@ -42,8 +42,10 @@ class GroupRows:
         also: Sequence[str] = (),
         gone: Mapping[str, Member] = MappingProxyType({}),
     ) -> None:
-        """Begins an epoch. cause: (cause, member, confidence). also: further causes.
+        """Begins an epoch.
 
+        cause: (cause, member, confidence).
+        also: further causes.
         gone: members that the operation removed before.
         """
         self._close(offset)
@@ -66,7 +68,10 @@ class GroupRows:
         self._is_new = True
 
     def target(self, epoch: int, at: int, moved: int | None) -> None:
-        """A K20. moved: tasks that went from one member to another."""
+        """A K20.
+
+        moved: how many tasks went from one member to another, None where that is not known.
+        """
         row = self._group.row
         if row is not None and row.epoch == epoch and row.decided_at is None:
             row.decided_at, row.tasks_revoked = at, moved

@@ -24,7 +24,10 @@ class GroupStalls:
         self._output = output
 
     def watch(self, at: int, offset: int, observed: bool) -> None:
-        """At operation end. observed: no hole lies before the operation."""
+        """At operation end.
+
+        observed: no hole lies before the operation.
+        """
         if not observed:
             self._state.stalls.clear()
         self._topology(at, offset, observed)
@@ -90,7 +93,10 @@ class GroupStalls:
         values: Mapping[str, Any],
         member_id: str | None = None,
     ) -> None:
-        """Opens, keeps or ends a stall. key: its reason, and what it is about."""
+        """Opens, keeps or ends a stall.
+
+        key: its reason, and what it is about.
+        """
         stall = self._state.stalls.get(key)
         if not holds:
             if stall is not None:
