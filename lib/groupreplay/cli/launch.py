@@ -42,7 +42,10 @@ _NEVER: Final = -1.0
 
 
 def needed(job: str, arguments: Sequence[str]) -> list[str]:
-    """KAFKA, BOTH_COMPILERS, both or none. arguments: of the job."""
+    """KAFKA, BOTH_COMPILERS, both or none.
+
+    arguments: command line of the job, without its name.
+    """
     options = _options(arguments)
     if job not in OF_SOURCES or options.config is None:
         return []

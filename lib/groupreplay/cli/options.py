@@ -56,8 +56,8 @@ def night_parser(
 ) -> argparse.ArgumentParser:
     """Options of every job that runs a night.
 
-    default_night: which one it is without --logical-date.
-    which: what that names.
+    default_night: which night it is without --logical-date.
+    which: what --logical-date names.
     """
     parser = job_parser(job, description, example="--logical-date 2026-11-20")
     parser.add_argument(

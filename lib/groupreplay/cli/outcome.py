@@ -88,7 +88,8 @@ def show_object(message: str, **fields: Any) -> None:
 def end_job(work: Callable[[], str], options: argparse.Namespace) -> int:
     """Does the work, which returns its last sentence, and returns the exit status.
 
-    options: of `cli.options`. With --debug traces go to stderr, also of errors that were foreseen.
+    options: arguments as `cli.options` parses them. With --debug traces go to stderr, also of
+        errors that were foreseen.
     """
     debug, log_format = options.debug, options.log_format
     _start_log(log_format)

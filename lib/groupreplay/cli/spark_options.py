@@ -36,7 +36,11 @@ def spark_options(
     environment: Mapping[str, str],
     needs: Collection[str],
 ) -> list[str]:
-    """arguments: of the job. needs: of KAFKA and BOTH_COMPILERS. Raises CannotStart."""
+    """Options of spark-submit. Raises CannotStart.
+
+    arguments: command line of the job, without its name.
+    needs: what the job needs: KAFKA, BOTH_COMPILERS, both or none.
+    """
     properties = environment.get("GROUPREPLAY_SPARK_CONF") or f"{home}/conf/spark-local.conf"
     master = environment.get("GROUPREPLAY_MASTER", "")
     jars = jars_in(environment.get("GROUPREPLAY_JARS", f"{home}/.cache/jars"))

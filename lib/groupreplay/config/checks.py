@@ -14,7 +14,10 @@ Blame = Callable[[str, str], ConfigError]
 
 
 def check_together(config: Config, blame: Blame, *, only_reads: bool) -> None:
-    """Raises ConfigError. only_reads: secrets were not asked for."""
+    """Raises ConfigError.
+
+    only_reads: secrets were not asked for.
+    """
     _check_privacy(config, blame, only_reads)
     _check_retention(config, blame)
     _check_brokers(config.brokers, blame)

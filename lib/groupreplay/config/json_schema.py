@@ -62,7 +62,10 @@ def as_text(schema: Schema) -> str:
 
 
 def _section(cls: Any, key: str, comments: Mapping[str, str]) -> Schema:
-    """The schema of a mapping that is read into the dataclass. key: its dotted place."""
+    """The schema of a mapping that is read into the dataclass.
+
+    key: its dotted key, "" where it has none.
+    """
     hints, said = get_type_hints(cls), _docstring_of_fields(cls)
     properties: Schema = {}
     required = []

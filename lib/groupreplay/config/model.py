@@ -119,8 +119,8 @@ class GroupThresholds:
 class GroupsConfig:
     """Which groups are replayed and reported, by patterns of `config.group_patterns`.
 
-    include: none means all.
-    exclude: of those, left out.
+    include: patterns of the groups to replay; none means all groups.
+    exclude: patterns of groups to leave out of those.
     """
 
     include: tuple[str, ...] = field(default=(), metadata={"patterns": True})
@@ -151,7 +151,7 @@ class ReplayConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportConfig:
-    """top: rows of each list in the summary."""
+    """top: most rows of each list in the summary."""
 
     top: int = _number(5, 1, 100)
 
@@ -161,8 +161,8 @@ class PageConfig:
     """The page of a night.
 
     enabled: write it.
-    nights: that its charts show.
-    groups: that can be found on it, those in trouble first.
+    nights: how many nights its charts show.
+    groups: how many groups can be found on it; those in trouble come first.
     group_pages: groups in trouble that get a page of their own.
     keep_nights: newest nights whose pages maintain_tables keeps.
     """
@@ -193,7 +193,7 @@ class RetentionConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyConfig:
-    """hash: of PRIVATE_FIELDS, by name, each once.
+    """hash: names of the PRIVATE_FIELDS to hash, sorted, each once.
     salt: secret from the environment, None where nothing is hashed, and for who only reads.
     """
 
@@ -214,7 +214,7 @@ _VERSION = {
 class BrokersConfig:
     """What the cluster's brokers are set to. None: as their logs say, else Kafka's default.
 
-    version: of the oldest broker.
+    version: version of the oldest broker.
     assignment_interval_ms: Kafka's default is 1,000 from 4.3 on, 0 before.
     max_size: `group.consumer.max.size`.
     classic_heartbeat_ms: `heartbeat.interval.ms` of classic clients; neither records nor lines have
@@ -317,7 +317,7 @@ _NAME = r"[A-Za-z_]\w{0,99}"
 class CatalogConfig:
     """schema: in which tables and views are registered, of Spark's own catalog or
         `<catalog>.<schema>`; None: nothing is.
-    prefix: of their names.
+    prefix: text that the name of each begins with; "" for none.
     """
 
     schema: str | None = field(
@@ -344,9 +344,10 @@ class Config:
     warehouse: directory (then absolute) or URI; a table is at <warehouse>/<table>.
     config_hash: sha256 of what was in force, in hex, with `${env:NAME}` unreplaced, so that no
         secret is in it.
-    private_warehouse: of the internal tables, where `privacy` hides something in the others; None
-        where they stand together.
-    owners: path of the owners file, owner_rules: what stands in it, for who writes tables.
+    private_warehouse: directory or URI of the internal tables, which `privacy.hash` requires; None
+        where all tables stand together.
+    owners: path of the owners file, None where there is none.
+    owner_rules: rules of that file, for jobs that write tables.
     in_force: all keys as JSON, secrets hidden.
     """
 

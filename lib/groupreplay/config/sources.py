@@ -31,7 +31,7 @@ class ServerLogSource(Source):
     """Logs of one broker.
 
     broker: its node id.
-    timezone: of times without a zone, an IANA name.
+    timezone: IANA name of the zone of times that are written without one.
     layout: the log4j pattern that its lines follow.
     """
 
@@ -49,7 +49,7 @@ class ServerLogSource(Source):
 class RequestLogSource(ServerLogSource):
     """message_field: where a shipper wrapped each line in JSON, the dotted key under which the line
         stands; None: lines are as Kafka wrote them.
-    time_field: that of the time when it was shipped, for lines that were stripped of their own.
+    time_field: the dotted key of the time of shipping, for lines that were stripped of their own.
     """
 
     message_field: str | None = None
@@ -66,7 +66,7 @@ _SERVERS = {
 class KafkaSource:
     """The live offsets topic.
 
-    options: of Kafka's clients, by Kafka's names; some are secrets, so they show nowhere.
+    options: options of Kafka's clients, by Kafka's names; some are secrets, so they show nowhere.
     """
 
     kind: str

@@ -22,8 +22,11 @@ def check_names(spark: SparkSession, config: Config) -> None:
 def register_names(
     config: Config, warehouse: Warehouse, logical_date: date, versions: Mapping[str, int]
 ) -> None:
-    """versions: of all tables, as the night left them. Raises NotReady where the catalog refuses:
-    the night is done all the same.
+    """Registers the tables and views of a night, where the configuration names a schema.
+
+    versions: table -> the version that the night left it at, for all tables.
+
+    Raises NotReady where the catalog refuses: the night is done all the same.
     """
     if config.catalog.schema is not None:
         night = FinishedNight(warehouse, logical_date, public_versions(versions))

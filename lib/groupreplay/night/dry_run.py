@@ -53,7 +53,7 @@ def planned_lines(
     """What would be read, by partition of the offsets topic and by broker, and what would be
     written.
 
-    private_root: of internal tables.
+    private_root: directory or URI of the internal tables, None if it is `root`.
     """
     files = {file.path: file.size for unit in units for file in unit.files}
     by_input: dict[str, list[Unit]] = {}

@@ -27,7 +27,7 @@ from groupreplay.night.plans.results import Results
 def find_extent(night: Night, results: Results) -> Extent:
     """Asks Spark which raw rows of nights before are still there, if any groups were left out then.
 
-    results: with the choice of groups that is replayed.
+    results: what the run has made so far, the choice of groups among it.
     """
     landing, groups = results.landed, results.groups
     late = None

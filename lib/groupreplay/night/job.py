@@ -34,7 +34,7 @@ class Job:
     """A job while it runs: of `opened`.
 
     inputs: what the sources hold; clusters add to it when they are asked.
-    nights: that landed, in order; a night that was run since is known after `look_again`.
+    nights: nights that landed, in order; a night that was run since is known after `look_again`.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ def opened(
 ) -> Iterator[Job]:
     """A job while it runs.
 
-    tables: those that it asks.
+    tables: names of the tables that it asks.
     dry_run: nothing is made or started.
     replays: needs Python workers.
     """

@@ -49,7 +49,7 @@ class NightRun:
     def advance(self, state: str, results: Results, **columns: Any) -> None:
         """Commits what a finished step has made.
 
-        columns: of `runs`, besides.
+        columns: further columns of `runs`, name -> value.
         """
         as_of_ms = results.landing.as_of_ms if results.landing else -1
         columns |= {"as_of_at": as_of_ms if as_of_ms >= 0 else None}
@@ -123,8 +123,8 @@ def acquire(
 ) -> NightRun:
     """Takes the night for this process: see `Ledger.acquire`, also for the errors it raises.
 
-    plan, results: of a new run; one that was let go, or is taken over, has its own.
-    timings: of the steps before.
+    plan, results: what a new run begins with; one that was let go, or is taken over, has its own.
+    timings: step -> ms, of the steps before; None for none.
     """
     row = night.ledger.acquire(
         night.logical_date,

@@ -53,7 +53,12 @@ NEWEST: Final[Mapping[str, int]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Drawn and not yet written. groups: slug -> page of a group."""
+    """Pages that are drawn and not yet written.
+
+    newest: the overview as it stands above the folders of nights.
+    index: the overview in the folder of its night.
+    groups: slug -> page of a group.
+    """
 
     newest: str
     index: str
@@ -75,8 +80,9 @@ def drawn_pages(
     """None where pages are off, where nothing was ever read, and, with a warning, where they could
     not be made.
 
-    kept: frames that are held in memory. counts: rows of each table in this night.
-    versions: of the tables that are asked, where not the newest.
+    kept: table -> its frame, where that is held in memory.
+    counts: table -> its rows in this night.
+    versions: table -> the version that is asked, where that is not the newest.
     """
     if not night.config.page.enabled or as_of_ms < 0:
         return None
@@ -109,7 +115,7 @@ def mend_pages(nights: Iterable[Night]) -> None:
     newest night where it had some and somebody removed them. They show the tables as their nights
     left them.
 
-    nights: of the cluster, all that landed.
+    nights: all nights of the cluster that landed.
     """
     done = {each.logical_date: each for each in nights if _own(each).is_done}
     if not done or not done[max(done)].config.page.enabled:
@@ -186,7 +192,8 @@ def _warn(night: Night, error: Exception) -> None:
 def page_nights(night: Night, as_of_ms: int, most: int) -> PageNights:
     """The newest nights up to this one.
 
-    as_of_ms: of this one. most: how many.
+    as_of_ms: as-of of this night, ms since the epoch.
+    most: how many nights, at most.
     """
     times = {
         each.logical_date: each.landing.as_of_ms
@@ -306,7 +313,8 @@ def lives_of(
 ) -> Iterator[GroupLife]:
     """What the tables say of each of these groups, one at a time: the rows of one alone are here.
 
-    tables: rows of the nights that are shown. counts: rows of each.
+    tables: name -> its rows of the nights that are shown.
+    counts: name -> how many rows it has; a table that is not in it may have any number.
     all_nights: shows all nights of `of`, not the last alone.
     """
     if not group_ids:

@@ -24,8 +24,9 @@ _log = logging.getLogger(__name__)
 class Progress:
     """One step of one night; a context manager that polls while it is entered.
 
-    tracker: of SparkContext.statusTracker().
-    clock: seconds.
+    tracker: what SparkContext.statusTracker() gives.
+    every_s: time between two polls.
+    clock: gives the time in seconds.
     """
 
     tracker: Any

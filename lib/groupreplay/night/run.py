@@ -52,8 +52,8 @@ class NightResult:
     """What a run gives to whoever started it.
 
     logical_dates: the nights that it ran, in order.
-    run: of the last of them, None for a dry run.
-    summary: of the last of them, None where it was not published.
+    run: row of `runs` of the last of them, None for a dry run.
+    summary: summary of the last of them, None where it was not published.
     dry_run_lines: what a dry run says, empty for any other.
     """
 
@@ -225,7 +225,7 @@ def _from_the_start(run: NightRun, dates: Sequence[date]) -> Results:
     """What the replay of a rebuilt night begins with: without the states that nights before the
     rebuild left, and with what came late up to its last night.
 
-    dates: of the nights that are rebuilt.
+    dates: dates of the nights that are rebuilt, in order.
     """
     newest = of_date(run.night.nights, dates[-1])
     late = str(dates[-1]) if newest is not None and has_late(newest.landing) else ""
@@ -234,7 +234,10 @@ def _from_the_start(run: NightRun, dates: Sequence[date]) -> Results:
 
 
 class _Left(NamedTuple):
-    """What a run left. state: how far it came."""
+    """What a run left.
+
+    state: how far it came.
+    """
 
     state: str
     code_version: str

@@ -27,7 +27,7 @@ def show_group(spark: SparkSession, config: Config, group_id: str, nights: int =
 
     It shows the tables as that night left them, whatever a run that is at work has published since.
 
-    nights: that it shows, back from the newest.
+    nights: how many nights it shows, back from the newest.
     """
     fit_to(spark, 0)
     warehouse = Warehouse(spark, config.warehouse, config.cluster)

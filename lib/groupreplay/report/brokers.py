@@ -64,7 +64,10 @@ class Brokers:
 
 
 def settings_of(starts: Iterable[Mapping[str, str]]) -> Settings:
-    """What each broker was last started with, by setting. starts: `setting` and `value` of each."""
+    """What each broker was last started with, by setting.
+
+    starts: `setting` and `value` of each setting of each broker.
+    """
     found: dict[str, list[str]] = {}
     for each in starts:
         found.setdefault(each["setting"], []).append(each["value"])

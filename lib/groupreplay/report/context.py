@@ -26,19 +26,18 @@ class ReportContext:
     """One night.
 
     as_of_ms: the moment that open rows are measured to, ms since the epoch, UTC.
-    evidence: rows of table `evidence` of all nights, evidence_tonight: those of this night; None
-        where there never were broker logs.
-    lines_as_of_ms: time of the newest line of broker logs, -1 none.
+    evidence: rows of table `evidence` of all nights, None where there never were broker logs.
+    evidence_tonight: rows of it that this night wrote, None where evidence is None.
+    lines_as_of_ms: time of the newest line of broker logs, -1 for none.
     log_kinds: kinds of broker logs that the configuration has.
     thresholds_by_group: what differs from thresholds, for patterns of groups;
         `report.stuck.thresholds` says what counts.
-    groups: which of them were replayed.
+    groups: the choice of groups that was replayed.
     read_until_ms: partition of the live topic -> when the ends were taken to which the nights
         before, and this one too, had read it; -1 where they had not.
     brokers, waves, static, what_if, readiness, clients: as configured.
-    owners: group_id, team, contact, small enough to broadcast: `report.joins.group_owners` makes
-    it;
-        None: nobody knows.
+    owners: group_id, team and contact of each group with an owner, small enough to broadcast, as
+        `report.joins.group_owners` makes it; None without an owners file.
     """
 
     cluster: str

@@ -58,7 +58,10 @@ def row_hash(spec: TableSpec) -> Column:
 
 
 def hash_sql(digest: Sequence[str]) -> str:
-    """The SQL of `row_hash`. digest: of a spec."""
+    """The SQL of `row_hash`.
+
+    digest: what a row's hash is made of, as in `TableSpec`.
+    """
     values = [f"`{each}`" if each.isidentifier() else each for each in digest if each != LOG]
     hashed = [f"{value}, {value} IS NULL" for value in values] + [LOG] * (LOG in digest)
     # As one text: built of columns, a night's digests are thousands of calls of Java.

@@ -52,8 +52,10 @@ _WATCHED: Final = (
 
 
 def statements(waves: WavesConfig, brokers: BrokersConfig) -> Mapping[str, Statement]:
-    """File below `_sql/` -> statement. brokers: what is configured; where nothing is, Kafka's
-    default counts, since a statement has no lines of logs.
+    """File below `_sql/` -> statement.
+
+    brokers: what is configured; where nothing is, Kafka's default counts, since a statement has no
+        lines of logs.
     """
     heartbeat_ms = brokers_of(brokers, {}).heartbeat_ms
     return {

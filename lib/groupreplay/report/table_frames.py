@@ -49,7 +49,7 @@ class NightRows:
     def group_ids(self, evidence_tonight: DataFrame | None) -> DataFrame:
         """Ids of all groups that a table of this night's facts can have a row of, with repetitions.
 
-        evidence_tonight: of the context.
+        evidence_tonight: rows of `evidence` that this night wrote, None where there are none.
         """
         staged = unpacked(self.replayed, StagedFacts(KINDS, frozenset({"group_id"})))
         ids = staged.select("group_id")

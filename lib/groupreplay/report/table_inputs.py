@@ -19,7 +19,7 @@ class StoredTables:
     """Tables that another table is made of, as they are stored. Private columns of them are hashed
     already, where the configuration hashes any.
 
-    logical_date: of the night that is published.
+    logical_date: date of the night that is published.
     rows: name -> all rows of the cluster in that table.
     of_tonight: names of tables that were committed before this one is built.
     of_earlier: names of tables whose rows of earlier nights may be read.

@@ -14,7 +14,11 @@ from groupreplay.report.table_inputs import TableInputs
 
 
 class StagedFacts(NamedTuple):
-    """Facts of a night. columns: those that are wanted, None: all of these kinds."""
+    """Facts of a night.
+
+    kinds: the kinds that are wanted.
+    columns: the columns that are wanted, None: all columns of these kinds.
+    """
 
     kinds: tuple[type[Any], ...]
     columns: frozenset[str] | None = None
@@ -37,7 +41,7 @@ class Sentence(NamedTuple):
 class TableSpec:
     """One published table. What its columns are is said by schemas/<name>.sql alone.
 
-    name: of the table.
+    name: name of the table.
     build: gives its rows, with the columns of the schema but those of its owner; computes nothing.
 
     What its rows come from; a night that has none of it skips a table that never had rows:
@@ -64,12 +68,13 @@ class TableSpec:
 
     Which of its text columns can name a client, beyond `privacy.FIELDS` and `privacy.MEMBERS`:
     members: member ids, or arrays of them.
-    identities: of processes, as `replay.decisions.identities` makes them; hidden part by part.
+    identities: identities of processes, as `replay.decisions.identities` makes them; hidden part by
+        part.
     sentences: what is said by code and parameters, and hidden by parameter.
     hosts: hosts or endpoints, or arrays of them; hidden as `client_host` is.
     assignors: names of assignors, or arrays of them; those that are not Kafka's own are left out.
     tags: maps of what a client says of itself; hidden, keys and values, where anything is.
-    quotes: of what clients or brokers wrote; shown where Kafka itself says so.
+    quotes: texts that clients or brokers wrote; shown where they are Kafka's own.
     faults: why bytes could not be decoded, in words of this package.
     clear: neither; a test asks that every text column is known.
     """
@@ -115,7 +120,10 @@ class TableSpec:
         return self.is_built_always or not own.isdisjoint(kinds)
 
     def staged(self, *, with_evidence: bool) -> StagedFacts:
-        """The facts that it reads. with_evidence: there are broker logs."""
+        """The facts that it reads.
+
+        with_evidence: there are broker logs.
+        """
         if with_evidence and self.facts_with_evidence is not None:
             return self.facts_with_evidence
         return StagedFacts((*self.facts, *self.beside))

@@ -35,7 +35,7 @@ class LiveTopic:
         reads committed gets).
     compaction_lag_ms: the cleaner leaves records alone that are younger (`min.compaction.lag.ms`),
         0 if it does not, or may not be asked.
-    cluster_id: of its cluster, as that states it, "" where it states none.
+    cluster_id: id of its cluster, as that states it, "" where it states none.
     whole: partitions that hold nothing behind these ends: no transaction was open.
     """
 
@@ -88,7 +88,7 @@ def other_live_logs(
     """Partition -> what shows that its log is another than the nights before read
     (`wire.segments.other_logs`).
 
-    topic_id: of theirs, "" where none of them asked.
+    topic_id: id of the topic that these nights read, "" where it is not known.
     """
     if is_other_topic(live, topic_id):
         return {
@@ -111,7 +111,7 @@ def other_live_logs(
 def is_other_topic(live: LiveTopic, topic_id: str) -> bool:
     """Whether the topic was created again.
 
-    topic_id: as of `other_live_logs`.
+    topic_id: as in `other_live_logs`.
     """
     return bool(topic_id) and live.topic_id != topic_id
 

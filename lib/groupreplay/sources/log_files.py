@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """kind: of its source.
-    path, size: as found.
-    replica: the copy of the log it belongs to.
-    base_offset: where it begins, -1 if no name says so.
+    """kind: kind of its source.
+    path, size: as found; size in bytes.
+    replica: name of the copy of the log that it belongs to.
+    base_offset: offset where it begins, -1 if its name does not say so.
     """
 
     kind: str

@@ -37,7 +37,7 @@ THREADS: Final = 16
 class OtherLog(NamedTuple):
     """A log that took the place of the one that was read.
 
-    replicas: that hold it.
+    replicas: names of the replicas that hold it.
     found: what shows it (`wire.segments.other_logs`).
     """
 
@@ -66,9 +66,9 @@ def marks_of(units: Iterable[Unit]) -> dict[int, Mark]:
 def other_logs(
     files: Iterable[LogFile], watermarks: Mapping[int, PartitionWatermark]
 ) -> dict[int, OtherLog]:
-    """By partition.
+    """Partition -> the other log that its files hold, where they do.
 
-    watermarks: of the partitions that have news, and of no other.
+    watermarks: partition -> its watermark, for the partitions that have news, and for no other.
     """
     chosen = {
         (partition, replica): _telling(segments, watermarks[partition])

@@ -118,9 +118,9 @@ def seen_after(
     """`PartitionWatermark.seen` after a night: segments that are there, were read by then, and may
     hold some of what is missing.
 
-    files: of one partition.
-    watermark: after the night, but for `seen`.
-    read: files of its units.
+    files: all files of one partition.
+    watermark: its watermark after the night, but for `seen`.
+    read: files of the units that the night read.
     """
     if not watermark.missing:
         return {}

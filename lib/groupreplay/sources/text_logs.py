@@ -38,9 +38,11 @@ else.
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """source: with its broker, zone and layout.
-    identity: "" for a file without a whole first line yet, or with a failure: why it cannot be
-        read.
+    """source: its source, with broker, time zone and layout.
+    identity: hash of kind, broker and first line; "" for a file without a whole first line yet, or
+        with a failure.
+    is_packed: it is compressed.
+    failure: why it cannot be read, "" if it can.
     """
 
     source: ServerLogSource
@@ -62,8 +64,8 @@ def plan_text_units(
 ) -> list[TextUnit]:
     """Units of one night, in order of their paths.
 
-    watermarks: by identity. A file without news has no unit, nor has one whose first line is
-        unfinished.
+    watermarks: identity -> watermark. A file without news has no unit, nor has one whose first line
+        is unfinished.
     """
     units = [_unit(file, 0, END_OF_FILE, None) for file in files if file.failure]
     for file in distinct(files):
@@ -138,8 +140,8 @@ def _longest(same: Sequence[TextFile]) -> TextFile:
 def _text_bytes(file: TextFile, plain: int) -> int:
     """Bytes of its text.
 
-    plain: those of the longest copy that is not packed, of which this is most likely the packed
-        one; else it is unpacked.
+    plain: bytes of the longest copy that is not packed, -1 for none. This file is most likely the
+        packed form of it; where its length says otherwise, it is unpacked.
     """
     if not file.is_packed:
         return file.size

@@ -43,12 +43,13 @@ class PartitionWatermark(Watermark):
 
     last_hole: greatest offset that the log lacks so far, NO_HOLE for none.
     files: fingerprint of the files of its last unit, "" where they are to be read again.
-    missing: [first, end) of what was missed below next_position.
+    missing: [first, end) of each stretch below next_position that was not found.
     seen: `planning.key_of` of segments that were searched for what is missing -> their size then.
-    filled: [first, end) of what came late.
-    mark: of its newest segment, None where it is not known.
+    filled: [first, end) of each stretch that came late.
+    mark: first batch of its newest segment, None where it is not known.
     log_incarnation: how often the topic was created again since the first night.
-    read_until_ms: when its end was taken, of a live topic with nothing behind it; NO_TIME_MS else.
+    read_until_ms: when its end was taken, where a live topic was read to it and held nothing behind
+        it; NO_TIME_MS else.
     """
 
     last_hole: int = NO_HOLE

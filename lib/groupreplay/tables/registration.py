@@ -49,8 +49,9 @@ def register(night: FinishedNight, schema: str, prefix: str = "") -> Registered:
     """Registers the public tables where they are missing, and replaces the views by those of the
     night. Makes the schema.
 
-    prefix: of all names. Raises ConfigError where a name is another table's, NotReady where the
-    catalog refuses.
+    prefix: text that every name begins with, "" for none.
+
+    Raises ConfigError where a name is another table's, NotReady where the catalog refuses.
     """
     try:
         return _register(night, ".".join(_quoted(part) for part in schema.split(".")), prefix)

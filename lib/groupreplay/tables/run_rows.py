@@ -63,7 +63,10 @@ _COLUMNS = tuple(each.name for each in fields(Run) if each.name != "resumed")
 
 
 def runs_frame(spark: SparkSession, struct: StructType, runs: Iterable[Run]) -> DataFrame:
-    """Rows of `runs`. struct: its columns as declared; those that no field has are NULL."""
+    """Rows of `runs`.
+
+    struct: its columns as declared; one that no field of `Run` has is NULL.
+    """
     stored = to_arrow_schema(
         StructType(
             [StructField(each.name, _stored_type(each)) for each in struct if each.name in _COLUMNS]

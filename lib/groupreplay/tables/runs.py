@@ -109,8 +109,9 @@ class Ledger:
         """A run of the night that this process holds from now on: one that a step let go of, one
         whose process died, or a new one.
 
-        plan: of a new run. A run that was let go keeps its own, unless it begins again at PLANNED.
-        state: of the run, before the step that this process does first.
+        plan: plan of a new run, as JSON. A run that was let go keeps its own, unless it begins
+            again at PLANNED.
+        state: state of the run before the step that this process does first.
         whole: this process does all steps from there on.
         take_over: goes on with a run whose process died. It keeps its plan and the steps that it
             finished, if its code and configuration are the same and this process does all that is

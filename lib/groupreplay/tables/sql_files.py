@@ -30,7 +30,10 @@ def write_sql(
     versions: Mapping[str, int],
     statements: Mapping[str, tuple[Sequence[str], str]] = NO_STATEMENTS,
 ) -> None:
-    """versions: of all tables; those that lie elsewhere are none of the reader's business.
+    """Writes the statements by which readers open the tables of a night.
+
+    versions: table -> version, for all tables; those that lie elsewhere are none of the reader's
+        business.
     statements: file name -> the tables that its text reads by the views, and the text.
     """
     public = {
@@ -60,7 +63,8 @@ def mend_sql(
 ) -> None:
     """Writes what a run that died after it was DONE left to write.
 
-    logical_date, versions: those of the newest night that was published.
+    logical_date, versions: date of the newest night that was published, and table -> version as it
+        left them.
     """
     if _is_of(warehouse.read_text(f"{FOLDER}/spark.sql"), warehouse.cluster):
         write_sql(warehouse, logical_date, versions, statements)
@@ -80,7 +84,10 @@ def _header(cluster: str) -> str:
 def sql_files(
     root: str, cluster: str, logical_date: date, versions: Mapping[str, int]
 ) -> dict[str, str]:
-    """File name -> text. root: of the warehouse, without a slash at its end."""
+    """File name -> text.
+
+    root: directory or URI of the warehouse, without a slash at its end.
+    """
     header = f"{_header(cluster)}{logical_date} left them, at versions that belong together."
     return {
         "spark.sql": "\n".join(

@@ -22,7 +22,7 @@ _FOLDER: Final = resources.files("groupreplay").joinpath("_schemas", "views")
 class View:
     """comment: what it answers, and its grain.
     select: the statement, without the comment.
-    tables: that it reads.
+    tables: names of the tables that it reads, sorted.
     """
 
     name: str
@@ -53,8 +53,9 @@ TABLES_OF_VIEWS: Final = frozenset(name for view in VIEWS.values() for name in v
 
 
 def over(view: View, rows: Mapping[str, str]) -> str:
-    """The statement over these rows. rows: table -> the SELECT that its name stands for; all that
-    the view reads.
+    """The statement over these rows.
+
+    rows: table -> the SELECT that its name stands for, for all tables that the view reads.
     """
     tables = ", ".join(f"{name} AS ({rows[name]})" for name in view.tables)
     return f"WITH {tables} SELECT * FROM (\n{view.select}\n) AS {view.name}"

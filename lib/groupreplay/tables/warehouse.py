@@ -60,7 +60,7 @@ class _Found(NamedTuple):
 class Warehouse:
     """The tables below `root` (directory or URI), as one cluster's run sees them.
 
-    private_root: of the internal ones, None if it is the same.
+    private_root: directory or URI of the internal tables, None if it is the same.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Warehouse:
 
         The frame is `shaped` first. An empty frame over an empty range makes no commit.
 
-        options: of Delta's writer, besides.
+        options: further options of Delta's writer, None for none.
         """
         # A table that was never written to has nothing to replace, and an append costs a third: the
         # first night writes every table so.

@@ -22,12 +22,12 @@ class PastNight:
     """A night that landed something.
 
     is_done: its newest run that landed was published.
-    landing: of that run.
-    digest_final: of its newest run that was published.
-    lines: None where no log of a broker was landed, then or before.
-    hashed: as of `Plan`.
-    versions: of the tables, as that run left them.
-    groups: as of `Results`.
+    landing: what was landed of the offsets topic, by its newest run that landed.
+    digest_final: table -> digest of its final rows, by its newest run that was published.
+    lines: what was landed of brokers' logs, None where none was, then or before.
+    hashed: what was hidden, as in `Plan`.
+    versions: table -> version, as the newest run that was published left it.
+    groups: the choice of groups, as in `Results`.
     """
 
     logical_date: date
@@ -41,7 +41,10 @@ class PastNight:
 
 
 def past_nights(runs: DataFrame) -> list[PastNight]:
-    """In order. runs: rows of the table `runs` of one cluster."""
+    """Nights that landed something, in order.
+
+    runs: rows of the table `runs` of one cluster.
+    """
     fields = [
         sf.get_json_object("plan", f"$.{name}").alias(name)
         for name in ("landing", "lines", "hashed", "groups")

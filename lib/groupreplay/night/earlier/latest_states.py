@@ -40,7 +40,7 @@ def latest_evidence_states(
 def _newest_of(states: DataFrame, *key: str) -> DataFrame:
     """Key and state_bytes of the state that the newest night left of each key, if it is alive.
 
-    states: with logical_date, one row a key and night.
+    states: rows with logical_date, one a key and night.
 
     Asks Spark first which nights these are, by the keys alone: a state has hundreds of bytes, and
     those of most nights have been superseded.

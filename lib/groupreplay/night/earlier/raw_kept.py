@@ -17,7 +17,7 @@ from groupreplay.tables.warehouse import Warehouse
 def check_kept(warehouse: Warehouse, nights: Sequence[PastNight]) -> None:
     """Raises NotReady where rows of a night were deleted.
 
-    nights: those that are to be replayed, in order, with all that come after.
+    nights: the nights that are to be replayed, in order, with all that come after.
     """
     kept = {
         RAW_RECORDS: _nights_in(warehouse, RAW_RECORDS),

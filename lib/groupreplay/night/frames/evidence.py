@@ -29,9 +29,9 @@ def proved(
 ) -> DataFrame | None:
     """Rows of `evidence` without night and cluster; None without lines and states.
 
-    lines: rows of `raw_lines` that the night landed.
-    states: subject, state_bytes.
-    newest_ms: of all lines so far, -1 none.
+    lines: rows of `raw_lines` that the night replays, None if there are none.
+    states: subject and state_bytes of the night before, None if there are none.
+    newest_ms: time of the newest line of all nights so far, -1 for none.
     """
     parts = []
     if lines is not None:

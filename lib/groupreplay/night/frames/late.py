@@ -42,7 +42,7 @@ def with_late(
     late row belongs to this night if it lies in the stretch that this night read, and else to a
     night long ago.
 
-    raw: of one cluster.
+    raw: rows of `raw_records` of one cluster.
     before: what the night before had landed, None for the first.
     landing: what this night had landed.
     """
@@ -86,7 +86,7 @@ def with_late(
 def with_holes_filled(records: DataFrame, newest: RecordsLanding) -> DataFrame:
     """A row whose `last_hole` was filled since has the next hole below that instead.
 
-    newest: of the newest night.
+    newest: what the newest night had landed.
     """
     changed = {(partition, hole): below for partition, hole, below in _filled_holes(newest)}
     if not changed:
@@ -113,7 +113,7 @@ def landing_with_holes_filled(landing: RecordsLanding, newest: RecordsLanding) -
     """The landing without the holes that were filled since: the next hole below takes the place of
     each.
 
-    newest: as of `with_holes_filled`.
+    newest: what the newest night had landed.
     """
     changed: Mapping[tuple[int, int], int] = {
         (partition, hole): below for partition, hole, below in _filled_holes(newest)

@@ -24,7 +24,11 @@ from groupreplay.workers.evidence_slices import GROUP
 
 @dataclass(frozen=True, slots=True)
 class Nights:
-    """Successive nights that left out the same groups. nights: in order."""
+    """Successive nights that left out the same groups.
+
+    groups: the choice of groups that they share.
+    nights: these nights, in order.
+    """
 
     groups: GroupsConfig
     nights: tuple[PastNight, ...]
@@ -38,8 +42,8 @@ def nights_without(
 
     Empty where the newest of them has tonight's choice: then no group comes back.
 
-    nights: in order.
-    groups: of tonight.
+    nights: nights that landed, in order.
+    groups: the choice of groups tonight.
     """
     found: list[Nights] = []
     for night in reversed([each for each in nights if each.logical_date < logical_date]):
@@ -57,7 +61,7 @@ def nights_of_other_logs(
 ) -> frozenset[date]:
     """Nights that read a log whose topic was created again since.
 
-    landing: of tonight.
+    landing: what tonight has landed, and all nights before it.
     all_of_them: gives all nights. Needed where tonight replays rows that came late, because it is
         not known which of them these nights had missed.
     """
@@ -78,8 +82,8 @@ def nights_of_other_logs(
 class LeftOut:
     """Which groups a night leaves out, and what nights before left out of groups that come back.
 
-    groups: the choice of tonight.
-    before: of `nights_without`.
+    groups: the choice of groups tonight.
+    before: what `nights_without` gave: nights that left groups out, the newest first.
     gone: those nights among them whose raw rows were deleted, or are of logs that are no more.
     logs: offsets partition -> the incarnation of its log tonight.
     """
@@ -114,7 +118,7 @@ class LeftOut:
     def kept_records(self, records: DataFrame, counted: Observation) -> DataFrame:
         """Rows of groups that are replayed.
 
-        records: of `replay.night_records`.
+        records: rows that `replay.night_records` gives.
         counted: gets `records`, the number of records that are left out, where groups are.
         """
         kept = records

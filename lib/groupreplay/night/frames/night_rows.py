@@ -19,7 +19,7 @@ from groupreplay.workers.slices import LogIncarnations
 class Extent:
     """What a night replays.
 
-    logical_date: of the night.
+    logical_date: date of the night.
     landing: what it landed, and all nights before it.
     earlier: what the night before it had landed; None for the first night.
     first: what had been landed before the first night whose rows are replayed.

@@ -90,7 +90,7 @@ def replayed(
 ) -> DataFrame:
     """Rows of `replayed` without night and cluster.
 
-    records: of `night_records`.
+    records: rows that `night_records` gives, without groups that are left out.
     states: group_id, offsets_partition, state_bytes of the groups alive, None if there are none.
     logs: log incarnations of the records, and of the states where they differ.
     """
@@ -117,7 +117,7 @@ def known_holes(before: RecordsLanding, *landings: RecordsLanding) -> list[Hole]
     row itself has the last hole of its own unit alone.
 
     before: what had been landed before the first night whose rows are replayed.
-    landings: of the nights whose rows are replayed.
+    landings: landings of the nights whose rows are replayed.
     """
     offsets: dict[int, set[int]] = {
         partition: {each.last_hole}

@@ -25,7 +25,7 @@ _LOG: Final = "_log"
 
 def settled_commits(raw: DataFrame, since: date) -> DataFrame:
     """Raw rows of kind `record`, and OWN_OFFSET: commits whose COMMIT marker was landed on that
-    night or later; logical_date: that of the marker.
+    night or later. Their logical_date is that of the marker.
 
     raw: `raw_records` of one cluster, nights up to the one that is replayed.
     """

@@ -30,10 +30,10 @@ ReadUnits = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 class Found(NamedTuple):
     """What a commit added to its night.
 
-    summaries: of its units, each as the stream's `summary_columns`.
+    summaries: what each of its units saw, as values of the stream's `summary_columns`.
     damaged: partitions of the offsets topic with damage.
-    kinds: of its rows.
-    rows: of the stream's `row_kind`.
+    kinds: kinds of its rows.
+    rows: how many of its rows are of the stream's `row_kind`.
     """
 
     summaries: frozenset[tuple[Any, ...]]
@@ -45,10 +45,10 @@ class Found(NamedTuple):
 class Stream(Protocol[L]):
     """The units of one stream, and what differs between the two.
 
-    table: of the raw rows.
-    row_kind: of the rows that are counted.
-    summary_kind: of the row that says what one unit saw, once a unit.
-    summary_columns: that say it.
+    table: name of the table of its raw rows.
+    row_kind: kind of the rows that are counted.
+    summary_kind: kind of the row that says what one unit saw, once a unit.
+    summary_columns: columns that say it.
     """
 
     table: ClassVar[str]

@@ -21,11 +21,11 @@ from groupreplay.tables.warehouse import NO_VERSION
 class Landing:
     """What one stream landed, up to a night and in it.
 
-    watermarks: by log, of all nights.
+    watermarks: log -> how far all nights so far have read it.
     rows: records or lines that this night landed.
-    kinds: of all raw rows that this night landed.
-    raw_version: of the table of raw rows with all of them, NO_VERSION where this night has landed
-        nothing.
+    kinds: kinds of all raw rows that this night landed.
+    raw_version: version of the table of raw rows that has all of them, NO_VERSION where this night
+        has landed nothing.
     """
 
     watermarks: Mapping[Any, Watermark] = field(default_factory=dict)
@@ -42,13 +42,13 @@ class Landing:
 class RecordsLanding(Landing):
     """What was landed of the offsets topic.
 
-    watermarks: by partition.
+    watermarks: partition -> how far it was read.
     as_of_ms: greatest record time, NO_TIME_MS for none.
     open_commits: commits landed without the end of their transaction, by all nights.
     markers: transaction markers that this night landed.
     holes: (partition, last hole) of this night's units.
-    topic_id: of the offsets topic, as the cluster stated it, "" where none was asked.
-    cluster_id: of the last cluster that was asked for the live topic, "" where none was.
+    topic_id: id of the offsets topic, as the cluster stated it, "" where it is not known.
+    cluster_id: id of the last cluster that was asked for the live topic, "" where it is not known.
     states_from: the night that was rebuilt first, as an ISO date: states that nights before it left
         are not read; "" where all states are read.
     late_until: the newest night, as an ISO date, whose late rows this one replays because it was
@@ -74,7 +74,7 @@ class RecordsLanding(Landing):
     def read_until_ms(self, earlier: Self | None) -> dict[int, tuple[int, int]]:
         """Partition of the live topic -> its `read_until_ms` of the night before, and of this one.
 
-        earlier: of the night before, None for none.
+        earlier: what the night before had landed, None for the first night.
         """
         before = {} if earlier is None else earlier.watermarks
         return {
@@ -91,7 +91,7 @@ class RecordsLanding(Landing):
 class LinesLanding(Landing):
     """What was landed of brokers' logs.
 
-    watermarks: by identity of a log.
+    watermarks: identity of a log -> how far it was read.
     sources: kinds of logs that were ever landed.
     """
 

@@ -60,10 +60,10 @@ def after_units(
 class _RunUnits:
     """What the units of a run say of their partitions.
 
-    incarnations: of logs that took another's place.
+    incarnations: partition -> log incarnation, where its log took another's place.
     of_topic: partitions that were read from the live topic.
-    last: the unit without an end.
-    damaged: as of `after_units`.
+    last: partition -> its unit without an end.
+    damaged: partitions with damage.
     """
 
     incarnations: Mapping[int, int]

@@ -37,8 +37,8 @@ def with_clusters(
     was_landed: the night has landed before and can run again from what it has: then a cluster that
         does not answer is passed over, with a warning.
     lands: asks for offsets of the live topic too; names of topics are asked for in any case.
-
-    cluster_id: of the cluster that the nights before asked for the live topic, "" where none did.
+    cluster_id: id of the cluster that the nights before asked for the live topic, "" where none
+        did.
 
     Raises NotReady without the jars, SourceUnreadable where a cluster does not answer, ConfigError
     where the live topic is another cluster's.
@@ -83,7 +83,7 @@ def _asked(spark: SparkSession, source: KafkaSource | KafkaTopicsSource, inputs:
 def live_of(config: Config, topic: LiveTopic | None) -> Live | None:
     """For `RecordStream`.
 
-    topic: of the plan.
+    topic: live topic of the plan, None where it reads none.
 
     Raises SourceUnreadable where a run is taken over whose plan has a live topic and whose
     configuration no longer does.

@@ -23,9 +23,9 @@ from groupreplay.tables.warehouse import Warehouse
 class Night:
     """What a night is given.
 
-    nights: of `past_nights`.
+    nights: all nights of the cluster that landed, in order (`past_nights`).
     inputs: what the sources hold; of a job that lands nothing, its topics alone.
-    keys: of what is hidden, None if nothing is.
+    keys: keys that values are hashed with, None where nothing is hidden.
     take_over: goes on with a run whose process died.
     """
 

@@ -39,10 +39,10 @@ _log = logging.getLogger(__name__)
 class Plan:
     """What one run reads.
 
-    units: of the offsets topic.
+    units: units of the offsets topic.
     passed_over: number of files that are no part of it.
     unreadable: directories that could not be listed, and why.
-    text_units: of logs of brokers.
+    text_units: units of brokers' logs.
     live: the live topic as it was when its units were planned, None where it is not read.
     hashed: what is hidden in the tables that analysts read (`HashKeys.fingerprint`), "" nothing.
     """
@@ -135,7 +135,10 @@ def new_units(inputs: Inputs, landing: RecordsLanding) -> list[Unit]:
 
 
 def in_words(found: str) -> str:
-    """What shows that a log is another, for people. found: of `Unit.other_log`."""
+    """What shows that a log is another, for people.
+
+    found: text of `Unit.other_log`.
+    """
     detail = detail_of(found)
     return SOURCE_DETAILS[detail.pop("shown_by", "OTHER_LOG")].format(**detail)
 

@@ -16,8 +16,10 @@ _REMEDY = "give another warehouse, which then replays from the logs"
 
 
 def check_privacy(warehouse: Warehouse, nights: Sequence[PastNight], keys: HashKeys | None) -> None:
-    """nights: of the cluster, all that landed.
-    keys: of this run, None where it hides nothing. Raises ConfigError.
+    """Raises ConfigError for a run that would mix them.
+
+    nights: all nights of the cluster that landed, in order.
+    keys: keys that this run hashes with, None where it hides nothing.
     """
     if not nights:
         return

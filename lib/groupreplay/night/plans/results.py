@@ -13,13 +13,15 @@ from groupreplay.tables.warehouse import NO_VERSION
 class Results:
     """What a run has made so far; each step adds its own.
 
-    landing: of the offsets topic, None until it was landed.
-    lines: of brokers' logs; None until they were landed, and where there never were any.
+    landing: what was landed of the offsets topic, None before anything was.
+    lines: what was landed of brokers' logs, None before anything was.
     groups: the choice of groups that was replayed.
-    left_out: records of the groups that were not.
-    staged_version: of `replayed`, NO_VERSION until then.
-    staged_rows, staged_kinds: its facts, and their kinds.
-    evidence_version, evidence_kinds: the same of `evidence`, where there are lines.
+    left_out: how many records of other groups were left out.
+    staged_version: version of table `replayed` with the night's facts, NO_VERSION until then.
+    staged_rows, staged_kinds: how many facts these are, and their kinds.
+    evidence_version: version of table `evidence` with the night's facts, NO_VERSION until then and
+        where there are no lines.
+    evidence_kinds: kinds of these facts.
     """
 
     landing: RecordsLanding | None = None

@@ -49,7 +49,7 @@ def publish_replayed(
 ) -> NightSummary | None:
     """REPLAYED -> DONE.
 
-    extent: of what was replayed.
+    extent: what was replayed.
     summarized: gives the summary of the night, else None.
     """
     kept: dict[str, DataFrame] = {}
@@ -184,7 +184,8 @@ def _evidence(
     """Evidence that may say something of this night, and what it wrote itself; None where no line
     of a broker was ever landed.
 
-    kept: as of `_publish`. is_small: of the night.
+    kept: gets the frame, where it is held in memory.
+    is_small: the night is small enough to be held in one partition.
     """
     of_lines = [each.logical_date for each in night.nights if each.lines is not None]
     if results.evidence_version < 0 and not (of_lines and night.warehouse.exists(EVIDENCE_TABLE)):

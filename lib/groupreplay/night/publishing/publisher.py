@@ -85,10 +85,10 @@ def run_in_order(waits_for: Mapping[str, Iterable[str]], run: Callable[[str], No
 class Publisher:
     """Commits one night's tables.
 
-    earlier: digest_final of the night before.
-    keys: of what analysts must not see, None where they may see everything.
+    earlier: table -> digest_final of the night before.
+    keys: keys that hash what analysts must not see, None where they may see everything.
     asked: tables that are asked again once they are committed.
-    in_one_task: as of `fit_to`.
+    in_one_task: as in `fit_to`.
     kept: asked tables -> the rows that this night committed: those in memory, or in its files.
     """
 
@@ -118,7 +118,7 @@ class Publisher:
         """Commits all tables, each when those that it is made of are committed. An error of one is
         raised when all have ended; tables that wait for that one are not committed.
 
-        kinds: of the staged, raw and evidence rows there are.
+        kinds: kinds of the staged, raw and evidence rows that there are.
         """
 
         of_earlier = {name for spec in SPECS.values() for name in spec.earlier}

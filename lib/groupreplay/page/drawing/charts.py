@@ -201,7 +201,10 @@ def steps_total(row: Any) -> int:
 
 
 def steps_bar(row: SlowRequest, most: int) -> Safe:
-    """The steps of one hand-over, linear, in a scale that the list shares. most: of the list."""
+    """The steps of one hand-over, linear, in a scale that the list shares.
+
+    most: ms of the longest hand-over of the list, which fills the width.
+    """
     x, drawn = 0.0, []
     for step in STEPS:
         wide = (getattr(row, step) or 0) / max(most, 1) * 100

@@ -40,7 +40,10 @@ POLICY: Final = (
 
 
 def document(title: str, body: Safe, data: dict[str, Any] | None = None, *, cls: str) -> str:
-    """A page. data: for the script, as text that cannot be markup whatever ids are in it."""
+    """A page.
+
+    data: data for the script, as text that cannot be markup whatever ids are in it.
+    """
     head = join(
         [
             el("meta", charset="utf-8"),
@@ -69,7 +72,10 @@ def pack(data: dict[str, Any]) -> str:
 
 
 def top(cluster: str, logical_date: date, as_of_ms: int, home: str | None = None) -> Safe:
-    """The line at the head. home: link to the overview, None on the overview itself."""
+    """The line at the head.
+
+    home: link to the overview, None on the overview itself.
+    """
     title = el("a", "groupreplay", href=home) if home else el("b", "groupreplay")
     return el(
         "header",

@@ -34,7 +34,11 @@ def th(
     extra: object = None,
     order: str | None = None,
 ) -> Safe:
-    """A head of a column. sorts: it is a button. order: how the rows are ordered by it."""
+    """A head of a column.
+
+    sorts: it is a button that sorts the rows.
+    order: how the rows are ordered by it, None where they are not.
+    """
     inner = el("button", label, type_="button") if sorts else text(label)
     return el("th", inner, extra, scope="col", cls=cls or None, aria_sort=order)
 
@@ -45,14 +49,19 @@ def hidden(label: str) -> Safe:
 
 
 def td(value: object, cls: str = "", key: object = None) -> Safe:
-    """A cell. key: what it is sorted by, where that is not its text."""
+    """A cell.
+
+    key: what it is sorted by, None: its text.
+    """
     return el("td", value, cls=cls or None, data_v=key)
 
 
 def table(
     caption: str, heads: Sequence[Safe], rows: Sequence[Safe], empty: str, total: int | None = None
 ) -> Safe:
-    """empty: what is said instead of a table without rows. total: how many rows there would be."""
+    """empty: what is said instead of a table without rows.
+    total: how many rows there are, listed or not; None: those listed are all.
+    """
     if not rows:
         return el("p", empty, cls="empty")
     more = len(rows) > FEW + 2

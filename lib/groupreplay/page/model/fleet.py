@@ -20,7 +20,10 @@ Client = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightTotals:
-    """Groups by what their members speak at the end of one night. left_out: empty, or unable."""
+    """Groups by what their members speak at the end of one night.
+
+    left_out: groups that are empty, or of a kind that cannot take part.
+    """
 
     night: str
     classic: int
@@ -79,7 +82,11 @@ class CostGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HalfWay:
-    """A group with members of both protocols. waits_for: the first of its blockers."""
+    """A group with members of both protocols.
+
+    waits_for: clients of the first of its blockers.
+    blockers: how many members of the classic protocol it has.
+    """
 
     group_id: str
     team: str | None = None
@@ -105,7 +112,10 @@ class ClassicClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """A member, or a whole group, that is stuck now. blocked_by: member ids."""
+    """A member, or a whole group, that is stuck now.
+
+    blocked_by: ids of the members that it waits for, or that cause it.
+    """
 
     group_id: str
     team: str | None = None
@@ -146,7 +156,9 @@ class ReasonCount:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRequest:
     """Partitions that one member was asked for at once and that ended alike; the longest of each
-    step. is_censored: it was still asked at the end, so that it took longer than is known.
+    step.
+
+    is_censored: it was still asked at the end, so that it took longer than is known.
     """
 
     group_id: str
@@ -188,7 +200,10 @@ class VerdictCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCount:
-    """A rule of readiness that fired, in how many groups. detail: of one of them."""
+    """A rule of readiness that fired, and in how many groups.
+
+    detail: what it found in one of these groups.
+    """
 
     rule: str
     severity: str
@@ -198,7 +213,12 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wave:
-    """A wave of joins and departures. stopped_ms: partition-ms, an estimate or at least."""
+    """A wave of joins and departures.
+
+    wave: its class.
+    stopped_ms: partition-ms that nobody read, an estimate or a lower bound.
+    is_estimate: stopped_ms is an estimate.
+    """
 
     group_id: str
     team: str | None = None
@@ -226,7 +246,12 @@ class WaveCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLine:
-    """A group in the finder. stuck: open episodes; epochs, superseded: that began in this night."""
+    """A group in the finder.
+
+    epochs: epochs and generations that began in this night.
+    superseded: how many of these another one superseded.
+    stuck: open episodes.
+    """
 
     group_id: str
     team: str | None = None
@@ -243,7 +268,10 @@ class GroupLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """`coverage` added up. unseen: reasons of being stuck that no source could show."""
+    """`coverage` added up.
+
+    unseen: reasons of being stuck that no source could show.
+    """
 
     inputs: int = 0
     texts: int = 0
@@ -273,11 +301,13 @@ class Fleet:
     """One night of one cluster.
 
     since_at_ms: as-of of the night before, None for the first.
-    groups: those in trouble first; groups_total: how many there are.
+    groups: groups in the finder, those in trouble first.
+    groups_total: how many groups there are.
     went_back: groups that were downgraded in this night.
     has_pages: the groups that have a page of their own.
     members: client ids by (group_id, member_id), for who is waited for.
-    prefix: of links to these pages, where the overview stands a folder above them.
+    prefix: text that links to these pages begin with: a folder and its slash where the overview
+        stands above them, else "".
     """
 
     cluster: str

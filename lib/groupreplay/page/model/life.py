@@ -36,7 +36,10 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One life of a member. life: of the group."""
+    """One life of a member.
+
+    life: incarnation of the group that it was in.
+    """
 
     life: LifeKey
     member_id: str
@@ -55,7 +58,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A member in one state. waiting_on: member ids."""
+    """A member in one state.
+
+    waiting_on: ids of the members that it waits for.
+    """
 
     life: LifeKey
     member_id: str
@@ -183,7 +189,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWave:
-    """wave: its class. stopped_ms: partition-ms, at least or about."""
+    """wave: class of the wave.
+    stopped_ms: partition-ms that nobody read, an estimate or a lower bound.
+    is_estimate: stopped_ms is an estimate.
+    """
 
     wave: str
     started_at_ms: int
@@ -217,7 +226,10 @@ class GroupDay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Readiness of the group. rules: (rule, severity, detail)."""
+    """Readiness of the group.
+
+    rules: (rule, severity, detail) of each rule that fired.
+    """
 
     verdict: str
     flip_tier: int | None = None
@@ -229,8 +241,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PricedWave:
-    """A wave under one scenario: what it would have cost, in partition-ms; refused: why that, or
-    what it is held against, is not known.
+    """A wave under one scenario, and what it would have cost, in partition-ms.
+
+    refused: why that, or what it is compared with, is not known.
     """
 
     started_at_ms: int
@@ -249,7 +262,10 @@ class PricedWave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failover:
-    """A move of the coordinator. last_at_ms, first_at_ms: records of the group beside it."""
+    """A move of the coordinator.
+
+    last_at_ms, first_at_ms: times of the group's last record before it and first record after it.
+    """
 
     leader_epoch_before: int
     leader_epoch: int
@@ -268,7 +284,10 @@ class Failover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """A process that was gone. left_at_ms: its last sign of life."""
+    """A process that was gone.
+
+    left_at_ms: time of its last sign of life.
+    """
 
     life: LifeKey
     instance_id: str | None = None

@@ -24,7 +24,10 @@ class Process:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsEpoch:
-    """A rebalance of a Kafka Streams application. began_at_ms: its first moment that is known."""
+    """A rebalance of a Kafka Streams application.
+
+    began_at_ms: its first moment that is known.
+    """
 
     life: LifeKey
     epoch: int

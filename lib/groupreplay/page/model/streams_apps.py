@@ -19,8 +19,8 @@ class StreamsApps:
     """The applications of one protocol that have members.
 
     members: stream threads.
-    tasks_misplaced: stateful tasks that are not where they should be, apps_misplaced: applications
-        with such tasks, as far as either is known.
+    tasks_misplaced: stateful tasks that are not where they should be, as far as that is known.
+    apps_misplaced: applications with such tasks.
     """
 
     protocol: str
@@ -65,7 +65,10 @@ class Learner:
 
 @dataclass(frozen=True, slots=True)
 class TaskMoves:
-    """How many tasks left a process in one way, and ended so. kind: None until one has the task."""
+    """How many tasks left a process in one way, and ended so.
+
+    kind: how the next owner came to the state, None until there is one.
+    """
 
     kind: str | None
     outcome: str
@@ -99,12 +102,13 @@ class StreamsLoop:
 class Streams:
     """Kafka Streams applications.
 
-    apps: by protocol.
-    misplaced: the most tasks first.
-    learners: those that learn the longest, those first; learners_total: how many there are.
-    moves: by kind and outcome.
+    apps: applications of each protocol, ordered by its name.
+    misplaced: applications, the most misplaced tasks first.
+    learners: learners that learn the longest, the longest first.
+    learners_total: how many learners there are.
+    moves: tasks that left a process, by kind and outcome.
     idlest: hand-overs, the longest idle first.
-    loops: that are open, the longest first.
+    loops: open loops, the longest first.
     """
 
     apps: tuple[StreamsApps, ...] = ()
@@ -117,7 +121,7 @@ class Streams:
 
 
 def read_streams(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Streams:
-    """rows: of each query, in any order."""
+    """rows: query -> its rows, in any order."""
 
     def parts(cls: type[Part], query: str, order: Callable[[Part], Any]) -> tuple[Part, ...]:
         found = read_rows(cls, rows.get(query, ()))

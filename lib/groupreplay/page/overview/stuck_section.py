@@ -27,8 +27,8 @@ STALLED: Final = "MIGRATION_STALLED"
 
 
 class OpenEpisodes(NamedTuple):
-    """listed: the longest first. total: how many are open, listed or not.
-
+    """listed: open episodes that are listed, the longest first.
+    total: how many episodes are open, listed or not.
     stalled: groups that are half-way for too long, which are in neither.
     """
 

@@ -24,7 +24,10 @@ _LEAST_PAD_MS: Final = 4_000
 
 
 class Stretch(NamedTuple):
-    """A busy stretch. x, width: in percent."""
+    """A busy stretch.
+
+    x, width: place and width in percent.
+    """
 
     from_ms: int
     to_ms: int
@@ -33,7 +36,10 @@ class Stretch(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Quiet time. x: in percent."""
+    """Quiet time.
+
+    x: place in percent.
+    """
 
     x: float
     from_ms: int
@@ -41,7 +47,11 @@ class Fold(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """level: of WIDTHS, from which on it is shown."""
+    """A mark of a round time.
+
+    x: place in percent.
+    level: place in WIDTHS of the least width at which it is shown.
+    """
 
     x: float
     ms: int
@@ -51,7 +61,7 @@ class Tick(NamedTuple):
 class Axis:
     """From one time to another, ms since 1970, with all stretches in one linear scale.
 
-    times: of what happened.
+    times: times of all that happened, ms, in any order.
     """
 
     def __init__(self, times: Iterable[int], from_ms: int, to_ms: int) -> None:
@@ -133,7 +143,10 @@ def _stretches(times: Sequence[int]) -> tuple[int, list[tuple[int, int]]]:
 
 
 class Label(NamedTuple):
-    """x: in percent. rank: the lowest gets room first. width: in px, estimated."""
+    """x: place in percent.
+    rank: order in which labels get room, the lowest first.
+    width: estimated width in px.
+    """
 
     x: float
     rank: tuple[float, ...]

@@ -30,7 +30,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """bars: those that are drawn. found: how many there are."""
+    """bars: bars that are drawn.
+    found: how many bars there are, drawn or not.
+    """
 
     name: str
     axis: Axis

@@ -53,7 +53,10 @@ def partitions(life: GroupLife, places: Places) -> tuple[Safe, Safe] | None:
 
 
 def slim_rows(places: Places, height: float, bars: list[Safe], texts: list[Safe], say: str) -> Safe:
-    """The drawing below the lanes. say: what it is of."""
+    """The drawing below the lanes.
+
+    say: what it shows, for readers who do not see it.
+    """
     return el(
         "svg",
         *grid(places, height),
@@ -94,7 +97,8 @@ def folded(places: Places, height: float) -> list[Safe]:
 class _Stay:
     """A partition at a member, until the next one had it where its end was not seen.
 
-    y: in px. free_from_ms: since when nobody had had it, None where somebody had.
+    y: place from the top, in px.
+    free_from_ms: since when nobody had had it, None where somebody had.
     """
 
     held: Held

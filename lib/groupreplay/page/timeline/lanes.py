@@ -19,9 +19,9 @@ MOST_LANES: Final = 40
 
 @dataclass(slots=True)
 class Lane:
-    """name, more: its label, in two lines. twice: a lane above it is the same client.
-
-    members: in order; of a process they may be there at once.
+    """name, more: its label, in two lines.
+    members: members in order of time; those of a process may be there at once.
+    twice: a lane above it is the same client.
     """
 
     key: Hashable
@@ -34,8 +34,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """shown: from top to bottom. row, member: by member id. process_row: by process id.
-
+    """shown: lanes from top to bottom.
+    row: member id -> place of its lane in shown.
+    member: member id -> the member.
+    process_row: process id -> place of its lane in shown.
     left_out: lanes for which there is no room.
     """
 

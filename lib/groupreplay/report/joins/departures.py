@@ -43,7 +43,9 @@ DEPARTURE_TYPE: Final = (
     "struct<outcome: string, end_detail: string, client_reason: string, confidence: string,"
     f" ended_at: bigint, first_at: bigint, evidence: {EVIDENCE_TYPE}>"
 )
-"""ended_at: of the line that fits best. first_at: of the first one about the same end."""
+"""ended_at: time of the line that fits best, ms.
+first_at: time of the first line about the same end, ms.
+"""
 
 SAME_END_MS: Final = 1_000
 """A coordinator logs a removal before it answers the request, and both logs show it."""

@@ -24,7 +24,7 @@ _DDL: Final = "group_id STRING, team STRING, contact STRING"
 
 
 def owners(group_ids: DataFrame, rules: Sequence[Owner]) -> DataFrame:
-    """group_id, team, contact: of each group that a rule matches.
+    """group_id, team, contact: a row for each group that a rule matches.
 
     group_ids: a column group_id, with repetitions and NULLs.
     """
@@ -35,7 +35,7 @@ def owners(group_ids: DataFrame, rules: Sequence[Owner]) -> DataFrame:
 def with_owners(frame: DataFrame, known: DataFrame | None) -> DataFrame:
     """The frame of a table with a row for something of one group, with team and contact.
 
-    known: of `owners`, None where there is no owners file.
+    known: what `owners` gave, None where there is no owners file.
     """
     if known is None:
         return frame.withColumns({name: sf.lit(None).cast("string") for name in COLUMNS})

@@ -69,7 +69,10 @@ def horizons(inputs: TableInputs) -> DataFrame:
 
 
 def _of_live_topic(spark: SparkSession, until_ms: Mapping[int, tuple[int, int]]) -> DataFrame:
-    """until_ms: of the context."""
+    """Horizons of partitions of a live topic.
+
+    until_ms: `read_until_ms` of the context.
+    """
     columns = {
         "_partition": list(until_ms),
         "before_ms": [before for before, _ in until_ms.values()],
@@ -83,7 +86,7 @@ def _of_live_topic(spark: SparkSession, until_ms: Mapping[int, tuple[int, int]])
 def with_horizon(rows: DataFrame, known: DataFrame) -> DataFrame:
     """The rows, and before_ms and now_ms of their partition.
 
-    known: of `horizons`.
+    known: what `horizons` gave.
     """
     never = sf.lit(NEVER_MS).cast("bigint")
     joined = rows.join(

@@ -84,7 +84,8 @@ def _revoked(staged: DataFrame) -> DataFrame:
 def line_times(lines: DataFrame, staged: DataFrame) -> DataFrame:
     """JOIN and REJOIN of eager groups, CALLBACK, BEAT and CLASSIC_BEAT.
 
-    lines: rows of `evidence` that the night wrote. staged: as above.
+    lines: rows of `evidence` that the night wrote.
+    staged: facts of the night.
     """
     return (
         _joins(lines, staged)

@@ -25,7 +25,7 @@ def with_rebalance(facts: DataFrame, evidence: DataFrame | None, at: Column) -> 
     """facts with `rebalance`: of a classic generation the rebalance that its coordinator logged as
     leading to it, the last before the generation; NULL where no line shows it.
 
-    facts: with group_id, epoch and protocol.
+    facts: rows with group_id, epoch and protocol.
     evidence: rows of the table of all nights, None without broker logs.
     at: when the generation's record was written, ms.
     """

@@ -88,7 +88,8 @@ def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> D
     """facts with `told_at`, ms: when a member that was removed had been told to join and never did:
     it stopped reading then, and only later gave up. NULL where no line shows it.
 
-    facts: with group_id and member_id. removed_at: ms.
+    facts: rows with group_id and member_id.
+    removed_at: when the member was removed, ms since the epoch.
     """
     if context.evidence is None:
         return facts.withColumn("told_at", sf.lit(None).cast("bigint"))

@@ -64,7 +64,7 @@ def broker_settings(evidence: DataFrame) -> DataFrame:
 
 
 def newest_settings(evidence: DataFrame) -> DataFrame:
-    """broker, setting, value, occurred_at: of each setting of a broker what it was last."""
+    """broker, setting, value, occurred_at: the last value of each setting of each broker."""
     place = sf.struct("occurred_at", "input", "position")
     return (
         evidence.where(sf.col("kind") == BrokerSetting.KIND)

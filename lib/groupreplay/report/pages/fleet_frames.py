@@ -30,7 +30,7 @@ class Query(NamedTuple):
     """One question.
 
     kind: what its rows are (`page.model.read`).
-    tables: that it asks; where all are empty it has no rows.
+    tables: names of the tables that it asks; where all are empty it has no rows.
     frame: tables of this night, the same of all nights of the page, and these nights -> rows.
     is_history: whether it asks for all nights of the page.
     """
@@ -44,11 +44,12 @@ class Query(NamedTuple):
 def fleet_frame(
     tonight: Tables, nights: Tables, of: PageNights, empty: Collection[str], groups: int
 ) -> DataFrame:
-    """kind, row: of all queries.
+    """kind, row: the rows of all queries.
 
-    tonight: rows of the last night. nights: those of all nights of the page.
+    tonight: table -> its rows of the last night.
+    nights: table -> its rows of all nights of the page.
     empty: tables without rows; what asks such tables alone is left out.
-    groups: in the finder, at most.
+    groups: how many groups are in the finder, at most.
     """
     frames = [
         (query.kind, query.frame(tonight, nights, of))

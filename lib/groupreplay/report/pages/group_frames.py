@@ -21,11 +21,11 @@ class Query(NamedTuple):
     """One list of a group.
 
     kind: a field of `GroupLife`.
-    table: that it asks.
+    table: name of the table that it asks.
     cls: what its rows are.
     begin, end: when a row begins and ends, as SQL; one without an end lasts. None: rows have no
         time.
-    most: rows of a group at most.
+    most: most rows of a group.
     made: columns that are not the table's own, as SQL.
     """
 
@@ -167,12 +167,12 @@ def group_frame(
     rows: Mapping[str, int],
     share: int,
 ) -> DataFrame:
-    """kind, group_id, row: of the chosen groups.
+    """kind, group_id, row: the rows of the chosen groups.
 
     tables: rows of the nights that are shown.
     since_ms: rows that ended before are left out, None: none.
-    rows: of each table in the night; without any it is not asked.
-    share: rows of a group and table at most, beside the limits of the lists.
+    rows: table -> how many rows it has; one with none is not asked, one that is not in it is.
+    share: most rows of a group and table, beside the limits of the lists.
     """
     is_chosen = sf.col("group_id").isin(*group_ids)
     frames = [

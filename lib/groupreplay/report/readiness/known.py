@@ -25,8 +25,8 @@ MAX_MEMBERS = 20
 class Member:
     """A life of a member, as fields of `MemberLife`, its contact and the line of its end say.
 
-    rejoin: of the night the one time for which it took longest to join again since it was told:
-        rejoin_ms, and source, input and position of the line that told it.
+    rejoin: the rejoin of the night that took it longest: rejoin_ms, and source, input and position
+        of the line that began it; None where no line shows one.
     """
 
     member_id: str
@@ -53,7 +53,10 @@ class Member:
 
 @dataclass(slots=True, kw_only=True)
 class Refused:
-    """A run of refusals. is_tonight: it is in the night's own lines."""
+    """A run of refusals.
+
+    is_tonight: it is in the night's own lines.
+    """
 
     error_code: int
     refusal: str
@@ -71,11 +74,12 @@ class Group:
     """Fields of `GroupSnapshot`, and what other facts say of it.
 
     now_ms: how far its partition was read: the moment that is described.
-    members: live ones. ended: those that left or were fenced tonight.
-    static_*: absences of static members that ended, one element each.
-    loops_at: of each fence loop that is open, when its repetitions began.
+    members: live members.
+    ended: members that left or were fenced tonight.
+    static_*: parallel lists, one element for each absence of a static member that ended.
+    loops_at: when the repetitions of each open fence loop began, ms.
     subscription_changes: generations tonight that another subscription caused.
-    downgrade_offset: of the last conversion back to classic.
+    downgrade_offset: offset of the last conversion back to classic, None for none.
     """
 
     now_ms: int

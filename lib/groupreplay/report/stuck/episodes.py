@@ -88,7 +88,7 @@ def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: boo
     """Rows of `replayed`, one an episode, with `episode`: since_ms, until_ms (NULL while open),
     repetitions (NULL for stalls that count nothing).
 
-    of_members: those of members, else those of whole groups (member_id NULL).
+    of_members: gives episodes of members, else those of whole groups (member_id NULL).
     """
     is_member = sf.col("member_id").isNotNull()
     facts = _with_details(staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)))

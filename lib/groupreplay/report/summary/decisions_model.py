@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TierGroups:
-    """Groups of one flip_tier of `readiness`, None those that are not to be flipped tonight."""
+    """Groups of one flip_tier of `readiness`, None: groups not to be flipped online tonight."""
 
     flip_tier: int | None
     groups: int
@@ -34,7 +34,8 @@ class CostlyWave:
     """A run of joins and departures.
 
     wave_class: as in `departure_waves`.
-    stopped_ms: partition-ms; is_estimate: about so long, else at least.
+    stopped_ms: partition-ms that nobody read.
+    is_estimate: stopped_ms is an estimate, else a lower bound.
     """
 
     group_id: str
@@ -52,8 +53,9 @@ class CostlyWave:
 class WorstGroup:
     """The group whose partitions were missed most, of the days that the night wrote.
 
-    most_pct, least_pct: of the time that they should have been read; least_pct None where commits
-        do not say.
+    most_pct, least_pct: upper and lower bound of the share of time in which they were read, in
+        percent of the time in which they should have been; least_pct is None where commits do not
+        show it.
     """
 
     group_id: str
@@ -66,9 +68,10 @@ class WorstGroup:
 class Decisions:
     """What can be decided.
 
-    tiers: of groups that are not flipped yet.
-    flips: those to begin with.
-    wave, worst: None where nothing stopped.
+    tiers: groups of each flip_tier, None last.
+    flips: groups to begin with.
+    wave: the wave that cost most, None where nothing stopped.
+    worst: the group that was read least, None where nothing stopped.
     """
 
     tiers: tuple[TierGroups, ...] = ()

@@ -30,7 +30,7 @@ be.
 class SummaryQuery:
     """One question to the tables of a night.
 
-    tables: those that it asks. Where all are empty it has no rows that say more than none.
+    tables: tables that it asks. Where all are empty it has no rows that say more than none.
     frame: these tables, in that order, and the rows that a list may have -> what to collect.
     """
 

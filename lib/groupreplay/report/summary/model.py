@@ -28,8 +28,8 @@ SEVERITIES: Final = ("ERROR", "WARN", "INFO")
 class PhaseGroups:
     """The groups of one phase.
 
-    members: of these groups; static ones that left for a while count.
-    members_consumer: of these, members that speak the consumer protocol.
+    members: members of these groups; static ones that left for a while count.
+    members_consumer: members among these that speak the consumer protocol.
     stalled: groups with members of both protocols for longer than the threshold.
     incomplete: groups that began before the log does, or lie in its holes.
     """
@@ -76,8 +76,8 @@ class HalfWayGroup:
 class ClassicClient:
     """A client id of members that still speak the classic protocol.
 
-    groups: with such members.
-    example: the first of these group ids.
+    groups: how many groups have such members.
+    example: the first of their ids.
     """
 
     client_id: str | None
@@ -89,9 +89,9 @@ class ClassicClient:
 class Migration:
     """How far the fleet is from the classic to the consumer protocol.
 
-    phases: by name.
-    half_way: the groups that are mixed the longest, those first.
-    classic_clients: those in the most groups, those first.
+    phases: groups of each phase, ordered by its name.
+    half_way: groups with members of both protocols, the longest mixed first.
+    classic_clients: client ids of classic members, those in the most groups first.
     """
 
     phases: tuple[PhaseGroups, ...] = ()
@@ -124,10 +124,11 @@ class OutcomePartitions:
 class SlowRequest:
     """Partitions that one member was asked to give back at once, and that ended alike.
 
-    member_id: the member that was asked, and is charged; client_id, client_host: of that member.
-    partitions: how many.
-    topic: of the partition; the first of the topics where there are several partitions.
-    revoke_ms: the longest of the partitions, as of which the request is slow.
+    member_id: the member that was asked, and is charged.
+    client_id, client_host: client of that member.
+    partitions: how many partitions.
+    topic: their topic, the first by name where they are of several.
+    revoke_ms: the longest time of a partition, by which the request is slow.
     unowned_ms: the longest time without an owner; None where none was measured.
     """
 
@@ -199,7 +200,7 @@ class StuckEpisode:
 class Stuck:
     """Who is stuck, and why.
 
-    reasons: those with the most open episodes first.
+    reasons: reasons, those with the most open episodes first.
     episodes: open ones first, then the longest first.
     """
 
@@ -215,7 +216,7 @@ class Coverage:
     """Logs of the offsets topic, in records, as in the table `coverage`.
 
     inputs: partition logs and files.
-    inputs_with_holes: of these, inputs that lack offsets.
+    inputs_with_holes: inputs among these that lack offsets.
     holes: offsets that are gone, by compaction or loss.
     left_out: records of groups that the configuration leaves out.
     """
@@ -257,7 +258,10 @@ class UndecodedRows:
 
 @dataclass(frozen=True, slots=True)
 class BrokenRule:
-    """How often a rule was broken. severity: one of SEVERITIES."""
+    """How often a rule was broken.
+
+    severity: one of SEVERITIES.
+    """
 
     severity: str
     rule: str

@@ -194,7 +194,10 @@ def _parts(part: Callable[..., Part], rows: Iterable[SummaryRow]) -> tuple[Part,
 
 
 def _part(part: Callable[..., Part], row: SummaryRow, **values: Any) -> Part:
-    """A part whose fields have the names of columns. values: in place of the row's."""
+    """A part whose fields have the names of columns.
+
+    values: field -> value that counts in place of the row's.
+    """
     return part(**(_taken(part, row) | values))
 
 

@@ -18,7 +18,7 @@ from groupreplay.report.summary.words import count, lasted, printable, team, tim
 def streams_lines(streams: Streams, as_of_ms: int | None) -> list[str]:
     """No lines where there are no applications.
 
-    as_of_ms: of the night, ms since the epoch.
+    as_of_ms: as-of of the night, ms since the epoch; None where nothing was read.
     """
     if streams == Streams():
         return []

@@ -24,11 +24,12 @@ class Gone:
     """How a member went that departed (G) or whose instance was taken over (R).
 
     end: as in `departure_waves.ends`.
-    removed: its partitions that got another holder. silent_ms: for how long nobody had read them
-        when it was removed, None where nothing shows it.
-    unheard_ms: since its last heartbeat, by a request log. uncommitted_ms: since its last commit.
-    away_ms: since its record at epoch -2, None where it wrote none.
-    back_ms: from its removal to the return of its process, None of one that did not return.
+    removed: how many of its partitions got another holder.
+    silent_ms: how long nobody had read them when it was removed, None where nothing shows it.
+    unheard_ms: time since its last heartbeat by a request log, None where no log shows it.
+    uncommitted_ms: time since its last commit, None where none was seen.
+    away_ms: time since its record at epoch -2, None where it wrote none.
+    back_ms: time from its removal to the return of its process, None where that did not return.
     """
 
     end: str = UNKNOWN_END
@@ -42,11 +43,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event of a wave, as of `Churn`.
+    """One event of a wave, as in `Churn`.
 
-    held: partitions just before. session_ms: its own session timeout, None where not known.
-    members_after: of the group. partitions: that it had to read.
-    gone: how it went, of G and R; of J how the process went that it is, None of a new one.
+    held: partitions that the member held just before.
+    session_ms: the member's own session timeout, None where it is not known.
+    members_after: live members of the group after the event.
+    partitions: partitions that the group had to read, before or after the event.
+    gone: for G and R how the member went; for J how its process had gone, None for a new process;
+        None for A.
     """
 
     kind: str
@@ -62,10 +66,11 @@ class Event:
 class Wave:
     """One wave of one group.
 
-    mode: of `replay.decisions.modes`: how the group rebalanced throughout; MIXED where it changed.
-    members_before: of the group, before its first event.
+    mode: how the group rebalanced throughout, one of `replay.decisions.modes`; MIXED where that
+        changed.
+    members_before: live members of the group before its first event.
     is_hidden: a hole lies in it or may hide its beginning, or it goes on behind this row.
-    est_ms: as of `departure_waves`, None where that is not known or only in part.
+    est_ms: est_ms of `departure_waves`, None where that is not known or only in part.
     """
 
     mode: str
@@ -142,9 +147,11 @@ def _gap_of_replaced(gone: Gone, session_ms: int | None, heartbeat_ms: int) -> B
 class Timeouts:
     """What brokers and clients are set to, ms.
 
-    session: of the consumer protocol. static: of members that would be static.
-    heartbeat, classic_heartbeat: intervals. assignment: least time between two assignments of a
-        group.
+    session: session timeout of the consumer protocol.
+    static: session timeout that members would have if they were static.
+    heartbeat: heartbeat interval of the consumer protocol.
+    classic_heartbeat: heartbeat interval of the classic protocol.
+    assignment: least time between two assignments of a group.
     """
 
     session: int

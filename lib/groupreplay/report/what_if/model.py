@@ -36,7 +36,7 @@ class Scenario(NamedTuple):
 
     mode: EAGER, COOPERATIVE, CONSUMER.
     is_static: all members are static ones.
-    heartbeat_ms: of the consumer protocol, None: as it is.
+    heartbeat_ms: heartbeat interval of the consumer protocol, None: as it is.
     """
 
     name: str
@@ -63,8 +63,10 @@ def scenarios(other_heartbeat_ms: int | None) -> list[Scenario]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """rebalances: how many there would be. moved: partitions that a sticky assignor must move.
-    stopped: partitions that nobody reads at least once. low_ms, mid_ms, high_ms: partition-ms.
+    """rebalances: how many there would be.
+    moved: partitions that a sticky assignor must move.
+    stopped: partitions that nobody reads at least once.
+    low_ms, mid_ms, high_ms: partition-ms that nobody reads: at least, as estimated, at most.
     uses_release, uses_sync: the price depends on R, on Y.
     session_ms: the longest session that partitions stood still for, None: none did.
     """
@@ -83,7 +85,9 @@ class Price:
 def price(
     wave: Wave, scenario: Scenario, release: Bracket, sync: Bracket, timeouts: Timeouts
 ) -> Price:
-    """release: R of the scenario's protocol; sync: Y."""
+    """release: R of the scenario's protocol.
+    sync: Y, the sync phase.
+    """
     heartbeat = scenario.heartbeat_ms or timeouts.heartbeat
     steps, absences = _steps(wave, scenario, timeouts)
     rates = _rates(scenario.mode, release, sync, heartbeat, timeouts)
@@ -199,7 +203,7 @@ def _end(event: Event) -> str:
 
 @dataclass(slots=True)
 class _Cluster:
-    """members_before: of the group, before its first event."""
+    """members_before: live members of the group before its first event."""
 
     members_before: int
     partitions: int = 0
@@ -300,10 +304,14 @@ class _Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rates:
-    """stays: of a partition of an eager group that stays, None of other groups, which go on
-    reading. moves: to who joined, None of eager groups, which stop as a whole.
-    left: its member left. beat_ms, late: of an expired session: how much earlier the member may
-    have stopped, and what comes on top of the session.
+    """What one partition costs, by what becomes of it.
+
+    stays: it stays at its member; None but in eager groups, as others go on reading it.
+    moves: it moves to a member that joined; None in eager groups, which stop as a whole.
+    left: its member left.
+    beat_ms: how long after the last heartbeat, which began its session, an expired member may have
+        stopped.
+    late: its member expired: what comes on top of the session.
     """
 
     stays: _Rate | None

@@ -82,9 +82,10 @@ Samples = Mapping[str, Sample]
 class Known(NamedTuple):
     """What is known of the times of one group.
 
-    own: of the group. fleet: of all groups of the cluster.
-    least_own, least_fleet: fewer do not count.
-    classic_heartbeat_ms: of classic clients.
+    own: times of the group itself.
+    fleet: times of all groups of the cluster.
+    least_own, least_fleet: least number of times of a kind that count.
+    classic_heartbeat_ms: heartbeat interval of classic members.
     """
 
     own: Samples

@@ -56,9 +56,9 @@ _DEEP_ENOUGH = 20_000
 def damaged_table(error: BaseException, root: str = "", name: str = "") -> WarehouseDamaged | None:
     """The damage that an error of Spark names, None where it is about something else.
 
-    root, name: of the warehouse and the table that were being used, "" where that is not known; a
-        path in the error says more: every table's files lie below <root>/<name>/_delta_log/ or
-        <root>/<name>/cluster=.../.
+    root, name: root of the warehouse and name of the table that were being used, "" where that is
+        not known; a path in the error says more: every table's files lie below
+        <root>/<name>/_delta_log/ or <root>/<name>/cluster=.../.
     """
     if not isinstance(error, (PySparkException, Py4JJavaError)):
         return None
@@ -74,7 +74,7 @@ def damaged_table(error: BaseException, root: str = "", name: str = "") -> Wareh
 def lack_of_space(error: BaseException, name: str = "") -> NoSpace | None:
     """What an error of Spark says of a full disk, None where it is about something else.
 
-    name: of the table that was being written, "" where that is not known.
+    name: name of the table that was being written, "" where that is not known.
 
     Java puts the cause last, below the traces of all that then could not be closed either.
     """
