@@ -25,7 +25,7 @@ READY := $(VENV) $(JARS) $(CLASSES)
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile \
     --no-loadscope-reorder
-UNIT := not spark and not whole and not broker and not long and not soak
+UNIT := not spark and not whole and not broker and not browser and not long and not soak
 CHECKED := lib jobs tests setup.py compile_core.py compile_dataclasses.py
 
 .PHONY: help setup core compiled kafka-jars lint types unit unit-compiled spark test browser demo \
@@ -109,7 +109,7 @@ lint: $(VENV)  ## formatting, lint, types and import contracts
 types: $(VENV)  ## types alone
 	@.venv/bin/mypy
 
-unit: $(VENV)  ## tests that need neither Spark nor a broker: three minutes
+unit: $(VENV)  ## tests that need no Spark, broker or browser: two minutes
 	@$(PYTEST) -m '$(UNIT)'
 
 unit-compiled: $(VENV)  ## the same on the compiled core, where one can be compiled

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 import compile_core
 from groupreplay.compiled_core import CONTENTS, core_name, digest_of
+from groupreplay.config.reader import load_config
+from groupreplay.night.run import run_night
 from tests.support.standalone_cluster import standalone_cluster
 
 ROOT = Path(__file__).parent.parent
@@ -26,11 +29,15 @@ RECORDING = ROOT / "tests/recordings/migration-4.3"
 RUN_S = 420
 
 
-def test_a_cluster_and_one_machine_give_the_same_tables(tmp_path: Path) -> None:
+def test_a_cluster_and_one_machine_give_the_same_tables(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """Other slices, other partitions, another number of tasks and of Python processes: the digests
     are the same. So they are where executors get a core that they cannot load.
     """
-    local = _run(tmp_path, "local", "local[2]", ["--set", "replay.slices=1"])
+    config = load_config(str(_config(tmp_path, "local")), ["replay.slices=1"])
+    run_night(spark, config)
+    local = _digests(tmp_path / "local")
     archive = _archive(tmp_path, compile_core.CORES)
     with standalone_cluster(tmp_path) as master:
         cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"], archive)
@@ -39,7 +46,6 @@ def test_a_cluster_and_one_machine_give_the_same_tables(tmp_path: Path) -> None:
     assert cluster == local
     assert _digests(tmp_path / "other") == local
     assert len(local) >= 9
-    assert _core(tmp_path / "local") == "interpreted: GROUPREPLAY_COMPILED=0"
     how = "compiled" if _is_compiled() else "interpreted"
     assert _core(tmp_path / "cluster").startswith(f"{how}: ")
     passed_over = "interpreted: 0123-cpython-39-plan9-vax is for another Python or machine"
@@ -113,17 +119,22 @@ def _run(
     return _digests(tmp_path / name)
 
 
-def _submit(
-    tmp_path: Path, name: str, master: str, more: list[str], archive: Path | None = None
-) -> str:
-    """What a run of the job says. archive: of compiled cores; None: the core is interpreted."""
-    warehouse, config = tmp_path / name, tmp_path / f"{name}.yaml"
-    config.write_text(
-        f"cluster: c\nwarehouse: {warehouse}\npage: {{enabled: false}}\nsources:\n"
+def _config(tmp_path: Path, name: str) -> Path:
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(
+        f"cluster: c\nwarehouse: {tmp_path / name}\npage: {{enabled: false}}\nsources:\n"
         "  - {kind: segments, path:"
         f" {RECORDING}/segments/}}\n  - {{kind: topics, path: {RECORDING}/topics.json}}\n",
         encoding="utf-8",
     )
+    return path
+
+
+def _submit(
+    tmp_path: Path, name: str, master: str, more: list[str], archive: Path | None = None
+) -> str:
+    """What a run of the job says. archive: of compiled cores; None: the core is interpreted."""
+    config = _config(tmp_path, name)
     properties = tmp_path / f"{name}.conf"
     settings = {
         "spark.ui.enabled": "false",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -50,12 +50,11 @@ the first commit takes the run over.
 """
 
 SEEDS, RANDOM_KILLS = (1, 2), 5
+THIRD = SECOND + timedelta(days=1)
 SHOWN = ("group_epochs", "topics", "coverage")
 
 CHEAP = ("files:raw_records:1", "after:replayed:1", "before:group_epochs:1")
-"""One point of each step, in the order in which one night after another reaches them. What is left
-to do behind DONE is the test of pages below.
-"""
+"""One point of each step, in the order in which one night after another reaches them."""
 
 
 def kill_on_the_way(nights: Nights, night: date, points: Sequence[str]) -> None:
@@ -65,40 +64,36 @@ def kill_on_the_way(nights: Nights, night: date, points: Sequence[str]) -> None:
         assert ended.was_killed, (point, ended.output[-3000:])
 
 
-def test_a_night_killed_three_times_leaves_what_an_undisturbed_one_leaves(told: Told) -> None:
-    nights = told.copy("killed")
-    kill_on_the_way(nights, SECOND, CHEAP)
-    told.run_here(nights, SECOND)
-    assert_same(contents(nights.warehouse), told.expected)
-    sql = (nights.warehouse / "_sql/spark.sql").read_text()
-    assert all(
-        f"/{name}` VERSION AS OF {version} " in sql
-        for name, version in run_rows(nights.warehouse)[-1]["table_versions"]
-        if name in SHOWN
-    )
-
-
-def test_pages_that_a_night_died_before_are_written_by_the_next_run(told: Told) -> None:
-    """It is DONE when it dies: the first small file is the note that pages begin, the second is
-    the first of `_sql`.
+def test_a_night_killed_four_times_leaves_what_an_undisturbed_one_leaves(told: Told) -> None:
+    """The fourth time it is DONE when it dies, and its pages are not written: the first small file
+    is the note that they begin, the second is the first of `_sql`.
     """
-    nights = told.place("pages").configure(("segments", told.logs), pages=True)
-    kill_on_the_way(nights, FIRST, ["before:_sql:2"])
-    report = nights.warehouse / "_report/c"
-    assert [row["state"] for row in run_rows(nights.warehouse)] == ["DONE"]
-    assert [path.name for path in report.glob("[!.]*")] == [f"{FIRST}.unfinished"]
+    nights = told.copy("killed").configure(("segments", told.logs), pages=True)
+    kill_on_the_way(nights, SECOND, (*CHEAP, "before:_sql:2"))
+    assert run_rows(nights.warehouse)[-1]["state"] == "DONE"
     told.forget()
+    assert_same(contents(nights.warehouse), told.expected)
+    mended = _mended_pages(told, nights)
+    whole = told.copy("pages-whole").configure(("segments", told.logs), pages=True)
+    told.run_here(whole, SECOND)
+    assert pages_below(whole.warehouse / "_report/c") == mended, "what the night would have written"
+
+
+def _mended_pages(told: Told, nights: Nights) -> dict[str, bytes]:
+    """The pages that the next run, of whatever step, writes for a night that died before its own;
+    and for one whose newest page is gone.
+    """
+    report = nights.warehouse / "_report/c"
+    assert [path.name for path in report.glob("[!.]*")] == [f"{SECOND}.unfinished"]
     config = load_config(str(nights.config))
-    land_logs(told.spark, config, SECOND, take_over=True)
+    land_logs(told.spark, config, THIRD, take_over=True)
     mended = pages_below(report)
-    assert {"index.html", f"{FIRST}/index.html"} < set(mended)
+    assert {"index.html", f"{SECOND}/index.html"} < set(mended)
     assert not list(report.glob("*.unfinished"))
     (report / "index.html").unlink()
-    land_logs(told.spark, config, SECOND, take_over=True)
+    land_logs(told.spark, config, THIRD, take_over=True)
     assert pages_below(report) == mended
-    whole = told.place("pages-whole").configure(("segments", told.logs), pages=True)
-    told.run_here(whole, FIRST)
-    assert pages_below(whole.warehouse / "_report/c") == mended, "what the night would have written"
+    return mended
 
 
 def pages_below(report: Path) -> dict[str, bytes]:
@@ -118,6 +113,12 @@ def test_a_night_killed_at_every_commit_leaves_what_an_undisturbed_one_leaves(
     )
     told_whole.run_here(nights, SECOND)
     assert_same(contents(nights.warehouse), told_whole.expected)
+    sql = (nights.warehouse / "_sql/spark.sql").read_text()
+    assert all(
+        f"/{name}` VERSION AS OF {version} " in sql
+        for name, version in run_rows(nights.warehouse)[-1]["table_versions"]
+        if name in SHOWN
+    )
 
 
 @pytest.mark.soak

@@ -112,6 +112,7 @@ def check_log(entries: Sequence[Entry], names: dict[str, str], chance: random.Ra
 # ---------------------------------------------------------------- recorded logs, changed
 
 
+@pytest.mark.long
 @of_each_group
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_log_gives_sound_facts(recorded: RecordedGroup, change: str) -> None:

@@ -84,6 +84,7 @@ def test_every_sentence_is_said_of_some_log() -> None:
     assert codes >= STREAMS_GROUP_DETAILS.keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutation", [m for *_, m in STREAMS_MUTATIONS], ids=lambda m: m.__name__)
 def test_a_night_between_changes_nothing_of_what_is_found(mutation: Mutation) -> None:
     group_id = next(each for _, _, each, m in STREAMS_MUTATIONS if m is mutation)

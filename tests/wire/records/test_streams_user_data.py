@@ -200,6 +200,7 @@ MESSAGES: dict[str, tuple[Callable[[int], Any], Callable[[bytes], object]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", MESSAGES)
 @pytest.mark.parametrize("version", VERSIONS)
 @settings(max_examples=100, deadline=None)
