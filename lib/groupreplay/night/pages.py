@@ -216,6 +216,9 @@ def _drawn(
         return night.rows(name, versions.get(name))
 
     def of_all(name: str) -> DataFrame:
+        if counts.get(name) == 0:
+            # Spark knows that there is nothing, and looks for no file.
+            return rows(name).limit(0)
         return kept[name] if name in kept else rows(name)
 
     def history(of: PageNights) -> dict[str, DataFrame]:
@@ -231,7 +234,7 @@ def _drawn(
     asked_often = {
         name: held(tonight[name])
         for name in FLEET_TABLES
-        if name not in kept and _is_small(name, counts)
+        if name not in kept and counts.get(name) != 0 and _is_small(name, counts)
     }
     try:
         return _of_tables(night, as_of_ms, tonight | asked_often, history, counts)

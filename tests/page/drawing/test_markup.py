@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groupreplay.page.drawing.markup import Safe, el, join, name, seen, text
 from tests.support.page_rows import HOSTILE
@@ -72,6 +75,13 @@ def test_links_within_the_pages_are_taken(link: str) -> None:
 def test_what_is_unseen_is_shown() -> None:
     assert seen("a\u202eb\u0000c\ud800d\u200be") == "a\\u{202e}b\\u{0}c\\u{d800}d\\u{200b}e"
     assert seen("日本語 🧨") == "日本語 🧨"
+
+
+@given(st.text())
+def test_what_needs_no_escape_is_left_alone_and_all_else_is_escaped(any_text: str) -> None:
+    escaped = escape(seen(any_text), quote=True)
+    assert text(any_text) == escaped
+    assert el("i", title=any_text) == f'<i title="{escaped}"></i>'
 
 
 def test_what_was_made_here_stays() -> None:

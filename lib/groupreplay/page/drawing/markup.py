@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from typing import Final
 
@@ -37,10 +38,11 @@ _LINK: Final = re.compile(
 )
 """A place in this page, a page below or above it, and the empty icon."""
 
-_UNSEEN: Final = re.compile(
-    "[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
+_UNSEEN_CHARACTERS: Final = (
+    "\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff"
 )
+_UNSEEN: Final = re.compile(f"[{_UNSEEN_CHARACTERS}]")
 """What a reader cannot see, or what turns text around: controls, bidi marks, line separators, zero
 width, noncharacters, lone surrogates.
 """
@@ -51,9 +53,18 @@ def seen(text: str) -> str:
     return _UNSEEN.sub(lambda found: f"\\u{{{ord(found.group()):x}}}", text)
 
 
+_ESCAPED: Final = re.compile(f"[&<>\"'{_UNSEEN_CHARACTERS}]")
+"""What may not stand as it is in text or in the value of an attribute."""
+
+
+def _escaped(text: str) -> str:
+    """Most texts need nothing: looking once costs less than replacing six times."""
+    return escape(seen(text), quote=True) if _ESCAPED.search(text) else text
+
+
 def text(value: object) -> Safe:
     """Any value as text of a page; what this module made stays as it is."""
-    return value if isinstance(value, Safe) else Safe(escape(seen(str(value)), quote=True))
+    return value if isinstance(value, Safe) else Safe(_escaped(str(value)))
 
 
 def el(tag: str, *children: object, **attributes: object) -> Safe:
@@ -63,8 +74,7 @@ def el(tag: str, *children: object, **attributes: object) -> Safe:
     An <svg> is hidden until the stylesheet shows it: where a server forbids the stylesheet, black
     drawings would cover the tables that say the same.
     """
-    if not _NAME.match(tag) or tag.lower() in REFUSED_TAGS:
-        raise ValueError(f"element {tag!r}")
+    _check_tag(tag)
     if tag == "svg":
         attributes.setdefault("display", "none")
     given = (
@@ -78,18 +88,31 @@ def el(tag: str, *children: object, **attributes: object) -> Safe:
     return Safe(f"<{head}>{join(children)}</{tag}>")
 
 
+@cache
+def _check_tag(tag: str) -> None:
+    if not _NAME.match(tag) or tag.lower() in REFUSED_TAGS:
+        raise ValueError(f"element {tag!r}")
+
+
+@cache
+def _attribute_name(name: str) -> str:
+    """The attribute that a name in Python stands for."""
+    written = _SHORT_NAMES.get(name, name.replace("_", "-"))
+    lower = written.lower()
+    if not _NAME.match(written) or lower.startswith("on") or lower in REFUSED_ATTRIBUTES:
+        raise ValueError(f"attribute {written!r}")
+    return written
+
+
 def _attribute(name: str, value: object) -> str:
-    name = _SHORT_NAMES.get(name, name.replace("_", "-"))
-    lower = name.lower()
-    if not _NAME.match(name) or lower.startswith("on") or lower in REFUSED_ATTRIBUTES:
-        raise ValueError(f"attribute {name!r}")
-    if lower == "href" and not _LINK.match(str(value)):
+    name = _attribute_name(name)
+    if name.lower() == "href" and not _LINK.match(str(value)):
         raise ValueError(f"link to {value!r}")
     if value is True:
         return f" {name}"
     if isinstance(value, float):
         value = number(value)
-    return f' {name}="{escape(seen(str(value)), quote=True)}"'
+    return f' {name}="{_escaped(str(value))}"'
 
 
 def number(value: float) -> str:
