@@ -39,11 +39,18 @@ def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
     time since its last heartbeat by then (`unheard_ms`); NULL where these are not known.
     """
     gone = sf.arrays_zip(*[name for name in waves.columns if name.startswith("gone_")])
+    whole = sf.struct(*[name for name in waves.columns if not name.startswith("gone_")])
     each = waves.select(
+        *WAVE_KEY, whole.alias("_whole"), sf.posexplode_outer(gone).alias("_place", "_gone")
+    ).select(
         *WAVE_KEY,
-        sf.struct(*[n for n in waves.columns if not n.startswith("gone_")]).alias("_wave"),
-        sf.posexplode_outer(gone).alias("_place", "_gone"),
-    ).withColumn("member_id", sf.col("_gone.gone_member_ids"))
+        # On one of its rows alone: with a copy on each, a wave of thousands of events would cost
+        # the square of them.
+        sf.when(sf.coalesce("_place", sf.lit(0)) == 0, sf.col("_whole")).alias("_wave"),
+        "_place",
+        "_gone",
+        sf.col("_gone.gone_member_ids").alias("member_id"),
+    )
     ended = sf.col("_gone.gone_times_at")
     since = ended - sf.coalesce("_gone.gone_silences_ms", sf.lit(MAX_CHAIN_GAP_MS))
     is_gone = sf.col("member_id").isNotNull()
@@ -54,7 +61,10 @@ def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
     return (
         asked.withColumn("_end", end)
         .groupBy(*WAVE_KEY)
-        .agg(sf.first("_wave").alias("_wave"), sf.collect_list("_end").alias("ends_told"))
+        .agg(
+            sf.first("_wave", ignorenulls=True).alias("_wave"),
+            sf.collect_list("_end").alias("ends_told"),
+        )
         .select("_wave.*", "ends_told")
     )
 

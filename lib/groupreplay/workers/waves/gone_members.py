@@ -50,18 +50,18 @@ _GONE: Final = {
 def gone_members(chain: Chain, gone: Iterable[int]) -> dict[str, Any]:
     """The fields of GoneMembers.
 
+    chain: with its `last_joins`.
     gone: places in the chain of the events by which members went.
     """
-    places = [*gone]
+    places, last_joins = [*gone], chain["last_joins"]
     return {
         **{name: chain[name] for name in _PLACE},
         **{f"gone_{name}": [chain[of][i] for i in places] for name, of in _GONE.items()},
-        "gone_rejoins": [_rejoins(chain, i) for i in places],
+        "gone_rejoins": [last_joins.get(chain["member_ids"][i], -1) > i for i in places],
     }
 
 
-def _rejoins(chain: Chain, gone: int) -> bool:
-    """Whether a member joins again under its id, within the chain."""
-    kinds, members = chain["event_kinds"], chain["member_ids"]
-    later = range(gone + 1, len(kinds))
-    return any(kinds[i] == "J" and members[i] == members[gone] for i in later)
+def last_joins(chain: Chain) -> dict[str, int]:
+    """Member id -> place of the last event of the chain by which it joined."""
+    events = zip(chain["event_kinds"], chain["member_ids"], strict=True)
+    return {member: place for place, (kind, member) in enumerate(events) if kind == "J"}

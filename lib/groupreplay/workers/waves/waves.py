@@ -6,13 +6,14 @@ needs no replay. Source of the rules: docs/decisions.md, departure_waves.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members
+from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members, last_joins
 
 SHOWN: Final = 20
 """Hosts and clients that a row names, at most."""
@@ -92,8 +93,8 @@ class Wave(GoneMembers):
 
 
 def with_processes(chain: Chain) -> Chain:
-    """The chain with one identity for each process. A member that is alone with its client id and
-    host at one event, and is not at another, has two.
+    """The chain with one identity for each process, and with `last_joins`. A member that is alone
+    with its client id and host at one event, and is not at another, has two.
     """
     by_member: dict[str, str] = {}
     by_identity: dict[str, str] = {}
@@ -105,7 +106,7 @@ def with_processes(chain: Chain) -> Chain:
         if other_id is not None:
             by_member[other_id] = process
         processes.append(process)
-    return {**chain, "identities": processes}
+    return {**chain, "identities": processes, "last_joins": last_joins(chain)}
 
 
 # ---------------------------------------------------------------- where a wave begins
@@ -135,12 +136,18 @@ def waves_of(chain: Chain, limits: WaveLimits, now_ms: int) -> list[Wave]:
     spans = [range(*ends) for ends in pairwise([*begins, len(chain["offsets"])])]
     founders = {index for span in spans if _before(chain, span) == 0 for index in span}
     registrations, expansions, pending = kip_345(chain, limits, now_ms, founders)
+    of_registration, of_expansion, of_pending = (
+        Counter(bisect_right(begins, index) for index in found)
+        for found in (registrations, expansions, pending)
+    )
     waves = []
-    for span in spans:
+    for place, span in enumerate(spans, 1):
         wave = _wave(chain, span)
-        wave.epochs_registration = sum(index in span for index in registrations)
-        wave.epochs_expansion = sum(index in span for index in expansions)
-        wave.registration_pending = any(index in span for index in pending)
+        wave.epochs_registration, wave.epochs_expansion = (
+            of_registration[place],
+            of_expansion[place],
+        )
+        wave.registration_pending = of_pending[place] > 0
         waves.append(wave)
     return waves
 
