@@ -5,32 +5,36 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import pytest
+
 from groupreplay.config.model import BrokersConfig, WhatIfConfig
 from groupreplay.replay.decision_facts import Churn
 from groupreplay.report.what_if.rows import Pricing, prices_of
 from groupreplay.report.what_if.times import REVOKE
 from groupreplay.workers.waves.wave_events import events_of
-from tests.support.recordings import group
+from tests.support.recordings import group, groups
 from tests.support.replaying import replayed
 
 OWN = Pricing(brokers=BrokersConfig(session_timeout_ms=12_000), what_if=WhatIfConfig())
 REVOKES = [{"measure": REVOKE, "count": 20, "p10": 0, "p50": 100, "p90": 200, "most": 300}]
 
 
-def rows_of(recording: str, group_id: str, **said: Any) -> list[dict[str, Any]]:
-    """Prices of the last wave of a recorded group. said: what is told of the wave."""
+def waves_of(recording: str, group_id: str, gap_ms: int = 11_000) -> list[dict[str, Any]]:
     one = group(recording, group_id)
     facts = replayed(one.entries, one.names, (), group_id, one.offsets_partition)
-    waves = [
+    return [
         asdict(wave)
         for chain in facts
         if isinstance(chain, Churn)
-        for wave in events_of(asdict(chain), 11_000)
+        for wave in events_of(asdict(chain), gap_ms)
     ]
-    gone = len(waves[-1]["absent_back_ms"])
+
+
+def priced(wave: dict[str, Any], **said: Any) -> list[dict[str, Any]]:
+    """Prices of one wave. said: what is told of it."""
     ends = [
         {"place": place, "end": "LEFT", "removed": 1, "silent_ms": 100, "unheard_ms": None}
-        for place in range(gone)
+        for place in range(len(wave["absent_back_ms"]))
     ]
     usual = {
         "start_observed": True,
@@ -44,7 +48,12 @@ def rows_of(recording: str, group_id: str, **said: Any) -> list[dict[str, Any]]:
         "fleet_times": [],
         "started_at": 0,
     }
-    return prices_of({**waves[-1], **usual, **said}, OWN)
+    return prices_of({**wave, **usual, **said}, OWN)
+
+
+def rows_of(recording: str, group_id: str, **said: Any) -> list[dict[str, Any]]:
+    """Prices of the last wave of a recorded group."""
+    return priced(waves_of(recording, group_id)[-1], **said)
 
 
 def refusals(rows: list[dict[str, Any]]) -> set[str | None]:
@@ -85,8 +94,18 @@ def test_ends_that_nothing_shows_refuse_a_price() -> None:
 
 
 def test_a_wave_of_which_the_cleaner_took_a_part_has_no_price() -> None:
-    rows = rows_of("compacted-4.3", "churn")
-    assert refusals(rows) == {"WAVE_HIDDEN"}
-    assert all(each["mid_ms"] is None for each in rows)
     assert refusals(rows_of("consumer-4.3", "wave", start_observed=False)) == {"WAVE_HIDDEN"}
     assert refusals(rows_of("consumer-4.3", "wave", is_cut=True)) == {"WAVE_HIDDEN"}
+
+
+@pytest.mark.parametrize("gap_ms", [1_000, 3_000, 11_000, 60_000])
+def test_no_wave_of_a_compacted_log_has_a_price(gap_ms: int) -> None:
+    """Of seven groups the cleaner left the members of one changing, by one join."""
+    waves = {
+        each.group_id: waves_of("compacted-4.3", each.group_id, gap_ms)
+        for each in groups("compacted-4.3")
+    }
+    assert {group_id: len(found) for group_id, found in waves.items() if found} == {"churn": 1}
+    rows = [row for found in waves.values() for wave in found for row in priced(wave)]
+    assert refusals(rows) == {"WAVE_HIDDEN"}
+    assert all(each["mid_ms"] is None for each in rows)
