@@ -102,6 +102,39 @@ def test_a_coordinator_that_is_not_there_is_an_error_of_its_members_and_no_refus
     assert not [each for each in found if isinstance(each, Refusal)]
 
 
+@pytest.mark.parametrize(
+    ("api", "code"),
+    [
+        *(("HEARTBEAT", code) for code in (15, 25, 27)),
+        *(("JOIN_GROUP", code) for code in (15, 23, 25, 26)),
+        *(("OFFSET_COMMIT", code) for code in (15, 22, 25, 27)),
+    ],
+)
+def test_errors_of_the_design_of_0_9_are_told_by_request(api: str, code: int) -> None:
+    """Kafka 0.9 Consumer Rewrite Design: what each request may be answered with. One run of two,
+    one more, each beside the request that the broker granted.
+    """
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        request(2_000, api, error=code, requests=2, last=3_000),
+        request(4_000, api),
+        request(5_000, api, error=code),
+        request(6_000, "HEARTBEAT"),
+    ]
+    found = proved("g", lines, 10**9)
+    (one,) = (each for each in found if isinstance(each, Contact))
+    assert (one.error_apis, one.error_codes, one.error_counts) == ([api], [code], [3])
+    assert (one.error_first_at, one.error_last_at) == ([2_000], [5_000])
+    assert one.last_heartbeat_at == 6_000
+
+
+@pytest.mark.parametrize("code", [23, 25, 26])
+def test_who_was_never_let_in_is_refused_and_no_member(code: int) -> None:
+    found = proved("g", [request(1_000, "JOIN_GROUP", error=code)], 10**9)
+    assert not [each for each in found if isinstance(each, Contact)]
+    assert [each.error_code for each in found if isinstance(each, Refusal)] == [code]
+
+
 @pytest.mark.parametrize("cut", range(1, len(LINES)))
 def test_a_night_that_ends_anywhere_changes_nothing(cut: int) -> None:
     assert contact((cut,)) == contact()

@@ -153,3 +153,42 @@ def test_a_client_without_a_member_id_is_let_in_from_its_own_host_alone() -> Non
     own = join(3, "/10.0.0.2", member_id="own")
     assert runs(refused, other) == [(1, 1, 1, False)]
     assert runs(refused, other, own) == [(1, 1, 1, True)]
+
+
+# ---------------------------------------------------------------- which errors are refusals
+
+
+def answered(api: str, code: int) -> list[Refusal]:
+    """What a member proves that is answered so three times."""
+    lines = [asked(after, OWNER, event=api, epoch=3, error_code=code) for after in (10, 20, 30)]
+    return [each for each in proved("g", lines, AT + 30_000) if isinstance(each, Refusal)]
+
+
+@pytest.mark.parametrize(
+    ("api", "code", "refusal"),
+    [
+        ("OFFSET_COMMIT", 22, "ILLEGAL_GENERATION"),
+        ("SYNC_GROUP", 22, "ILLEGAL_GENERATION"),
+        ("JOIN_GROUP", 23, "INCONSISTENT_GROUP_PROTOCOL"),
+        ("HEARTBEAT", 25, "UNKNOWN_MEMBER_ID"),
+        ("JOIN_GROUP", 25, "UNKNOWN_MEMBER_ID"),
+        ("OFFSET_COMMIT", 25, "UNKNOWN_MEMBER_ID"),
+        ("JOIN_GROUP", 26, "INVALID_SESSION_TIMEOUT"),
+        ("HEARTBEAT", 82, "FENCED_INSTANCE_ID"),
+        ("OFFSET_COMMIT", 82, "FENCED_INSTANCE_ID"),
+        ("JOIN_GROUP", 999, "ERROR_999"),
+    ],
+)
+def test_a_refusal_has_the_name_of_its_error(api: str, code: int, refusal: str) -> None:
+    (run,) = answered(api, code)
+    assert (run.api, run.error_code, run.refusal) == (api, code, refusal)
+    assert (run.attempts, run.last_at - run.first_at) == (3, 20_000)
+
+
+@pytest.mark.parametrize("code", [0, 14, 15, 16, 27, 79])
+@pytest.mark.parametrize("api", ["JOIN_GROUP", "HEARTBEAT", "OFFSET_COMMIT"])
+def test_answers_that_send_a_client_elsewhere_or_back_refuse_nothing(api: str, code: int) -> None:
+    """The coordinator is not there (14 to 16), the group rebalances (27), the member is to join
+    again with the id that it was given (79).
+    """
+    assert answered(api, code) == []
