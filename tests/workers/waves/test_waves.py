@@ -95,6 +95,8 @@ def test_a_start_holds_joins_only_and_so_does_no_other_wave() -> None:
             | {"low_ms": 14_842, "moves_floor": 8},
         ),
         ("consumer-4.3", "wave", 11_000, 4, {"members_after": 8, "epochs": 8}),
+        ("consumer-4.3", "wave", 3_000, 71, {"members_before": 8, "departed": 6, "joined": 0}),
+        ("consumer-4.3", "wave", 3_000, 146, {"members_before": 2, "departed": 0, "joined": 6}),
         ("consumer-4.3", "scale-up", 3_000, 69, {"moved": 3, "low_ms": 1113}),
         ("consumer-4.3", "scale-up", 3_000, 110, {"moved": 2, "low_ms": 433}),
         ("consumer-4.3", "scale-up", 3_000, 175, {"moved": 2, "low_ms": 3324}),
