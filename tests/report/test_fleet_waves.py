@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
+import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.config.model import BrokersConfig, WavesConfig
+from groupreplay.replay.decision_facts import Churn
+from groupreplay.report.context import ReportContext
 from groupreplay.report.statements import statements
-from tests.support.statement_tables import asked, asked_of_spark, in_duckdb
+from groupreplay.report.tables.departure_waves import departure_waves
+from tests.report.conftest import Stage
+from tests.support.recordings import groups
+from tests.support.replaying import replayed
+from tests.support.statement_tables import COLUMNS, asked, asked_of_spark, in_duckdb
+from tests.support.table_inputs import inputs_of, read_to
 
 TABLES, TEXT = statements(WavesConfig(gap_ms=60_000), BrokersConfig())["decisions/fleet_waves.sql"]
 NOW: Final = datetime(2026, 11, 21, 6, tzinfo=UTC)
@@ -113,3 +122,36 @@ def test_spark_says_the_same(spark: SparkSession) -> None:
     found = asked_of_spark(spark, connection, TABLES, TEXT)
     assert found == asked(connection, TEXT)
     assert len(found) == 4
+
+
+@pytest.mark.long
+def test_upgrades_of_a_recording_are_one_thing_on_one_machine(
+    stage: Stage, context: ReportContext
+) -> None:
+    """docs/decisions.md: seven groups of `migration-4.3`, by the topic alone. What the eager ones
+    cost about is not known without a request log.
+    """
+    chains = [
+        fact
+        for one in groups("migration-4.3")
+        for fact in replayed(one.entries, one.names, (), one.group_id, one.offsets_partition)
+        if isinstance(fact, Churn)
+    ]
+    gap, brokers = WavesConfig(gap_ms=11_000), BrokersConfig(session_timeout_ms=12_000)
+    context = replace(context, brokers=brokers, waves=gap)
+    staged = stage(*chains)
+    table = departure_waves(inputs_of(staged, context, tables=read_to(staged, context, 2 * 10**12)))
+    names = [name for name in COLUMNS["departure_waves"] if name != "team"]
+    waves = [row.asDict() for row in table.select(*names).collect()]
+    assert {tuple(row["hosts_out"]) for row in waves} == {(), ("/127.0.0.1",)}
+    (found,) = fleets(waves, statements(gap, brokers)["decisions/fleet_waves.sql"].text)
+    assert (found["team"], found["hosts"]) == (None, ["/127.0.0.1"])
+    assert [f"{found[each]:%H:%M:%S.%f}" for each in ("started_at", "ended_at")] == [
+        "05:41:27.908000",
+        "05:41:53.367000",
+    ]
+    assert found["classes"] == ["CRASH 1", "RECREATE 1", "ROLLOUT 5"]
+    assert [found[each] for each in ("groups_total", "waves", "departed", "joined")] == [
+        *(7, 7, 20, 17)
+    ]
+    assert [found[each] for each in ("low_ms", "est_ms", "high_ms")] == [47_015, None, 160_171]

@@ -218,6 +218,18 @@ def test_what_clients_saw_lies_in_the_bracket(stories: list[Story], mids: set[in
     assert missed == set()
 
 
+def test_static_members_that_never_return_cost_what_a_crash_costs() -> None:
+    """An eager group stops as a whole, whoever is gone for good: partitions of members that stay
+    cost R and Y too.
+    """
+    found = [priced(each) for each in EAGER_LOST]
+    assert found == [priced(each._replace(scenario="EAGER")) for each in EAGER_LOST]
+    assert [(each.low_ms, each.mid_ms, each.high_ms) for each in found] == [
+        (22_000, 24_810, 34_100)
+    ] * 2
+    assert [truth(each) for each in EAGER_LOST] == [24_323, 23_978]
+
+
 def percent_off(mid_ms: int, true_ms: int) -> float:
     return round(100 * (mid_ms / true_ms - 1), 1)
 
