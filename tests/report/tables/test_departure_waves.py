@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -20,9 +21,10 @@ from groupreplay.workers.evidence_slices import EVIDENCE
 from tests.report.conftest import Stage
 from tests.report.evidence_by_hand import evidence
 from tests.report.facts_by_hand import AT, fact
+from tests.support.documents import text
 from tests.support.fact_frames import frame_of
 from tests.support.log_lines import recorded_evidence
-from tests.support.recordings import groups, recordings
+from tests.support.recordings import group, groups, recordings
 from tests.support.replaying import replayed
 from tests.support.table_inputs import inputs_of, read_to
 
@@ -53,6 +55,7 @@ CLASSES = {
     ("migration-4.3", "upgrade-crash", 127): "CRASH",
     ("migration-4.3", "offline-upgrade", 78): "RECREATE",
     ("classic-3.9", "classic-slow-join", 49): "POLL_TIMEOUT",
+    ("consumer-4.3", "deleted", 17): "STOP",
 }
 
 SHORT_CLASSES = {
@@ -65,8 +68,12 @@ SHORT_CLASSES = {
     ("classic-3.9", "classic-eager", 26): "SCALE_DOWN",
     ("classic-3.9", "classic-eager", 57): "SCALE_UP",
     ("classic-3.9", "classic-eager", 117): "CRASH",
+    ("consumer-4.3", "static-bounce", 38): "AWAY",
 }
 """With a gap of 3 s."""
+
+UNSEEN = {"HOST_SWAP", "MIXED"}
+"""No recording has such a wave."""
 
 _LEFT = {"LEAVE_HEARTBEAT", "LEAVE_GROUP", "ADMIN_REMOVAL", "LEFT"}
 _EXPIRED = {"SESSION_EXPIRED", "EXPIRED"}
@@ -106,6 +113,7 @@ def test_classes_of_recordings(spark: SparkSession, stage: Stage, context: Repor
     assert {key: alone[key]["class"] for key in CLASSES} == CLASSES
     assert {key: known[key]["class"] for key in CLASSES} == CLASSES
     assert alone.keys() == known.keys()
+    assert not UNSEEN & {row["class"] for row in (*alone.values(), *known.values())}
     counts: Counter[str] = Counter()
     for key, row in known.items():
         told, inferred = kinds(row), kinds(alone[key])
@@ -123,6 +131,26 @@ def test_classes_of_recordings(spark: SparkSession, stage: Stage, context: Repor
         "INFERRED",
     )
     assert all(row.is_final for row in alone.values()), "the partitions were read far enough"
+
+
+_ROW_OF_PAGE = re.compile(
+    r"^\| `([A-Z_]+)` \| `([\w.-]+)` p(\d+):(\d+) \| `([\w-]+)` \| (\d+) s \|", re.MULTILINE
+)
+
+
+def test_the_page_lists_these_waves() -> None:
+    rows = _ROW_OF_PAGE.findall(text("docs/decisions.md"))
+    told = {
+        gap: {
+            (recording, group_id, int(at)): name
+            for name, recording, _, at, group_id, s in rows
+            if s == gap
+        }
+        for gap in ("11", "3")
+    }
+    assert told == {"11": CLASSES, "3": SHORT_CLASSES}
+    for _, recording, partition, _, group_id, _ in rows:
+        assert group(recording, group_id).offsets_partition == int(partition)
 
 
 def kinds(row: Row) -> Counter[str]:
@@ -165,6 +193,7 @@ def test_what_an_eager_group_cost_is_known_by_the_request_log(
 def test_classes_with_a_short_gap(stage: Stage, context: ReportContext) -> None:
     found = waves(stage, context, 3_000)
     assert {key: found[key]["class"] for key in SHORT_CLASSES} == SHORT_CLASSES
+    assert not UNSEEN & {row["class"] for row in found.values()}
     row = found["consumer-4.3", "scale-up", 175]
     assert row.est_ms is not None
     assert row.low_ms <= row.est_ms <= row.high_ms
