@@ -29,6 +29,7 @@ BASE = BrokersConfig(
 AT_ONCE = ReadinessConfig(min_observed_ms=0)
 BOTH = frozenset({SERVER_LOG, REQUEST_LOG})
 
+_OF_CONTACT = ("client_id", "client_host", "software_name", "software_version")
 _WITHOUT_LINES = {"end_detail": None, "software_name": None, "software_version": None}
 
 
@@ -121,12 +122,13 @@ def _member(life: MemberLife, lines: list[Any]) -> dict[str, Any]:
     own = [each for each in lines if getattr(each, "member_id", None) == life.member_id]
     contact = next((each for each in own if isinstance(each, Contact)), None)
     departure = next((each for each in own if isinstance(each, Departure)), None)
-    told = _WITHOUT_LINES | {
+    told: dict[str, Any] = _WITHOUT_LINES | {
         "rejoin": _rejoin(own),
         "end_detail": departure.end_detail if departure else None,
     }
     if contact is not None:
-        told |= {name: getattr(contact, name) for name in ("software_name", "software_version")}
+        told |= {name: getattr(contact, name) for name in _OF_CONTACT}
+        told["client_inherited"] = False
     names = [each.name for each in dataclasses.fields(Member)]
     return {name: told[name] if name in told else getattr(life, name) for name in names}
 

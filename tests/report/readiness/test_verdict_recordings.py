@@ -123,6 +123,22 @@ def test_an_instance_that_two_processes_share_is_fixed_first() -> None:
 
 
 @pytest.mark.parametrize(
+    ("logs", "process", "is_inherited"), [(True, "n", False), (False, "m", True)]
+)
+def test_an_instance_that_was_taken_over_has_the_client_of_the_process_that_lives(
+    logs: bool, process: str, is_inherited: bool
+) -> None:
+    row = judged_groups("classic-3.9", logs=logs)["classic-static"]
+    assert [
+        (each["instance_id"], each["client_id"], each["client_host"], each["client_inherited"])
+        for each in rule(row, "R7")["members"]
+    ] == [
+        (f"classic-static-i{i}", f"classic-static-{process}{i}", "/127.0.0.1", is_inherited)
+        for i in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize(
     ("group_id", "verdict", "found"),
     [
         ("classic-eager", "WARN", {"R5b": ("CHECK", 1)}),

@@ -103,16 +103,33 @@ def test_rows_of_a_recording_are_what_the_rules_find(
     assert usual["classic-forever"].verdict == "UNKNOWN"
 
 
-def test_an_empty_group_has_nothing_to_roll(spark: SparkSession, report: Report) -> None:
-    """Its producer sends offsets in transactions, and its members are gone."""
-    recording, group_id = "other-groups-4.2", "transactions-tx"
+def row_of(spark: SparkSession, report: Report, recording: str, group_id: str) -> Row:
+    """The row of one recorded group, with the lines of all."""
     one = group(recording, group_id)
     facts = replayed(one.entries, one.names, (), group_id, one.offsets_partition)
     lines = frame_of(spark, EVIDENCE, recorded_evidence(recording))
     night = {"evidence": lines, "evidence_tonight": lines, "log_kinds": BOTH, "readiness": AT_ONCE}
     newest = max(entry.ts_ms for entry in one.entries)
-    row = report(facts, {one.offsets_partition: newest}, **night)[group_id]
+    return report(facts, {one.offsets_partition: newest}, **night)[group_id]
+
+
+def test_an_empty_group_has_nothing_to_roll(spark: SparkSession, report: Report) -> None:
+    """Its producer sends offsets in transactions, and its members are gone."""
+    row = row_of(spark, report, "other-groups-4.2", "transactions-tx")
     assert (row.verdict, row.phase, row.flip_tier) == ("READY_OFFLINE", "EMPTY", 0)
+
+
+def test_an_instance_that_was_taken_over_has_the_client_of_the_process_that_lives(
+    spark: SparkSession, report: Report
+) -> None:
+    found = row_of(spark, report, "classic-3.9", "classic-static").rules
+    rules = judged_groups("classic-3.9", logs=True)["classic-static"]["rules"]
+    assert [each.asDict(recursive=True) for each in found] == rules
+    (restarts,) = [each for each in found if each.rule == "R7"]
+    assert [(each.client_id, each.client_inherited) for each in restarts.members] == [
+        ("classic-static-n0", False),
+        ("classic-static-n1", False),
+    ]
 
 
 def known(group_id: str, partitions: int, **given: Any) -> list[Any]:

@@ -202,7 +202,8 @@ def test_recordings_with_both_logs(stage: Stage, prove: Prove) -> None:
         "HEARTBEAT",
     )
     assert expired.evidence is not None
-    assert absorbed[1].client_id != absorbed[1].member_id
+    clients = [each.client_id for each in (*absorbed, expired)]
+    assert clients == [f"classic-static-{each}" for each in ("m0", "m1", "m2", "n2")]
 
     duplicates = rows["classic-3.9", "classic-fenced-instance"]
     assert [(r.owner_was_alive, r.gap_ms) for r in duplicates] == [(True, 266), (True, 2)]

@@ -128,6 +128,7 @@ def _members(inputs: TableInputs) -> DataFrame:
         "software_name": sf.col("contact.software_name"),
         "software_version": sf.col("contact.software_version"),
         "rejoin": sf.col("rejoin"),
+        **_client(),
     }
     names = [each.name for each in dataclasses.fields(Member)]
     member = sf.struct(*[told.get(name, sf.col(name)).alias(name) for name in names])
@@ -135,6 +136,15 @@ def _members(inputs: TableInputs) -> DataFrame:
         sf.collect_list(sf.when(~sf.col("is_final"), member)).alias("members"),
         sf.collect_list(sf.when(is_removed, member)).alias("ended"),
     )
+
+
+def _client() -> dict[str, Column]:
+    """Who the process is: records keep the client of the first process of a classic instance, the
+    contact has its own. client_inherited: the client is still, or may be, that of the first.
+    """
+    told = {name: sf.coalesce(f"contact.{name}", name) for name in ("client_id", "client_host")}
+    is_told = sf.col("contact.client_id").isNotNull()
+    return told | {"client_inherited": sf.col("client_inherited") & ~is_told}
 
 
 def _with_rejoin(lives: DataFrame, context: ReportContext) -> DataFrame:
