@@ -7,7 +7,8 @@ from dataclasses import asdict, fields
 
 import pytest
 
-from groupreplay.replay.decision_facts import Churn
+from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.replay.decision_facts import Absence, Churn
 from groupreplay.replay.decisions import churn as churn_module
 from groupreplay.replay.facts import Epoch, MemberLife
 from groupreplay.workers.waves.waves import WaveLimits, waves_of
@@ -95,6 +96,27 @@ def test_a_chain_of_thousands_of_events_is_cut_and_goes_on() -> None:
     limits = WaveLimits(gap_ms=3_600_000, registration_ms=900_000, expansion_ms=300_000)
     (cut, rest) = (waves_of(asdict(chain), limits, EVER_MS)[-1] for chain in (first, second))
     assert (cut.is_cut, rest.is_cut) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "kinds", "outcome"),
+    [(0, [["J", "G", "J"]], "EXPIRED_RETURNED"), (1, [["J", "G"], ["J"]], "EXPIRED")],
+)
+def test_a_record_of_the_hour_itself_changes_rows_of_the_night_before(
+    late_ms: int, kinds: list[list[str]], outcome: str
+) -> None:
+    """A millisecond later none does. `report.joins.horizons` closes no row before more than the
+    hour was read: other records of the newest millisecond may be in the next night.
+    """
+    log = Log()
+    log.write({"k5": "A", "instance": "i"}, {"k3": 1}, {"k8": "A", "epoch": 1, "prev": 0})
+    (first, *_) = log.at(10_000).write({"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k3": 2})
+    cut = len(log.entries)
+    log.at(first.ts_ms + MAX_CHAIN_GAP_MS + late_ms)
+    log.write({"k5": "B", "instance": "i"}, {"k3": 3}, {"k8": "B", "epoch": 3, "prev": 0})
+    facts = replayed(log.entries, NAMES, [cut])
+    assert [each.event_kinds for each in facts if isinstance(each, Churn)] == kinds
+    assert [each.outcome for each in facts if isinstance(each, Absence)] == [outcome]
 
 
 EVER_MS = 10**15

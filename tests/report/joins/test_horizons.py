@@ -60,10 +60,11 @@ def rows_of(
     return {row.from_offset: row for row in closed(known, sf.col("converted_at")).collect()}
 
 
-def test_a_stretch_is_final_when_its_partition_was_read_an_hour_past_it(
+def test_a_stretch_is_final_when_its_partition_was_read_more_than_an_hour_past_it(
     stage: Stage, context: ReportContext, nights: DataFrame
 ) -> None:
-    ended = ((3, -SETTLE_MS), (3, 1 - SETTLE_MS), (4, -SETTLE_MS), (9, -SETTLE_MS))
+    """At the hour itself a chain goes on, and a record of that millisecond may be unread."""
+    ended = ((3, -1 - SETTLE_MS), (3, -SETTLE_MS), (4, -1 - SETTLE_MS), (9, -1 - SETTLE_MS))
     first = rows_of(stage, context, nights, NIGHT, *ended)
     assert {i: row.is_final for i, row in first.items()} == {0: True, 1: False, 2: True, 3: False}
     assert (first[0].before_ms, first[0].now_ms) == (-1, T_MS)
@@ -73,9 +74,11 @@ def test_a_stretch_is_final_when_its_partition_was_read_an_hour_past_it(
 def test_the_night_that_closed_a_row_is_the_last_to_write_it(
     stage: Stage, context: ReportContext, nights: DataFrame
 ) -> None:
-    ended = ((3, -SETTLE_MS), (3, 1 - SETTLE_MS), (3, 0), (3, HOUR_MS + 1), (4, 0), (4, -SETTLE_MS))
-    second = rows_of(stage, context, nights, LATER, *ended)
-    assert {i: row.is_final for i, row in second.items()} == {1: True, 2: True, 3: False, 4: False}
+    past = ((3, -1 - SETTLE_MS), (4, -1 - SETTLE_MS))
+    ended = ((3, -SETTLE_MS), (3, 0), (3, HOUR_MS - 1), (3, HOUR_MS), (4, 0), (4, -SETTLE_MS))
+    second = rows_of(stage, context, nights, LATER, *ended, *past)
+    are_final = {0: True, 1: True, 2: True, 3: False, 4: False, 5: False}
+    assert {i: row.is_final for i, row in second.items()} == are_final
     assert (second[4].before_ms, second[4].now_ms) == (T_MS, T_MS), "not read this night"
 
 
@@ -86,7 +89,7 @@ def test_a_partition_of_a_live_topic_was_read_to_when_its_end_was_taken(
     open transaction on both.
     """
     context = replace(context, read_until_ms={4: (T_MS + 1, T_MS + 2 * HOUR_MS)})
-    ended = ((4, 1 - SETTLE_MS), (4, 2 - SETTLE_MS), (4, HOUR_MS), (4, HOUR_MS + 1), (3, HOUR_MS))
+    ended = ((4, -SETTLE_MS), (4, 1 - SETTLE_MS), (4, HOUR_MS - 1), (4, HOUR_MS), (3, HOUR_MS - 1))
     second = rows_of(stage, context, nights, LATER, *ended)
     assert {i: row.is_final for i, row in second.items()} == {1: True, 2: True, 3: False, 4: True}
     assert (second[1].before_ms, second[1].now_ms) == (T_MS + 1, T_MS + 2 * HOUR_MS)

@@ -190,7 +190,7 @@ def test_a_row_is_final_an_hour_after_its_minute_of_the_partition(
     ended = datetime.fromtimestamp(AT / 1000 + 60, UTC)
     hour, tonight = timedelta(hours=1), context.logical_date
     before, moment = tonight - timedelta(days=1), timedelta(milliseconds=1)
-    groups = {1: ended + hour - moment, 2: ended + hour}
+    groups = {1: ended + hour, 2: ended + hour + moment}
     facts = [fact(Failover, group_id=f"g{number}", offsets_partition=number) for number in groups]
     read = [(number, at, tonight) for number, at in groups.items()]
     rows = coordinator_failovers(_inputs(stage(*facts), context, *read)).collect()

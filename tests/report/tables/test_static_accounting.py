@@ -265,13 +265,15 @@ def test_a_member_that_said_goodbye_left(stage: Stage, prove: Prove) -> None:
 def test_a_removed_member_is_waited_for_an_hour(stage: Stage, context: ReportContext) -> None:
     staged = stage(
         fact(Absence, removed_at=AT),
-        fact(Absence, from_offset=20, removed_at=AT - 3_600_000),
-        fact(Absence, from_offset=30, outcome="AWAY", left_at=AT - 3_600_000),
+        fact(Absence, from_offset=19, removed_at=AT - 3_600_000),
+        fact(Absence, from_offset=20, removed_at=AT - 3_600_001),
+        fact(Absence, from_offset=30, outcome="AWAY", left_at=AT - 3_600_001),
         fact(Absence, from_offset=40, outcome="UNOBSERVED", left_at=0, is_final=True),
     )
     rows = static_accounting(inputs(staged, context, AT)).collect()
     assert {row.from_offset: row.is_final for row in rows} == {
         10: False,
+        19: False,
         20: True,
         30: False,
         40: True,

@@ -1,4 +1,4 @@
-"""Who came and went: the membership events of a group, in one chain as long as they are less than
+"""Who came and went: the membership events of a group, in one chain as long as they are at most
 an hour apart.
 
 What a hole hides is no event: members that are not seen to join behind it, and those whose end

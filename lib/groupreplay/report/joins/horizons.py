@@ -3,10 +3,12 @@
 A log of files was read to its newest record. A partition of a live topic was read to the time when
 its end was taken, so a quiet one closes its rows too.
 
-A stretch of a group that ended at `e` is final when its partition was read SETTLE_MS past `e`: no
-later record can change it. Without this rule a silent group would stay open for ever. As-of of the
-cluster does not close it, because the files of one partition may come later than those of others.
-The first night that read so far writes the row, and no later one does.
+A stretch of a group that ended at `e` is final when its partition was read further than SETTLE_MS
+past `e`: no later record can change it. One of that millisecond can: chains and absences go on at
+just SETTLE_MS, and of records of one millisecond a night may have read the first alone. Without
+this rule a silent group would stay open for ever. As-of of the cluster does not close it, because
+the files of one partition may come later than those of others. The first night that read so far
+writes the row, and no later one does.
 
 A table that is closed in this way names coverage in its spec, `tables=COVERAGE, earlier=COVERAGE`,
 and its function says
@@ -102,6 +104,6 @@ def closed(rows: DataFrame, ended_ms: Column) -> DataFrame:
     ended_ms: when the stretch of a row ended, ms since the epoch; NULL while it has not.
     """
     settled_ms = ended_ms + sf.lit(SETTLE_MS)
-    is_new = ended_ms.isNull() | (settled_ms > sf.col("before_ms"))
-    is_settled = sf.coalesce(settled_ms <= sf.col("now_ms"), sf.lit(False))
+    is_new = ended_ms.isNull() | (settled_ms >= sf.col("before_ms"))
+    is_settled = sf.coalesce(settled_ms < sf.col("now_ms"), sf.lit(False))
     return rows.where(is_new).withColumn("is_final", sf.col("is_final") | is_settled)
