@@ -72,6 +72,9 @@ def test_groups_that_went_back_are_asked_about(
     row = judged_groups("migration-4.3", logs=False)[group_id]
     assert (row["verdict"], row["suggested_assignor"]) == ("WARN", suggested)
     assert rules(row) == found
+    assert [each["limit"] for each in row["rules"] if each["rule"] == "R16"] == [
+        10 for name in found if name == "R16"
+    ]
     assert row["is_eligible"] is ("R16" not in found)
     assert row["checks"] == [f"R19: {rule(row, 'R19')['detail']}"]
 
