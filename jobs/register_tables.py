@@ -56,9 +56,10 @@ def _run(options: argparse.Namespace) -> str:
         night = night_of.newest(spark, config.warehouse, config.cluster)
         names = register(night, schema, prefix)
     show_lines([f"{schema}.{name}" for name in (*names.tables, *names.views)], options.log_format)
+    held = f"the views hold to night {night.logical_date}" if names.views else "it has no views"
     return (
         f"Done: {len(names.tables)} tables and {len(names.views)} views of cluster"
-        f" {config.cluster} are in {schema}; the views hold to night {night.logical_date}."
+        f" {config.cluster} are in {schema}; {held}."
     )
 
 

@@ -3,27 +3,35 @@ metastore, Hive's, or any other catalog that Spark knows.
 
 A table is registered by its location, once, and shows all rows of all clusters as they are now. A
 view is replaced after each night: it reads the tables at the versions that belong together, and the
-rows of one cluster.
+rows of one cluster. A catalog that knows no views gets the tables alone.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 from groupreplay.errors import ConfigError, NotReady
 from groupreplay.tables.finished_night import FinishedNight
 from groupreplay.tables.views import VIEWS, over
 
+_log = logging.getLogger(__name__)
+
 _SESSION_CATALOG: Final = "spark_catalog"
 _COMMENT: Final = "What group coordinators of Kafka decided, by groupreplay"
+_LACKS: Final = "MISSING_CATALOG_ABILITY"
+"""How the conditions of Spark begin for what a catalog cannot do."""
 
 
 class Registered(NamedTuple):
-    """Names that the catalog now has, without the schema."""
+    """Names that the catalog now has, without the schema.
+
+    views: none in a catalog that knows no views.
+    """
 
     tables: tuple[str, ...]
     views: tuple[str, ...]
@@ -71,17 +79,39 @@ def _register(night: FinishedNight, schema: str, prefix: str) -> Registered:
         own, path = f"{schema}.{_quoted(prefix + name)}", night.warehouse.path(name)
         spark.sql(f"CREATE TABLE IF NOT EXISTS {own} USING delta LOCATION '{_escaped(path)}'")
         _check_location(spark, own, path)
-    views = []
+    views = _views_if_any_can_be(night, schema, prefix)
+    return Registered(tuple(prefix + name for name in sorted(tables)), views)
+
+
+def _views_if_any_can_be(night: FinishedNight, schema: str, prefix: str) -> tuple[str, ...]:
+    """Names of the views. None, and a line of the log that says what there is instead, in a catalog
+    that has no views: Spark makes them in few catalogs but its own.
+    """
+    try:
+        return tuple(_views(night, schema, prefix))
+    except AnalysisException as error:
+        if not (error.getCondition() or "").startswith(_LACKS):
+            raise
+        _log.warning(
+            "night=%s the catalog of %s has no views: the tables are registered, the views are"
+            " statements for a session, in %s/_sql/",
+            night.logical_date,
+            schema,
+            night.warehouse.root,
+        )
+        return ()
+
+
+def _views(night: FinishedNight, schema: str, prefix: str) -> Iterator[str]:
     for view in VIEWS.values():
         if set(view.tables) <= night.versions.keys():
             rows = {name: _rows(night, schema, prefix, name) for name in view.tables}
-            spark.sql(
+            night.warehouse.spark.sql(
                 f"CREATE OR REPLACE VIEW {schema}.{_quoted(prefix + view.name)} COMMENT"
                 f" '{_escaped(f'{view.comment} Cluster {night.warehouse.cluster}.')}' AS"
                 f" {over(view, rows)}"
             )
-            views.append(prefix + view.name)
-    return Registered(tuple(prefix + name for name in sorted(tables)), tuple(views))
+            yield prefix + view.name
 
 
 def _rows(night: FinishedNight, schema: str, prefix: str, name: str) -> str:
