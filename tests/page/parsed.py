@@ -5,6 +5,14 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 
+def timeline_of(page: str) -> str:
+    """The drawings of the timeline of a group's page, without the key, which has the same marks."""
+    begin = page.index('class="tlbox"')
+    drawn = page[begin : page.index("</section>", begin)]
+    assert "tlkey" not in drawn
+    return drawn
+
+
 class Parsed(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -33,7 +33,7 @@ from groupreplay.replay.streams_facts import (
     TaskHandOver,
 )
 from groupreplay.report.pages.group_frames import QUERIES
-from tests.page.parsed import Parsed
+from tests.page.parsed import Parsed, timeline_of
 from tests.support.recordings import groups
 from tests.support.replaying import replayed
 
@@ -57,6 +57,8 @@ def row_of(kind: str, fact: Fact, as_of_ms: int) -> dict[str, Any]:
     """As the query of the list gives it. Of a stall the rest is worked out from thresholds."""
     cls = next(query.cls for query in QUERIES if query.kind == kind)
     values = {name: getattr(fact, name) for name in (one.name for one in fields(fact))}
+    if isinstance(fact, TaskHandOver):
+        values["kind"] = fact.hand_over_kind
     row: dict[str, Any] = {
         one.name: values.get(one.name, values.get(one.name.removesuffix("_ms")))
         for one in fields(cls)
@@ -100,28 +102,49 @@ def lives(recording: str) -> list[GroupLife]:
 
 
 def marks(recording: str) -> Counter[str]:
-    """Classes of what is drawn on the pages of all its groups."""
+    """The class attributes in the timelines of all its groups. The key beside a timeline has the
+    same ones.
+    """
     return Counter(
-        cls
+        found
         for life in lives(recording)
-        for found in re.findall(r'class="([^"]+)"', group_page(life).split("</style>")[1])
-        for cls in found.split()
+        for found in re.findall(r'class="([^"]+)"', timeline_of(group_page(life)))
     )
 
 
 @pytest.mark.parametrize(
     ("recording", "drawn"),
     [
-        ("streams-protocol-4.3", {"process", "standby", "warmup", "p-streams", "asked", "cold"}),
-        ("streams-classic-4.3", {"process", "standby", "warmup", "p-classic", "cold"}),
+        ("streams-protocol-4.3", {"process", "standby", "warmup", "p-streams", "asked", "active"}),
+        ("streams-classic-4.3", {"process", "standby", "warmup", "p-classic", "active"}),
         ("classic-3.9", {"p-classic", "syncing", "gone", "settle"}),
         ("compacted-4.3", {"hole", "fray"}),
-        ("consumer-4.3", {"p-consumer", "waits", "asked", "hand", "away"}),
+        ("consumer-4.3", {"p-consumer", "waits", "asked", "hand", "bad", "away"}),
     ],
 )
 def test_pages_of_recordings_show_what_is_in_them(recording: str, drawn: set[str]) -> None:
+    found = {name for looks in marks(recording) for name in looks.split()}
+    assert drawn - found == set(), sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("recording", "warm", "cold", "bounced"),
+    [
+        ("streams-protocol-4.3", 3, 26, 0),
+        ("streams-classic-4.3", 21, 31, 4),
+        ("classic-3.9", 1, 0, 1),
+    ],
+)
+def test_each_task_that_went_over_is_an_arrow_as_it_went(
+    recording: str, warm: int, cold: int, bounced: int
+) -> None:
+    """As many as there are: from one process to another, and back to the one that had lost it."""
     found = marks(recording)
-    assert not {name for name in drawn if not found[name]}, sorted(found)
+    assert (found["hand"], found["hand cold"], found["hand bad"]) == (warm, cold, bounced)
+    moves = [each for life in lives(recording) for each in life.task_moves if each.granted_at_ms]
+    back = [each for each in moves if each.outcome == "RETURNED"]
+    over = [each for each in moves if each.from_process_id != each.to_process_id]
+    assert (len(over), len(back)) == (warm + cold, bounced)
 
 
 @pytest.mark.parametrize("recording", ["streams-protocol-4.3", "compacted-4.3"])

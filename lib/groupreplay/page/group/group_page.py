@@ -24,6 +24,7 @@ from groupreplay.page.group.group_tables import (
     tasks_section,
 )
 from groupreplay.page.model.life import GroupLife
+from groupreplay.page.timeline.arrows import move_looks
 from groupreplay.page.timeline.epoch_marks import said_lives, shown_epochs
 from groupreplay.page.timeline.lane_marks import absence_looks, has_unseen, is_static
 from groupreplay.page.timeline.timeline import Timeline, timeline
@@ -227,6 +228,7 @@ def _key(life: GroupLife) -> Safe:
     """What marks mean: those that are on this page."""
     holes = any(each.outcome == "UNOBSERVED" for each in life.epochs)
     absences = {absence_looks(each) for each in life.absences if is_static(each)}
+    moves = {move_looks(each) for each in life.task_moves}
     unseen = has_unseen(life)
     swatches: Sequence[Swatch] = (
         *_of_members(life),
@@ -241,13 +243,9 @@ def _key(life: GroupLife) -> Safe:
             "handed over",
             [_arrow("hand", "arrow")],
         ),
-        (bool(life.task_moves), "handed over warm", [_arrow("hand", "arrow")]),
-        (bool(life.task_moves), "cold", [_arrow("hand cold", "arrow-cold")]),
-        (
-            any(each.outcome == "RETURNED" for each in life.task_moves),
-            "bounced back",
-            [_arrow("hand bad", "arrow-bad")],
-        ),
+        ("hand" in moves, "handed over warm", [_arrow("hand", "arrow")]),
+        ("hand cold" in moves, "handed over cold", [_arrow("hand cold", "arrow-cold")]),
+        ("hand bad" in moves, "bounced back", [_arrow("hand bad", "arrow-bad")]),
         *_of_tasks(life),
         (
             bool(life.epochs),

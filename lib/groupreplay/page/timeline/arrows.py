@@ -42,12 +42,15 @@ def hand_overs(life: GroupLife, places: Places) -> list[Safe]:
 
 
 def task_moves(life: GroupLife, places: Places) -> list[Safe]:
-    """Hand-overs of tasks between processes: warm as a line, cold dashed, bounced back red."""
+    """Hand-overs of tasks between processes: warm as a line, cold dashed; red along its lane where
+    a task bounced back to the process that had lost it.
+    """
     drawn = []
     moves = [
         (each, giver, taker, each.granted_at_ms)
         for each in life.task_moves
-        if (giver := places.lanes.process_row.get(each.from_process_id or "")) is not None
+        if move_looks(each)
+        and (giver := places.lanes.process_row.get(each.from_process_id or "")) is not None
         and (taker := places.lanes.process_row.get(each.to_process_id or "")) is not None
         and each.granted_at_ms is not None
     ]
@@ -56,15 +59,32 @@ def task_moves(life: GroupLife, places: Places) -> list[Safe]:
         moves,
         lambda move: (move[0].outcome != "RETURNED", -(move[0].unowned_ms or 0)),
     ):
-        looks, head = "hand", "arrow"
-        if each.outcome == "RETURNED":
-            looks, head = "hand bad", "arrow-bad"
-        elif each.kind in ("COLD", "DORMANT"):
-            looks, head = "hand cold", "arrow-cold"
+        looks = move_looks(each)
         released = each.released_at_ms or granted
-        arrow = _arrow((giver, taker), released, granted, looks, head, places)
+        arrow = (
+            _back(giver, released, granted, places)
+            if giver == taker and looks == _BOUNCED
+            else _arrow((giver, taker), released, granted, looks, _HEADS[looks], places)
+        )
         drawn += [mark(say_move(each, places), *arrow, cls="mk ho")] if arrow else []
     return drawn
+
+
+_BOUNCED: Final = "hand bad"
+_HEADS: Final = {"hand": "arrow", "hand cold": "arrow-cold", _BOUNCED: "arrow-bad"}
+
+
+def move_looks(each: TaskMove) -> str:
+    """The class of its arrow, "" where it has none: it was not granted, or went from thread to
+    thread of one process.
+    """
+    if each.granted_at_ms is None:
+        return ""
+    if each.outcome == "RETURNED":
+        return _BOUNCED
+    if each.from_process_id == each.to_process_id:
+        return ""
+    return "hand cold" if each.kind in ("COLD", "DORMANT") else "hand"
 
 
 _WHY: Final = {"WARMED": ": it had learned the task before", "COLD": ": it had nothing of the task"}
@@ -106,3 +126,11 @@ def _arrow(
             marker_end=f"url(#{head})",
         ),
     )
+
+
+def _back(row: int, from_ms: int, to_ms: int, places: Places) -> tuple[Safe, Safe]:
+    """Above what the lane shows."""
+    x1, x2, y = places.x(from_ms), places.x(to_ms), places.top(row) + 6
+    hit = el("line", x1=x1, y1=y, x2=x2, y2=y, cls="hitline")
+    head = f"url(#{_HEADS[_BOUNCED]})"
+    return hit, el("line", x1=x1, y1=y, x2=x2, y2=y, cls=_BOUNCED, marker_end=head)
