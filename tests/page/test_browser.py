@@ -19,8 +19,9 @@ from groupreplay.page.drawing.document import CSS, slug
 from groupreplay.page.drawing.markup import seen
 from groupreplay.page.group.group_page import group_page
 from groupreplay.page.overview.overview import overview
-from tests.support.life_rows import made_life, streams_life
+from tests.support.life_rows import made_life
 from tests.support.page_rows import AS_OF_MS, HOSTILE, made_fleet
+from tests.support.streams_life_rows import streams_life
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from groupreplay.page.model import life as model
-from groupreplay.page.model import life_of_tasks
 from groupreplay.page.model.life import GroupLife
 from tests.support.page_rows import AS_OF_MS, NIGHT
 
@@ -76,6 +75,7 @@ def made_life(
             ),
         ),
         **_decided(group_id, start),
+        days=_days(),
         verdict=model.Verdict(verdict="WARN", cohort=group_id, rules=(("R9", "CHECK", group_id),)),
         cut={"spans": 7},
     )
@@ -169,6 +169,25 @@ def _decided(group_id: str, start: int) -> dict[str, Any]:
         ),
         "failovers": (failover,),
     }
+
+
+def _days() -> tuple[model.GroupDay, ...]:
+    """The last half of the night cost, the day before nothing."""
+    day = model.GroupDay(
+        life=LIFE,
+        day=str(NIGHT),
+        from_at_ms=AS_OF_MS - 12 * 3_600_000,
+        to_at_ms=AS_OF_MS,
+        unobserved_ms=61_000,
+        partitions_ms=9 * 86_400_000,
+        low_ms=90_000,
+        availability_most_pct=99.5,
+        availability_least_pct=98.25,
+        epochs=24,
+        moved=17,
+        handover_max_ms=6_900,
+    )
+    return day, replace(day, day="2026-11-20", to_at_ms=day.from_at_ms, low_ms=0)
 
 
 def _member(
@@ -318,6 +337,9 @@ def capped_life() -> GroupLife:
         waves=tuple(
             replace(life.waves[0], started_at_ms=at, ended_at_ms=at + 5_000) for at in times(200)
         ),
+        days=tuple(
+            replace(life.days[0], from_at_ms=at, to_at_ms=at + 3_600_000) for at in times(90)
+        ),
         what_if=tuple(replace(life.what_if[0], started_at_ms=at) for at in times(300)),
         failovers=tuple(replace(life.failovers[0], last_at_ms=at) for at in times(100)),
         absences=tuple(
@@ -325,70 +347,4 @@ def capped_life() -> GroupLife:
             for k, at in enumerate(times(300))
         ),
         cut={"spans": 40_000, "held": 1, "epochs": 2, "hand_overs": 9, "stuck": 3},
-    )
-
-
-def streams_life() -> GroupLife:
-    """Two processes with two threads each; a task goes over cold and bounces back."""
-    life = made_life(members=2, epochs=4)
-    begin = AS_OF_MS - 10 * 60_000
-    processes = tuple(
-        life_of_tasks.Process(
-            life=LIFE,
-            process_id=f"{place}" * 8,
-            threads=2,
-            restarts=0,
-            hosts=("/10.0.0.1",),
-            joined_at_ms=begin,
-            end_reason="OPEN",
-        )
-        for place in (1, 2)
-    )
-    members = tuple(
-        model.Member(
-            life=LIFE,
-            member_id=f"p{place}-{thread}",
-            client_id=f"app-StreamThread-{thread}-consumer",
-            member_protocol="streams",
-            process_id=f"{place}" * 8,
-            joined_at_ms=begin,
-            end_reason="OPEN",
-        )
-        for place in (1, 2)
-        for thread in (1, 2)
-    )
-    move = life_of_tasks.TaskMove(
-        life=LIFE,
-        task_id="0_1",
-        from_process_id="1" * 8,
-        to_process_id="2" * 8,
-        kind="COLD",
-        cause="REBALANCED",
-        outcome="TRANSFERRED",
-        released_at_ms=begin + 60_000,
-        granted_at_ms=begin + 61_000,
-    )
-    span = life_of_tasks.TaskSpan(
-        life=LIFE,
-        member_id="p2-1",
-        process_id="2" * 8,
-        partition=1,
-        task_id="0_1",
-        role="ACTIVE",
-        assigned_at_ms=begin + 61_000,
-        end_reason="OPEN",
-    )
-    return replace(
-        life,
-        members=members,
-        spans=(),
-        held=(),
-        hand_overs=(),
-        stuck=(),
-        processes=processes,
-        tasks=(span, replace(span, role="WARMUP", process_id="1" * 8, member_id="p1-1")),
-        task_moves=(
-            move,
-            replace(move, kind="WARMED", outcome="RETURNED", granted_at_ms=begin + 90_000),
-        ),
     )

@@ -16,9 +16,10 @@ from groupreplay.page.group.group_page import group_page
 from groupreplay.page.model import fleet, life_of_tasks, streams_apps
 from groupreplay.page.model import life as model
 from groupreplay.page.model.life import GroupLife
-from tests.page.parsed import Parsed
-from tests.support.life_rows import capped_life, made_life, streams_life
+from tests.page.parsed import Parsed, timeline_of
+from tests.support.life_rows import LIFE, capped_life, made_life
 from tests.support.page_rows import AS_OF_MS, HOSTILE, NIGHT
+from tests.support.streams_life_rows import streams_life
 
 
 def titles(page: str) -> str:
@@ -148,7 +149,7 @@ def test_a_group_that_moved_all_night_is_within_budget_and_says_what_is_cut() ->
         "40,000 of what members were doing",
         "≥ 500 began, ≥ ",
         "of ≥ 1,000 partitions, slowest ≥ ",
-        "30 of 200 are on this page",
+        "28 of 200 are on this page",
     ):
         assert words in text, words
 
@@ -223,12 +224,84 @@ def test_a_group_that_is_gone_has_a_page() -> None:
     assert "The group has no members." in text
 
 
+def test_days_that_cost_are_a_band_and_a_table() -> None:
+    life = made_life()
+    page = group_page(life)
+    say = "2026-11-21: partitions were not read for at least 90.0\u00a0s together, read"
+    assert f"{say} 99.500\u00a0% of the time at most, 24 rebalances" in titles(page)
+    drawn = timeline_of(page)
+    assert drawn.count('class="day"') == 1, "a day that cost nothing is no bar"
+    assert '<li class="band">not read</li>' in drawn
+    text = " ".join(Parsed(page).text.replace("\u00a0", " ").split())
+    assert "What days cost (2)" in text
+    assert "2026-11-2190.0 s99.500 %98.250 %6.9 s1761.0 s" in text
+    free = group_page(replace(life, days=()))
+    assert "What days cost" not in free
+    assert "not read" not in timeline_of(free)
+
+
+def test_an_online_upgrade_and_the_epoch_that_it_repeats_are_both_there() -> None:
+    life = made_life()
+    start = life.epochs[0].started_at_ms
+    before = replace(life.epochs[0], epoch=7, protocol="classic", cause="JOIN")
+    after = replace(before, protocol="consumer", cause="UPGRADE", started_at_ms=start + 300_000)
+    upgrade = model.Conversion(
+        life=LIFE, converted_at_ms=start + 300_000, direction="UPGRADE", mode="ONLINE"
+    )
+    page = group_page(replace(life, epochs=(before, after), conversions=(upgrade,)))
+    drawn = timeline_of(page)
+    assert re.findall(r'class="num">(\d+)</tspan> (\w+)<', drawn) == [
+        ("7", "join"),
+        ("7", "upgrade"),
+    ]
+    assert drawn.count('class="f-mixed"') == 1
+    said = titles(page)
+    assert "upgrade of the group, online, at 21 Nov" in said
+    assert "generation 7 at 21 Nov" in said
+    assert "\nepoch 7 at 21 Nov" in said
+
+
+def test_a_state_that_is_not_known_looks_like_none_that_is() -> None:
+    drawn = timeline_of(group_page(made_life()))
+    assert drawn.count('class="sp unknown p-consumer"') == 1
+    assert re.search(r"<title>[^<]*in state A_NEW_STATE[^<]*</title><rect[^>]*sp unknown", drawn)
+
+
 def test_processes_of_kafka_streams_have_lanes_and_tasks_rows() -> None:
     page = group_page(streams_life())
     said = titles(page)
     assert "task 0_1 from app to app, cold: it had nothing of the task" in said
+    assert "task 0_2 from app to app, warm: it had learned the task before, handed over" in said
     assert "bounced back" in said
     assert "app runs task 0_1" in said
     assert "app learns task 0_1" in said
-    assert page.count('class="lane"') == 2
-    assert {"hand cold", "hand bad"} <= set(re.findall(r'class="(hand [a-z]+)"', page))
+    assert "app keeps a replica of task 0_2" in said
+    drawn = timeline_of(page)
+    assert drawn.count('class="lane"') == 2
+    assert re.findall(r'class="(hand[a-z ]*)" marker-end="url\(#([a-z-]+)\)"', drawn) == [
+        ("hand cold", "arrow-cold"),
+        ("hand", "arrow"),
+        ("hand bad", "arrow-bad"),
+    ]
+    for role in ("active", "warmup", "standby"):
+        assert drawn.count(f'class="hold p-consumer {role}"') == 1
+
+
+def test_the_key_has_those_moves_of_tasks_that_are_drawn() -> None:
+    life = streams_life()
+    cold, warm, back = life.task_moves
+    threads = replace(cold, kind="IN_PROCESS", to_process_id=cold.from_process_id)
+    waits = replace(cold, kind=None, outcome="OPEN", granted_at_ms=None, to_process_id=None)
+    words = {"handed over warm", "handed over cold", "bounced back"}
+    for move, word in (
+        (cold, "handed over cold"),
+        (replace(cold, kind="DORMANT"), "handed over cold"),
+        (warm, "handed over warm"),
+        (back, "bounced back"),
+        (threads, None),
+        (waits, None),
+    ):
+        page = group_page(replace(life, task_moves=(move,)))
+        key = page[page.index("tlkey") : page.index('class="tlbox"')]
+        assert {each for each in words if each in key} == ({word} if word else set())
+        assert timeline_of(page).count('class="mk ho"') == (word is not None)

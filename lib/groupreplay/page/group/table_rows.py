@@ -9,7 +9,7 @@ from groupreplay.page.model.life import GroupLife
 MOST_ROWS: Final = 60
 """Most rows of one table."""
 
-MANY_ROWS: Final = 30
+MANY_ROWS: Final = 28
 """Most rows of one table, where `_LONG_TABLES` or more have more than that."""
 
 _LONG_TABLES: Final = 5
