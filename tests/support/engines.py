@@ -195,7 +195,9 @@ def _type(kind: pa.DataType) -> str:
 
 
 def rows(table: pa.Table) -> list[tuple[tuple[str, Any], ...]]:
-    """Rows with the type of each value, in an order of their own."""
+    """Rows with the type of each value, in an order of their own: to Python alone 1, 1.0 and True
+    are equal. Integers of all widths are of one type.
+    """
     names = sorted(table.column_names)
     columns = {field.name: pa.types.is_map(field.type) for field in table.schema}
     found = [
@@ -219,4 +221,4 @@ def _value(value: Any, *, is_map: bool = False) -> Any:
             bool(value) and isinstance(value[0], dict) and value[0].keys() == {"key", "value"}
         )
         return tuple(sorted(each_one, key=repr) if is_mapping else each_one)
-    return value
+    return None if value is None else (type(value).__name__, value)
