@@ -43,6 +43,8 @@ OPTIONS = [
 ]
 FINDABLE = [each for each in HOSTILE if each.encode("utf-8", "replace").decode() == each]
 """A lone surrogate can be no part of a link."""
+OPEN_ALL = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
+"""What a chart shows as numbers, too."""
 
 
 @dataclass
@@ -203,6 +205,9 @@ def test_keys_go_through_a_chart(open_page: Open, index: str) -> None:
     page.keyboard.press("ArrowLeft")
     assert last.startswith("21 Nov")
     assert page.inner_text("#migration .say").startswith("20 Nov")
+    page.keyboard.press("Home")
+    first = page.locator("#migration svg.marks .mk title").first.text_content()
+    assert page.inner_text("#migration .say") == first != last
     page.keyboard.press("Escape")
     assert page.inner_text("#migration .say") == ""
 
@@ -214,7 +219,13 @@ def test_the_timeline_zooms_by_key_link_and_button(open_page: Open, group: str) 
     page.focus("svg.tl")
     page.keyboard.press("+")
     assert page.evaluate(width) == pytest.approx(2 * whole, abs=2)
+    page.keyboard.press("+")
+    page.keyboard.press("-")
+    assert page.evaluate(width) == pytest.approx(2 * whole, abs=2)
     page.keyboard.press("0")
+    assert page.evaluate(width) == whole
+    page.keyboard.press("-")
+    assert page.evaluate(width) == whole, "no less than all of it"
     page.click("#zi")
     assert page.evaluate(width) == pytest.approx(2 * whole, abs=2)
     linked = open_page().ready(f"{group}#t={AS_OF_MS - 60_000}")
@@ -229,8 +240,27 @@ def test_the_timeline_zooms_by_key_link_and_button(open_page: Open, group: str) 
     assert page.inner_text("#timeline .say") != ""
 
 
-def test_all_of_it_is_there_without_scripts(open_page: Open, index: str, group: str) -> None:
-    for url, rows in ((index, 100), (group, 40)):
+def test_buttons_show_more_rows(open_page: Open, index: str) -> None:
+    page = open_page().ready(index)
+    buttons = page.locator(".more button")
+    of = buttons.count()
+    table = page.locator(".tw", has=page.locator("table.few")).first
+    rows = table.locator("tbody tr")
+    seen_rows = rows.locator("visible=true").count()
+    more = int(buttons.first.inner_text().split()[1])
+    buttons.first.click()
+    assert rows.locator("visible=true").count() == rows.count() == seen_rows + more
+    assert buttons.count() == of - 1
+    assert page.locator("#all tbody tr").count() == 50
+    page.click("#more")
+    assert page.inner_text("#more") == "Show 200 more"
+    assert page.locator("#all tbody tr").count() == 250
+
+
+def test_all_of_it_is_there_without_scripts(
+    open_page: Open, index: str, group: str, streams: str
+) -> None:
+    for url, rows in ((index, 100), (group, 40), (streams, 10)):
         page = open_page(java_script_enabled=False).page
         page.goto(url)
         assert page.locator("tbody tr").count() > rows
@@ -244,6 +274,7 @@ def test_nothing_scrolls_sideways_but_the_timeline(
 ) -> None:
     for url in (index, group, streams):
         page = open_page(viewport={"width": width, "height": 844}).ready(url)
+        page.evaluate(OPEN_ALL)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         cut = "t => t.checkVisibility() && t.scrollWidth > t.clientWidth"
         tables = f"[...document.querySelectorAll('.tw')].filter({cut})"
@@ -259,6 +290,7 @@ def test_everybody_can_read_it(
     for url in (index, group, streams):
         viewport = {"width": width, "height": 900}
         page = open_page(color_scheme=scheme, bypass_csp=True, viewport=viewport).ready(url)
+        page.evaluate(OPEN_ALL)
         page.evaluate(AXE.read_text(encoding="utf-8"))
         found = page.evaluate("rules => axe.run(document, {runOnly: rules})", rules)
         violations = [
@@ -274,6 +306,22 @@ def test_it_prints_on_a_few_sheets(open_page: Open, index: str, group: str) -> N
         page = open_page().ready(url)
         sheets = page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n")
         assert 2 <= sheets <= 16
+
+
+def test_it_prints_in_light_and_without_buttons(
+    open_page: Open, index: str, group: str, streams: str
+) -> None:
+    """Those in heads of tables are the words of the heads."""
+    paper = "getComputedStyle(document.body).backgroundColor"
+    for url in (index, group, streams):
+        page = open_page(color_scheme="dark").ready(url)
+        assert page.evaluate(paper) != "rgb(255, 255, 255)"
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate(paper) == "rgb(255, 255, 255)"
+        asked = page.locator("button:not(th button), input, nav").locator("visible=true")
+        assert asked.all_inner_texts() == []
+        heads = page.locator("th button").locator("visible=true").first
+        assert heads.evaluate("one => getComputedStyle(one).backgroundColor") == "rgba(0, 0, 0, 0)"
 
 
 def test_a_zoomed_timeline_prints_whole(open_page: Open, group: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import re
 import time
@@ -73,9 +74,12 @@ def test_only_this_script_and_this_stylesheet_may_act() -> None:
     page = overview(made_fleet(3))
     assert page.index("Content-Security-Policy") < page.index("<style>")
     assert "unsafe" not in POLICY
-    for asset in (CSS, JS):
-        assert asset in page
-        assert asset.isascii() or asset.encode()
+    assert Parsed(page).attributes("content").count(POLICY) == 1
+    for what, kind, asset in (("style-src", "style", CSS), ("script-src", "script", JS)):
+        (found,) = re.findall(f"<{kind}>(.*?)</{kind}>", page, re.DOTALL)
+        assert found == asset
+        digest = base64.b64encode(hashlib.sha256(found.encode()).digest()).decode()
+        assert f"{what} 'sha256-{digest}';" in POLICY
 
 
 def test_what_the_script_calls_the_page_is_no_look_of_a_part() -> None:
