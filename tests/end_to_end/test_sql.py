@@ -32,6 +32,7 @@ from groupreplay.tables.schemas import PUBLIC, table_schema
 from groupreplay.tables.views import VIEWS
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.conftest import ROOT
+from tests.end_to_end.demo_decisions import statements_say, views_say
 from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.printed import printed
 from tests.support.duckdb_views import EXTENSION, duckdb_views
@@ -223,6 +224,12 @@ def test_views_answer_what_the_recording_shows(answers: dict[str, list[Row]]) ->
     assert answers["anomalies_7d"] == []
 
 
+def test_views_of_decisions_answer_what_the_recording_shows(
+    demo: FinishedNight, answers: dict[str, list[Row]]
+) -> None:
+    views_say(answers, demo)
+
+
 def test_views_hold_to_the_night_that_they_were_made_for(
     spark: SparkSession, demo: FinishedNight, names: str
 ) -> None:
@@ -282,25 +289,10 @@ def test_temporary_views_are_in_the_statements_of_the_night(
         for name in ("fleet_now", "blockers_now"):
             found = spark.table(name).collect()
             assert sorted(found, key=str) == sorted(answers[name], key=str)
-        _which_groups_went_back(spark, Path(demo.warehouse.root, "_sql/decisions"))
+        statements_say(spark, Path(demo.warehouse.root, "_sql/decisions"))
     finally:
         for view in made:
             spark.catalog.dropTempView(view)
-
-
-def _which_groups_went_back(spark: SparkSession, decisions: Path) -> None:
-    """The statements to decide by, as a reader runs them, over all tables of a real night."""
-    found = {
-        path.stem: spark.sql(path.read_text("utf-8").rstrip().removesuffix(";")).collect()
-        for path in decisions.glob("*.sql")
-    }
-    assert found.keys() == {"flip_tonight", "fleet_waves", "rollback_watch"}
-    told = {row.group_id: (row.watch, row.signals) for row in found["rollback_watch"]}
-    assert told["rollback"] == ("ALARM", ["WENT_BACK"])
-    assert told["upgrade-crash"] == ("ALARM", ["WENT_BACK", "FENCED_MORE"])
-    assert told["upgrade-eager"] == ("OK", [])
-    assert all(row.unseen == [] for row in found["rollback_watch"])
-    assert all(row.why for row in found["flip_tonight"])
 
 
 # ---------------------------------------------------------------- what docs/sql.md prints

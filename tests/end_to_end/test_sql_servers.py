@@ -52,7 +52,7 @@ def metastore(demo: FinishedNight, tmp_path_factory: pytest.TempPathFactory) -> 
     config.write_text("\n".join([*kept, "catalog: {schema: groupreplay}", ""]), encoding="utf-8")
     job = [str(ROOT / "spark-submit.sh"), "register_tables", "--config", str(config)]
     said = _run(job, folder, GROUPREPLAY_SPARK_CONF=str(folder / "spark.conf"), cwd=ROOT)
-    assert "10 views" in said, said
+    assert "15 views" in said, said
     return folder
 
 
