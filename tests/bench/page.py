@@ -98,6 +98,7 @@ def _night(of: FinishedNight) -> Night:
         logical_date=of.logical_date,
         nights=[],
         keys=None,
+        rows=lambda name, _=None: of.read(name),
     )
     return cast(Night, night)
 
