@@ -13,9 +13,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.report.catalog import SPECS
-from groupreplay.tables.schemas import table_schema
 from groupreplay.tables.views import VIEWS
 from tests.support.documents import blocks, schema_columns
+from tests.support.temporary_views import empty_tables, views_made_by
 from tests.support.quoted_records import entries, quoted, replayed, shown
 
 
@@ -57,16 +57,15 @@ def test_derived_rows_are_what_replay_gives(document: str, head: str, body: str)
 
 def test_queries_can_be_run(spark: SparkSession) -> None:
     """Over tables that are empty: names, types and syntax."""
-    for table in schema_columns():
-        spark.createDataFrame([], table_schema(spark, table).struct).createOrReplaceTempView(table)
-    for view in VIEWS.values():
-        spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {view.name} AS {view.select}")
     statements = [f"{first}\n{rest}" for _, first, rest in blocks("sql")]
     assert len(statements) > len(schema_columns())
-    for statement in statements:
-        if not statement.startswith("DELETE"):
-            assert spark.sql(
-                re.sub(r"delta\.`/data/groupreplay/(\w+)`( VERSION AS OF \d+)?", r"\1", statement)
-            ).columns
-    for name in (*schema_columns(), *VIEWS):
-        spark.catalog.dropTempView(name)
+    views = [f"CREATE TEMPORARY VIEW {each.name} AS {each.select};\n" for each in VIEWS.values()]
+    with empty_tables(spark, schema_columns()), views_made_by(spark, *views):
+        for statement in statements:
+            if not statement.startswith("DELETE"):
+                assert spark.sql(_over_views(statement)).columns
+
+
+def _over_views(statement: str) -> str:
+    """With the names of tables in place of their paths and versions."""
+    return re.sub(r"delta\.`/data/groupreplay/(\w+)`( VERSION AS OF \d+)?", r"\1", statement)

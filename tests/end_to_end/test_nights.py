@@ -31,6 +31,7 @@ from tests.end_to_end.digests import digest, few_digests
 from tests.end_to_end.logs import RECORDINGS, before_first_marker, copy_log, half, split_log
 from tests.support.duckdb_views import WAYS, duckdb_views
 from tests.support.few_tables import few_tables
+from tests.support.temporary_views import views_made_by
 
 RECORDING = "other-groups-4.2"
 """Small, with transactions, a deleted group, and every kind of group."""
@@ -108,10 +109,8 @@ def test_a_night_leaves_every_table_and_says_what_it_did(
     for engine in ("spark", "duckdb", "trino"):
         text = (warehouse / "_sql" / f"{engine}.sql").read_text()
         assert all(f"{name} " in text or f"/{name}'" in text for name in versions)
-    for statement in (warehouse / "_sql" / "spark.sql").read_text().split(";\n"):
-        if statement.strip():
-            spark.sql(statement)
-    assert spark.table("group_epochs").count() == (result.run.counts or {})["group_epochs"]
+    with views_made_by(spark, (warehouse / "_sql" / "spark.sql").read_text()):
+        assert spark.table("group_epochs").count() == (result.run.counts or {})["group_epochs"]
 
 
 @pytest.mark.parametrize("way", WAYS)

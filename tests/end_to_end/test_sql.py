@@ -37,6 +37,7 @@ from tests.end_to_end.logs import RECORDINGS
 from tests.end_to_end.printed import printed
 from tests.support.duckdb_views import EXTENSION, duckdb_views
 from tests.support.engines import ENGINES, QUESTIONS, Engine, Question, rows, types
+from tests.support.temporary_views import views_made_by
 
 NIGHT = date(2026, 11, 21)
 SCHEMA = "groupreplay_test"
@@ -239,13 +240,14 @@ def test_views_hold_to_the_night_that_they_were_made_for(
     newer = FinishedNight(demo.warehouse, NIGHT, {name: demo.versions[name] for name in stuck})
     try:
         assert register(older, SCHEMA).views == ("stuck_now",), "those whose tables are there"
-        assert answer(spark, "SELECT * FROM stuck_now") == []
-        assert answer(spark, "SELECT count(*) FROM stuck_groups") == [(3,)], "tables go on"
+        assert answer(spark, f"SELECT * FROM {names}.stuck_now") == []
+        counted = answer(spark, f"SELECT count(*) FROM {names}.stuck_groups")
+        assert counted == [(3,)], "tables go on"
     finally:
         register(newer, SCHEMA)
-    assert len(answer(spark, "SELECT * FROM stuck_now")) == 3
+    assert len(answer(spark, f"SELECT * FROM {names}.stuck_now")) == 3
     assert register(newer, SCHEMA, "eu_").views == ("eu_stuck_now",)
-    assert len(answer(spark, "SELECT * FROM eu_stuck_now")) == 3
+    assert len(answer(spark, f"SELECT * FROM {names}.eu_stuck_now")) == 3
 
 
 def test_names_that_are_taken_or_would_be_lost_are_refused(
@@ -278,21 +280,14 @@ def test_temporary_views_are_in_the_statements_of_the_night(
     spark: SparkSession, demo: FinishedNight, answers: dict[str, list[Row]]
 ) -> None:
     """_sql/spark.sql and _sql/views.sql, for who has no catalog."""
-    made = []
-    try:
-        for file in ("spark.sql", "views.sql"):
-            text = Path(demo.warehouse.root, "_sql", file).read_text(encoding="utf-8")
-            for statement in filter(str.strip, text.split(";\n")):
-                spark.sql(statement)
-                made.append(statement.partition("VIEW ")[2].split()[0])
+    folder = Path(demo.warehouse.root, "_sql")
+    texts = ((folder / file).read_text(encoding="utf-8") for file in ("spark.sql", "views.sql"))
+    with views_made_by(spark, *texts) as made:
         assert set(VIEWS) <= set(made)
         for name in ("fleet_now", "blockers_now"):
             found = spark.table(name).collect()
             assert sorted(found, key=str) == sorted(answers[name], key=str)
-        statements_say(spark, Path(demo.warehouse.root, "_sql/decisions"))
-    finally:
-        for view in made:
-            spark.catalog.dropTempView(view)
+        statements_say(spark, folder / "decisions")
 
 
 # ---------------------------------------------------------------- what docs/sql.md prints

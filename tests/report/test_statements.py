@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from groupreplay.config.model import BrokersConfig, WavesConfig
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.statements import FLIP_TONIGHT, statements
-from groupreplay.tables.schemas import table_schema
+from tests.support.temporary_views import empty_tables
 
 STATEMENTS = statements(WavesConfig(), BrokersConfig())
 ROW = (
@@ -102,12 +102,6 @@ def test_what_is_proven_comes_first_and_nights_before_do_not_count() -> None:
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_spark_finds_what_they_name_in_the_tables(spark: SparkSession, name: str) -> None:
     tables, text = STATEMENTS[name]
-    for table in tables:
-        assert table in SPECS
-        empty = spark.createDataFrame([], table_schema(spark, table).struct)
-        empty.createOrReplaceTempView(table)
-    try:
+    assert set(tables) <= SPECS.keys()
+    with empty_tables(spark, tables):
         assert spark.sql(text.rstrip().removesuffix(";")).columns, "what is wrong is told here"
-    finally:
-        for table in tables:
-            spark.catalog.dropTempView(table)
