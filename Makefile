@@ -28,7 +28,7 @@ PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile
 UNIT := not spark and not whole and not broker and not browser and not long and not soak
 CHECKED := lib jobs tests setup.py compile_core.py compile_dataclasses.py
 
-.PHONY: help setup core compiled kafka-jars lint types unit unit-compiled spark test browser demo \
+.PHONY: help setup core compiled kafka-jars test-jars lint types unit unit-compiled spark test browser demo \
     screenshots bench soak rebuild clean
 
 help:  ## say what there is
@@ -119,7 +119,12 @@ unit-compiled: $(VENV)  ## the same on the compiled core, where one can be compi
 spark: $(READY) kafka-jars  ## the tests that need a Spark session, but run no whole job
 	@$(PYTEST) -m 'spark and not whole and not broker and not soak'
 
-test: setup kafka-jars lint  ## lint, types, import contracts and every test
+test-jars: $(VENV)  # Kafka's own jars, of each version that tests play
+	@$(IN_VENV) .venv/bin/python -m tests.support.fetch_jars
+
+# First two things at once: fetching waits for others, linting and compiling for one core.
+test:  ## lint, types, import contracts and every test
+	@$(MAKE) --no-print-directory --jobs=2 lint kafka-jars test-jars setup
 	@said="$$(.venv/bin/python compile_core.py)" || { echo "$$said"; exit 1; }; echo "$$said"; \
 	    case "$$said" in "not compiled"*) $(PYTEST) ;; \
 	    *) $(PYTEST) -m '($(UNIT)) or interpreted' && GROUPREPLAY_COMPILED=1 $(PYTEST) ;; esac

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from groupreplay.report.catalog import SPECS
 from groupreplay.tables.views import VIEWS
 from tests.support.documents import blocks, schema_columns
-from tests.support.temporary_views import empty_tables, views_made_by
 from tests.support.quoted_records import entries, quoted, replayed, shown
+from tests.support.temporary_views import empty_tables, views_made_by
 
 
 @pytest.mark.parametrize(("document", "head", "body"), blocks("records"))
