@@ -104,14 +104,19 @@ class Membership:
                 staying.append(
                     (member, before, moment, self._start_observed(change, member, before))
                 )
-        if change.generation is not None and change.generation.is_eager:
+        is_eager = change.generation is not None and change.generation.is_eager
+        if is_eager:
             self.transitions.end_stops()
         for member, before, moment, observed in staying:
             if not (before.existed or observed or change.converts):
                 self.epochs.note_unseen()
             self._begin(change, member, before, moment, observed)
-        if change.generation is not None and change.generation.is_eager:
+        if is_eager:
             self._stop(staying)
+        # Of each operation, so that what stopped before an upgrade is not counted after it.
+        stopped = self.transitions.take_stopped()
+        if is_eager:
+            self.epochs.note_stopped(stopped)
         if not self.life.members and self.life.unowned:
             self.transitions.note_empty()
         self.days.note(change, opened)
@@ -137,7 +142,6 @@ class Membership:
         for member, before, moment, observed in staying:
             if before.existed and observed:
                 self.owners.stop(member, before.assigned & member.assigned, moment)
-        self.epochs.note_stopped(self.transitions.take_stopped())
 
     def _is_epoch_over(self, change: Change) -> bool:
         """Whether a member went, which begins another epoch, and that epoch's K3 is lost behind it.
