@@ -130,7 +130,8 @@ def _load(place: Path) -> str:
 
 def _sources(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """From the folder or the zip file that the package is in, by the name that it has there."""
-    read = getattr(sys.modules[__name__].__loader__, "get_data")  # noqa: B009  # loaders of files and of zip files have it
+    # Loaders of files and of zip files have it.
+    read = getattr(sys.modules[__name__].__loader__, "get_data")  # noqa: B009
     for path in paths:
         yield path, read(os.path.join(os.path.dirname(__file__), *path.split("/")))
 
@@ -167,7 +168,8 @@ class _Core:
     ) -> ModuleSpec | None:
         if name not in self._makers:
             return None
-        return ModuleSpec(name, self, origin=LIBRARY)  # type: ignore[arg-type]  # a loader by its methods
+        # A loader by its methods.
+        return ModuleSpec(name, self, origin=LIBRARY)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """A whole module: mypyc's function runs it too."""

@@ -3,11 +3,13 @@ than any recording.
 
     python -m tests.bench.generate churn 2000000 FOLDER
 
-* churn: the stories as they are, about a fifth of the records membership.     * steady: 99 %
-  commits, of many groups in one batch, as in production.
-* small: groups of 20 records.     * skew: churn, and a third of all records in one group.
+* churn: the stories as they are, about a fifth of the records membership.
+* steady: 99 % commits, of many groups in one batch, as in production.
+* small: groups of 20 records.
+* skew: churn, and a third of all records in one group.
 * zipf: churn of 50,000 groups whose sizes fall as their ranks rise, the k-th 1/k of the largest.
-* one-group: one group of so many epochs.     * wide: one group of so many members.
+* one-group: one group of so many epochs.
+* wide: one group of so many members.
 
 Everything follows from the arguments: the same ones give the same bytes.
 """

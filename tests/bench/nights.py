@@ -1,11 +1,12 @@
 """What a night costs after months: a history of nights on logs that go on, one more night, a night
 without news, maintenance, and the size of states.
 
-    .venv/bin/python -m tests.bench.nights                                   30 nights of 2,000,000
-    records, 5,000 groups
+    .venv/bin/python -m tests.bench.nights
     .venv/bin/python -m tests.bench.nights --nights 5 --records 100000 --groups 250
-    .venv/bin/python -m tests.bench.nights --kind churn                      a fifth of the records
-    membership, not one in a hundred
+    .venv/bin/python -m tests.bench.nights --kind churn
+
+By default 30 nights of 2,000,000 records and 5,000 groups. Of churn a fifth of the records are
+membership, else one in a hundred.
 
 Each night's log goes on where the one before ended, in new segments: the groups of the night before
 live on (tests.bench.days tells the kinds), and one in a hundred is new. Every figure is of a

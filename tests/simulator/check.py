@@ -1,8 +1,8 @@
 """Every row of the product's tables against what the coordinator's own memory held after each
 operation.
 
-    python -m tests.simulator.check RECORDING [--warehouse DIR] [--logs] [-n DIFFERENCES]
-    [--table NAME]
+    python -m tests.simulator.check RECORDING [--warehouse DIR] [--logs]
+    python -m tests.simulator.check RECORDING [-n DIFFERENCES] [--table NAME]
 
 Without a warehouse the rows are those of the replay in pure Python. With --logs they are what lines
 of broker logs prove, of a warehouse that was made with the logs too. Says for each table and column

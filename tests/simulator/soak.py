@@ -1,12 +1,13 @@
 """Histories that nobody has seen: a new seed of each profile and version of Kafka, checked row by
 row, and what else `further` looks at. At the end estimates of all of them are held to their bounds.
 
-    make soak python -m tests.simulator.soak [--seed N] [--profile P] [--version V] [--groups 60]
-    [--hours 1] [--no-job]
+    make soak
+    python -m tests.simulator.soak [--seed N] [--profile P] [--version V] [--no-job]
+    python -m tests.simulator.soak [--groups 60] [--hours 1]
 
 Rows are those of the replay in pure Python. One of the histories goes through the real job too,
-with and without the logs of its brokers, into Delta tables, and these are checked. Of a history that fails the command that repeats it is
-printed. Exit status 1 if any did.
+with and without the logs of its brokers, into Delta tables, and these are checked. Of a history
+that fails the command that repeats it is printed. Exit status 1 if any did.
 """
 
 from __future__ import annotations

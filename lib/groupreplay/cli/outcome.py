@@ -100,7 +100,8 @@ def end_job(work: Callable[[], str], options: argparse.Namespace) -> int:
         _trace(error, debug, log_format)
     except KeyboardInterrupt:
         sentence, status = f"interrupted; {_again(options)}", INTERRUPTED
-    except Exception as error:  # noqa: BLE001  (a person must never get a stack trace for an answer)
+    # A person must never get a stack trace for an answer.
+    except Exception as error:  # noqa: BLE001
         foreseen = lack_of_space(error) or damaged_table(error)
         place = _trace(error, debug, log_format)
         sentence, status = (

@@ -71,7 +71,8 @@ class Progress:
         while not self._stopped.wait(self.every_s):
             try:
                 self.log()
-            except Exception as error:  # noqa: BLE001  (a step must not fail for its progress: Spark may be going down under it)
+            # A step must not fail for its progress: Spark may be going down under it.
+            except Exception as error:  # noqa: BLE001
                 _log.debug("progress is not known: %s", error)
                 return
 

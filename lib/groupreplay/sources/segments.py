@@ -17,7 +17,8 @@ from groupreplay.sources.log_files import LogFile
 from groupreplay.wire.segments.units import SEGMENTS
 
 _SEGMENT = re.compile(
-    r"(?P<replica>(?:.*/)?)__consumer_offsets-(?P<partition>\d{1,9})/(?P<base_offset>\d{20})\.log(?:\.gz)?"
+    r"(?P<replica>(?:.*/)?)__consumer_offsets-(?P<partition>\d{1,9})/"
+    r"(?P<base_offset>\d{20})\.log(?:\.gz)?"
 )
 
 EXPECTED = "__consumer_offsets-P/<20 digits>.log"

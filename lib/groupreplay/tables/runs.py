@@ -295,7 +295,9 @@ class Ledger:
                     # renewing on.
                     _log.warning("%s", error)
                     return
-                except Exception as error:  # noqa: BLE001  (a store that fails once may do better in two minutes; five times in a row is a dead run)
+                # A store that fails once may do better in two minutes; five times in a row is a
+                # dead run.
+                except Exception as error:  # noqa: BLE001
                     _log.warning("the run could not be renewed: %s", error)
 
 

@@ -160,7 +160,8 @@ class SliceReplay:
                 )
                 if self._first is None:
                     machine = self._first_entry(entry)
-                machine.replay(entry)  # type: ignore[union-attr]  # there is one since the first entry
+                # There is one since the first entry.
+                machine.replay(entry)  # type: ignore[union-attr]
         self._offset = last
 
     def _restore(self, group_id: str, partition: int, encoding: str, state: bytes) -> GroupReplay:

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import delta.exceptions  # noqa: F401  (turns Delta's concurrency errors into Python classes; without it they are bare Py4JJavaErrors)
+# Turns Delta's concurrency errors into Python classes; without it they are bare Py4JJavaErrors.
+import delta.exceptions  # noqa: F401
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -21,7 +22,10 @@ from groupreplay.tables.schemas import TABLES
 
 _SIGNS: tuple[tuple[str, str], ...] = (
     (
-        r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE\.FILE_NOT_EXIST|FAILED_READ_FILE\.DBR_FILE_NOT_EXIST",
+        (
+            r"DELTA_FILE_NOT_FOUND|FAILED_READ_FILE\.FILE_NOT_EXIST"
+            r"|FAILED_READ_FILE\.DBR_FILE_NOT_EXIST"
+        ),
         "a data file that its log names is missing",
     ),
     (
@@ -32,11 +36,17 @@ _SIGNS: tuple[tuple[str, str], ...] = (
         "a data file cannot be read",
     ),
     (
-        r"DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_LOG_FILE_NOT_FOUND|DELTA_MISSING_FILES",
+        (
+            r"DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_TRUNCATED_TRANSACTION_LOG"
+            r"|DELTA_LOG_FILE_NOT_FOUND|DELTA_MISSING_FILES"
+        ),
         "a file of its log is missing",
     ),
     (
-        r"DELTA_STATE_RECOVER_ERROR|DELTA_MISSING_PART_FILES|DELTA_INVALID_LOGSTORE|actionNotFound|DELTA_ACTION_NOT_FOUND",
+        (
+            r"DELTA_STATE_RECOVER_ERROR|DELTA_MISSING_PART_FILES|DELTA_INVALID_LOGSTORE"
+            r"|actionNotFound|DELTA_ACTION_NOT_FOUND"
+        ),
         "its log cannot be read",
     ),
     (
@@ -44,7 +54,10 @@ _SIGNS: tuple[tuple[str, str], ...] = (
         "its log cannot be read",
     ),
     (
-        r"DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE|DELTA_PATH_DOES_NOT_EXIST|DELTA_MISSING_TRANSACTION_LOG|PATH_NOT_FOUND",
+        (
+            r"DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE|DELTA_PATH_DOES_NOT_EXIST"
+            r"|DELTA_MISSING_TRANSACTION_LOG|PATH_NOT_FOUND"
+        ),
         "it is not there",
     ),
 )

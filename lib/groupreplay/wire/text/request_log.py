@@ -41,9 +41,8 @@ _SHIPPED = re.compile(rf"\[([^\[\]]*)\] (?:DEBUG|INFO) {_MARK}(?=\{{)")
 _LEVEL = re.compile(r"\b(?:DEBUG|INFO)\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?")
 _LOGGER = r"(?:(?:k\w*\.)?r\w*\.)?logger|k\.r\.l"
-_OWN_WORDS = re.compile(
-    rf"(?<![\w.])(?:{_LOGGER}|(?:data-plane-|control-plane-)?kafka-(?:network-thread|request-handler)-[^\s\]]+)(?![\w.])|\[[^\[\]\s]*\]"
-)
+_THREAD = r"(?:data-plane-|control-plane-)?kafka-(?:network-thread|request-handler)-[^\s\]]+"
+_OWN_WORDS = re.compile(rf"(?<![\w.])(?:{_LOGGER}|{_THREAD})(?![\w.])|\[[^\[\]\s]*\]")
 """What a layout puts between the level and the message: the logger, whole or shortened, the thread,
 and single words in brackets.
 """
