@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -79,6 +80,7 @@ _LEFT = {"LEAVE_HEARTBEAT", "LEAVE_GROUP", "ADMIN_REMOVAL", "LEFT"}
 _EXPIRED = {"SESSION_EXPIRED", "EXPIRED"}
 
 
+@cache
 def all_chains() -> list[Any]:
     return [
         replace(each, group_id=f"{recording} {one.group_id}")

@@ -1,0 +1,136 @@
+"""Waves of eager groups of all recordings, held against what their clients saw: when each let its
+partitions go, and when the next one had them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from pyspark.sql import Row, SparkSession
+
+from groupreplay.replay.decisions.modes import EAGER
+from groupreplay.report.context import ReportContext
+from groupreplay.workers.evidence_slices import EVIDENCE
+from groupreplay.workers.waves.wave_events import events_of
+from tests.report.conftest import Stage
+from tests.report.tables.test_departure_waves import all_chains, all_lines, waves
+from tests.support.fact_frames import frame_of
+from tests.support.group_days import partitions_of, unread_ms
+
+GAP_MS = 3_000
+
+SLACK_MS = 150
+"""Clients and brokers tell the time of one thing so far apart."""
+
+WORST_MS = 309
+"""The most that an estimate of a rebalance was off where the design measured it, but for static
+members that never came back."""
+
+PARTITIONS, EACH_MS = 2, 1_000
+"""Of one member in these groups; it commits, and sends a heartbeat, that often. Who goes without a
+word stopped up to EACH_MS after the last of these."""
+
+MOST_PERCENT = 1.0
+"""Of all rebalances together, where the design has 0.8."""
+
+Key = tuple[str, str, int]
+"""Recording, group, first offset."""
+
+
+class Seen(NamedTuple):
+    """A wave that stopped partitions. true_ms: partition-ms in which no client had one."""
+
+    row: Row
+    true_ms: int
+
+    @property
+    def error_ms(self) -> int:
+        return int(self.row.est_ms - self.true_ms)
+
+    @property
+    def was_static(self) -> bool:
+        """Whether a static member went for good."""
+        return any(each.departed and each.instance_id for each in self.row.clients)
+
+
+def of_eager_groups(found: dict[Key, Row]) -> dict[Key, Seen]:
+    """The waves throughout which a group was eager, and which cost something."""
+    eager = {
+        (each.group_id, each.from_offset)
+        for chain in all_chains()
+        for each in events_of(asdict(chain), GAP_MS)
+        if each.mode == EAGER
+    }
+    return {
+        key: Seen(found[key], true_ms)
+        for key, true_ms in with_truth(found)
+        if (f"{key[0]} {key[1]}", key[2]) in eager and (true_ms or found[key].high_ms)
+    }
+
+
+def with_truth(found: dict[Key, Row]) -> Iterator[tuple[Key, int]]:
+    """Each wave, and how long partitions had stood still that clients were given from its first
+    event on, until that of the next wave. An eager group gives all out again at once.
+    """
+    for (recording, group_id), keys in groupby(sorted(found), key=lambda key: key[:2]):
+        own = [*keys]
+        partitions = partitions_of(recording, group_id)
+        begins = [*(_ms(found[key].started_at) for key in own), 2**62]
+        for key, (since, until) in zip(own, pairwise(begins), strict=True):
+            yield key, unread_ms(recording, group_id, partitions, since, until)
+
+
+def _ms(at: datetime) -> int:
+    return round(at.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def test_estimates_of_eager_groups_are_as_near_as_said(
+    spark: SparkSession, stage: Stage, context: ReportContext
+) -> None:
+    """What clients saw lies between `low_ms` and `high_ms` on every row. Of a rebalance `est_ms` is
+    near it, by a request log. Of an instance that another process takes over it counts from the
+    last commit, and is never too little.
+    """
+    lines = frame_of(spark, EVIDENCE, all_lines())
+    proved = replace(context, evidence=lines, evidence_tonight=lines)
+    seen = of_eager_groups(waves(stage, proved, GAP_MS))
+    outside = {
+        key: (each.row.low_ms, each.true_ms, each.row.high_ms)
+        for key, each in seen.items()
+        if not each.row.low_ms <= each.true_ms <= each.row.high_ms
+    }
+    assert not outside
+    bounces = {key: each for key, each in seen.items() if each.row["class"] == "BOUNCE"}
+    rebalances = [each for key, each in seen.items() if key not in bounces]
+    assert (len(rebalances), len(bounces)) == (19, 11)
+    gone = [each for each in rebalances if each.was_static]
+    assert {-SLACK_MS <= each.error_ms <= PARTITIONS * EACH_MS for each in gone} == {True}
+    errors = {each.error_ms for each in rebalances if not each.was_static}
+    assert max(map(abs, errors)) <= WORST_MS, errors
+    true_ms = sum(each.true_ms for each in rebalances)
+    assert abs(sum(each.error_ms for each in rebalances)) < true_ms * MOST_PERCENT / 100
+    for key, each in bounces.items():
+        if "fenced" not in key[1]:
+            most_ms = each.row.replaced * PARTITIONS * EACH_MS
+            assert -SLACK_MS <= each.error_ms <= most_ms, key
+
+
+def test_the_range_of_eager_groups_holds_without_lines(
+    stage: Stage, context: ReportContext
+) -> None:
+    """Members of these groups do not commit in callbacks: see what a change of hands costs. Two
+    processes that had one instance at once read on (`classic-fenced-instance`), so nothing stood
+    still: the range goes down to that.
+    """
+    seen = of_eager_groups(waves(stage, context, GAP_MS))
+    for key, each in seen.items():
+        assert each.row.low_ms <= each.true_ms <= each.row.high_ms, key
+        is_bounce = each.row["class"] == "BOUNCE"
+        assert (each.row.est_ms is not None) == is_bounce, key
+    twice = [each for key, each in seen.items() if "fenced" in key[1]]
+    assert {(each.true_ms, each.row.low_ms) for each in twice} == {(0, 0)}
+    assert all(each.row.est_ms > 0 for each in twice), "the last commit of the first is older"
