@@ -168,8 +168,11 @@ class Case:
     def about(self, members: list[Member], **said: Any) -> Finding:
         """A finding about members: of one its own record is the evidence, else the group's."""
         own = [each.profile_offset for each in members if each.profile_offset is not None]
-        of_group = self.group.k2_offset if self.group.protocol == "classic" else None
-        offset = own[0] if len(members) == 1 and own else of_group or max(own, default=None)
+        offset = self.group.k2_offset if self.group.protocol == "classic" else None
+        if len(members) == 1 and own:
+            offset = own[0]
+        elif offset is None:
+            offset = max(own, default=None)
         said.setdefault("evidence_offset", offset)
         return Finding(members=sorted(members, key=lambda each: each.member_id), **said)
 
