@@ -1,18 +1,21 @@
-"""Waves of eager groups of all recordings, held against what their clients saw: when each let its
+"""Waves of classic groups of all recordings, held against what their clients saw: when each let its
 partitions go, and when the next one had them.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+import pytest
 from pyspark.sql import Row, SparkSession
 
-from groupreplay.replay.decisions.modes import EAGER
+from groupreplay.replay.decisions.modes import COOPERATIVE, EAGER
 from groupreplay.report.context import ReportContext
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.waves.wave_events import events_of
@@ -35,7 +38,7 @@ PARTITIONS, EACH_MS = 2, 1_000
 word stopped up to EACH_MS after the last of these."""
 
 MOST_PERCENT = 1.0
-"""Of all rebalances together, where the design has 0.8."""
+"""Of all rebalances together, where the design has 0.8, and 0.2 of cooperative groups."""
 
 Key = tuple[str, str, int]
 """Recording, group, first offset."""
@@ -57,24 +60,31 @@ class Seen(NamedTuple):
         return any(each.departed and each.instance_id for each in self.row.clients)
 
 
-def of_eager_groups(found: dict[Key, Row]) -> dict[Key, Seen]:
-    """The waves throughout which a group was eager, and which cost something."""
-    eager = {
-        (each.group_id, each.from_offset)
-        for chain in all_chains()
-        for each in events_of(asdict(chain), GAP_MS)
-        if each.mode == EAGER
-    }
+def of_groups(found: dict[Key, Row], mode: str) -> dict[Key, Seen]:
+    """The waves throughout which a group rebalanced so, and which cost something."""
+    modes = modes_of_waves()
     return {
         key: Seen(found[key], true_ms)
         for key, true_ms in with_truth(found)
-        if (f"{key[0]} {key[1]}", key[2]) in eager and (true_ms or found[key].high_ms)
+        if modes.get(key) == mode and (true_ms or found[key].high_ms)
     }
+
+
+@cache
+def modes_of_waves() -> dict[Key, str]:
+    """None of groups without any, such as Kafka Streams."""
+    found: dict[Key, str] = {}
+    for chain in all_chains():
+        recording, _, group_id = chain.group_id.partition(" ")
+        for each in events_of(asdict(chain), GAP_MS):
+            found[recording, group_id, each.from_offset] = each.mode
+    return found
 
 
 def with_truth(found: dict[Key, Row]) -> Iterator[tuple[Key, int]]:
     """Each wave, and how long partitions had stood still that clients were given from its first
-    event on, until that of the next wave. An eager group gives all out again at once.
+    event on, until that of the next wave. An eager group gives all out again at once; a
+    cooperative one gives out in the next generation, so in the next wave, what it takes in one.
     """
     for (recording, group_id), keys in groupby(sorted(found), key=lambda key: key[:2]):
         own = [*keys]
@@ -88,16 +98,19 @@ def _ms(at: datetime) -> int:
     return round(at.replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def test_estimates_of_eager_groups_are_as_near_as_said(
-    spark: SparkSession, stage: Stage, context: ReportContext
-) -> None:
+@pytest.fixture
+def proved(spark: SparkSession, context: ReportContext) -> ReportContext:
+    """With all that the logs of all recordings say of members."""
+    lines = frame_of(spark, EVIDENCE, all_lines())
+    return replace(context, evidence=lines, evidence_tonight=lines)
+
+
+def test_estimates_of_eager_groups_are_as_near_as_said(stage: Stage, proved: ReportContext) -> None:
     """What clients saw lies between `low_ms` and `high_ms` on every row. Of a rebalance `est_ms` is
     near it, by a request log. Of an instance that another process takes over it counts from the
     last commit, and is never too little.
     """
-    lines = frame_of(spark, EVIDENCE, all_lines())
-    proved = replace(context, evidence=lines, evidence_tonight=lines)
-    seen = of_eager_groups(waves(stage, proved, GAP_MS))
+    seen = of_groups(waves(stage, proved, GAP_MS), EAGER)
     outside = {
         key: (each.row.low_ms, each.true_ms, each.row.high_ms)
         for key, each in seen.items()
@@ -126,7 +139,7 @@ def test_the_range_of_eager_groups_holds_without_lines(
     processes that had one instance at once read on (`classic-fenced-instance`), so nothing stood
     still: the range goes down to that.
     """
-    seen = of_eager_groups(waves(stage, context, GAP_MS))
+    seen = of_groups(waves(stage, context, GAP_MS), EAGER)
     for key, each in seen.items():
         assert each.row.low_ms <= each.true_ms <= each.row.high_ms, key
         is_bounce = each.row["class"] == "BOUNCE"
@@ -134,3 +147,22 @@ def test_the_range_of_eager_groups_holds_without_lines(
     twice = [each for key, each in seen.items() if "fenced" in key[1]]
     assert {(each.true_ms, each.row.low_ms) for each in twice} == {(0, 0)}
     assert all(each.row.est_ms > 0 for each in twice), "the last commit of the first is older"
+
+
+def test_estimates_of_cooperative_groups_are_as_near_as_said(
+    stage: Stage, proved: ReportContext
+) -> None:
+    """Of a group as a whole: what a member gives up is charged to the wave in which it does, and the
+    next holder has it in the next wave. Groups that were of another kind at times are left out.
+    """
+    others = {key[:2] for key, mode in modes_of_waves().items() if mode != COOPERATIVE}
+    sums: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for key, each in of_groups(waves(stage, proved, GAP_MS), COOPERATIVE).items():
+        if key[:2] not in others:
+            costs = {name: each.row[name] for name in ("low_ms", "est_ms", "high_ms")}
+            sums[key[:2]].update(costs | {"true_ms": each.true_ms})
+    assert len(sums) == 4
+    for name, told in sums.items():
+        assert told["low_ms"] <= told["true_ms"] <= told["high_ms"], name
+        off_ms = abs(told["est_ms"] - told["true_ms"])
+        assert off_ms < told["true_ms"] * MOST_PERCENT / 100, (name, told)
