@@ -18,6 +18,7 @@ def is_consumer_birth(operation: Operation) -> bool:
 
     Where a K2 goes in it and the log has a hole before, a classic group may have been there. Not
     where the record before it in its batch is lost: the tombstone of a K2 would make it an upgrade.
+    Nor where a member goes: a static one is replaced, and its first K3 is lost.
     """
     opening = operation.entries[0]
     if opening.offset != opening.batch_base_offset and 0 <= opening.last_hole == opening.offset - 1:
@@ -27,6 +28,8 @@ def is_consumer_birth(operation: Operation) -> bool:
     for entry in operation.entries:
         match entry.record:
             case GroupMetadata() if operation.last_hole >= 0:
+                return False
+            case ConsumerGroupCurrentMemberAssignment(value=None):
                 return False
             case ConsumerGroupMetadata(value=group) if group is not None:
                 epoch = group.epoch
