@@ -11,6 +11,9 @@ from tests.simulator.truth import Injected, Truth
 STOPS: Final = ("close", "crash", "freeze", "polls too late", "admin removal")
 """What is done to a process that ends its work, for a while or for good."""
 
+WAKES: Final = ("subscribe",)
+"""What makes a process that was frozen do something meanwhile: it commits what it read."""
+
 IN_FLIGHT_MS: Final = 50
 """A request is on its way for so long at most: what was sent at the end is written later."""
 
@@ -20,9 +23,12 @@ class Stops:
 
     def __init__(self, truth: Truth) -> None:
         self._stops: dict[tuple[str | None, str | None], list[Injected]] = defaultdict(list)
+        self._woken: dict[tuple[str | None, str | None], list[int]] = defaultdict(list)
         for event in truth.injected:
             if event.what in STOPS:
                 self._stops[event.group_id, event.member_id].append(event)
+            elif event.what in WAKES:
+                self._woken[event.group_id, event.member_id].append(event.at)
 
     def last(self, group_id: str, member_id: str, since: int, until: int) -> int | None:
         """When a member stopped that was missed at `until`; None where nothing was done to it since
@@ -32,7 +38,8 @@ class Stops:
         stop = stops[place - 1] if place else None
         if stop is None or stop.at < since or _is_over(stop, until):
             return None
-        return stop.at
+        is_woken = any(stop.at < at < until for at in self._woken.get((group_id, member_id), ()))
+        return None if is_woken else stop.at
 
 
 def _is_over(stop: Injected, true_at: int) -> bool:
