@@ -90,7 +90,7 @@ class Profile:
 class Member:
     """A member as its last K5, K7 and K8 (or the last K2) show it.
 
-    subscription_epoch: group epoch when it last changed what it subscribes to.
+    subscription_epoch: epoch that its last change of subscription began, or will begin.
     described_offset: offset of the record that says what it subscribes to, -1 where not seen.
     epoch: None before its first K8.
     current_offset: offset of the record that gave assigned and pending, -1 where not seen.

@@ -126,9 +126,13 @@ class Members:
         if not observed and member.client_inherited is False:
             member.client_inherited = None
 
-    def note_subscription(self, member: Member) -> None:
-        """A member changed what it subscribes to, in the epoch that the group has now."""
-        member.subscription_epoch = self._life.epoch or 0
+    def note_subscription(self, member: Member, *, begins_epoch: bool) -> None:
+        """A member changed what it subscribes to, at the end of the operation.
+
+        begins_epoch: the operation began an epoch. Else one will come, when the regular expression
+            is resolved: the target of now was made before.
+        """
+        member.subscription_epoch = (self._life.epoch or 0) + (not begins_epoch)
 
     def assign(self, member: Member, entry: Entry, current: Current) -> None:
         """Sets what a K8, or a member's part of a K2, says of a member."""

@@ -104,8 +104,9 @@ def apply_consumer(
     if ConsumerGroupTargetAssignmentMetadata in operation.kinds:
         membership.owners.drop_untargeted(change.offset)
     _imply_epoch(membership, operation, known)
+    begins_epoch = membership.life.epoch_offset >= change.offset
     for member in change.resubscribed:
-        membership.members.note_subscription(member)
+        membership.members.note_subscription(member, begins_epoch=begins_epoch)
 
 
 def _group_epoch(
