@@ -156,7 +156,7 @@ endif
 
 soak: setup kafka-jars  ## what takes longer, and new seeds of simulated coordinators
 	@$(IN_VENV) .venv/bin/python -m pytest -m soak
-	@$(IN_VENV) .venv/bin/python -m tests.simulator.soak
+	@$(IN_VENV) GROUPREPLAY_COMPILED=0 .venv/bin/python -m tests.simulator.soak
 
 rebuild: setup  ## replay all nights of CONFIG=file again, from the rows that they landed
 	@./spark-submit.sh rebuild_nights --config "$(CONFIG)"

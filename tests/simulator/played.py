@@ -24,4 +24,5 @@ class Played:
         options = f"--profile {self.profile} --version {self.version}"
         sizes = f"--groups {self.groups} --hours {self.hours}"
         only = "" if with_job else " --no-job"
-        return f"python -m tests.simulator.soak --seed {self.seed} {options} {sizes}{only}"
+        soak = "GROUPREPLAY_COMPILED=0 python -m tests.simulator.soak"
+        return f"{soak} --seed {self.seed} {options} {sizes}{only}"

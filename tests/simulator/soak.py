@@ -2,8 +2,8 @@
 row, and what else `further` looks at. At the end estimates of all of them are held to their bounds.
 
     make soak
-    python -m tests.simulator.soak [--seed N] [--profile P] [--version V] [--no-job]
-    python -m tests.simulator.soak [--groups 60] [--hours 1]
+    GROUPREPLAY_COMPILED=0 python -m tests.simulator.soak [--groups 60] [--hours 1] [--seed N]
+    GROUPREPLAY_COMPILED=0 python -m tests.simulator.soak [--profile P] [--version V] [--no-job]
 
 Rows are those of the replay in pure Python. One of the histories goes through the real job too,
 with and without the logs of its brokers, into Delta tables, and these are checked. Of a history
@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from groupreplay.compiled_core import running
 from tests.simulator.check import JOB_CHECKS, LOG_CHECKS, check_tables, differences
 from tests.simulator.check_streams import anomalies_of, check_streams
 from tests.simulator.check_streams import differences as streams_differences
@@ -44,6 +45,7 @@ from tests.simulator.streams.history import read_streams
 from tests.simulator.tables import DeltaTables, FactTables, Tables
 from tests.simulator.truth import STREAMS, read_truth
 from tests.support.log_lines import logs_in
+from tests.support.processes import as_a_user_has_it
 
 ROOT: Final = Path(__file__).parents[2]
 GROUPS: Final = 60
@@ -82,7 +84,8 @@ def run_job(recording: Path, warehouse: Path, *, with_logs: bool = False) -> Del
         + "".join(logs if with_logs else ())
     )
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", str(config)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    environment = as_a_user_has_it()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         raise JobFailed((done.stdout + done.stderr)[-2_000:])
     return DeltaTables(warehouse)
@@ -219,6 +222,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--hours", type=float, default=HOURS, help="of simulated time")
     parser.add_argument("--no-job", action="store_true", help="in pure Python alone")
     told = parser.parse_args(arguments)
+    if running().startswith("compiled"):
+        parser.error("estimates are listened to in the sources: set GROUPREPLAY_COMPILED=0")
     told.profile, told.version = told.profile or PROFILES, told.version or VERSIONS
     histories = _histories(told)
     for_job = [each for each in histories if each.profile != STREAMS]
