@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from groupreplay.page.drawing.document import slug
-from tests.page.test_browser import CHROMIUM, OPTIONS
+from tests.support.browser import CHROMIUM, OPTIONS
 
 CLUSTER, GROUP = "demo", "upgrade-slow"
 WIDTH, HEIGHT = 1280, 900
