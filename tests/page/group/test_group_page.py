@@ -210,6 +210,45 @@ def test_all_that_is_asked_is_shown() -> None:
     assert unused == set()
 
 
+def test_what_a_life_left_open_ends_where_the_next_one_begins() -> None:
+    """An epoch of a group that was deleted, and a join phase that nobody finished."""
+    life = made_life()
+    start = life.epochs[0].started_at_ms
+    removed = replace(life.epochs[0], converged_at_ms=None, superseded_at_ms=None)
+    removed = replace(removed, converge_ms=None, outcome="GROUP_REMOVED")
+    again = replace(removed, life=(0, 8), started_at_ms=start + 120_000, outcome="OPEN")
+    joins = replace(life.rebalances[0], started_at_ms=start, joined_at_ms=None, synced_at_ms=None)
+    bare = replace(life, members=(), spans=(), hand_overs=(), held=(), stuck=(), waves=())
+    said = titles(group_page(replace(bare, epochs=(removed, again), rebalances=(joins,))))
+    assert "group removed (GROUP_REMOVED) after 2\u00a0min" in said
+    assert "join phase 2\u00a0min" in said
+
+
+def test_a_request_that_nobody_timed_is_not_the_slowest() -> None:
+    life = made_life()
+    unseen = tuple(replace(each, revoke_ms=None) for each in life.hand_overs)
+    partitions = f"of {len(unseen)} partitions, slowest"
+    assert f"{partitions} –" in Parsed(group_page(replace(life, hand_overs=unseen))).text
+    one = replace(life, hand_overs=(*unseen[1:], replace(unseen[0], revoke_ms=7)))
+    assert f"{partitions} 7\u00a0ms" in Parsed(group_page(one)).text
+
+
+@pytest.mark.parametrize(
+    ("cohort", "said"),
+    [
+        ("- / ?", "no team / software not known"),
+        ("a / b / java", "a / b / java"),
+        ("- / java 4", "no team / java 4"),
+    ],
+)
+def test_a_cohort_and_severities_are_words(cohort: str, said: str) -> None:
+    rules = (("R4", "NA", "x"), ("R3", "BLOCK_ONLINE", None), ("R99", "NEW", None))
+    verdict = model.Verdict(verdict="WARN", cohort=cohort, rules=rules)
+    text = Parsed(group_page(replace(made_life(), verdict=verdict))).text
+    assert f"Cohort {said}." in text
+    assert "R4not applicablexR3block online–R99NEW–" in text
+
+
 def test_a_group_that_is_gone_has_a_page() -> None:
     bare = GroupLife(
         cluster="c",

@@ -34,7 +34,7 @@ from groupreplay.replay.streams_facts import (
 )
 from groupreplay.report.pages.group_frames import QUERIES
 from tests.page.parsed import Parsed, timeline_of
-from tests.support.recordings import groups
+from tests.support.recordings import groups, recordings
 from tests.support.replaying import replayed
 
 KINDS: Final[dict[str, type[Fact]]] = {
@@ -145,6 +145,39 @@ def test_each_task_that_went_over_is_an_arrow_as_it_went(
     back = [each for each in moves if each.outcome == "RETURNED"]
     over = [each for each in moves if each.from_process_id != each.to_process_id]
     assert (len(over), len(back)) == (warm + cold, bounced)
+
+
+EXPLAINED: Final = {
+    *("hand", "hand cold", "hand bad", "gone", "gap", "f-mixed", "newlife", "hole", "fray"),
+    *("epoch", "epoch never", "settle", "settle never", "joining", "syncing", "process"),
+    *(f"hold p-consumer {role}" for role in ("active", "standby", "warmup")),
+    *("sp stable", "sp asked", "sp waits", "sp away", "absent", "absent lost", "absent open"),
+}
+"""Looks of marks that the key explains. Bands and lanes have their names beside them."""
+
+
+def explained(part: str) -> set[str]:
+    """Those of a part of a page. Of what members do the key has one protocol for all."""
+    looks = {re.sub(r"^(sp \w+) p-.*|^(hand) many$", r"\1\2", each) for each in classes(part)}
+    return looks & EXPLAINED
+
+
+def classes(part: str) -> set[str]:
+    return set(re.findall(r'class="([^"]+)"', part))
+
+
+def key_of(page: str) -> str:
+    return page[page.index("tlkey") : page.index('<div class="tools')]
+
+
+@pytest.mark.parametrize("recording", recordings())
+def test_the_key_explains_what_is_drawn_and_nothing_else(recording: str) -> None:
+    """Frays of the key lie on a bar, which is no member's."""
+    for life in lives(recording):
+        page = group_page(life)
+        key, drawn = explained(key_of(page)), explained(timeline_of(page))
+        frayed = {"sp stable"} if "fray" in key else set()
+        assert key - frayed == drawn - frayed, life.group_id
 
 
 @pytest.mark.parametrize("recording", ["streams-protocol-4.3", "compacted-4.3"])

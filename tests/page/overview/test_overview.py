@@ -109,6 +109,19 @@ def test_a_night_in_which_nothing_happened_says_what_is_good_about_it() -> None:
     assert not {"#streams", "streams"} & {*parsed.attributes("href"), *parsed.attributes("id")}
 
 
+def test_groups_that_cannot_take_part_may_speak_classic() -> None:
+    fleet = made_fleet(60)
+    nobody = "{} speaks the classic protocol any more."
+    for left_out, empty, who in (
+        (5, 4, "No member of a group that can take part"),
+        (5, 5, "No member"),
+    ):
+        last = replace(fleet.nights[-1], left_out=left_out)
+        phases = {**fleet.phases, "EMPTY": empty}
+        done = replace(fleet, clients=(), nights=(last,), phases=phases)
+        assert nobody.format(who) in Parsed(overview(done)).text
+
+
 @pytest.mark.parametrize("low_ms", [0, 1])
 def test_days_without_a_cost_are_numbers_and_no_chart(low_ms: int) -> None:
     """Its axis would say 0 ms twice, and 1 ms for nothing."""

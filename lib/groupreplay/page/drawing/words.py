@@ -140,7 +140,7 @@ REASON: Final = {
     "SLOW_REVOCATION": "does not let go",
     "WAITING_ON_HOLDER": "waits for a holder",
     "NOT_RECONCILING": "ignores its target",
-    "STATIC_LIMBO": "static, away",
+    "STATIC_LIMBO": "static and away",
     "ASSIGNED_NOT_CONSUMING": "owns and does not commit",
     "FENCE_LOOP": "fenced again and again",
     "NOT_HEARTBEATING": "silent",
@@ -294,6 +294,16 @@ ABSENCE: Final = {
     "UNOBSERVED": "not seen",
 }
 """How an absence ended."""
+
+SEVERITY: Final = {
+    "BLOCK": "block",
+    "BLOCK_ONLINE": "block online",
+    "FIX": "fix",
+    "CHECK": "check",
+    "INFO": "info",
+    "NA": "not applicable",
+}
+"""How much a rule of readiness that fired stands in the way."""
 
 VERDICT: Final = {
     "READY": "ready",

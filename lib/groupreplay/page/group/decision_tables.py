@@ -19,7 +19,7 @@ def readiness_section(life: GroupLife) -> Safe:
     assert verdict is not None
     tier = w.TIER.get(verdict.flip_tier) if verdict.flip_tier is not None else None
     lead = (
-        f"{w.word(w.VERDICT, verdict.verdict).capitalize()}. Cohort {verdict.cohort}"
+        f"{w.word(w.VERDICT, verdict.verdict).capitalize()}. Cohort {_cohort(verdict.cohort)}"
         + (f"; {tier}" if tier else "")
         + (
             f". Watched for {w.lasted(verdict.observed_ms)}"
@@ -32,7 +32,7 @@ def readiness_section(life: GroupLife) -> Safe:
         el(
             "tr",
             td(rule),
-            td((severity or "").lower().replace("_", " ")),
+            td(w.word(w.SEVERITY, severity)),
             td(detail or w.NONE, "say2"),
         )
         for rule, severity, detail in verdict.rules
@@ -47,6 +47,17 @@ def readiness_section(life: GroupLife) -> Safe:
             rows,
             "No rule fired.",
         ),
+    )
+
+
+def _cohort(cohort: str) -> str:
+    """The name of a cohort, which is a team and software, with words for what is not known."""
+    team, _, software = cohort.rpartition(" / ")
+    return (
+        f"{'no team' if team == '-' else team} /"
+        f" {'software not known' if software == '?' else software}"
+        if team
+        else cohort
     )
 
 

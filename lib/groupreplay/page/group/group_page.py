@@ -24,9 +24,15 @@ from groupreplay.page.group.group_tables import (
     tasks_section,
 )
 from groupreplay.page.model.life import GroupLife
-from groupreplay.page.timeline.arrows import move_looks
-from groupreplay.page.timeline.epoch_marks import said_lives, shown_epochs
-from groupreplay.page.timeline.lane_marks import absence_looks, has_unseen, is_static
+from groupreplay.page.timeline.arrows import hand_over_looks, move_looks
+from groupreplay.page.timeline.epoch_marks import (
+    later_lives,
+    never_settled,
+    said_lives,
+    shown_epochs,
+)
+from groupreplay.page.timeline.held_partitions import has_gaps
+from groupreplay.page.timeline.lane_marks import absence_looks, has_unseen, is_loud_end, is_static
 from groupreplay.page.timeline.timeline import Timeline, timeline
 
 
@@ -115,7 +121,9 @@ def _facts(life: GroupLife) -> Safe:
         )
     else:
         requests = requests_of(life)
-        slowest = max((each.revoke_ms or 0 for each in life.hand_overs), default=None)
+        slowest = max(
+            (each.revoke_ms for each in life.hand_overs if each.revoke_ms is not None), default=None
+        )
         least = _least(life, "hand_overs")
         moves = (
             "Hand-overs",
@@ -226,9 +234,9 @@ _GONE = (
 
 def _key(life: GroupLife) -> Safe:
     """What marks mean: those that are on this page."""
-    holes = any(each.outcome == "UNOBSERVED" for each in life.epochs)
     absences = {absence_looks(each) for each in life.absences if is_static(each)}
     moves = {move_looks(each) for each in life.task_moves}
+    arrows = {hand_over_looks(each) for each in life.hand_overs}
     unseen = has_unseen(life)
     swatches: Sequence[Swatch] = (
         *_of_members(life),
@@ -238,32 +246,14 @@ def _key(life: GroupLife) -> Safe:
             "stuck",
             [_swatch(0, 18, "shade own"), el("line", x1=0, x2="100%", y1=17, y2=17, cls="s-stuck")],
         ),
-        (
-            any(each.granted_at_ms for each in life.hand_overs),
-            "handed over",
-            [_arrow("hand", "arrow")],
-        ),
+        ("hand" in arrows, "handed over", [_arrow("hand", "arrow")]),
+        ("hand bad" in arrows, "fenced, then handed over", [_arrow("hand bad", "arrow-bad")]),
         ("hand" in moves, "handed over warm", [_arrow("hand", "arrow")]),
         ("hand cold" in moves, "handed over cold", [_arrow("hand cold", "arrow-cold")]),
         ("hand bad" in moves, "bounced back", [_arrow("hand bad", "arrow-bad")]),
         *_of_tasks(life),
-        (
-            bool(life.epochs),
-            "epoch, until all were stable",
-            [
-                el("line", x1=8, x2=8, y1=0, y2=18, cls="epoch"),
-                el("rect", x=8, y=5, width=20, height=8, cls="settle"),
-            ],
-        ),
-        (
-            bool(life.rebalances),
-            "join and sync phase",
-            [
-                el("rect", x=1, y=6, width=14, height=6, cls="joining"),
-                el("rect", x=15, y=6, width=13, height=6, cls="syncing"),
-            ],
-        ),
-        (holes, "records are missing", [_swatch(0, 18, "hole")]),
+        *_of_the_group(life),
+        *_of_epochs(life),
         (
             unseen,
             "start or end not seen",
@@ -276,6 +266,68 @@ def _key(life: GroupLife) -> Safe:
         if is_there
     ]
     return el("p", *keys, cls="key tlkey")
+
+
+def _of_the_group(life: GroupLife) -> Sequence[Swatch]:
+    cross = [
+        el("circle", cx=14, cy=9, r=7, cls="gone"),
+        el("text", "×", x=14, y=13.5, text_anchor="middle", cls="gonex"),
+    ]
+    return (
+        (any(is_loud_end(each) for each in life.members), "fenced, or may have been", cross),
+        (
+            has_gaps(life) and not life.tasks,
+            "nobody had the partition",
+            [el("line", x1=1, x2=29, y1=9, y2=9, cls="gap")],
+        ),
+        (
+            bool(life.conversions),
+            "the group changed its protocol",
+            [el("circle", cx=14, cy=9, r=4, cls="f-mixed")],
+        ),
+        (
+            later_lives(life),
+            "another life or log of the group",
+            [el("line", x1=14, x2=14, y1=0, y2=18, cls="newlife")],
+        ),
+    )
+
+
+def _of_epochs(life: GroupLife) -> Sequence[Swatch]:
+    holes = any(each.outcome == "UNOBSERVED" for each in life.epochs)
+    shown = shown_epochs(life)
+    return (
+        (
+            not all(never_settled(each) for each in shown),
+            "epoch, until all were stable",
+            [
+                el("line", x1=8, x2=8, y1=0, y2=18, cls="epoch"),
+                el("rect", x=8, y=5, width=20, height=8, cls="settle"),
+            ],
+        ),
+        (
+            any(never_settled(each) for each in shown),
+            "epoch that never settled",
+            [
+                el("line", x1=8, x2=8, y1=0, y2=18, cls="epoch never"),
+                el("rect", x=8, y=5, width=20, height=8, cls="settle never"),
+            ],
+        ),
+        (
+            bool(life.rebalances),
+            "join and sync phase",
+            [
+                el("rect", x=1, y=6, width=14, height=6, cls="joining"),
+                el("rect", x=15, y=6, width=13, height=6, cls="syncing"),
+            ],
+        ),
+        (
+            not life.rebalances and any(each.joined_at_ms is not None for each in shown),
+            "sync phase",
+            [_swatch(6, 6, "syncing")],
+        ),
+        (holes, "records are missing", [_swatch(0, 18, "hole")]),
+    )
 
 
 def _of_members(life: GroupLife) -> Sequence[Swatch]:
@@ -296,7 +348,7 @@ def _of_members(life: GroupLife) -> Sequence[Swatch]:
             "waits for what others hold",
             [_swatch(1, 16, "sp waits p-consumer")],
         ),
-        (away, "static, away", [_swatch(7, 4, "sp away p-consumer")]),
+        (away, "static and away", [_swatch(7, 4, "sp away p-consumer")]),
     )
 
 

@@ -68,7 +68,7 @@ def readiness(fleet: Fleet) -> Safe:
                 el(
                     "tr",
                     td(each.rule),
-                    td(each.severity.lower().replace("_", " ")),
+                    td(w.word(w.SEVERITY, each.severity)),
                     td(w.n(each.groups), "r", each.groups),
                     td(each.detail or w.NONE, "say2 p1"),
                 )

@@ -134,9 +134,17 @@ def blockers(fleet: Fleet) -> Safe:
             "Clients that still speak classic, by groups",
             client_heads,
             [_client_row(each, most) for each in fleet.clients],
-            "No member speaks the classic protocol any more.",
+            _nobody_classic(fleet),
         ),
     )
+
+
+def _nobody_classic(fleet: Fleet) -> str:
+    """Members of groups that cannot take part, as those of Kafka Streams, may well speak it."""
+    left_out = fleet.nights[-1].left_out if fleet.nights else 0
+    if left_out > fleet.phases.get("EMPTY", 0):
+        return "No member of a group that can take part speaks the classic protocol any more."
+    return "No member speaks the classic protocol any more."
 
 
 def _half_way_row(fleet: Fleet, each: HalfWay) -> Safe:

@@ -34,11 +34,18 @@ def hand_overs(life: GroupLife, places: Places) -> list[Safe]:
             f" {w.lasted(one.revoke_ms)} ({outcome}), granted {w.lasted(one.unowned_ms)} later,"
             f" first commit {w.lasted(one.resume_ms)} after that"
         )
-        cls = "hand" + (" bad" if bad else "") + (" many" if len(found) > 2 else "")
+        cls = hand_over_looks(one) + (" many" if len(found) > 2 else "")
         rows = places.lanes.row[giver], places.lanes.row[taker]
         arrow = _arrow(rows, ended, granted, cls, "arrow-bad" if bad else "arrow", places)
         drawn += [mark(say, *arrow, cls="mk ho")] if arrow else []
     return drawn
+
+
+def hand_over_looks(each: HandOver) -> str:
+    """The class of its arrow, "" where it has none: it was not granted."""
+    if each.granted_at_ms is None or each.ended_at_ms is None or each.granted_to is None:
+        return ""
+    return _BAD if each.outcome == "FENCED" else "hand"
 
 
 def task_moves(life: GroupLife, places: Places) -> list[Safe]:
@@ -63,15 +70,15 @@ def task_moves(life: GroupLife, places: Places) -> list[Safe]:
         released = each.released_at_ms or granted
         arrow = (
             _back(giver, released, granted, places)
-            if giver == taker and looks == _BOUNCED
+            if giver == taker and looks == _BAD
             else _arrow((giver, taker), released, granted, looks, _HEADS[looks], places)
         )
         drawn += [mark(say_move(each, places), *arrow, cls="mk ho")] if arrow else []
     return drawn
 
 
-_BOUNCED: Final = "hand bad"
-_HEADS: Final = {"hand": "arrow", "hand cold": "arrow-cold", _BOUNCED: "arrow-bad"}
+_BAD: Final = "hand bad"
+_HEADS: Final = {"hand": "arrow", "hand cold": "arrow-cold", _BAD: "arrow-bad"}
 
 
 def move_looks(each: TaskMove) -> str:
@@ -81,7 +88,7 @@ def move_looks(each: TaskMove) -> str:
     if each.granted_at_ms is None:
         return ""
     if each.outcome == "RETURNED":
-        return _BOUNCED
+        return _BAD
     if each.from_process_id == each.to_process_id:
         return ""
     return "hand cold" if each.kind in ("COLD", "DORMANT") else "hand"
@@ -132,5 +139,5 @@ def _back(row: int, from_ms: int, to_ms: int, places: Places) -> tuple[Safe, Saf
     """Above what the lane shows."""
     x1, x2, y = places.x(from_ms), places.x(to_ms), places.top(row) + 6
     hit = el("line", x1=x1, y1=y, x2=x2, y2=y, cls="hitline")
-    head = f"url(#{_HEADS[_BOUNCED]})"
-    return hit, el("line", x1=x1, y1=y, x2=x2, y2=y, cls=_BOUNCED, marker_end=head)
+    head = f"url(#{_HEADS[_BAD]})"
+    return hit, el("line", x1=x1, y1=y, x2=x2, y2=y, cls=_BAD, marker_end=head)

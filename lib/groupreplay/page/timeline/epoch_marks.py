@@ -4,6 +4,8 @@ of the log, conversions, and lives of the group id.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
@@ -33,6 +35,11 @@ def shown_epochs(life: GroupLife) -> list[Epoch]:
     ]
 
 
+def never_settled(each: Epoch) -> bool:
+    is_settled = each.outcome == "CONVERGED" and each.converged_at_ms is not None
+    return not is_settled and each.outcome != "OPEN"
+
+
 def epochs(life: GroupLife, places: Places) -> tuple[list[Safe], list[Safe]]:
     """(a line a rebalance with a bar until it settled, their labels, which are drawn last)."""
     shown = places.telling(
@@ -52,11 +59,11 @@ def epochs(life: GroupLife, places: Places) -> tuple[list[Safe], list[Safe]]:
         )
         for each, word in zip(shown, words, strict=True)
     ]
+    ends = _ends_of_lives(life)
     drawn, texts = [], []
     for each, of, word, room in zip(shown, of_streams, words, rooms(labels, 6, 2), strict=True):
-        settled = each.outcome in ("CONVERGED", "OPEN") and each.converged_at_ms is not None
-        end = each.converged_at_ms or each.superseded_at_ms or life.as_of_ms
-        never = "" if settled or each.outcome == "OPEN" else " never"
+        end = each.converged_at_ms or each.superseded_at_ms or ends(each.started_at_ms)
+        never = " never" if never_settled(each) else ""
         x = places.x(each.started_at_ms)
         top = 56 if room is None else _LABELS + 13 * room.row
         drawn.append(
@@ -122,9 +129,10 @@ def phases(life: GroupLife, places: Places) -> list[Safe]:
     """
     drawn = []
     found = [each for each in life.rebalances if not places.is_over(each.started_at_ms)]
+    ends = _ends_of_lives(life)
     for each in places.telling(_PHASES, found, lambda each: _phases_ms(each, life)):
         joined, synced = each.joined_at_ms, each.synced_at_ms
-        end = joined or synced or life.as_of_ms
+        end = joined or synced or ends(each.started_at_ms)
         say = (
             f"rebalance after generation {each.generation} at {w.when(each.started_at_ms)}:"
             f" {w.word(w.CAUSE, each.cause)}, join phase {w.lasted(end - each.started_at_ms)}"
@@ -250,6 +258,22 @@ def lives(life: GroupLife, places: Places) -> list[Safe]:
         line = el("line", x1=x, x2=x, y1=TICKS_END, y2=places.lanes_end, cls="newlife")
         drawn.append(mark(say, line))
     return drawn
+
+
+def _ends_of_lives(life: GroupLife) -> Callable[[int], int]:
+    """Until when at most something lasted that began at a time: the group's next life, or as-of."""
+    begins = sorted(_begins(life).values())
+
+    def end(ms: int) -> int:
+        later = bisect_right(begins, ms)
+        return begins[later] if later < len(begins) else life.as_of_ms
+
+    return end
+
+
+def later_lives(life: GroupLife) -> bool:
+    """Whether the group id begins another life, or another log."""
+    return len(_begins(life)) > 1
 
 
 def _begins(life: GroupLife) -> dict[LifeKey, int]:

@@ -30,6 +30,17 @@ def moved_partitions(life: GroupLife) -> dict[Key, list[Held]]:
     return {key: held[key] for key in sorted(several, key=lambda key: (natural(key[0]), key[1]))}
 
 
+def has_gaps(life: GroupLife) -> bool:
+    """Whether one of those that are shown had no owner for a while."""
+    moved = moved_partitions(life)
+    stays = (
+        stay
+        for row, key in enumerate(list(moved)[:MOST_PARTITIONS])
+        for stay in _stays(row, key, moved[key], life)
+    )
+    return any(stay.free_from_ms is not None for stay in stays)
+
+
 def partitions(life: GroupLife, places: Places) -> tuple[Safe, Safe] | None:
     """(labels, drawing); None where nothing changed hands."""
     moved = moved_partitions(life)

@@ -11,7 +11,7 @@ from typing import Final
 
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, percent, plain_name
-from groupreplay.page.model.life import Absence, GroupLife, Span, Stuck
+from groupreplay.page.model.life import Absence, GroupLife, Member, Span, Stuck
 from groupreplay.page.timeline.axis import Label, rooms
 from groupreplay.page.timeline.held_partitions import has_unseen_end
 from groupreplay.page.timeline.places import LANE, Places, mark
@@ -306,6 +306,10 @@ def _say_absence(each: Absence, begin: int, end: int | None, places: Places) -> 
     )
 
 
+def is_loud_end(each: Member) -> bool:
+    return each.ended_at_ms is not None and each.end_reason not in _QUIET_ENDS
+
+
 def ends(life: GroupLife, places: Places) -> list[Safe]:
     """A cross where a member was fenced, or may have been."""
     drawn = []
@@ -315,7 +319,7 @@ def ends(life: GroupLife, places: Places) -> list[Safe]:
         if each.member_id in places.lanes.row
         and each.ended_at_ms is not None
         and not places.is_over(each.ended_at_ms)
-        and each.end_reason not in _QUIET_ENDS
+        and is_loud_end(each)
     ]
     for each, ms in places.telling("ends of members", found, lambda each: -each[1]):
         row = places.lanes.row[each.member_id]
