@@ -22,6 +22,7 @@ from groupreplay.page.drawing.document import slug
 from groupreplay.tables.warehouse import Warehouse
 from tests.end_to_end.logs import RECORDINGS, copy_log, half
 from tests.page.parsed import Parsed
+from tests.support.browser import broken_rules, check_clean, faint_in_dark, opening, started_browser
 
 RECORDING = "migration-4.3"
 NIGHT, NEXT = date(2026, 11, 21), date(2026, 11, 22)
@@ -99,6 +100,20 @@ def test_numbers_are_those_of_the_tables(spark: SparkSession, nights: Nights) ->
     episodes += groups.where(f"{whole} AND logical_date = '{NEXT}'").count()
     assert f"{episodes} stuck now" in text if episodes else "Nobody is stuck" in text
     assert {"21 Nov", "22 Nov"} <= set(re.findall(r"\d+ Nov", text)), "the night before is there"
+
+
+@pytest.mark.browser
+def test_pages_of_nights_are_clean_in_a_browser(nights: Nights) -> None:
+    """Each that was written; the newest overview can be read by everybody, too."""
+    config = nights[0]
+    root = Path(config.warehouse) / "_report" / "c"
+    with started_browser() as browser, opening(browser) as open_page:
+        opened = open_page(color_scheme="light", bypass_csp=True)
+        for name in pages(config):
+            check_clean(opened, (root / name).as_uri())
+        newest = opened.ready((root / "index.html").as_uri())
+        assert broken_rules(newest) == []
+        assert faint_in_dark(newest) == []
 
 
 def test_every_link_to_a_group_leads_to_its_page(nights: Nights) -> None:
