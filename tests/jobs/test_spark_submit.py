@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +96,45 @@ def test_spark_submit_hands_over_bundle_properties_jars_and_arguments(tmp_path: 
             "what did not change has the bundle of the run before"
         )
     assert bundle.stat().st_ino == written
+    assert _drawn_by(bundle) == _drawn_here(), "stylesheet and script are found inside the bundle"
+
+
+DRAWS = """
+import hashlib, sys
+from datetime import date
+from groupreplay.page.drawing import document
+from groupreplay.page.group.group_page import group_page
+from groupreplay.page.model.life import GroupLife
+from groupreplay.page.model.read import read_fleet
+from groupreplay.page.overview.overview import overview
+
+night = {"cluster": "c", "logical_date": date(2026, 11, 21), "as_of_ms": 9, "version": "0"}
+pages = overview(read_fleet({}, since_at_ms=None, **night)), group_page(
+    GroupLife(group_id="g", from_at_ms=None, **night)
+)
+for page in pages:
+    assert f"<style>{document.CSS}</style>" in page and document.JS in page
+drawn = [len(page) > 20_000 and hashlib.sha256(page.encode()).hexdigest() for page in pages]
+"""
+"""Draws an overview and a group, of which nothing is known."""
+
+
+def _drawn_here() -> list[str]:
+    names: dict[str, Any] = {}
+    exec(DRAWS, names)
+    found: list[str] = names["drawn"]
+    return found
+
+
+def _drawn_by(bundle: Path) -> list[str]:
+    """Digests of what a process draws that has the standard library and this bundle alone."""
+    code = f"{DRAWS}\nprint(document.__file__, *drawn)"
+    path = f"import sys; sys.path.insert(0, {str(bundle)!r})\n"
+    command = [sys.executable, "-I", "-S", "-c", path + code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    place, *drawn = done.stdout.split()
+    assert place.startswith(f"{bundle}/groupreplay/page/drawing/")
+    return drawn
 
 
 @pytest.mark.parametrize(
