@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.config.model import Config, RetentionConfig
+from groupreplay.config.model import Config, PageConfig, RetentionConfig
 from groupreplay.config.sources import Source
 from groupreplay.errors import ConfigError, RunHeld
 from groupreplay.night.frames.transactions import undecided_commits
@@ -24,6 +24,8 @@ from tests.support.few_tables import FEW, few_tables
 
 RECORDING = "other-groups-4.2"
 NIGHTS = tuple(date(2026, 11, day) for day in range(21, 26))
+NO_PAGE, PAGE = PageConfig(), PageConfig(nights=5, keep_nights=1)
+"""Nights of the tests draw pages only where they are configured."""
 INTERNAL = [name for name in ALWAYS if name in schemas.INTERNAL]
 
 
@@ -34,18 +36,30 @@ class Kept:
         self.spark, self.root = spark, folder / "warehouse"
         self.logs = copy_log(RECORDING, folder / "logs", before_first_marker)
 
-    def config(self, retention: RetentionConfig | None = None) -> Config:
+    def config(
+        self, retention: RetentionConfig | None = None, page: PageConfig = NO_PAGE
+    ) -> Config:
         sources = (Source(kind="segments", path=str(self.logs)),)
         return Config(
             cluster="c",
             warehouse=str(self.root),
             sources=sources,
             retention=retention or RetentionConfig(),
+            page=page,
         )
 
-    def run(self, night: date) -> NightResult:
+    def run(self, night: date, page: PageConfig = NO_PAGE) -> NightResult:
         with few_tables():
-            return run_night(self.spark, self.config(), night)
+            return run_night(self.spark, self.config(page=page), night)
+
+    def report(self) -> dict[str, bytes]:
+        """What lies beside the tables for people to look at, by its name."""
+        folder = self.root / "_report/c"
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file() and not path.name.startswith(".")
+        }
 
     def told_by_sql(self) -> dict[str, list[str]]:
         """What the statements that readers were given show of FEW: view -> its rows."""
@@ -68,20 +82,21 @@ def test_maintenance_changes_no_row_that_anybody_reads(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = Kept(spark, tmp_path)
-    kept.run(NIGHTS[0])
+    kept.run(NIGHTS[0], PAGE)
     copy_log(RECORDING, kept.logs)
     kept.run(NIGHTS[1])
     # What the second night settled it needs to run again, and no later night does.
     raw = spark.read.format("delta").load(str(kept.root / "raw_records"))
     assert undecided_commits(raw.where(f"logical_date < DATE'{NIGHTS[1]}'")).count() > 0
     assert undecided_commits(raw).count() == 0
-    kept.run(NIGHTS[2])
-    before, sql = contents(kept.root), kept.told_by_sql()
+    kept.run(NIGHTS[2], PAGE)
+    before, sql, pages = contents(kept.root), kept.told_by_sql(), kept.report()
 
     maintained = maintain(
         spark,
         kept.config(
-            RetentionConfig(raw_nights=1, state_nights=1, vacuum_hours=0, allow_short_vacuum=True)
+            RetentionConfig(raw_nights=1, state_nights=1, vacuum_hours=0, allow_short_vacuum=True),
+            PAGE,
         ),
     )
     after = contents(kept.root)
@@ -106,6 +121,11 @@ def test_maintenance_changes_no_row_that_anybody_reads(
     assert len(left) == sum(maintained.files_after[name][0] for name in INTERNAL), (
         "vacuum left what a version names, and no more"
     )
+
+    old = {name for name in pages if name.startswith(str(NIGHTS[0]))}
+    assert {f"{NIGHTS[0]}/index.html", f"{NIGHTS[0]}.written"} < old, "and pages of groups"
+    assert kept.report() == {name: pages[name] for name in pages.keys() - old}
+    assert {"index.html", f"{NIGHTS[2]}/index.html", f"{NIGHTS[2]}.written"} <= pages.keys() - old
 
     # A night after it is the night that would have been; one whose rows are gone is refused.
     again = kept.run(NIGHTS[3])
