@@ -10,7 +10,6 @@ from groupreplay.page.drawing.markup import Safe, el, join, name
 from groupreplay.page.drawing.parts import (
     client,
     group_link,
-    hidden,
     section,
     table,
     td,
@@ -73,7 +72,7 @@ def stuck_now(fleet: Fleet) -> Safe:
         th("Member", "g p1"),
         th("Held by", "g p2"),
         th("Stuck for", "w200 p1", extra=charts.log_head(), order="descending"),
-        th(hidden("stuck for, as text"), "r", sorts=False),
+        th("For", "r", sorts=False),
         th("Fenced at", "r p2"),
         th("Team", "p2"),
     ]
