@@ -1,6 +1,6 @@
 """The names of a catalog as tools ask them: Spark's embedded metastore by a `spark-sql` of its own,
 and over JDBC, through Spark's Thrift server, as BI tools do. All of it is of the pyspark
-distribution.
+distribution. A night of a job that has the catalog in its configuration comes between the two.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,9 @@ BIN = ROOT / ".venv/bin"
 STUCK = """SELECT group_id, reason, member_id IS NULL AS is_of_group FROM groupreplay.stuck_now
 WHERE member_id IS NULL ORDER BY group_id"""
 ROLLED_BACK = "SELECT count(*) AS n FROM groupreplay.migration_progress WHERE phase = 'ROLLED_BACK'"
+NIGHTS = """SELECT logical_date, count(*) AS n FROM groupreplay.migration_progress
+WHERE phase = 'ROLLED_BACK' GROUP BY logical_date ORDER BY logical_date"""
+NIGHT, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 PROPERTIES = """
 spark.master local[1]
 spark.driver.memory 1g
@@ -43,17 +48,25 @@ STARTS_S = 200
 
 @pytest.fixture(scope="module")
 def metastore(demo: FinishedNight, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a metastore that knows the demo's tables and views, and `spark.conf`."""
+    """A folder with a metastore that knows the demo's tables and views, `spark.conf`, and what
+    `_job` needs. The warehouse is a copy: other tests read the demo's.
+    """
     folder = tmp_path_factory.mktemp("metastore")
+    shutil.copytree(demo.warehouse.root, folder / "demo")
     (folder / "spark.conf").write_text(PROPERTIES.format(folder=folder), encoding="utf-8")
     config = folder / "demo.yaml"
     lines = (ROOT / "conf/demo.yaml").read_text(encoding="utf-8").splitlines()
-    kept = [f"warehouse: {demo.warehouse.root}" if "warehouse:" in each else each for each in lines]
+    kept = [f"warehouse: {folder / 'demo'}" if "warehouse:" in each else each for each in lines]
     config.write_text("\n".join([*kept, "catalog: {schema: groupreplay}", ""]), encoding="utf-8")
-    job = [str(ROOT / "spark-submit.sh"), "register_tables", "--config", str(config)]
-    said = _run(job, folder, GROUPREPLAY_SPARK_CONF=str(folder / "spark.conf"), cwd=ROOT)
+    said = _job(folder, "register_tables")
     assert "15 views" in said, said
     return folder
+
+
+def _job(folder: Path, job: str, *options: str) -> str:
+    """What a job of ours says that knows the metastore of this folder."""
+    command = [str(ROOT / "spark-submit.sh"), job, "--config", str(folder / "demo.yaml"), *options]
+    return _run(command, folder, GROUPREPLAY_SPARK_CONF=str(folder / "spark.conf"), cwd=ROOT)
 
 
 def _run(command: list[str], folder: Path, cwd: Path | None = None, **environment: str) -> str:
@@ -107,8 +120,19 @@ def test_a_session_of_spark_sql_knows_the_names(metastore: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def thrift_server(metastore: Path) -> Iterator[int]:
-    """The port of Spark's Thrift server on that metastore."""
+def next_night(metastore: Path) -> None:
+    """The night after the demo's, in which no group is half-way for too long: what is stuck by then
+    shows whose night the names are of.
+    """
+    patient = ["thresholds.migration_stalled_ms=86400000", "page.enabled=false"]
+    options = [word for each in patient for word in ("--set", each)]
+    said = _job(metastore, "run_nightly", "--logical-date", str(NEXT), *options)
+    assert said.splitlines()[-1].startswith(f"Done: night {NEXT}"), said
+
+
+@pytest.fixture(scope="module")
+def thrift_server(metastore: Path, next_night: None) -> Iterator[int]:
+    """The port of Spark's Thrift server on that metastore. While it runs no other process opens it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -151,18 +175,23 @@ def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
     raise AssertionError(log.read_text()[-3000:])
 
 
-def test_a_tool_that_speaks_jdbc_asks_the_thrift_server(
+def test_a_tool_that_speaks_jdbc_sees_the_night_that_ran_last(
     metastore: Path, thrift_server: int
 ) -> None:
+    """A night that names a catalog ends well, and views hold to it; tables show all nights."""
     url = f"jdbc:hive2://127.0.0.1:{thrift_server}/groupreplay"
     beeline = [str(BIN / "beeline"), "-u", url, "-n", "me", "--silent=true", "--outputformat=csv2"]
-    said = _run([*beeline, "-e", f"{STUCK};", "-e", "SHOW TABLES LIKE 'stuck*';"], metastore)
+    asked = [f"{STUCK};", f"{NIGHTS};", "SHOW TABLES LIKE 'stuck*';"]
+    words = [word for each in asked for word in ("-e", each)]
+    said = _run([*beeline, *words], metastore)
     rows = [row for row in csv.reader(io.StringIO(said)) if row]
     at = rows.index(["group_id", "reason", "is_of_group"])
-    assert rows[at + 1 : at + 4] == [
-        ["mixed-stall", "MIGRATION_STALLED", "true"],
+    assert rows[at + 1 : at + 6] == [
         ["refused", "UPGRADE_REFUSED", "true"],
-        ["upgrade-slow", "MIGRATION_STALLED", "true"],
+        ["logical_date", "n"],
+        [str(NIGHT), "3"],
+        [str(NEXT), "3"],
+        ["namespace", "tableName", "isTemporary"],
     ]
-    names = {row[1] for row in rows[at + 5 :]}
+    names = {row[1] for row in rows[at + 6 :]}
     assert names >= {"stuck_members", "stuck_groups", "stuck_now"}
