@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from groupreplay.page.drawing.charts import LEAST_COLUMNS, cost_columns
+from groupreplay.page.drawing.charts import LEAST_COLUMNS, bar, cost_columns
 from groupreplay.page.model.fleet import CostDay
 
 FIRST = date(2026, 11, 1)
@@ -28,3 +28,10 @@ def test_the_label_of_the_last_day_ends_where_the_chart_does(nights: int) -> Non
     labels = re.findall(r'<text x="([\d.]+)%" y="\d+" text-anchor="(\w+)" class="tick[^>]*>', drawn)
     assert labels[0] == ("100", "end")
     assert all(float(x) < 100 for x, _ in labels[1:])
+
+
+@pytest.mark.parametrize(("value", "width"), [(0, []), (1, ["0.5"]), (500, ["50"])])
+def test_what_is_nothing_has_no_bar(value: int, width: list[str]) -> None:
+    """What is little has one that can be seen."""
+    drawn = str(bar(value, 1_000, "x"))
+    assert re.findall(r'width="([\d.]+)%" y=', drawn) == width

@@ -11,7 +11,14 @@ import pytest
 from groupreplay.page.drawing.document import slug
 from groupreplay.page.group.group_page import group_page
 from tests.page.group.test_group_page_recordings import lives
-from tests.support.browser import OPEN_ALL, Open, broken_rules, check_clean, faint_in_dark
+from tests.support.browser import (
+    OPEN_ALL,
+    WIDTHS,
+    Open,
+    broken_rules,
+    check_clean,
+    faint_in_dark,
+)
 from tests.support.recordings import recordings
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -43,6 +50,25 @@ def test_pages_of_recordings_are_clean(open_page: Open, tmp_path: Path) -> None:
     for url in urls:
         check_clean(opened, url)
     assert len(urls) > 80
+
+
+UNSEEN_ENDS = """[...document.querySelectorAll('.lane .l1, .tp')].filter(place => {
+    const name = place.querySelector('bdi').firstChild, end = document.createRange();
+    end.setStart(name, name.length - 1);
+    end.setEnd(name, name.length);
+    const last = end.getBoundingClientRect(), room = place.getBoundingClientRect();
+    return last.left < room.left - 1 || last.right > room.right + 1;
+}).map(place => place.textContent)"""
+
+
+def test_names_that_are_too_long_show_their_ends(open_page: Open, tmp_path: Path) -> None:
+    """Clients of this group are told apart by nothing else."""
+    url = written(tmp_path, "scala-3.9")["classic-slow-join-s"]
+    page = open_page().ready(url)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.locator(".lane .l1").count() == 4
+        assert page.evaluate(UNSEEN_ENDS) == [], width
 
 
 def test_everybody_can_read_pages_of_recordings(open_page: Open, tmp_path: Path) -> None:

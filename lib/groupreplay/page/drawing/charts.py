@@ -296,7 +296,7 @@ def bar(value: float, most: float, cls: str) -> Safe:
     wide = percent(max(100 * value / max(most, 1), 0.5))
     return el(
         "svg",
-        el("rect", x=0, width=wide, y=3, height=8, cls=cls),
+        el("rect", x=0, width=wide, y=3, height=8, cls=cls) if value else None,
         width="100%",
         height=14,
         aria_hidden="true",
