@@ -55,10 +55,19 @@ def test_the_newest_nights_stay(tmp_path: Path) -> None:
     names = ["2026-11-19", "2026-11-20", "2026-11-21", "mine", "20261118"]
     for name in names:
         (tmp_path / "_report" / "c" / name).mkdir(parents=True)
-    (tmp_path / "_report" / "c" / "2026-11-19.written").touch()
+    gone = ["2026-11-19.written", "2026-11-18.unfinished", "2026-11-19.unfinished"]
+    notes = ["2026-11-20.unfinished", "2026-11-21.written", "mine.written"]
+    for name in (*gone, *notes):
+        (tmp_path / "_report" / "c" / name).touch()
     warehouse = cast(Warehouse, Folder(tmp_path))
+    assert files.delete_old_nights(warehouse, "c", 3) == []
     assert files.delete_old_nights(warehouse, "c", 2) == ["2026-11-19"]
-    assert {path.name for path in (tmp_path / "_report" / "c").iterdir()} == {*names[1:]}
+    left = {path.name for path in (tmp_path / "_report" / "c").iterdir()}
+    assert left == {*names[1:], *notes}
+    assert files.missing(warehouse, "c", date(2026, 11, 21)) == [
+        date(2026, 11, 20),
+        date(2026, 11, 21),
+    ], "index.html is not there"
     assert files.delete_old_nights(warehouse, "another", 2) == []
 
 

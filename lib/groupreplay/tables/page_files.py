@@ -100,14 +100,20 @@ def delete_other_groups(
 
 
 def delete_old_nights(warehouse: Warehouse, cluster: str, kept: int) -> list[str]:
-    """Deletes the folders of all nights but the newest `kept`; gives their names."""
+    """Deletes the folders of all nights but the newest `kept`, and what notes say of them or of
+    older ones: pages that are begun would be written by the next job. Gives the folders' names.
+    """
     folder = f"{warehouse.root}/{cluster_folder(cluster)}"
     log = warehouse.log("runs")
-    nights = sorted(name for name in log.names_in(folder) if _is_date(name))
+    names = log.names_in(folder)
+    nights = sorted(name for name in names if _is_date(name))
     old = nights[: max(0, len(nights) - kept)]
     for name in old:
         log.delete(f"{folder}/{name}")
-        log.delete(f"{folder}/{name}{_WRITTEN}")
+    for note in names:
+        night = note.removesuffix(_UNFINISHED).removesuffix(_WRITTEN)
+        if old and night != note and _is_date(night) and night <= old[-1]:
+            log.delete(f"{folder}/{note}")
     return old
 
 
