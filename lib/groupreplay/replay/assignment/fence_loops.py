@@ -82,13 +82,24 @@ class FenceLoops:
             self._life.departed_clients = index
         return self._life.departed_clients.get(member.client_key, [])
 
+    def _chain_of(self, key: str, member: Member, departure: RemovedMember) -> Chain | None:
+        """The chain that goes on. A member that is back under its id is the same, wherever it runs
+        now: its chain comes along.
+        """
+        loops, old = self._life.loops, client_key(departure.client_id, departure.client_host)
+        chain = loops.get(old)
+        is_its_own = chain is not None and chain.member_id == member.member_id
+        if key not in loops and is_its_own and departure.member_id == member.member_id:
+            loops[key] = loops.pop(old)
+        return loops.get(key)
+
     def _add_turn(self, member: Member, departure: RemovedMember, at: int, offset: int) -> None:
         key = (
             member.client_key
             if self._is_one_client(member) and not self._departed_like(member)
             else member.member_id
         )
-        chain = self._life.loops.get(key)
+        chain = self._chain_of(key, member, departure)
         if chain is not None and (
             departure.removed_at - chain.ends_at[-1] > MAX_CHAIN_GAP_MS
             or len(chain.times_at) >= MAX_CHAIN_LENGTH
