@@ -326,6 +326,10 @@ STOPPED: dict[str, tuple[Told, tuple[int | None, int]]] = {
     "of another generation": ([{"told_at": AT - 100, "new_generation": 8}], (None, 5000)),
     "of another group": ([{"told_at": AT - 100, "group_id": "other"}], (None, 5000)),
     "long ago": ([{"told_at": AT - 3_600_001}], (None, 5000)),
+    "in a life before": (
+        [{"told_at": AT - 100, "synced_at": AT}, {"told_at": AT - 9_000, "synced_at": AT - 8_000}],
+        (600, 5000),
+    ),
 }
 """Who was told to join generation 7, which stopped six partitions -> est_ms and high_ms."""
 

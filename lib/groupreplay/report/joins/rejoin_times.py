@@ -113,17 +113,21 @@ def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext)
     """waves with `told_stopped_ms`, partition-ms: for how long partitions of eager generations were
     not read by members that kept them, from when these were told, in the mean, to the K2. 0 where
     there are none; NULL where no line names a generation.
+
+    A group that was removed and came back has generations of the same numbers again: what counts
+    is who had not been answered when the K2 was written.
     """
     if context.evidence is None:
         none_stopped = sf.when(sf.col("stopped") == 0, sf.lit(0).cast("bigint"))
         return waves.withColumn("told_stopped_ms", none_stopped)
     is_told = sf.col("told_at").isNotNull() & sf.col("new_generation").isNotNull()
+    ended = sf.coalesce("synced_at", "answered_at")
     told = (
         context.evidence.where((sf.col("kind") == Rejoin.KIND) & is_told)
         .groupBy(
             sf.col("group_id").alias("_group_id"), sf.col("new_generation").alias("_generation")
         )
-        .agg(sf.collect_list("told_at").alias("_told"))
+        .agg(sf.collect_list(sf.struct("told_at", ended.alias("ended_at"))).alias("_told"))
     )
     stops = sf.arrays_zip("stop_times_at", "stop_generations", "stop_counts")
     each = waves.select(
@@ -153,9 +157,13 @@ def _stop_ms() -> Column:
     """How long one generation stopped its members."""
     written_at = sf.col("_stop.stop_times_at")
     near = sf.filter(
-        "_told", lambda at: at.between(written_at - REBALANCE_MS, written_at + SLACK_MS)
+        "_told",
+        lambda each: (
+            each["told_at"].between(written_at - REBALANCE_MS, written_at + SLACK_MS)
+            & sf.coalesce(each["ended_at"] >= written_at - SLACK_MS, sf.lit(True))
+        ),
     )
-    waited = sf.transform(near, lambda at: sf.greatest(sf.lit(0), written_at - at))
+    waited = sf.transform(near, lambda each: sf.greatest(sf.lit(0), written_at - each["told_at"]))
     total = sf.aggregate(waited, sf.lit(0).cast("bigint"), lambda total, each: total + each)
     mean = sf.when(sf.size(near) > 0, total / sf.size(near))
     return sf.round(sf.col("_stop.stop_counts") * mean).cast("bigint")
