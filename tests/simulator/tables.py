@@ -117,10 +117,12 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("start_observed", "started_at", "ended_at", "members_before", "members_after"),
         *("members_low", "joined", "departed", "replaced", "away", "epochs", "settled_at"),
         *("cycles", "touched", "moved", "returned", "moves_floor", "low_ms", "high_ms"),
+        *("hosts_out", "hosts_in"),
     ),
     "wave_classes": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "class", "ends"),
     ),
+    "wave_estimates": ("group_id", "incarnation", "offsets_partition", "from_offset", "est_ms"),
     "group_days": (
         *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
         *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),
@@ -147,11 +149,20 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("group_id", "subject", "api", "error_code", "error", "refusal"),
         *("first_at", "last_at", "attempts"),
     ),
+    "failover_lines": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),
+        *("last_offset", "phase", "loaded_at", "load_ms", "broker", "moved_from", "rearmed"),
+    ),
     "coordinator_events": ("offsets_partition", "broker", "event", "occurred_at", "moved_from"),
 }
-"""Table -> its columns here. Those of the last four are what lines of broker logs prove."""
+"""Table -> its columns here. Those of the last five are what lines of broker logs prove."""
 
-STORED: Final = {"member_ends": "members", "wave_classes": "departure_waves"}
+STORED: Final = {
+    "member_ends": "members",
+    "wave_classes": "departure_waves",
+    "wave_estimates": "departure_waves",
+    "failover_lines": "coordinator_failovers",
+}
 """Tables here that are part of another one's rows."""
 
 
@@ -392,21 +403,24 @@ class DeltaTables:
         self._warehouse = warehouse
 
     def rows(self, table: str) -> Sequence[Row]:
-        columns = COLUMNS[table]
         stored = DeltaTable(str(self._warehouse / STORED.get(table, table))).to_pyarrow_table()
         if table in ("migration_progress", "coverage") and stored.num_rows:
             nights = stored.column("logical_date")
             stored = stored.filter(pc.equal(nights, pc.max(nights)))
         if table == "coverage":
             stored = stored.filter(pc.not_equal(stored.column("source"), "none"))
-        rows: list[Row] = pa.table(
-            {name: _in_ms(stored.column(name)) for name in columns}
-        ).to_pylist()
-        if "high_ms" in columns:
-            unknown = stored.column("high_unknown").to_pylist()
-            for row, hidden in zip(rows, unknown, strict=True):
-                row["high_ms"] = None if hidden else row["high_ms"]
-        return rows
+        return rows_of(table, stored)
+
+
+def rows_of(table: str, stored: pa.Table) -> Sequence[Row]:
+    """Rows as the product has them, in the columns and types of a table here."""
+    columns = COLUMNS[table]
+    rows: list[Row] = pa.table({name: _in_ms(stored.column(name)) for name in columns}).to_pylist()
+    if "high_ms" in columns:
+        unknown = stored.column("high_unknown").to_pylist()
+        for row, hidden in zip(rows, unknown, strict=True):
+            row["high_ms"] = None if hidden else row["high_ms"]
+    return rows
 
 
 def _in_ms(column: pa.ChunkedArray) -> pa.ChunkedArray:

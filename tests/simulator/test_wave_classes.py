@@ -19,8 +19,9 @@ def _class(
     before: int = 4,
     after: tuple[int, ...] = (4,),
     flaps: frozenset[bool] = frozenset({False}),
+    has_new_hosts: bool = False,
 ) -> Class:
-    return Class(departures, flaps, Counter(events), before, after)
+    return Class(departures, flaps, Counter(events), before, after, has_new_hosts)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,11 @@ def _class(
         (_class("AA"), Told("AWAY", {})),
         (_class("JJJ", before=0, after=(1, 2, 3)), Told("START", {})),
         (_class("GJ", LEFT), Told("RESTART", {"LEAVE_GROUP": 1})),
-        (_class("GJ", LEFT), Told("HOST_SWAP", {"LEAVE_GROUP": 1})),
+        (_class("GJ", LEFT, has_new_hosts=True), Told("HOST_SWAP", {"LEAVE_GROUP": 1})),
+        (
+            _class("GJJ", LEFT, after=(3, 4, 5), has_new_hosts=True),
+            Told("SCALE_UP", {"LEAVE_GROUP": 1}),
+        ),
         (_class("GJ", LEFT, flaps=frozenset({True, False})), Told("FLAPPING", {"LEAVE_GROUP": 1})),
         (_class("GG", LEFT, EXPIRED), Told("CRASH", {"LEAVE_GROUP": 1, "SESSION_EXPIRED": 1})),
         (_class("GG", UNSURE, UNSURE), Told("POLL_TIMEOUT", {"JOIN_TIMEOUT": 2})),
@@ -52,6 +57,8 @@ def test_what_is_so_is_admitted(must: Class, told: Told) -> None:
     ("must", "told"),
     [
         (_class("RR"), Told("RESTART", {})),
+        (_class("GJ", LEFT), Told("HOST_SWAP", {"LEAVE_GROUP": 1})),
+        (_class("GJ", LEFT, has_new_hosts=True), Told("RESTART", {"LEAVE_GROUP": 1})),
         (_class("GJ", LEFT), Told("CRASH", {"LEAVE_GROUP": 1})),
         (_class("GJ", LEFT), Told("CRASH", {"SESSION_EXPIRED": 1})),
         (_class("GJ", LEFT), Told("FLAPPING", {"LEAVE_GROUP": 1})),

@@ -47,7 +47,7 @@ class Member:
     """One member as the coordinator held it after an operation.
 
     epoch: member epoch, or the generation of a classic group. previous_epoch, rebalance_timeout_ms:
-    None where the truth does not tell. is_classic: speaks the classic protocol, whatever its
+    None where the truth does not tell. host: its address, as Kafka has it. is_classic: speaks the classic protocol, whatever its
     group's is. subscription: names of topics; regex: the pattern, assignor: of the server that it
     asks for, None without one. held: assigned or pending revocation (docs/measures.md, Who holds what).
     """
@@ -57,6 +57,7 @@ class Member:
     state: str
     instance_id: str | None
     client_id: str | None
+    host: str | None
     rebalance_timeout_ms: int | None
     is_classic: bool
     subscription: frozenset[str]
@@ -70,6 +71,11 @@ class Member:
     @property
     def protocol(self) -> str:
         return CLASSIC if self.is_classic else CONSUMER
+
+    @property
+    def client(self) -> tuple[str | None, str | None]:
+        """Client id and host, which are a process where one member has them."""
+        return self.client_id, self.host
 
     @property
     def is_away(self) -> bool:
@@ -142,8 +148,10 @@ class Injected:
     """One thing that was done to the groups or the cluster, or what a client saw. what: start,
     crash, freeze, close, subscribe, delete, elect, refused, ..
 
-    The rest is None, or -1, where it is about none. broker: that led the partition; broker_at: by
-    its clock.
+    The rest is None, or -1, where it is about none. broker: that led the partition, or did it
+    itself; broker_at: by its clock. armed_at: of a session that ran out, since when the
+    coordinator had waited. took_ms: of a load. states: of a resignation, classic group -> its
+    state in the memory of who led.
     """
 
     at: int
@@ -154,6 +162,9 @@ class Injected:
     offsets_partition: int = -1
     broker: int = -1
     broker_at: int = -1
+    armed_at: int = -1
+    took_ms: int = -1
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -259,8 +270,11 @@ def recorded_lines(recording: Path) -> Iterator[dict[str, Any]]:
 
 
 def _injected(line: dict[str, Any]) -> Injected:
-    where = (line.get(name, -1) for name in ("p", "br", "bt"))
-    return Injected(line["t"], line["what"], line["detail"], line.get("g"), line.get("m"), *where)
+    who, states = (line.get("g"), line.get("m")), line.get("st", {})
+    where = (line.get(name, -1) for name in ("p", "br", "bt", "armed", "ms"))
+    partition, broker, broker_at, armed_at, took_ms = where
+    place = partition, broker, broker_at, armed_at, took_ms
+    return Injected(line["t"], line["what"], line["detail"], *who, *place, states)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -371,6 +385,7 @@ class _Reader:
             state=told["st"],
             instance_id=told.get("i"),
             client_id=told.get("cl"),
+            host=told.get("ho"),
             rebalance_timeout_ms=told.get("rt"),
             is_classic=bool(told.get("classic")),
             subscription=frozenset(told.get("sub", ())),

@@ -5,7 +5,7 @@ Chains are compared whole, with every turn; the report's counts and windows cut 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,22 +35,22 @@ class _Chain:
 @dataclass(slots=True)
 class _Departure:
     at: int
-    client_id: str | None
+    client: tuple[str | None, str | None]
 
 
 @dataclass(slots=True)
 class _Loops:
-    """chains: client id, or member id where that is not unique -> its chain."""
+    """chains: client id and host, or member id where these are not unique -> its chain."""
 
     departures: dict[str, _Departure] = field(default_factory=dict)
-    chains: dict[str, _Chain] = field(default_factory=dict)
+    chains: dict[Hashable, _Chain] = field(default_factory=dict)
     done: list[_Chain] = field(default_factory=list)
 
 
 def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
     """A member that is removed and comes back, under its id or as the same client id and host where
-    these are unique in the group; not instances that are replaced or were at epoch -2. The truth
-    tells no hosts: in a simulation a client id has one."""
+    these are unique in the group; not instances that are replaced or were at epoch -2. Who is back
+    under its id may have moved meanwhile."""
     loops = _Loops()
     for before, operation in life.steps():
         was = before.members if before is not None else {}
@@ -64,7 +64,7 @@ def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
             member = was[member_id]
             if not member.is_away and member.instance_id not in heirs:
                 loops.departures.pop(member_id, None)
-                loops.departures[member_id] = _Departure(operation.at, member.client_id)
+                loops.departures[member_id] = _Departure(operation.at, member.client)
         for member_id in come:
             member = operation.members[member_id]
             if member.instance_id is None or member.instance_id not in replaced:
@@ -75,17 +75,21 @@ def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
 
 
 def _join(loops: _Loops, operation: Operation, member_id: str, member: Member) -> None:
-    alike = [each.client_id for each in operation.members.values()].count(member.client_id)
-    left = [name for name, each in loops.departures.items() if each.client_id == member.client_id]
+    alike = [each.client for each in operation.members.values()].count(member.client)
+    left = [name for name, each in loops.departures.items() if each.client == member.client]
     is_client = alike == 1
     found = member_id if member_id in loops.departures else None
     if found is None and is_client and len(left) == 1:
         found = left[0]
     if found is None or operation.at - loops.departures[found].at > MAX_CHAIN_GAP_MS:
         return
-    removed_at = loops.departures.pop(found).at
+    departure = loops.departures.pop(found)
+    removed_at = departure.at
     left = [each for each in left if each != found]
-    key = f"client {member.client_id}" if is_client and not left else member_id
+    key: Hashable = member.client if is_client and not left else member_id
+    own = loops.chains.get(departure.client)
+    if found == member_id and key not in loops.chains and own and own.member_id == member_id:
+        loops.chains[key] = loops.chains.pop(departure.client)
     chain = loops.chains.get(key)
     if chain is None or not chain.takes(removed_at):
         loops.done += [chain] if chain is not None else []

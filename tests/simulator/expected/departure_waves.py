@@ -13,13 +13,15 @@ from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, Comin
 from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.moves import counts_of, moves_of
-from tests.simulator.expected.unread import bounds_of_wave, unread_of
+from tests.simulator.expected.unread import Unread, bounds_of_wave, unread_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import Operation
 
 GAP_MS: Final = 300_000
 """`waves.gap_ms`."""
+
+HOSTS_SHOWN: Final = 20
 
 CHAIN_GAP_MS: Final = 3_600_000
 """What comes later is another chain, whose first wave may be a start."""
@@ -114,6 +116,8 @@ def _row(
         "settled_at": _settled_at(history, wave, later),
         **_processes(wave),
         **costs,
+        "hosts_out": sorted(hosts_of(wave, GONE))[:HOSTS_SHOWN],
+        "hosts_in": sorted(hosts_of(wave, JOINED))[:HOSTS_SHOWN],
     }
     return Wanted(values, (first.first_offset, last.first_offset))
 
@@ -139,6 +143,17 @@ def _costs(
     return bounds_of_wave(
         history, life, found, [each for each in found if _is_charged(wave, each.released)]
     )
+
+
+def charged_to(
+    history: History, wave: Sequence[Event], after: Sequence[Event] | None
+) -> list[Unread]:
+    """Of a wave that one life has."""
+    return [
+        each
+        for each in unread_of(history, wave[0].life)
+        if _is_in(wave, after, each.released) and _is_charged(wave, each.released)
+    ]
 
 
 def _is_in(wave: Sequence[Event], after: Sequence[Event] | None, released: Operation) -> bool:
@@ -230,6 +245,12 @@ def _processes(wave: Sequence[Event]) -> dict[str, Any]:
         "cycles": Between(*cycles_of(wave).all),
         "touched": Between(len(clients), len(processes)),
     }
+
+
+def hosts_of(wave: Sequence[Event], kind: str) -> set[str]:
+    """Hosts of those that came, or went."""
+    hosts = {event.coming.member.host for event in wave if event.coming.kind == kind}
+    return {host for host in hosts if host is not None}
 
 
 class Cycles(NamedTuple):

@@ -78,6 +78,7 @@ def _row(life: Life, incarnation: Between, span: _Span, closed: Operation | None
         "is_final": closed is not None,
         "instance_id": member.instance_id,
         "client_id": span.first.client_id,
+        "client_host": span.first.host,
         "member_protocol": member.protocol,
         "member_epoch": member.epoch,
         "state": member.state,

@@ -72,6 +72,7 @@ def _row(
         "instance_id": member.instance_id,
         "process_id": None,
         "client_id": member.client_id,
+        "client_host": member.host,
         "member_protocol": member.protocol,
         "joined_at": opened.at,
     }

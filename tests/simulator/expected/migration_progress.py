@@ -17,13 +17,13 @@ from tests.simulator.truth_log import OtherGroup
 
 @dataclass(frozen=True, slots=True)
 class _Blockers:
-    """Members that keep a group from the consumer protocol, in any order; hosts are not told."""
+    """Members that keep a group from the consumer protocol, in any order."""
 
-    members: frozenset[tuple[str, str | None, str | None]]
+    members: frozenset[tuple[str | None, ...]]
 
     def admits(self, value: Any) -> bool:
         told = [
-            (each["member_id"], each["instance_id"], each["client_id"])
+            (each["member_id"], each["instance_id"], each["client_id"], each["client_host"])
             for each in value
             if isinstance(each, dict)
         ]
@@ -108,8 +108,8 @@ def _course(operations: Sequence[Operation]) -> _Course:
     return course
 
 
-def _blocker(member_id: str, member: Member) -> tuple[str, str | None, str | None]:
-    return member_id, member.instance_id, member.client_id
+def _blocker(member_id: str, member: Member) -> tuple[str | None, ...]:
+    return member_id, member.instance_id, member.client_id, member.host
 
 
 def _row(history: History, life: Life, course: _Course) -> Wanted:

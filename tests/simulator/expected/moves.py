@@ -80,6 +80,7 @@ def _is_move(span: Span, had: Member, heir: Span, has: Member) -> bool | None:
 
 
 CLIENTS_ALIKE: Final = Untold("processes that only their client id and host tell")
+MOVED: Final = Untold("processes that went on at another host")
 NAMELESS: Final = Untold("a deleted topic's name need not be known over a conversion")
 CONTESTED: Final = Untold("what a leader gave to two members at once")
 
@@ -95,9 +96,21 @@ def counts_of(history: History, life: Life, moves: Iterable[Move]) -> dict[str, 
     upper = sum(each.is_move is not False for each in found)
     if shared_clients(life) - {None}:
         return {"moved": Between(sure, upper), "returned": CLIENTS_ALIKE}
+    if _has_moved(life):
+        return {"moved": Between(sure, upper), "returned": MOVED}
     if sure < upper:
         return {"moved": Between(sure, upper), "returned": NAMELESS}
     return {"moved": sure, "returned": sum(each.is_return for each in found)}
+
+
+def _has_moved(life: Life) -> bool:
+    """Whether a member had two hosts."""
+    hosts: dict[str, str | None] = {}
+    return any(
+        hosts.setdefault(member_id, member.host) != member.host
+        for operation in life.operations
+        for member_id, member in operation.members.items()
+    )
 
 
 def is_taken_over(move: Move) -> bool:

@@ -24,6 +24,10 @@ LONGEST: Final = 256
 STORMY: Final = ("SUBSCRIPTION", "REGEX", "ASSIGNOR", "TOPIC_METADATA")
 
 
+Client = tuple[str | None, str | None]
+"""Client id and host."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One repetition. began, ended: operations; of a member its removal and its return, of a group
@@ -54,13 +58,13 @@ class Chain:
 class _Departure:
     removed: Operation
     member_id: str
-    client_id: str | None
+    client: Client
 
 
 def fence_loops(life: Life) -> list[Chain]:
     """Members that were removed and came back: under their id, or as the one client of their client
-    id."""
-    chains: dict[str, Chain] = {}
+    id and host. Who is back under its id may have moved meanwhile."""
+    chains: dict[Client, Chain] = {}
     found: list[Chain] = []
     departed: list[_Departure] = []
     for before, operation in life.steps():
@@ -73,7 +77,9 @@ def fence_loops(life: Life) -> list[Chain]:
                 continue
             departed.remove(match)
             turn = Turn(match.removed, operation, member_id)
-            key = member.client_id or member_id
+            key = member.client
+            if match.client in chains and match.client != key:
+                chains[key] = chains.pop(match.client)
             chain = chains.get(key)
             if chain is None or _is_over(chain, turn):
                 chain = chains[key] = Chain(FENCE_LOOP, member.client_id, True)
@@ -89,7 +95,7 @@ def _departures(was: Mapping[str, Member], operation: Operation) -> list[_Depart
     """Members that were removed: not replaced by the same instance, and not away before."""
     instances = {each.instance_id for each in operation.members.values()} - {None}
     return [
-        _Departure(operation, member_id, member.client_id)
+        _Departure(operation, member_id, member.client)
         for member_id, member in was.items()
         if member_id not in operation.members
         and member.instance_id not in instances
@@ -101,14 +107,14 @@ def _departure_of(
     member_id: str, member: Member, departed: list[_Departure], operation: Operation
 ) -> _Departure | None:
     same_id = [each for each in departed if each.member_id == member_id]
-    same_client = [each for each in departed if each.client_id == member.client_id]
+    same_client = [each for each in departed if each.client == member.client]
     candidates = same_id[-1:] or same_client[-1:]
     recent = [each for each in candidates if operation.at - each.removed.at <= LONGEST_GAP_MS]
     return recent[0] if recent else None
 
 
 def shared_clients(life: Life) -> set[str | None]:
-    """Client ids of more than one member: only hosts, which are not told, say who is one client."""
+    """Client ids of more than one member: hosts may say who is one client."""
     members: dict[str | None, set[str]] = defaultdict(set)
     for operation in life.operations:
         for member_id, member in operation.members.items():

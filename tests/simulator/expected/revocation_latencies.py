@@ -54,6 +54,7 @@ class _Life:
             "epoch": asked.epoch,
             "instance_id": member.instance_id,
             "client_id": member.client_id,
+            "client_host": member.host,
             "member_protocol": member.protocol,
             "topic": self.history.topic_of(asked.partition),
             "topic_id": asked.partition.topic_id,

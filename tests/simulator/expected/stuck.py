@@ -64,12 +64,26 @@ def _of_member(history: History, stretch: Stretch) -> dict[str, Any]:
         "member_id": stretch.member_id,
         "instance_id": member.instance_id,
         "client_id": member.client_id,
+        "client_host": OneOf(_hosts(history, stretch)),
         "member_protocol": member.protocol,
         "blocked_by": sorted(stretch.blocked_by),
         "deadline_at": _deadline_at(history, stretch),
         "partitions_held": OneOf(tuple(stretch.held)),
         "partitions_waiting": OneOf(tuple(stretch.waiting)) if stretch.waiting else None,
     }
+
+
+def _hosts(history: History, stretch: Stretch) -> tuple[str | None, ...]:
+    """A process may have moved while it was stuck."""
+    opened, closed, member_id = stretch.opened, stretch.closed, stretch.member_id or ""
+    found = {
+        operation.members[member_id].host
+        for operation in history.truth.operations[opened.group_id]
+        if member_id in operation.members
+        and opened.first_offset <= operation.first_offset
+        and (closed is None or operation.first_offset <= closed.first_offset)
+    }
+    return tuple(found)
 
 
 def _deadline_at(history: History, stretch: Stretch) -> Any:

@@ -4,7 +4,7 @@ that this makes it (decisions.md, departure_waves)."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any, Final
@@ -39,7 +39,8 @@ class Class:
 
     departures: of each, the ends that it may have had. flaps: whether a member left and came back
     often enough; both where only hosts show who came back. events: kind of event -> how many.
-    before: members before the wave. after: members after each event.
+    before: members before the wave. after: members after each event. has_new_hosts: who came is on
+    other hosts than who went, and nobody is left on these.
     """
 
     departures: tuple[frozenset[str], ...]
@@ -47,6 +48,7 @@ class Class:
     events: Mapping[str, int]
     before: int
     after: tuple[int, ...]
+    has_new_hosts: bool = False
 
     def admits(self, value: Any) -> bool:
         return (
@@ -56,28 +58,26 @@ class Class:
         )
 
     def _classes(self, ends: Mapping[str, int]) -> set[str]:
-        return {name for flaps in self.flaps for name in self._first(ends, flaps)}
+        return {self._first(ends, flaps) for flaps in self.flaps}
 
-    def _first(self, ends: Mapping[str, int], flaps: bool) -> Iterator[str]:
-        """The first class that applies. HOST_SWAP as well, where as many came as went: the truth
-        has no hosts."""
+    def _first(self, ends: Mapping[str, int], flaps: bool) -> str:
+        """The first class that applies."""
         joined, gone = self.events.get(JOINED, 0), self.events.get(GONE, 0)
         late = sum(count for end, count in ends.items() if end in _LATE)
         expired = sum(count for end, count in ends.items() if end in _EXPIRED)
         if not joined and not gone:
-            yield "BOUNCE" if self.events.get(REPLACED) else "AWAY"
-        elif self.before == 0:
-            yield "START"
-        elif flaps:
-            yield "FLAPPING"
-        elif gone and late == gone:
-            yield "POLL_TIMEOUT"
-        elif gone and 2 * expired >= gone:
-            yield "CRASH"
-        else:
-            if joined == gone:
-                yield "HOST_SWAP"
-            yield self._by_numbers(joined, gone)
+            return "BOUNCE" if self.events.get(REPLACED) else "AWAY"
+        if self.before == 0:
+            return "START"
+        if flaps:
+            return "FLAPPING"
+        if gone and late == gone:
+            return "POLL_TIMEOUT"
+        if gone and 2 * expired >= gone:
+            return "CRASH"
+        if joined == gone and self.has_new_hosts:
+            return "HOST_SWAP"
+        return self._by_numbers(joined, gone)
 
     def _by_numbers(self, joined: int, gone: int) -> str:
         after = self.after
@@ -94,7 +94,8 @@ class Class:
         return "SCALE_UP" if joined > gone else "SCALE_DOWN"
 
     def __str__(self) -> str:
-        return f"{self.events} of {self.before}, {[sorted(each) for each in self.departures]}"
+        told = [sorted(each) for each in self.departures]
+        return f"{self.events} of {self.before}, new hosts {self.has_new_hosts}, {told}"
 
 
 def _can_be(departures: Sequence[frozenset[str]], ends: Counter[str]) -> bool:
@@ -131,6 +132,12 @@ def _ends(event: Event, events: Sequence[Event], known: Mapping[Key, Wanted]) ->
     return frozenset(ends - {"LEAVE_HEARTBEAT"} | {"POLL_TIMEOUT"} if gave_up else ends)
 
 
+def _has_new_hosts(wave: Sequence[Event]) -> bool:
+    hosts_out, hosts_in = (departure_waves.hosts_of(wave, kind) for kind in (GONE, JOINED))
+    left = {member.host for member in wave[-1].coming.operation.members.values()}
+    return bool(hosts_out and hosts_in) and hosts_out.isdisjoint(hosts_in | left)
+
+
 def _flaps(wave: Sequence[Event]) -> frozenset[bool]:
     cycles = departure_waves.cycles_of(wave)
     return frozenset(most >= FLAP_CYCLES for most in cycles.most)
@@ -153,6 +160,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
                 Counter(event.coming.kind for event in wave),
                 before,
                 after,
+                _has_new_hosts(wave),
             )
             key = (found.life.group_id, first.first_offset)
             wanted[key] = Wanted({"told": told}, (first.first_offset,))

@@ -199,6 +199,7 @@ def _as_member(thread: Thread) -> Member:
         state=_STATES[thread.state],
         instance_id=None,
         client_id=thread.client_id,
+        host=thread.host,
         rebalance_timeout_ms=thread.rebalance_timeout_ms,
         is_classic=False,
         subscription=frozenset(),

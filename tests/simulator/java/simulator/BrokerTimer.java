@@ -8,6 +8,8 @@ import org.apache.kafka.server.util.timer.TimerTaskEntry;
 final class BrokerTimer implements Timer {
     private final Scheduler scheduler;
     private final Broker broker;
+    /** True time at which the timer that runs now was armed; null where none runs. */
+    private Long armedAt;
 
     BrokerTimer(Scheduler scheduler, Broker broker) {
         this.scheduler = scheduler;
@@ -16,10 +18,21 @@ final class BrokerTimer implements Timer {
 
     @Override
     public void add(TimerTask task) {
-        TimerTaskEntry entry = new TimerTaskEntry(task, scheduler.now() + task.delayMs);
+        long now = scheduler.now();
+        TimerTaskEntry entry = new TimerTaskEntry(task, now + task.delayMs);
         scheduler.after(task.delayMs, () -> {
-            if (!entry.cancelled()) broker.run(task);
+            if (entry.cancelled()) return;
+            armedAt = now;
+            try {
+                broker.run(task);
+            } finally {
+                armedAt = null;
+            }
         });
+    }
+
+    Long armedAt() {
+        return armedAt;
     }
 
     @Override

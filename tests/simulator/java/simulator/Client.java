@@ -23,8 +23,8 @@ class Client {
     final String groupId;
     final String clientId;
     final Random random;
-    private final InetAddress address;
-    private final String connection;
+    private final String port;
+    private InetAddress address;
     private final ClientInformation software;
     private int correlation;
 
@@ -40,12 +40,14 @@ class Client {
         this.clientId = clientId;
         this.random = random;
         this.software = new ClientInformation("apache-kafka-java", software);
+        port = 32_768 + random.nextInt(28_000) + "-" + random.nextInt(3) + "-" + random.nextInt(10_000);
+        moveTo(machine);
+    }
+
+    /** It goes on elsewhere: its requests come from another address. */
+    final void moveTo(String machine) {
         int number = Math.floorMod(machine.hashCode(), 40_000);
-        String host = "10.0." + number / 200 + "." + (1 + number % 200);
-        address = address(host);
-        int port = 32_768 + random.nextInt(28_000);
-        connection = "10.1.0.1:9092-" + host + ":" + port + "-" + random.nextInt(3) + "-"
-            + random.nextInt(10_000);
+        address = address("10.0." + number / 200 + "." + (1 + number % 200));
     }
 
     /** then: gets the answer, or null and what it was instead; null where nobody waits for it. */
@@ -90,6 +92,7 @@ class Client {
 
     private RequestContext context(AbstractRequest body) {
         RequestHeader header = new RequestHeader(body.apiKey(), body.version(), clientId, correlation++);
+        String connection = "10.1.0.1:9092-" + address.getHostAddress() + ":" + port;
         return new RequestContext(header, connection, address, KafkaPrincipal.ANONYMOUS, LISTENER,
             SecurityProtocol.PLAINTEXT, software, false);
     }

@@ -32,6 +32,11 @@ final class EventLoop implements CoordinatorEventProcessor {
     @Override
     public void enqueueLast(CoordinatorEvent event) {
         Asked asked = asking;
+        Long armedAt = broker.timer.armedAt();
+        if (armedAt != null && event.key() != null) {
+            OffsetsLog log = simulation.logs[event.key().partition()];
+            simulation.truth.ranOut(broker, log, Memory.nameOf(event), armedAt);
+        }
         waiting.addLast(() -> handle(event, asked));
         drain();
     }

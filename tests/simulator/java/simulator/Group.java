@@ -121,6 +121,14 @@ final class Group {
         return member;
     }
 
+    /**
+     * Where a new client runs: a third alone on a machine that is named like it, the rest with the
+     * two that came before or after, on one of four that the group has.
+     */
+    String machineOf(String clientId) {
+        return made % 3 == 0 ? clientId : id + " machine " + made / 3 % 4;
+    }
+
     String pattern() {
         return switch (random.nextInt(3)) {
             case 0 -> id + "-t.*";

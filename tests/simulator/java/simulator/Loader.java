@@ -24,22 +24,29 @@ final class Loader implements CoordinatorLoader<CoordinatorRecord> {
         OffsetsLog log = simulation.logs[partition.partition()];
         CompletableFuture<LoadSummary> loaded = new CompletableFuture<>();
         long asked = broker.clock.milliseconds();
+        int leaderEpoch = log.leaderEpoch;
         Replica replica = log.replicas.get(broker.id - 1);
         long takes = replica.bytes == 0 ? 0 : 1 + replica.bytes / BYTES_PER_MS;
-        simulation.scheduler.after(takes, () -> broker.run(() -> replay(log, replica, into, asked, loaded)));
+        simulation.scheduler.after(takes, () -> broker.run(() -> {
+            if (replay(log, replica, into, asked, loaded)) {
+                simulation.truth.loaded(broker, log, leaderEpoch, broker.clock.milliseconds() - asked);
+            }
+        }));
         return loaded;
     }
 
-    private void replay(OffsetsLog log, Replica replica, CoordinatorPlayback<CoordinatorRecord> into,
-                        long asked, CompletableFuture<LoadSummary> loaded) {
+    private boolean replay(OffsetsLog log, Replica replica, CoordinatorPlayback<CoordinatorRecord> into,
+                           long asked, CompletableFuture<LoadSummary> loaded) {
         try {
             long records = 0;
             for (Path segment : replica.segments()) records += Batches.replay(segment, into);
             log.loaded();
             loaded.complete(new LoadSummary(asked, broker.clock.milliseconds(), 0, records, replica.bytes));
+            return true;
         } catch (Exception failed) {
             simulation.count("load failed: " + failed);
             loaded.completeExceptionally(failed);
+            return false;
         }
     }
 

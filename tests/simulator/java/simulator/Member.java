@@ -33,12 +33,14 @@ abstract class Member extends Client {
     private final int process;
     private TreeSet<String> reads = new TreeSet<>();
     private boolean frozen;
+    private int freezes;
     private long thawsAt;
     private long commitsNothingUntil;
     private long sparedUntil;
 
     Member(Group group, String clientId, String instance, boolean classic) {
-        super(group.simulation, group.id, clientId, group.random, group.software(classic));
+        super(group.simulation, group.id, clientId, group.random, group.software(classic),
+            group.machineOf(clientId));
         this.group = group;
         process = group.simulation.nextProcess();
         this.instance = instance;
@@ -91,6 +93,7 @@ abstract class Member extends Client {
         tellReading();
         simulation.scheduler.after(ms, () -> {
             frozen = simulation.scheduler.now() < thawsAt;
+            if (!frozen && movesWhenItThaws(++freezes)) moveTo(clientId + " after freeze " + freezes);
             tellReading();
         });
     }
@@ -98,6 +101,11 @@ abstract class Member extends Client {
     void die() {
         dead = true;
         tellReading();
+    }
+
+    /** Some wake up elsewhere, each third time; a seed's chances are spent on other things. */
+    private boolean movesWhenItThaws(int times) {
+        return !group.isKind("share", "streams") && Math.floorMod((clientId + times).hashCode(), 3) == 0;
     }
 
     /** Whether it gives up all that it owns in each rebalance. */

@@ -2,12 +2,14 @@ package simulator;
 
 import java.lang.reflect.Field;
 import java.util.Map;
+import java.util.TreeMap;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorEvent;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime;
 import org.apache.kafka.coordinator.group.Group;
 import org.apache.kafka.coordinator.group.GroupCoordinatorShard;
 import org.apache.kafka.coordinator.group.GroupMetadataManager;
+import org.apache.kafka.coordinator.group.classic.ClassicGroup;
 
 /** A look into a coordinator's memory, which nothing public shows: its fields by reflection. */
 final class Memory {
@@ -35,6 +37,15 @@ final class Memory {
         Object snapshots = context == null ? null : get(SNAPSHOTS, context);
         return snapshots == null ? Map.of()
             : (Map<String, Group>) get(GROUPS, get(MANAGER, get(SHARD, snapshots)));
+    }
+
+    /** Classic group of a partition -> its state, as JSON. */
+    Json classicStates(TopicPartition partition) {
+        Json states = new Json();
+        new TreeMap<>(groups(partition)).forEach((name, group) -> {
+            if (group instanceof ClassicGroup classic) states.text(name, classic.stateAsString());
+        });
+        return states;
     }
 
     /** The offset after the batch that the coordinator still holds open, or null: it holds none. */

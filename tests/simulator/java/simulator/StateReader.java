@@ -53,7 +53,7 @@ final class StateReader {
 
     private static String consumerMember(ConsumerGroup group, ConsumerGroupMember member) {
         Json json = modernMember(member);
-        json.given("i", member.instanceId()).text("cl", member.clientId())
+        json.given("i", member.instanceId()).text("cl", member.clientId()).text("ho", member.clientHost())
             .raw("rt", member.rebalanceTimeoutMs());
         if (member.useClassicProtocol()) json.raw("classic", 1);
         json.given("sa", member.serverAssignorName().orElse(null));
@@ -99,7 +99,8 @@ final class StateReader {
         }
         for (GroupMetadataValue.MemberMetadata member : value.members()) {
             Json json = new Json().raw("e", value.generation()).text("st", "STABLE");
-            json.given("i", member.groupInstanceId()).text("cl", member.clientId());
+            json.given("i", member.groupInstanceId()).text("cl", member.clientId())
+                .text("ho", member.clientHost());
             json.raw("rt", member.rebalanceTimeout()).raw("classic", 1);
             json.raw("an", byName(value.protocolType(), member.assignment()));
             state.members.put(member.memberId(), json.toString());

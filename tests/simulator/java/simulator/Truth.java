@@ -90,7 +90,8 @@ final class Truth {
         Json json = new Json().raw("t", simulation.scheduler.now()).text("what", what).text("detail", detail);
         String known = member == null || member.isEmpty() ? null : member;
         json.given("g", group).given("cl", client).given("m", known);
-        if (group != null) place(json, simulation.leaders.logOf(group));
+        OffsetsLog log = group == null ? null : simulation.leaders.logOf(group);
+        if (log != null) place(json, log, log.leader);
         timeline.println(json);
     }
 
@@ -102,11 +103,29 @@ final class Truth {
         reading.println(json.raw("r", Json.array(new ArrayList<>(partitions))));
     }
 
-    /** A partition has a new leader, or loses the one it had. */
+    /** A partition has a new leader, or loses the one it had: then with states of its classic groups. */
     void leaderNote(String what, String detail, OffsetsLog log) {
-        Json json = new Json().raw("t", simulation.scheduler.now()).text("what", what).text("detail", detail);
-        place(json, log);
+        Json json = noted(what, detail, log, log.leader);
+        if (what.equals("resign")) json.raw("st", log.leader.memory.classicStates(log.name));
         timeline.println(json);
+    }
+
+    private Json noted(String what, String detail, OffsetsLog log, Broker broker) {
+        Json json = new Json().raw("t", simulation.scheduler.now()).text("what", what).text("detail", detail);
+        return place(json, log, broker);
+    }
+
+    /** A session of a member ran out; armedAt: true time since which its coordinator waited. */
+    void ranOut(Broker broker, OffsetsLog log, String timer, long armedAt) {
+        if (!timer.contains("key=session-timeout-") && !timer.contains("key=heartbeat-")) return;
+        Json json = noted("ran out", timer, log, broker);
+        timeline.println(json.raw("armed", armedAt));
+    }
+
+    /** A broker has read a partition that it leads; it took so many ms. */
+    void loaded(Broker broker, OffsetsLog log, int leaderEpoch, long ms) {
+        String detail = log.name.partition() + " " + leaderEpoch;
+        timeline.println(noted("loaded", detail, log, broker).raw("ms", ms));
     }
 
     void note(String what, String detail) {
@@ -124,9 +143,9 @@ final class Truth {
         Files.writeString(simulation.root.resolve("truth/topic_names.json"), names + "}\n");
     }
 
-    private static void place(Json json, OffsetsLog log) {
-        json.raw("p", log.name.partition()).raw("br", log.leader.id)
-            .raw("bt", log.leader.clock.milliseconds());
+    private static Json place(Json json, OffsetsLog log, Broker broker) {
+        return json.raw("p", log.name.partition()).raw("br", broker.id)
+            .raw("bt", broker.clock.milliseconds());
     }
 
     /** It is in no log, though the broker's lines may tell of it. */
