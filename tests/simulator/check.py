@@ -25,6 +25,7 @@ from tests.simulator.expected import (
     coordinator_events,
     coordinator_failovers,
     departure_waves,
+    failover_lines,
     group_conversions,
     group_days,
     group_epochs,
@@ -40,6 +41,7 @@ from tests.simulator.expected import (
     static_accounting,
     stuck,
     wave_classes,
+    wave_estimates,
 )
 from tests.simulator.expected.history import Check, History
 from tests.simulator.proved import ProvedTables
@@ -73,7 +75,11 @@ LOG_CHECKS: Final[tuple[Check, ...]] = (
 )
 """What lines of broker logs prove."""
 
-JOB_CHECKS: Final[tuple[Check, ...]] = (wave_classes.CHECK,)
+JOB_CHECKS: Final[tuple[Check, ...]] = (
+    wave_classes.CHECK,
+    wave_estimates.CHECK,
+    failover_lines.CHECK,
+)
 """What the job alone makes, given the logs of brokers too."""
 
 

@@ -1,8 +1,10 @@
-"""Which history was played: what the simulator is asked for."""
+"""Which history was played: what the simulator is asked for, and how its brokers were set."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +28,11 @@ class Played:
         only = "" if with_job else " --no-job"
         soak = "GROUPREPLAY_COMPILED=0 python -m tests.simulator.soak"
         return f"{soak} --seed {self.seed} {options} {sizes}{only}"
+
+
+def brokers_of(recording: Path) -> dict[str, int]:
+    """`brokers` of a configuration: no simulated broker prints what it was started with."""
+    told = json.loads((recording / "recording.json").read_text())["broker_config"]
+    names = ("session_timeout_ms", "heartbeat_interval_ms")
+    keys = {name: f"group.consumer.{name.replace('_', '.')}" for name in names}
+    return {name: int(told[key]) for name, key in keys.items() if key in told}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,13 +30,19 @@ SLACK_MS: Final = 5_000
 _OPEN_QUESTION: Final = "LEFT_OR_FENCED"
 
 
+@cache
+def evidence_in(recording: Path) -> tuple[EvidenceFact, ...]:
+    """All that the logs of a recording prove."""
+    return tuple(evidence_of(lines_in(recording)))
+
+
 class ProvedTables:
     """Rows of the logs; those of the topic come from `of_topic`."""
 
     def __init__(self, recording: Path, of_topic: Tables) -> None:
         self._of_topic = of_topic
         self._facts: dict[type[EvidenceFact], list[Any]] = defaultdict(list)
-        for fact in evidence_of(lines_in(recording)):
+        for fact in evidence_in(recording):
             self._facts[type(fact)].append(fact)
 
     def rows(self, table: str) -> Sequence[Row]:

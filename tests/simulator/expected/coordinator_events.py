@@ -17,7 +17,7 @@ _SOON_MS: Final = 10_000
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
-    former = _former(history)
+    former = former_of(history)
     wanted: dict[Key, Wanted] = {}
     for name, what in _EVENTS.items():
         for (kind, partition, broker), events in history.led.items():
@@ -32,7 +32,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     return wanted
 
 
-def _former(history: History) -> dict[tuple[int, int], Any]:
+def former_of(history: History) -> dict[tuple[int, int], Any]:
     """(partition, true time of an election) -> the other broker that had it before; None: nobody.
 
     Lines come in the order of the brokers' clocks: where these differ, it may be another.

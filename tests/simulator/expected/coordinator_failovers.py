@@ -70,31 +70,69 @@ def _records(truth: Truth, life: Life) -> list[_Record]:
     return sorted([*operations, *commits], key=lambda each: each.first_offset)
 
 
-def _of_life(history: History, life: Life) -> Iterator[tuple[Key, Wanted]]:
-    records, moved = _records(history.truth, life), _moved(history, life)
-    opened = [each.opened.first_offset for each in epochs_of(history, life)]
+class Failover(NamedTuple):
+    """A change of the leader that a life saw. last: its last operation before; before: its last
+    record before; records: all from the first of the new leader on."""
+
+    life: Life
+    last: Operation
+    before: _Record
+    records: Sequence[_Record]
+
+    @property
+    def first(self) -> _Record:
+        return self.records[0]
+
+    @property
+    def leader_epoch(self) -> int:
+        return self.first.written.leader_epoch
+
+    @property
+    def key(self) -> Key:
+        return self.life.group_id, self.leader_epoch, self.first.key
+
+    @property
+    def offsets(self) -> tuple[int, int]:
+        return self.last.first_offset, self.first.first_offset
+
+
+def failovers_of(history: History, life: Life) -> Iterator[Failover]:
+    records = _records(history.truth, life)
     last: Operation | None = None
     for place, (before, record) in enumerate(pairwise(records), 1):
         last = before.operation or last
-        old, new = before.written.leader_epoch, record.written.leader_epoch
-        if old == new or last is None:
-            continue
+        if before.written.leader_epoch != record.written.leader_epoch and last is not None:
+            yield Failover(life, last, before, records[place:])
+
+
+def place_of(history: History, failover: Failover) -> dict[str, Any]:
+    """Columns that say which row it is."""
+    first, life = failover.first, failover.life
+    return {
+        "incarnation": history.incarnation(life),
+        "offsets_partition": life.offsets_partition,
+        "from_offset": Between(first.first_offset, first.last_offset),
+        "leader_epoch": failover.leader_epoch,
+        "last_offset": failover.before.last,
+    }
+
+
+def _of_life(history: History, life: Life) -> Iterator[tuple[Key, Wanted]]:
+    moved = _moved(history, life)
+    opened = [each.opened.first_offset for each in epochs_of(history, life)]
+    for failover in failovers_of(history, life):
+        before, last = failover.before.written, failover.last
         values = {
-            "incarnation": history.incarnation(life),
-            "offsets_partition": life.offsets_partition,
-            "from_offset": Between(record.first_offset, record.last_offset),
+            **place_of(history, failover),
             "start_observed": True,
-            "leader_epoch_before": old,
-            "leader_epoch": new,
-            "last_offset": before.last,
-            "last_at": before.written.at,
-            "first_at": record.written.at,
+            "leader_epoch_before": before.leader_epoch,
+            "last_at": before.at,
+            "first_at": failover.first.written.at,
             "protocol": last.protocol,
             **_described(last),
-            **_after(last, records[place:], opened, moved),
+            **_after(failover, opened, moved),
         }
-        offsets = (last.first_offset, record.first_offset)
-        yield (life.group_id, new, record.key), Wanted(values, offsets)
+        yield failover.key, Wanted(values, failover.offsets)
 
 
 def _described(operation: Operation) -> dict[str, Any]:
@@ -106,7 +144,7 @@ def _described(operation: Operation) -> dict[str, Any]:
         for partition in (member.assigned if operation.protocol == CLASSIC else member.target)
     }
     return {
-        "phase": _phase(operation),
+        "phase": phase_of(operation),
         "epoch": operation.epoch or None,
         "target_epoch": operation.target_epoch
         if operation.protocol == CONSUMER
@@ -121,7 +159,8 @@ def _described(operation: Operation) -> dict[str, Any]:
     }
 
 
-def _phase(operation: Operation) -> str:
+def phase_of(operation: Operation) -> str:
+    """By the records alone."""
     members = [member for member in operation.members.values() if not member.is_away]
     if not operation.members:
         return "EMPTY"
@@ -147,19 +186,23 @@ def _moved(history: History, life: Life) -> Counter[int]:
     )
 
 
-def _after(
-    before: Operation, records: Sequence[_Record], opened: Sequence[int], moved: Counter[int]
-) -> dict[str, int]:
-    """What came until a minute was over, or another leader there. records: from the first of the
-    new leader on. opened: first offsets of the operations that began epochs. moved: partitions that
-    an operation gave to others, by its first offset."""
-    first = records[0]
-    names = ("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after")
-    counts = dict.fromkeys(names, 0)
+class _Step(NamedTuple):
+    """Who came and went by an operation after a move. lost: of the removed those that were there
+    before the move."""
+
+    operation: Operation
+    joined: set[str]
+    removed: set[str]
+    lost: set[str]
+
+
+def _steps(failover: Failover) -> Iterator[_Step]:
+    """Until a minute is over, or another leader there."""
+    first, before = failover.first.written, failover.last
     there = set(before.members)
-    for record in records:
-        is_late = record.written.at > first.written.at + AFTER_MS
-        if is_late or record.written.leader_epoch != first.written.leader_epoch:
+    for record in failover.records:
+        is_late = record.written.at > first.at + AFTER_MS
+        if is_late or record.written.leader_epoch != first.leader_epoch:
             break
         operation = record.operation
         if operation is None or operation.protocol is None:
@@ -170,13 +213,29 @@ def _after(
         removed = {each for each in gone if before.members[each].instance_id not in taken}
         left = {before.members[each].instance_id for each in gone} - {None}
         joined = {each for each in came if operation.members[each].instance_id not in left}
-        counts["epochs_after"] += opened.count(operation.first_offset)
-        counts["moved_after"] += moved[operation.first_offset]
-        counts["joined_after"] += len(joined)
-        counts["removed_after"] += len(removed)
-        counts["lost_after"] += len(removed & there)
+        yield _Step(operation, joined, removed, removed & there)
         there -= gone
         before = operation
+
+
+def lost_in(failover: Failover) -> Iterator[tuple[str, Operation]]:
+    """Members that `lost_after` counts, and the operation without each."""
+    for step in _steps(failover):
+        for member_id in step.lost:
+            yield member_id, step.operation
+
+
+def _after(failover: Failover, opened: Sequence[int], moved: Counter[int]) -> dict[str, int]:
+    """opened: first offsets of the operations that began epochs. moved: partitions that an
+    operation gave to others, by its first offset."""
+    names = ("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after")
+    counts = dict.fromkeys(names, 0)
+    for step in _steps(failover):
+        counts["epochs_after"] += opened.count(step.operation.first_offset)
+        counts["moved_after"] += moved[step.operation.first_offset]
+        counts["joined_after"] += len(step.joined)
+        counts["removed_after"] += len(step.removed)
+        counts["lost_after"] += len(step.lost)
     return counts
 
 

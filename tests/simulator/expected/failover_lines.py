@@ -1,0 +1,157 @@
+"""`coordinator_failovers`, as lines of broker logs complete it: the load, whose sessions it armed
+anew, and what a classic group was doing (measures.md, Failovers)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import Key, OneOf, Untold, Wanted
+from tests.simulator.expected import coordinator_failovers
+from tests.simulator.expected.coordinator_events import former_of
+from tests.simulator.expected.coordinator_failovers import (
+    Failover,
+    failovers_of,
+    lost_in,
+    phase_of,
+    place_of,
+)
+from tests.simulator.expected.history import Check, History
+from tests.simulator.truth import CLASSIC, CONSUMER, Injected, Operation
+
+NEAR_MS: Final = 5_000
+"""The line of a load lies so near to the records on both sides of the move."""
+
+ARMED_MS: Final = 1_000
+"""A session that was armed so soon after the load cannot be told from one that it armed."""
+
+_AT_REST: Final = ("STEADY", "SYNCED", "EMPTY")
+
+_PHASES: Final = {
+    "PreparingRebalance": OneOf(("PREPARING",)),
+    "CompletingRebalance": OneOf(("COMPLETING",)),
+    "Stable": OneOf(("STEADY", "SYNCED")),
+    "Empty": OneOf(("EMPTY",)),
+}
+"""State of a classic group in its coordinator's memory -> phase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rearmed:
+    """Members whose session the load armed, and that ran out so: all of these, and besides at most
+    those that were heard of once, a moment after the load, and those of groups with a session of
+    their own, which nobody knows of."""
+
+    must: frozenset[str]
+    may: frozenset[str]
+
+    def admits(self, value: Any) -> bool:
+        return isinstance(value, list) and self.must <= set(value) <= self.must | self.may
+
+    def __str__(self) -> str:
+        return f"{sorted(self.must)}, perhaps {sorted(self.may)}"
+
+
+class _Brokers:
+    """What brokers did, and log. loads: (partition, leader epoch) -> it. former: the same -> who
+    led before. ran_out, resigned: of each partition, in order. slow: consumer groups with a session
+    of their own."""
+
+    def __init__(self, history: History) -> None:
+        truth = history.truth
+        self.loads: dict[tuple[int, int], Injected] = {}
+        self.ran_out: dict[int, list[Injected]] = defaultdict(list)
+        self.resigned: dict[int, list[Injected]] = defaultdict(list)
+        self.slow: set[str | None] = set()
+        for event in truth.injected:
+            if event.what == "slow heartbeats":
+                self.slow.add(event.group_id)
+            if event.what == "loaded":
+                partition, leader_epoch = map(int, event.detail.split())
+                self.loads[partition, leader_epoch] = event
+            elif event.what == "ran out":
+                self.ran_out[event.offsets_partition].append(event)
+            elif event.what == "resign":
+                self.resigned[event.offsets_partition].append(event)
+        former = former_of(history)
+        self.former = {
+            (partition, leader_epoch): former[partition, at]
+            for partition, times in truth.elected.items()
+            for at, leader_epoch in zip(times, truth.leader_epochs[partition], strict=True)
+        }
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    brokers = _Brokers(history)
+    return {
+        failover.key: Wanted(_values(history, failover, brokers), failover.offsets)
+        for life in history.lives
+        for failover in failovers_of(history, life)
+    }
+
+
+def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str, Any]:
+    key = failover.life.offsets_partition, failover.leader_epoch
+    load = brokers.loads[key]
+    since, until = failover.before.written.at - NEAR_MS, failover.first.written.at + NEAR_MS
+    values = {**place_of(history, failover), "phase": phase_of(failover.last)}
+    if not since < load.broker_at <= until:
+        names = ("loaded_at", "load_ms", "broker", "moved_from", "rearmed")
+        return values | dict.fromkeys(names)
+    return values | {
+        "loaded_at": load.broker_at,
+        "load_ms": load.took_ms,
+        "broker": load.broker,
+        "moved_from": brokers.former[key],
+        "rearmed": _rearmed(failover, load, brokers),
+        "phase": _phase(failover, load, brokers.resigned[key[0]]),
+    }
+
+
+def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:
+    must, may, group_id = set(), set(), failover.life.group_id
+    is_slow = failover.last.protocol == CONSUMER and group_id in brokers.slow
+    ran_out = brokers.ran_out[failover.life.offsets_partition]
+    for member_id, removed in lost_in(failover):
+        # Whoever waits in a rebalance is not removed, and its session is armed again.
+        armed = [
+            each.armed_at - load.at
+            for each in ran_out
+            if each.broker == load.broker
+            and load.at < each.at <= removed.true_at
+            and each.detail.endswith(f"-{group_id}-{member_id})")
+        ][-1:]
+        if armed == [0] and not is_slow:
+            must.add(member_id)
+        elif any(0 <= late <= ARMED_MS for late in armed):
+            may.add(member_id)
+    return Rearmed(frozenset(must), frozenset(may))
+
+
+NOT_THE_LAST: Final = Untold("a group that was silent while its coordinator moved twice")
+
+
+def _phase(failover: Failover, load: Injected, resigned: Sequence[Injected]) -> Any:
+    last: Operation = failover.last
+    if last.protocol != CLASSIC:
+        return phase_of(last)
+    between = [each for each in resigned if last.true_at <= each.at <= load.at]
+    if len(between) != 1:
+        return NOT_THE_LAST
+    (before,) = between
+    phase = _PHASES[before.states[last.group_id]]
+    if before.broker_at - before.at == load.broker_at - load.at:
+        return phase
+    # By another clock a rebalance that was cut off may seem to have begun after the move.
+    is_cut_off = not {"PREPARING", "COMPLETING"}.isdisjoint(phase.values)
+    return OneOf((*phase.values, *(_AT_REST if is_cut_off else ())))
+
+
+CHECK: Final = Check(
+    "failover_lines",
+    _wanted,
+    coordinator_failovers.CHECK.key_of,
+    coordinator_failovers.CHECK.excuse,
+)

@@ -1,0 +1,48 @@
+"""What lines of broker logs add to tables by joins of Spark: classes and estimates of waves, and the
+loads behind moves of coordinators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.simulator.built import BuiltTables
+from tests.simulator.check import JOB_CHECKS, check_tables, differences
+from tests.simulator.conftest import Play
+from tests.simulator.played import Played
+from tests.simulator.truth import read_truth
+
+HISTORIES: Final = (
+    # Members of a classic group wait for a session that a load armed anew, and one that was heard
+    # of again does not.
+    Played(201, 14, 0.3, "failover", "4.0.2"),
+    # A classic group is removed and comes back: its generations have the same numbers again, and
+    # who was told to join the first of them says nothing of the second.
+    Played(302, 14, 0.3, "classic", "4.4.0"),
+)
+
+
+@pytest.mark.long
+def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, play: Play) -> None:
+    seen = Counter[str]()
+    for history in HISTORIES:
+        recording = play(history)
+        truth, tables = read_truth(recording), BuiltTables(spark, recording)
+        compared = check_tables(truth, tables, checks=JOB_CHECKS)
+        told = [line for each in compared for line in differences(each, truth, 2)]
+        assert not told, "\n".join((history.command(), *told[:60]))
+        for row in tables.rows("failover_lines"):
+            seen.update(loads=row["loaded_at"] is not None, rearmed=len(row["rearmed"] or ()))
+            seen[row["phase"]] += 1
+        seen.update(row["class"] for row in tables.rows("wave_classes"))
+        rows = tables.rows("wave_estimates")
+        seen.update(estimates=sum(row["est_ms"] is not None for row in rows))
+    few = {
+        name: seen[name]
+        for name in ("loads", "rearmed", "PREPARING", "STEADY", "HOST_SWAP", "estimates")
+        if not seen[name]
+    }
+    assert not few, "the histories show nothing of these"
