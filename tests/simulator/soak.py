@@ -30,15 +30,15 @@ from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
 from tests.simulator.expected.estimates import (
     Estimate,
+    Told,
     estimates_of,
     faults,
-    told_by_logs,
     wrong_estimates,
 )
 from tests.simulator.expected.history import History
 from tests.simulator.further import look_further
-from tests.simulator.played import Played
-from tests.simulator.proved import ProvedTables
+from tests.simulator.played import Played, brokers_of
+from tests.simulator.proved import ProvedTables, evidence_in
 from tests.simulator.replayed import replay_recording
 from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
 from tests.simulator.streams.history import read_streams
@@ -78,7 +78,7 @@ def run_job(recording: Path, warehouse: Path, *, with_logs: bool = False) -> Del
         for kind, path in logs_in(recording)
     ]
     config.write_text(
-        f"cluster: simulated\nwarehouse: {warehouse}\nsources:\n"
+        f"cluster: simulated\nwarehouse: {warehouse}\nbrokers: {brokers_of(recording)}\nsources:\n"
         f"  - {{kind: segments, path: {recording / 'segments'}}}\n"
         f"  - {{kind: topics, path: {recording / 'topics.json'}}}\n"
         + "".join(logs if with_logs else ())
@@ -175,7 +175,7 @@ def soak(history: Played, with_job: bool, estimates: list[Estimate]) -> bool:
         proved = ProvedTables(recording, replayed)
         is_right = check(history, recording, replayed, proved, with_job=False)
         is_right &= check_further(history, recording)
-        logs = told_by_logs(recording)
+        logs = Told(evidence_in(recording))
         estimates += estimates_of(recording, History(read_truth(recording)), logs)
         if with_job:
             try:

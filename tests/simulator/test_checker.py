@@ -39,11 +39,8 @@ NOT_CHECKED: Final[Mapping[str, frozenset[str]]] = {
         )
     ),
     "member_assignments": frozenset({"rewound"}),
-    "member_states": frozenset({"client_host"}),
-    "members": frozenset({"client_host", *OF_PROFILES}),
+    "members": frozenset(OF_PROFILES),
     "migration_progress": frozenset({"instances_gone"}),
-    "revocation_latencies": frozenset({"client_host"}),
-    "stuck_members": frozenset({"client_host"}),
 }
 """Columns that the truth does not tell."""
 
@@ -172,7 +169,11 @@ TRUE_ESTIMATES: Final = (
     *(Estimate("ASKED", 5_000 + error, 5_000) for error in range(-60, 61)),
     *(Estimate("AWAY", 8_000 - error, 8_000) for error in range(10, 90, 4)),
     *(Estimate("REMOVED", 13_900, 12_000, quiet) for quiet in range(2_000, 7_000, 500)),
+    *(Estimate("classic GAP", 6_000 + error, 6_000) for error in range(-60, 61, 4)),
+    *(Estimate("STOP", 2_000 + error, 2_000, partitions=4) for error in range(-60, 61, 4)),
 )
+
+KINDS: Final = ("ASKED", "AWAY", "REMOVED", "classic GAP", "STOP")
 
 
 def test_estimates_that_are_near_are_right() -> None:
@@ -199,29 +200,35 @@ def test_an_estimate_ends_at_the_grant() -> None:
     assert wrong_estimates([late._replace(fetched_ms=0)])
 
 
-@pytest.mark.parametrize("kind", ["ASKED", "AWAY", "REMOVED"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("by", [-3_000, 3_000])
 def test_estimates_that_are_all_off_are_noticed(kind: str, by: int) -> None:
     lies = [
         each._replace(est_ms=each.est_ms + (by if each.kind == kind else 0))
         for each in TRUE_ESTIMATES
     ]
-    assert [said.split(":")[0] for said in faults(lies)] == [kind]
+    assert {said.split(":")[0] for said in faults(lies)} == {kind}
 
 
-@pytest.mark.parametrize("kind", ["ASKED", "AWAY", "REMOVED"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_tenth_of_estimates_that_are_off_is_noticed(kind: str) -> None:
     lies = list(TRUE_ESTIMATES)
     places = [place for place, each in enumerate(lies) if each.kind == kind]
     for place in places[::10]:
         lies[place] = lies[place]._replace(est_ms=lies[place].est_ms + 6_000)
-    assert [said.split(":")[0] for said in faults(lies)] == [kind]
+    assert {said.split(":")[0] for said in faults(lies)} == {kind}
 
 
-@pytest.mark.parametrize("kind", ["ASKED", "AWAY", "REMOVED"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_without_estimates_is_noticed(kind: str) -> None:
     lies = [each for each in TRUE_ESTIMATES if each.kind != kind]
-    assert [said.split(":")[0] for said in faults(lies)] == [kind]
+    assert {said.split(":")[0] for said in faults(lies)} == {kind}
+
+
+def test_estimates_of_few_per_cent_too_much_in_the_sum_are_noticed() -> None:
+    gaps = [each for each in TRUE_ESTIMATES if each.kind == "classic GAP"]
+    longest = Estimate("classic GAP", 60_000, 40_000)
+    assert any("all together" in said for said in wrong_estimates([*gaps, longest]))
 
 
 def test_estimates_that_are_off_by_little_and_all_the_same_way_are_noticed() -> None:
