@@ -23,6 +23,13 @@ ROOT = TESTS.parent
 JARS = ROOT / ".cache" / "jars"
 KAFKA_JARS = ROOT / ".cache" / "kafka-jars"
 
+LATE_SECOND_COMPILER = (
+    "-XX:ReservedCodeCacheSize=240m -XX:Tier4InvocationThreshold=50000"
+    " -XX:Tier4MinInvocationThreshold=6000 -XX:Tier4CompileThreshold=150000"
+    " -XX:Tier4BackEdgeThreshold=400000"
+)
+"""As conf/spark-local.conf has it: ten times later than by default."""
+
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
 
@@ -75,12 +82,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.ui.showConsoleProgress": "false",
             "spark.log.level": "FATAL",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
-            # A test asks each question once: what Java and Spark compile for it is never used
-            # again. With one compiler alone Java keeps 48 MB for code, which a whole suite fills:
-            # then method handles fail.
-            "spark.driver.extraJavaOptions": (
-                "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-            ),
+            # A test asks each question once: what Spark compiles for it is never used again. Spark
+            # itself is: Java's second compiler takes a quarter off each night from the tenth on.
+            "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC {LATE_SECOND_COMPILER}",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             # As on one machine (conf/spark-local.conf): two partitions leave nothing to adapt to.
