@@ -22,6 +22,7 @@ import pytest
 
 from groupreplay.tables.finished_night import FinishedNight
 from tests.end_to_end.conftest import ROOT
+from tests.support.processes import as_a_user_has_it
 
 BIN = ROOT / ".venv/bin"
 STUCK = """SELECT group_id, reason, member_id IS NULL AS is_of_group FROM groupreplay.stuck_now
@@ -35,7 +36,7 @@ spark.master local[1]
 spark.driver.memory 1g
 spark.driver.host localhost
 spark.driver.bindAddress 127.0.0.1
-spark.driver.defaultJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.driver.defaultJavaOptions -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
 spark.ui.enabled false
 spark.sql.shuffle.partitions 2
 spark.databricks.delta.snapshotPartitions 1
@@ -86,7 +87,7 @@ def _run(command: list[str], folder: Path, cwd: Path | None = None, **environmen
 
 def _environment(folder: Path, **more: str) -> dict[str, str]:
     return {
-        **os.environ,
+        **as_a_user_has_it(),
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "HOME": str(folder),
         "TZ": "UTC",
