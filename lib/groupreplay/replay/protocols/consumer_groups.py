@@ -89,7 +89,9 @@ class ConsumerGroupMachine(GroupMachine):
             machine = cls(home.life(operation.offset, CLASSIC, birth_seen=birth), home)
             machine._apply_classic(operation, entry, value)
             return machine
-        birth = first and is_consumer_birth(operation)
+        # A K2 goes with it: the group was there, and the log may begin later.
+        was_there = GroupMetadata in operation.kinds and operation.offset > 0
+        birth = first and not was_there and is_consumer_birth(operation)
         machine = cls(home.life(operation.offset, CONSUMER, birth_seen=birth), home)
         machine._apply_consumer(operation)
         return machine
