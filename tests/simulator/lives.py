@@ -31,9 +31,12 @@ class Life:
     def is_seen_to_begin(self, operation: Operation) -> bool:
         """Whether the log shows what an operation begins. A classic group whose first K2 is past
         generation 1 may have had others, which no log that began later would have (measures.md,
-        history_complete)."""
+        history_complete). That of a static member's return repeats generation 1."""
         first = self.operations[0]
-        return operation is not first or first.protocol == CONSUMER or first.epoch <= 1
+        if operation is not first or first.protocol == CONSUMER:
+            return True
+        has_static = any(each.instance_id is not None for each in first.members.values())
+        return first.epoch < 1 or (first.epoch == 1 and not has_static)
 
     @property
     def end(self) -> Operation | None:
