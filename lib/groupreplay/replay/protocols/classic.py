@@ -83,7 +83,9 @@ def apply_classic(
         membership.epochs.open(value.generation, *place, found, observed, change.generation)
         moved = membership.targets.begin_epoch(value.generation)
         membership.epochs.target(value.generation, entry.ts_ms, moved)
-        membership.owners.drop_untargeted(change.offset)
+        # A downgrade lists what members had: the generation after it gives out the rest.
+        if not change.downgraded:
+            membership.owners.drop_untargeted(change.offset)
     membership.targets.forget_moves()
 
 
