@@ -8,7 +8,12 @@ import pytest
 
 from groupreplay.evidence.evidence_facts import Contact, Outage, Refusal
 from groupreplay.evidence.memory import Line
-from groupreplay.records.log_events import REQUEST_LOG, LogEvent
+from groupreplay.records.log_events import (
+    HEARTBEATS_WITH_EPOCH,
+    REQUEST_LOG,
+    SERVER_LOG,
+    LogEvent,
+)
 from tests.support.log_lines import proved, recorded_evidence
 
 
@@ -21,11 +26,18 @@ def request(
         group_id="g",
         member_id="m",
         protocol="consumer" if api == "CONSUMER_GROUP_HEARTBEAT" else "classic",
-        epoch=3,
+        epoch=said.get("epoch", 3),
+        started_ms=said.get("came"),
         error_code=error,
         heartbeat_interval_ms=said.get("interval"),
     )
     return Line(event, 1, REQUEST_LOG, "requests", at, last or at, requests)
+
+
+def said_that_it_left(at: int) -> Line:
+    """What the coordinator logs of it."""
+    event = LogEvent(event="MEMBER_LEFT", at_ms=at, group_id="g", member_id="m", protocol="classic")
+    return Line(event, 1, SERVER_LOG, "broker-1", at, at)
 
 
 LINES = [
@@ -149,6 +161,40 @@ def test_members_of_the_consumer_protocol_beat_as_the_broker_says() -> None:
     found = [each for each in proved("g", lines, 10**9) if isinstance(each, Contact)]
     assert [each.heartbeat_interval_ms for each in found] == [2_000]
     assert [(each.beats, each.last_beat_at) for each in found] == [(0, None)]
+
+
+@pytest.mark.parametrize("api", sorted(HEARTBEATS_WITH_EPOCH))
+def test_a_leave_of_the_newer_protocols_ends_a_contact(api: str) -> None:
+    """And is no sign of life: who comes back under the same id later has a contact of its own."""
+    lines = [
+        request(1_000, api, epoch=0),
+        request(3_000, api),
+        said_that_it_left(4_999),
+        request(5_000, api, epoch=-1, came=4_998),
+        request(9_000, api, epoch=0),
+        request(11_000, api),
+    ]
+    for told in (lines, [each for each in lines if each.source == REQUEST_LOG]):
+        found = [each for each in proved("g", told, 10**9) if isinstance(each, Contact)]
+        lives = [(each.first_at, each.last_heartbeat_at) for each in found]
+        assert sorted(lives) == [(1_000, 3_000), (9_000, 11_000)]
+        assert [each.longest_gap_ms for each in found] == [2_000, 2_000]
+
+
+def test_a_heartbeat_that_is_answered_after_the_member_left_begins_no_contact() -> None:
+    """brokers-killed-4.2, churn-mixed-a: the coordinator could not write for three seconds."""
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        request(2_000, "HEARTBEAT"),
+        said_that_it_left(3_500),
+        request(5_700, "HEARTBEAT", error=27, came=2_700),
+        request(5_701, "HEARTBEAT", error=25),
+    ]
+    found = [each for each in proved("g", lines, 10**9) if isinstance(each, Contact)]
+    assert [(each.first_at, each.last_heartbeat_at, each.ended_at) for each in found] == [
+        (1_000, 3_500, 3_500)
+    ]
+    assert [each.error_codes for each in found] == [[27, 25]]
 
 
 def test_heartbeats_of_recorded_members_are_as_they_were_set() -> None:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from groupreplay.evidence.evidence_facts import Departure
 from groupreplay.evidence.memory import Line
-from groupreplay.records.log_events import LogEvent
+from groupreplay.records.log_events import HEARTBEATS_WITH_EPOCH, LogEvent
 from tests.support.log_lines import proved
 
 ADMIN = "member was removed by an admin"
@@ -37,6 +39,16 @@ def test_an_admin_removes_a_static_member_by_its_instance() -> None:
         2_001, "LEAVE_GROUP", "request_log", instance_id="i", error_code=0, client_reason=ADMIN
     )
     assert told(joined, left) == told(joined, request) == [("A", "LEFT", "ADMIN_REMOVAL")]
+
+
+@pytest.mark.parametrize("api", sorted(HEARTBEATS_WITH_EPOCH))
+def test_a_leave_of_the_newer_protocols_is_a_heartbeat(api: str) -> None:
+    """Also where the request log is all there is."""
+    join, leave = (
+        line(at, api, "request_log", member_id="A", epoch=epoch, error_code=0)
+        for at, epoch in ((1_000, 0), (2_000, -1))
+    )
+    assert told(join, leave) == [("A", "LEFT", "LEAVE_HEARTBEAT")]
 
 
 def test_an_instance_that_went_is_nobody() -> None:

@@ -15,16 +15,14 @@ from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
 from groupreplay.evidence.refusal_runs import COORDINATOR_ERRORS
 from groupreplay.evidence.removals import FENCED
 from groupreplay.limits import MIN_SILENCE_MS
-from groupreplay.records.log_events import LogEvent
+from groupreplay.records.log_events import HEARTBEATS_WITH_EPOCH, LogEvent
 
 HEARTBEATS: Final = frozenset(
     {
         "HEARTBEAT",
         "JOIN_GROUP",
         "SYNC_GROUP",
-        "CONSUMER_GROUP_HEARTBEAT",
-        "SHARE_GROUP_HEARTBEAT",
-        "STREAMS_GROUP_HEARTBEAT",
+        *HEARTBEATS_WITH_EPOCH,
     }
 )
 """Requests that re-arm a member's session timer. Commits do for classic members alone, who send
@@ -85,22 +83,27 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
 
 
 def _is_leave(event: LogEvent) -> bool:
-    return event.event == "CONSUMER_GROUP_HEARTBEAT" and event.epoch is not None and event.epoch < 0
+    return event.event in HEARTBEATS_WITH_EPOCH and event.epoch is not None and event.epoch < 0
 
 
 def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Contact | None:
-    """The member's contact. A granted request begins one, also after an earlier one ended. An
-    error begins none: a client that was never let in is no member.
+    """The member's contact. A granted request begins one, also one that came after an earlier one
+    ended; one that came before and was answered late is of the earlier. An error begins none: a
+    client that was never let in is no member.
     """
     event = line.event
     contact = evidence.contacts.get(member_id)
     if event.error_code in (0, _REBALANCE_IN_PROGRESS) and not _is_leave(event):
-        if contact is not None and contact.ended_at is not None:
+        if contact is not None and _is_over(contact, event):
             output.emit(evidence.contacts.pop(member_id))
             contact = None
         if contact is None:
             contact = evidence.contacts[member_id] = _new(evidence, line, member_id)
     return contact
+
+
+def _is_over(contact: Contact, event: LogEvent) -> bool:
+    return contact.ended_at is not None and _came(event) >= contact.ended_at
 
 
 def _new(evidence: Evidence, line: Line, member_id: str) -> Contact:
@@ -133,7 +136,8 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> 
     if last is not None or line.requests > 1:
         gap = max(0, _came(event) - last) if last is not None else 0
         contact.longest_gap_ms = max(contact.longest_gap_ms or 0, gap, line.longest_gap_ms)
-    contact.last_heartbeat_at = max(last or 0, line.last_ms)
+    heard_at = line.last_ms if contact.ended_at is None else min(line.last_ms, contact.ended_at)
+    contact.last_heartbeat_at = max(last or 0, heard_at)
     contact.heartbeats += line.requests
     contact.is_away = False
     contact.is_rejoining = event.error_code == _REBALANCE_IN_PROGRESS

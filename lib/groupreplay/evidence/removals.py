@@ -19,6 +19,7 @@ from groupreplay.evidence.evidence_facts import (
     Departure,
 )
 from groupreplay.evidence.memory import Evidence, Line, Proofs, place
+from groupreplay.records.log_events import HEARTBEATS_WITH_EPOCH
 
 BUMP_AFTER_MS: Final = 1_000
 """The line with the epoch follows in the same operation; later ones belong to others."""
@@ -66,7 +67,7 @@ def _emit_all(evidence: Evidence, output: Proofs) -> None:
 
 
 _JOINED: Final = frozenset(
-    {"MEMBER_JOINED", "STATIC_MEMBER_RETURNED", "JOIN_GROUP", "CONSUMER_GROUP_HEARTBEAT"}
+    {"MEMBER_JOINED", "STATIC_MEMBER_RETURNED", "JOIN_GROUP", *HEARTBEATS_WITH_EPOCH}
 )
 
 
@@ -107,7 +108,7 @@ def _told(evidence: Evidence, line: Line) -> list[tuple[str, str, str]]:
         return [(member, LEFT, _leave_detail(event.client_reason)) for member in members]
     if (
         event.error_code == 0
-        and event.event == "CONSUMER_GROUP_HEARTBEAT"
+        and event.event in HEARTBEATS_WITH_EPOCH
         and event.epoch == _LEAVE_EPOCH
     ):
         return [(member, LEFT, LEAVE_HEARTBEAT) for member in members]

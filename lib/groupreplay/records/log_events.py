@@ -14,6 +14,13 @@ SERVER_LOG, REQUEST_LOG = "server_log", "request_log"
 BROKER_SETTING = "BROKER_SETTING"
 """Event of a line that says what a broker was started with: its detail is `name = value`."""
 
+HEARTBEATS_WITH_EPOCH = frozenset(
+    {"CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"}
+)
+"""Requests of the newer protocols: a join is one with epoch 0, a leave one with epoch -1, or -2
+of a static member that leaves for a while.
+"""
+
 
 @dataclass(slots=True, kw_only=True)
 class LogEvent:

@@ -245,6 +245,7 @@ def test_a_member_that_said_goodbye_left(stage: Stage, prove: Prove) -> None:
     leave = {"outcome": "LEFT", "end_detail": "LEAVE_GROUP"}
     context = prove(
         evidence(Departure, member_id="m", ended_at=AT - 10, **leave),
+        evidence(Departure, member_id="m", ended_at=AT + 1, source="request_log", **leave),
         evidence(Departure, member_id="n", ended_at=AT - 60_000, **leave),
         evidence(Departure, member_id="r", ended_at=AT - 5, **leave),
     )

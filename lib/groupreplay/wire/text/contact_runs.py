@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groupreplay.limits import MIN_SILENCE_MS
-from groupreplay.records.log_events import LogEvent
+from groupreplay.records.log_events import HEARTBEATS_WITH_EPOCH, LogEvent
 
 MAX_OPEN = 20_000
 """Members of whom one reducer holds runs; about 2 KB each."""
@@ -22,9 +22,6 @@ MAX_OPEN = 20_000
 
 _REBALANCE_IN_PROGRESS = 27
 
-_HEARTBEATS_WITH_EPOCH = frozenset(
-    {"CONSUMER_GROUP_HEARTBEAT", "SHARE_GROUP_HEARTBEAT", "STREAMS_GROUP_HEARTBEAT"}
-)
 _COMMITS = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 
 
@@ -53,7 +50,7 @@ def is_routine(event: LogEvent) -> bool:
     Joins (epoch 0) and leaves (below 0) of the newer protocols are heartbeats too, and no routine;
     a commit with generation -1 is one of no member.
     """
-    if event.event in _HEARTBEATS_WITH_EPOCH:
+    if event.event in HEARTBEATS_WITH_EPOCH:
         return event.error_code == 0 and event.epoch is not None and event.epoch > 0
     if event.event == "HEARTBEAT":
         return event.error_code in (0, _REBALANCE_IN_PROGRESS)
