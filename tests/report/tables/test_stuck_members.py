@@ -31,7 +31,6 @@ def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
     }
     silent = {"last_heartbeat_at": AS_OF_MS - 10_000, "last_seen_at": AS_OF_MS - 10_000}
     heard = dict.fromkeys(silent, AS_OF_MS - 9_999)
-    streams = {"client_id": "app-StreamThread-1-consumer"}
     bounced = {"instance_id": "i", "protocol": "classic"}
     facts = (
         evidence(Refusal, group_id="loop", **knocks),
@@ -39,7 +38,6 @@ def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
         evidence(Refusal, group_id="commits", api="OFFSET_COMMIT", **knocks),
         evidence(Silence, group_id="late", ended_by="LATE", is_final=True),
         evidence(Silence, group_id="back", session_timeout_ms=45_000, is_final=True),
-        evidence(Silence, group_id="streams", ended_by="LATE", is_final=True, **streams),
         evidence(Silence, group_id="bounce", ended_by="LATE", is_final=True, **bounced),
         evidence(Contact, group_id="silent", session_timeout_ms=30_000, **silent),
         evidence(Contact, group_id="gone", **silent),
@@ -75,4 +73,24 @@ def test_stuck_of_lines(stage: Stage, prove: Prove) -> None:
         "late": None,
         "back": timedelta(seconds=45),
         "silent": timedelta(seconds=30),
+    }
+
+
+def test_silent_members_of_kafka_streams(stage: Stage, prove: Prove) -> None:
+    """On the classic protocol a session runs out whenever a member is stopped: only one that comes
+    back over its connection was stuck. On its own protocol a member that closes says so.
+    """
+    thread = {"client_id": "app-StreamThread-1-consumer", "is_final": True}
+    facts = (
+        evidence(Silence, group_id="stopped", ended_by="LATE", protocol="classic", **thread),
+        evidence(Silence, group_id="fenced", ended_by="FENCED", protocol="classic", **thread),
+        evidence(Silence, group_id="frozen", ended_by="HEARTBEAT", protocol="classic", **thread),
+        evidence(Silence, group_id="killed", ended_by="LATE", protocol="streams", **thread),
+        evidence(Silence, group_id="back", ended_by="FENCED", protocol="streams", **thread),
+    )
+    rows = stuck_members(inputs_of(stage(), prove(*facts))).collect()
+    assert {row.group_id: row.reason for row in rows} == {
+        "frozen": "NOT_HEARTBEATING",
+        "killed": "LATE_LEAVE",
+        "back": "NOT_HEARTBEATING",
     }

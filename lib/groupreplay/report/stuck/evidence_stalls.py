@@ -31,8 +31,8 @@ MEMBERSHIP_APIS: Final = (
 """Who is refused one of these is no member; refused commits are another matter."""
 
 STREAMS_CLIENT: Final = "%-StreamThread-%"
-"""Client ids of Kafka Streams, whose members never say goodbye: their session runs out whenever one
-is stopped.
+"""Client ids of Kafka Streams. Its members on the classic protocol never say goodbye: their session
+runs out whenever one is stopped.
 """
 
 NEEDS: Final = {
@@ -131,8 +131,9 @@ def _deadline(silent_since: str) -> Column:
     return sf.try_add(sf.col(silent_since), sf.col("session_timeout_ms")).alias("deadline_at")
 
 
-def _is_no_streams() -> Column:
-    return ~sf.coalesce(sf.col("client_id").like(STREAMS_CLIENT), sf.lit(False))
+def _says_goodbye() -> Column:
+    is_streams = sf.coalesce(sf.col("client_id").like(STREAMS_CLIENT), sf.lit(False))
+    return ~is_streams | sf.coalesce(sf.col("protocol") != "classic", sf.lit(False))
 
 
 def _silences(tonight: DataFrame) -> DataFrame:
@@ -143,7 +144,8 @@ def _silences(tonight: DataFrame) -> DataFrame:
     # back under its id.
     is_static = sf.col("instance_id").isNotNull() & (sf.col("protocol") == "classic")
     is_bounce = is_static & ((sf.col("ended_by") == "LATE") | ~sf.col("is_final"))
-    rows = tonight.where((sf.col("kind") == Silence.KIND) & _is_no_streams() & ~is_bounce)
+    is_shown = _says_goodbye() | (sf.col("ended_by") == "HEARTBEAT")
+    rows = tonight.where((sf.col("kind") == Silence.KIND) & is_shown & ~is_bounce)
     return rows.select(
         *_stall(
             reason,
@@ -167,7 +169,7 @@ def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext
     silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
     is_in_group = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining")
     is_silent = is_in_group & (silent_ms >= threshold(context, "not_heartbeating_ms"))
-    rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _is_no_streams())
+    rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _says_goodbye())
     rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(
         applicable, "group_id", "left_semi"
     )
