@@ -55,8 +55,8 @@ CREATE TABLE IF NOT EXISTS member_assignments (
     COMMENT 'first commit after the next grant - last commit before the release, NULL without '
       'both: its readers may have missed it for longer; ms',
   end_detail        STRING
-    COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL, SESSION_EXPIRED, REBALANCE_TIMEOUT, '
-      'JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
+    COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, POLL_TIMEOUT, ADMIN_REMOVAL, SESSION_EXPIRED, '
+      'REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
   end_confidence    STRING
     COMMENT 'of end_reason; EXACT (records, or a line of this member and epoch), INFERRED (a line '
       'of this member at about the time), NONE (LEFT_OR_FENCED)',

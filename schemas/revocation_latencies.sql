@@ -74,8 +74,8 @@ CREATE TABLE IF NOT EXISTS revocation_latencies (
   is_censored       BOOLEAN   NOT NULL
     COMMENT 'revoke_ms is a lower bound: the end was not seen; true, false',
   end_detail        STRING
-    COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, ADMIN_REMOVAL, SESSION_EXPIRED, REBALANCE_TIMEOUT, '
-      'JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
+    COMMENT 'LEAVE_HEARTBEAT, LEAVE_GROUP, POLL_TIMEOUT, ADMIN_REMOVAL, SESSION_EXPIRED, '
+      'REBALANCE_TIMEOUT, JOIN_TIMEOUT, SYNC_TIMEOUT, NULL without a line (open enum)',
   end_confidence    STRING
     COMMENT 'of outcome; EXACT (records, or a line of this member and epoch), INFERRED (a line of '
       'this member at about the time, or its timeout), NONE (LEFT_OR_FENCED)',

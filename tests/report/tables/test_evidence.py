@@ -110,6 +110,17 @@ def test_a_removal_is_told_by_the_line_of_its_epoch(stage: Stage, prove: Prove) 
             ("LEFT", "LEAVE_HEARTBEAT", "EXACT"),
             id="both logs agree",
         ),
+        pytest.param(
+            [
+                {
+                    "ended_at": AT + 60_000,
+                    "end_detail": "LEAVE_GROUP",
+                    "client_reason": "consumer poll timeout has expired.",
+                }
+            ],
+            ("LEFT", "POLL_TIMEOUT", "EXACT"),
+            id="it says that it polled too late, as in members",
+        ),
     ],
 )
 def test_without_an_epoch_the_nearest_line_within_the_span_counts(

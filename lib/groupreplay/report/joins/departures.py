@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import LEAVE_GROUP, Departure
+from groupreplay.report.departure_codes import POLL_TIMEOUT
 
 SLACK_MS: Final = 5_000
 """A write that timed out is answered with an error after 5 s and may still be committed."""
@@ -172,6 +173,11 @@ def says_poll_timeout() -> Column:
     return is_left & (sf.col("departure.client_reason") == POLL_TIMEOUT_REASON)
 
 
+def end_detail() -> Column:
+    """How the member went, as the line says it, and as the member says it: it polled too late."""
+    return sf.when(says_poll_timeout(), POLL_TIMEOUT).otherwise(sf.col("departure.end_detail"))
+
+
 def end_columns(name: str) -> list[Column]:
     """end_detail, end_confidence, evidence of a row whose end is the column: what a line says never
     contradicts what the records prove.
@@ -179,7 +185,7 @@ def end_columns(name: str) -> list[Column]:
     is_asked = _is_open_question(name)
     by_records = sf.when(sf.col(name) == FENCED, INFERRED).otherwise(NONE)
     return [
-        sf.when(is_asked, sf.col("departure.end_detail")).alias("end_detail"),
+        sf.when(is_asked, end_detail()).alias("end_detail"),
         sf.when(is_asked, sf.coalesce("departure.confidence", by_records))
         .otherwise(EXACT)
         .alias("end_confidence"),

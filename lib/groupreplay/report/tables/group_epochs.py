@@ -14,6 +14,7 @@ from groupreplay.report.joins.departures import (
     BEFORE_MS,
     EXACT,
     LEFT_OR_FENCED,
+    end_detail,
     with_departure,
 )
 from groupreplay.report.joins.rebalance_lines import with_rebalance
@@ -87,7 +88,7 @@ def _cause_columns() -> list[Column]:
 def _reason_columns() -> list[Column]:
     """cause_detail, client_reason, evidence: the line of the cause, in full."""
     return [
-        sf.coalesce("departure.end_detail", "rebalance.reason").alias("cause_detail"),
+        sf.coalesce(end_detail(), "rebalance.reason").alias("cause_detail"),
         sf.coalesce("departure.client_reason", "rebalance.client_reason").alias("client_reason"),
         sf.coalesce("departure.evidence", "rebalance.evidence").alias("evidence"),
     ]

@@ -8,12 +8,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import MemberLife
-from groupreplay.report.departure_codes import POLL_TIMEOUT
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
 from groupreplay.report.joins.departures import (
     LEFT_OR_FENCED,
     end_columns,
-    says_poll_timeout,
     sharpened,
     with_departure,
 )
@@ -32,7 +30,7 @@ def members(inputs: TableInputs) -> DataFrame:
     known = with_departure(
         lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None
     )
-    end_detail, end_confidence, place = end_columns("end_reason")
+    detail, confidence, place = end_columns("end_reason")
     ended = sf.coalesce("ended_at", sf.lit(2**62))
     return with_contact(known, context, sf.col("joined_at"), ended).select(
         *fact_columns(context),
@@ -43,11 +41,9 @@ def members(inputs: TableInputs) -> DataFrame:
         "member_protocol",
         *instants("joined_at", "ended_at"),
         sharpened("end_reason"),
-        sf.when(end_detail.isNotNull() & says_poll_timeout(), POLL_TIMEOUT)
-        .otherwise(end_detail)
-        .alias("end_detail"),
+        detail,
         sf.col("departure.client_reason").alias("client_reason"),
-        end_confidence,
+        confidence,
         "replaced_by",
         *[
             sf.col(f"contact.{name}").alias(name)
