@@ -319,7 +319,7 @@ def test_phases_and_events(stage: Stage, prove: Prove) -> None:
     assert (event.event, event.moved_from, event.groups, event.group_ids, event.epochs_after) == (
         "LOADED",
         2,
-        2,
-        ["a", "b"],
+        3,
+        ["a", "b", "g"],
         1,
-    )
+    ), "g has no snapshot: it was removed in the night, and its epochs count"

@@ -25,11 +25,12 @@ GROUPS_NAMED: Final = 100
 
 
 def coordinator_events(inputs: TableInputs) -> DataFrame:
+    """A group that was removed in the night counts by its epochs: these count too."""
     staged = inputs.staged
     events = inputs.evidence.where(sf.col("kind") == ShardEvent.KIND)
     partition = sf.col("offsets_partition").alias("_partition")
     groups = (
-        staged.where(sf.col("kind") == GroupSnapshot.KIND)
+        staged.where(sf.col("kind").isin(GroupSnapshot.KIND, Epoch.KIND))
         .groupBy(partition)
         .agg(sf.sort_array(sf.collect_set("group_id")).alias("_groups"))
     )
