@@ -75,8 +75,8 @@ CREATE TABLE IF NOT EXISTS group_days (
   transitions_hidden    INT NOT NULL
     COMMENT 'with a hole between release and grant, in no cost; transitions',
   handover_p50_ms       BIGINT
-    COMMENT 'half of the handovers took no longer, to 6.3 % (upper_ms of its bucket), NULL without '
-      'any; ms',
+    COMMENT 'half of the handovers took no longer, to 6.3 % (upper_ms of its bucket, at most '
+      'handover_max_ms), NULL without any; ms',
   handover_p95_ms       BIGINT COMMENT 'likewise nineteen of twenty; ms',
   handover_max_ms       BIGINT COMMENT 'the longest, exact, NULL without any; ms',
   handover_hist         ARRAY<STRUCT<

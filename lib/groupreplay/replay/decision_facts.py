@@ -223,7 +223,8 @@ class GroupDay(Fact):
     handovers: transitions of which the records show how long they took.
     handover_upper_ms, handover_counts: their histogram, in buckets of at most 6.3 %: the greatest
         ms of each bucket, ascending, and how many hand-overs are in it.
-    handover_p50_ms, handover_p95_ms: percentiles, each the greatest ms of its bucket.
+    handover_p50_ms, handover_p95_ms: percentiles, each the greatest ms of its bucket, at most
+        handover_max_ms.
     handover_max_ms: the longest hand-over, exact.
     moved: transitions to another process.
     returned: transitions among these that went back to the process before the last one.

@@ -305,3 +305,6 @@ def test_percentiles_are_edges_of_buckets() -> None:
     tell_percentiles(day)
     assert (day.handover_p50_ms, day.handover_p95_ms) == (7, upper_edge(1000))
     assert (day.handover_max_ms, day.handover_counts) == (5000, [10, 9, 1])
+    add_time(day, 5000)
+    tell_percentiles(day)
+    assert day.handover_p95_ms == 5000, "not the edge of its bucket, which is longer than any"

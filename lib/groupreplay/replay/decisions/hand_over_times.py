@@ -37,7 +37,9 @@ def add_time(day: GroupDay, ms: int) -> None:
 
 
 def tell_percentiles(day: GroupDay) -> None:
-    """The edges that half, and nineteen of twenty, of the hand-overs stay below or reach."""
+    """The edges that half, and nineteen of twenty, of the hand-overs stay below or reach; at most
+    the longest hand-over.
+    """
     day.handover_p50_ms = _percentile(day, 50)
     day.handover_p95_ms = _percentile(day, 95)
 
@@ -47,5 +49,5 @@ def _percentile(day: GroupDay, percent: int) -> int | None:
     for edge, count in zip(day.handover_upper_ms, day.handover_counts, strict=True):
         so_far += count
         if so_far * 100 >= percent * day.handovers:
-            return edge
+            return min(edge, day.handover_max_ms or 0)
     return None
