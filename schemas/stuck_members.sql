@@ -18,9 +18,11 @@ CREATE TABLE IF NOT EXISTS stuck_members (
   offsets_partition  INT           NOT NULL
     COMMENT 'partition of __consumer_offsets that the group lives in; partition number',
   from_offset        BIGINT        NOT NULL
-    COMMENT 'record that opens the row; offset in offsets_partition',
+    COMMENT 'record that opens the row, or the position of the line in evidence; offset in '
+      'offsets_partition, or bytes',
   to_offset          BIGINT
-    COMMENT 'record that closes the row, NULL while it is open; offset in offsets_partition',
+    COMMENT 'record that closes the row, NULL while it is open, and of what lines show; offset in '
+      'offsets_partition',
   start_observed     BOOLEAN       NOT NULL
     COMMENT 'false where the log began later than the row: its times start at the first record '
       'that shows it, and it has no durations; true, false',
