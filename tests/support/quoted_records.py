@@ -36,6 +36,9 @@ from tests.support.documents import ROOT
 
 RECORDINGS: Final = ROOT / "tests" / "recordings"
 
+NAMED_OF: Final = {"epochs": ("epochs_opened", "epochs_begun"), "partitions": ("partitions_held",)}
+"""Columns of tables whose facts call them otherwise."""
+
 
 @cache
 def names(recording: str) -> dict[str, str]:
@@ -197,6 +200,7 @@ def shown(fact: facts.Fact, column: str) -> str:
         return str(getattr(fact, "until_at", 0) - getattr(fact, "since_at", 0))
     if column == "blockers":
         return ",".join(each or "NULL" for each in getattr(fact, "blocker_client_ids", []))
+    column = next((each for each in NAMED_OF.get(column, ()) if hasattr(fact, each)), column)
     if not hasattr(fact, column):
         return "no such column"
     value = getattr(fact, column)
