@@ -17,6 +17,7 @@ QUOTED: dict[str, str | None] = {
     "the consumer is being closed": None,
     "consumer poll timeout has expired.": None,
     "SESSION_EXPIRED": None,
+    "POLL_TIMEOUT": None,
     f"need to re-join with the given member-id: billing-{UUID}": f"need to re-join with the given member-id: {named('billing')}",
     f"need to re-join with the given member-id: {RANDOM}": None,
     "rebalance failed due to NotCoordinatorException": None,

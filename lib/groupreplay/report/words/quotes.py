@@ -22,10 +22,10 @@ KINDS: Final = (
     *("ASSIGNMENT_NOT_STORED", "OVER_CAPACITY", "COORDINATOR_LOAD", "LEAVE_HEARTBEAT"),
     *("LEAVE_GROUP", "ADMIN_REMOVAL", "REBALANCE_TIMEOUT", "JOIN_TIMEOUT", "POLICY", "SIZE"),
     *("CUSTOM_ASSIGNOR", "MALFORMED", "NOT_CONSUMER_PROTOCOL", "UPGRADE_REFUSED", "heartbeat"),
-    *("offset-commit", "txn-offset-commit"),
+    *("offset-commit", "txn-offset-commit", "POLL_TIMEOUT"),
 )
-"""What `wire.text.rebalance_reasons`, `wire.text.server_templates` and `evidence.removals` give in
-place of a text.
+"""What `wire.text.rebalance_reasons`, `wire.text.server_templates`, `evidence.removals` and
+`joins.departures` give in place of a text.
 """
 
 _CLIENT_REASONS: Final = (
