@@ -241,6 +241,7 @@ def test_a_member_that_said_goodbye_left(stage: Stage, prove: Prove) -> None:
             **{**absent, "outcome": "EXPIRED_RETURNED", "returned_at": AT + 50_000},
         ),
         fact(Absence, from_offset=40, member_id="away", outcome="AWAY", left_at=AT),
+        fact(Absence, from_offset=50, identity="instance:k", member_id="k", **absent),
     )
     leave = {"outcome": "LEFT", "end_detail": "LEAVE_GROUP"}
     context = prove(
@@ -248,6 +249,7 @@ def test_a_member_that_said_goodbye_left(stage: Stage, prove: Prove) -> None:
         evidence(Departure, member_id="m", ended_at=AT + 1, source="request_log", **leave),
         evidence(Departure, member_id="n", ended_at=AT - 60_000, **leave),
         evidence(Departure, member_id="r", ended_at=AT - 5, **leave),
+        evidence(Departure, member_id="k", ended_at=AT + 3, source="request_log", **leave),
     )
     read = inputs(staged, context, AT + 70_000)
     rows = {r.from_offset: r for r in static_accounting(read).collect()}
@@ -261,6 +263,7 @@ def test_a_member_that_said_goodbye_left(stage: Stage, prove: Prove) -> None:
         True,
     )
     assert (rows[40].blind_ms, rows[40].removed_at) == (70_000, None)
+    assert (rows[50].left_shown_by, rows[50].blind_ms) == ("LEAVE", 0), "answered after the removal"
 
 
 def test_a_removed_member_is_waited_for_an_hour(stage: Stage, context: ReportContext) -> None:

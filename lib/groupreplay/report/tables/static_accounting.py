@@ -105,7 +105,9 @@ def _measured(told: DataFrame) -> DataFrame:
     gone_by = sf.coalesce("removed_at", "returned_at")
     signs = {
         AWAY_RECORD: sf.col("left_at"),
-        LEAVE: sf.when(sf.col("departure.outcome") == LEFT, sf.col("departure.first_at")),
+        LEAVE: sf.when(
+            sf.col("departure.outcome") == LEFT, sf.least("departure.first_at", gone_by)
+        ),
         HEARTBEAT: sf.when(heard <= gone_by, heard),
         COMMIT: sf.col("last_commit_at"),
     }
