@@ -4,7 +4,7 @@ night of 24 hours hides a hand-over of two seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Final, NamedTuple
 
 WIDTHS: Final = (260, 700, 960, 2_400, 8_000, 28_000)
@@ -21,6 +21,8 @@ _STEPS: Final = (1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_20
 _GAP_MS: Final = 150_000
 _STRETCHES: Final = 9
 _LEAST_PAD_MS: Final = 4_000
+_ONE_PLACE: Final = 16
+"""Labels that begin no further apart, in px, are at one place."""
 
 
 class Stretch(NamedTuple):
@@ -160,26 +162,68 @@ class Room(NamedTuple):
 
 def rooms(labels: Sequence[Label], between_px: float, rows: int = 1) -> list[Room | None]:
     """Where each label has room, and from which level on; None where it never has. No two labels of
-    a row overlap at a width at which both are shown.
+    a row overlap at a width at which both are shown, and of those that begin at one place the
+    earlier stands above.
+
+    labels: labels in order of time.
     """
     found: list[Room | None] = [None] * len(labels)
     ranked = sorted(range(len(labels)), key=lambda place: (labels[place].rank, place))
     for level, width in enumerate(WIDTHS):
-        taken: list[list[tuple[float, float]]] = [[] for _ in range(rows)]
-        for label, room in zip(labels, found, strict=True):
-            if room is not None:
-                taken[room.row].append((label.x * width / 100, label.width))
+        shown = _Shown(labels, width, between_px, rows)
+        shown.row.update({place: room.row for place, room in enumerate(found) if room is not None})
+        fixed = set(shown.row)
         for place in ranked:
-            label = labels[place]
-            x = label.x * width / 100
-            if found[place] is not None or x + label.width > width + 4:
-                continue
-            for row in range(rows):
-                if all(
-                    x >= other + wide + between_px or other >= x + label.width + between_px
-                    for other, wide in taken[row]
-                ):
-                    found[place] = Room(level, row)
-                    taken[row].append((x, label.width))
-                    break
+            if place not in fixed and shown.x[place] + labels[place].width <= width + 4:
+                shown.find_room(place, fixed)
+        for place, row in shown.row.items():
+            found[place] = found[place] or Room(level, row)
     return found
+
+
+class _Shown:
+    """Labels that are shown at one width.
+
+    x: place of each label in px.
+    row: label -> its row.
+    """
+
+    def __init__(self, labels: Sequence[Label], width: int, between_px: float, rows: int) -> None:
+        self.x = [label.x * width / 100 for label in labels]
+        self.end = [x + label.width + between_px for x, label in zip(self.x, labels, strict=True)]
+        self.rows = rows
+        self.row: dict[int, int] = {}
+
+    def find_room(self, place: int, fixed: Set[int]) -> None:
+        """Where only a wrong order leaves room, another label makes way: one that is not fixed."""
+        if self._stands(place) or self.rows == 1:
+            return
+        for other in [each for each in self.row if each not in fixed and self._at_one(place, each)]:
+            before = self.row.pop(other)
+            for row in range(self.rows):
+                if row != before and self._has_room(place, before):
+                    self.row[place] = before
+                    if self._has_room(other, row):
+                        self.row[other] = row
+                        return
+                    del self.row[place]
+            self.row[other] = before
+
+    def _stands(self, place: int) -> bool:
+        for row in range(self.rows):
+            if self._has_room(place, row):
+                self.row[place] = row
+                return True
+        return False
+
+    def _has_room(self, place: int, row: int) -> bool:
+        for other, taken in self.row.items():
+            if taken != row:
+                if self._at_one(place, other) and (place < other) != (row < taken):
+                    return False
+            elif self.x[place] < self.end[other] and self.x[other] < self.end[place]:
+                return False
+        return True
+
+    def _at_one(self, place: int, other: int) -> bool:
+        return abs(self.x[place] - self.x[other]) <= _ONE_PLACE
