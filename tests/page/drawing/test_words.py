@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from groupreplay.page.drawing import words as w
+from groupreplay.report.stuck.episodes import (
+    CHAIN_THRESHOLDS,
+    COUNT_THRESHOLDS,
+    STALL_THRESHOLDS,
+)
+
+SCHEMAS = Path(__file__).parents[3] / "schemas"
 
 
 @pytest.mark.parametrize(
@@ -46,3 +56,48 @@ def test_an_enum_that_is_new_is_shown_as_it_is() -> None:
 
 def test_plurals() -> None:
     assert (w.some(1, "group"), w.some(2_000, "group")) == ("1 group", "2,000 groups")
+
+
+NAMED = {
+    ("group_epochs", "cause"): w.CAUSE,
+    ("streams_rebalances", "cause"): w.CAUSE,
+    ("rebalances", "cause"): w.CAUSE,
+    ("group_epochs", "outcome"): w.OUTCOME,
+    ("revocation_latencies", "outcome"): w.OUTCOME,
+    ("task_handovers", "outcome"): w.OUTCOME,
+    ("task_handovers", "kind"): w.MOVE,
+    ("members", "end_reason"): w.END,
+    ("streams_processes", "end_reason"): w.END,
+    ("departure_waves", "class"): w.WAVE,
+    ("what_if", "scenario"): w.SCENARIO,
+    ("what_if", "basis"): w.BASIS,
+    ("what_if", "refused"): w.REFUSED,
+    ("static_accounting", "outcome"): w.ABSENCE,
+    ("readiness", "verdict"): w.VERDICT,
+    ("readiness", "severity"): w.SEVERITY,
+    ("coordinator_failovers", "phase"): w.DURING,
+    ("migration_progress", "phase"): w.PHASE,
+}
+"""(table, column) of an enum -> its words."""
+
+
+@pytest.mark.parametrize(("column", "words"), NAMED.items(), ids=map(".".join, NAMED))
+def test_each_value_that_a_table_names_has_words(
+    column: tuple[str, str], words: dict[str, str]
+) -> None:
+    table, name = column
+    text = (SCHEMAS / f"{table}.sql").read_text(encoding="utf-8")
+    found = re.search(rf"^ +{name}\b[^']*COMMENT ((?:'[^']*'\s*)+)", text, re.MULTILINE)
+    assert found is not None
+    values = set(re.findall(r"\b[A-Z][A-Z_]+\b", found[1])) - {"NULL"}
+    assert len(values) > 1
+    assert values - words.keys() == set()
+
+
+def test_each_reason_to_be_stuck_has_words() -> None:
+    reasons = {*STALL_THRESHOLDS, *COUNT_THRESHOLDS, *CHAIN_THRESHOLDS}
+    assert reasons == w.REASON.keys()
+
+
+def test_each_cause_has_a_short_word_for_its_label() -> None:
+    assert w.CAUSE.keys() == w.SHORT_CAUSE.keys()

@@ -154,10 +154,20 @@ REASON: Final = {
     "JOIN_NEVER_COMPLETES": "join never completes",
     "SYNC_NEVER_COMPLETES": "sync never completes",
     "COORDINATOR_UNAVAILABLE": "no coordinator",
-    "LEARNER_STUCK": "learner does not catch up",
+    "LEARNER_NEVER_READY": "learner never catches up",
     "PROBING_LOOP": "probes in vain",
     "REBALANCE_LOOP": "rebalances in a loop",
     "HANDOVER_BOUNCED": "task bounced back",
+    "TASK_UNASSIGNED": "task without an owner",
+    "FOLLOWUP_MISSING": "follow-up does not come",
+    "PROBE_MISSED": "probe does not come",
+    "VERSION_MIXED": "versions mixed too long",
+    "RESTORING": "restores and does not run",
+    "ASSIGNMENT_ERROR": "assignment failed",
+    "SHUTDOWN_REQUESTED": "shutdown asked for",
+    "DUPLICATE_PROCESS_ID": "process id used twice",
+    "TOPOLOGY_NOT_READY": "topology not ready",
+    "STALE_TOPOLOGY": "has an old topology",
 }
 
 CAUSE: Final = {
@@ -184,6 +194,8 @@ CAUSE: Final = {
     "TOPOLOGY_VALIDATED": "topology validated",
     "CONFIG": "settings changed",
     "REFINED": "placement refined",
+    "ASSIGNMENT_NOT_STORED": "assignment was not stored",
+    "COORDINATOR_LOAD": "coordinator was loaded",
 }
 
 SHORT_CAUSE: Final = {
@@ -210,6 +222,8 @@ SHORT_CAUSE: Final = {
     "CONFIG": "settings",
     "REFINED": "refined",
     "REJOIN": "rejoin",
+    "ASSIGNMENT_NOT_STORED": "not stored",
+    "COORDINATOR_LOAD": "load",
 }
 
 END: Final = {
