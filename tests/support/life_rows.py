@@ -181,6 +181,7 @@ def _days() -> tuple[model.GroupDay, ...]:
         unobserved_ms=61_000,
         partitions_ms=9 * 86_400_000,
         low_ms=90_000,
+        high_ms=151_000,
         availability_most_pct=99.5,
         availability_least_pct=98.25,
         epochs=24,

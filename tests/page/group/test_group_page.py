@@ -265,18 +265,43 @@ def test_a_group_that_is_gone_has_a_page() -> None:
 
 def test_days_that_cost_are_a_band_and_a_table() -> None:
     life = made_life()
+    life = replace(life, epochs=tuple(each for each in life.epochs if each.life == LIFE))
     page = group_page(life)
-    say = "2026-11-21: partitions were not read for at least 90.0\u00a0s together, read"
+    say = "2026-11-21: partitions were not read for 90.0\u00a0s to 2\u00a0min\u00a031\u00a0s together, read"
     assert f"{say} 99.500\u00a0% of the time at most, 24 rebalances" in titles(page)
     drawn = timeline_of(page)
     assert drawn.count('class="day"') == 1, "a day that cost nothing is no bar"
     assert '<li class="band">not read</li>' in drawn
     text = " ".join(Parsed(page).text.replace("\u00a0", " ").split())
     assert "What days cost (2)" in text
-    assert "2026-11-2190.0 s99.500 %98.250 %6.9 s1761.0 s" in text
+    assert "2026-11-2190.0 s2 min 31 s99.500 %98.250 %6.9 s1761.0 s" in text
     free = group_page(replace(life, days=()))
     assert "What days cost" not in free
     assert "not read" not in timeline_of(free)
+
+
+def test_a_day_of_several_lives_says_which_life_a_row_is_of() -> None:
+    life = made_life()
+    first, second = LIFE, (0, 900)
+    assert second in {each.life for each in life.epochs}
+    day = life.days[0]
+    noon = day.from_at_ms + 3_600_000
+    days = (
+        replace(day, to_at_ms=noon),
+        replace(day, life=second, from_at_ms=noon, low_ms=1, high_unknown=2),
+    )
+    page = group_page(replace(life, days=days))
+    said = titles(page)
+    assert f"{day.day} (life 1 of 2): partitions were not read for 90.0\u00a0s to" in said
+    assert f"{day.day} (life 2 of 2): partitions were not read for at least 1\u00a0ms" in said
+    text = " ".join(Parsed(page).text.replace("\u00a0", " ").split())
+    assert "DayLife of the groupNot read, at least" in text
+    assert re.search(r"2026-11-211 of 2: [0-9:]{8} to [0-9:]{8}90\.0 s", text)
+    assert re.search(r"2026-11-212 of 2: [0-9:]{8} to [0-9:]{8}1 msnot known", text)
+    alone = tuple(each for each in life.epochs if each.life == first)
+    page = group_page(replace(life, days=days[:1], epochs=alone))
+    assert "Life of the group" not in page
+    assert "(life 1 of" not in page
 
 
 def test_an_online_upgrade_and_the_epoch_that_it_repeats_are_both_there() -> None:

@@ -135,6 +135,32 @@ def test_days_without_a_cost_are_numbers_and_no_chart(low_ms: int) -> None:
     assert ("<svg" in section) == bool(low_ms)
 
 
+def test_costs_say_at_least_and_at_most_and_waves_about() -> None:
+    """An estimate of a wave may be many times what is certain of the same partitions."""
+    day = {"partitions_ms": 900_000, "low_ms": 338, "high_ms": 77_900, "moved": 2, "returned": 0}
+    rows = {
+        "cost_days": [{**day, "day": str(NIGHT), "high_unknown": 0}],
+        "cost_groups": [
+            {**day, "group_id": "known", "high_unknown": 0},
+            {**day, "group_id": "open", "high_unknown": 1},
+        ],
+        "wave_counts": [{"wave": "CRASH", "waves": 2, "moved": 4}],
+    }
+    crash = {"group_id": "known", "wave": "CRASH", "started_at_ms": 1, "ended_at_ms": 2}
+    crash |= {"departed": 1, "joined": 0, "stopped_ms": 77_700}
+    rows["waves"] = [{**crash, "is_estimate": True}, {**crash, "is_estimate": False}]
+    fleet = read_fleet(
+        rows, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
+    )
+    text = " ".join(Parsed(overview(fleet)).text.replace("\u00a0", " ").split())
+    assert "21 Nov338 ms77.9 s" in text
+    assert "known338 ms77.9 s" in text
+    assert "open338 msnot known" in text
+    assert "≈ 77.7 s" in text
+    assert "≥ 77.7 s" in text
+    assert "when a reader stopped, which the estimates of waves (≈) take into account" in text
+
+
 def test_applications_of_kafka_streams_are_told_as_in_the_summary() -> None:
     text = " ".join(Parsed(overview(made_fleet(60))).text.split())
     for words in (

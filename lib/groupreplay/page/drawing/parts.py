@@ -170,3 +170,23 @@ def live_line() -> Safe:
 def move_kind(kind: str | None) -> Safe:
     """How a task came to a process."""
     return el("span", w.word(w.MOVE, kind), cls="t-mixed" if kind == "COLD" else None, title=kind)
+
+
+STOPPED_FOR: Final = (
+    "How long partitions stopped is added up over all of them: ≈ about, where logs or commits show"
+    " when readers stopped, ≥ at least, where records alone show it."
+)
+AT_LEAST_AT_MOST: Final = (
+    "At least is what records make certain, at most what they leave open. They do not show when a"
+    " reader stopped, which the estimates of waves (≈) take into account."
+)
+
+
+def stopped_for(ms: int | None, *, is_estimate: bool) -> str:
+    """How long the partitions of a wave stopped."""
+    return w.NONE if ms is None else f"{'≈' if is_estimate else '≥'} {w.lasted(ms)}"
+
+
+def at_most(high_ms: int, high_unknown: int) -> str:
+    """How long partitions were not read at most, where that is known."""
+    return "not known" if high_unknown else w.lasted(high_ms)

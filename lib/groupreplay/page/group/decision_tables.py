@@ -5,12 +5,25 @@ its coordinator, waves and what they would have cost otherwise, and what days co
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from groupreplay.page.drawing import words as w
-from groupreplay.page.drawing.markup import Safe, el, name
-from groupreplay.page.drawing.parts import moment, section, table, td, th
+from groupreplay.page.drawing.markup import Safe, el, join, name
+from groupreplay.page.drawing.parts import (
+    AT_LEAST_AT_MOST,
+    STOPPED_FOR,
+    at_most,
+    moment,
+    section,
+    stopped_for,
+    table,
+    td,
+    th,
+)
 from groupreplay.page.group.table_rows import most_rows
-from groupreplay.page.model.life import Absence, Failover, GroupLife, PricedWave, Refusal
+from groupreplay.page.model.life import Absence, Failover, GroupDay, GroupLife, PricedWave, Refusal
+from groupreplay.page.model.rows import LifeKey
+from groupreplay.page.timeline.epoch_marks import known_lives
 from groupreplay.page.timeline.lanes import Lanes
 
 
@@ -71,7 +84,8 @@ def others_section(life: GroupLife) -> Safe | None:
     ]
     if not any(tables):
         return None
-    return section("costs", "Waves and costs", None, *tables)
+    leads = [STOPPED_FOR if life.waves else "", AT_LEAST_AT_MOST if life.days else ""]
+    return section("costs", "Waves and costs", " ".join(leads).strip(), *tables)
 
 
 def _refusals_table(life: GroupLife) -> Safe:
@@ -113,9 +127,7 @@ def _waves_table(life: GroupLife) -> Safe:
                 td(f"{w.n(each.departed)}, {w.n(each.joined)}", "r"),
                 td(w.NONE if each.moved is None else w.n(each.moved), "r", each.moved or 0),
                 td(
-                    w.lasted(each.stopped_ms)
-                    if each.is_estimate or each.stopped_ms is None
-                    else f"≥ {w.lasted(each.stopped_ms)}",
+                    stopped_for(each.stopped_ms, is_estimate=each.is_estimate),
                     "r",
                     each.stopped_ms or 0,
                 ),
@@ -128,12 +140,16 @@ def _waves_table(life: GroupLife) -> Safe:
 
 
 def _days_table(life: GroupLife) -> Safe:
+    lives = known_lives(life)
+    several = len(lives) > 1
     return table(
         f"What days cost ({w.n(len(life.days))})",
         [
             th("Day"),
+            *([th("Life of the group")] if several else []),
             th("Not read, at least", "r"),
-            th("Read, at most", "r"),
+            th("At most", "r"),
+            th("Read, at most", "r p1"),
             th("Read, at least", "r p1"),
             th("Longest hand-over", "r p1"),
             th("Moved", "r p2"),
@@ -143,10 +159,12 @@ def _days_table(life: GroupLife) -> Safe:
             el(
                 "tr",
                 td(each.day),
+                _life_cell(each, lives) if several else None,
                 td(w.lasted(each.low_ms), "r", each.low_ms),
+                td(at_most(each.high_ms, each.high_unknown), "r", each.high_ms),
                 td(
                     w.availability(each.availability_most_pct),
-                    "r",
+                    "r p1",
                     each.availability_most_pct or 0.0,
                 ),
                 td(
@@ -163,6 +181,13 @@ def _days_table(life: GroupLife) -> Safe:
         "",
         len(life.days),
     )
+
+
+def _life_cell(each: GroupDay, lives: Sequence[LifeKey]) -> Safe:
+    """Which life it was, and from when to when of that day."""
+    place = lives.index(each.life)
+    when = el("span", f": {w.at(each.from_at_ms)} to {w.at(each.to_at_ms)}", cls="p1")
+    return td(join([f"{place + 1} of {len(lives)}", when]), "", place)
 
 
 # ---------------------------------------------------------------- what if

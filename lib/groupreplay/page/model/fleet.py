@@ -58,11 +58,16 @@ class LatencyNight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostDay:
-    """`group_days` of all groups, a day."""
+    """`group_days` of all groups, a day.
+
+    high_unknown: changes of hands of which high_ms knows no upper bound.
+    """
 
     day: str
     partitions_ms: int
     low_ms: int
+    high_ms: int = 0
+    high_unknown: int = 0
     moved: int
     returned: int
 
@@ -75,6 +80,8 @@ class CostGroup:
     team: str | None = None
     partitions_ms: int
     low_ms: int
+    high_ms: int = 0
+    high_unknown: int = 0
     moved: int
     returned: int
     handover_max_ms: int | None = None

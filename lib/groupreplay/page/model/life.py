@@ -207,7 +207,10 @@ class GroupWave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDay:
-    """What a day cost."""
+    """What a day cost.
+
+    high_unknown: changes of hands of which high_ms knows no upper bound.
+    """
 
     life: LifeKey
     day: str
@@ -216,6 +219,8 @@ class GroupDay:
     unobserved_ms: int = 0
     partitions_ms: int = 0
     low_ms: int = 0
+    high_ms: int = 0
+    high_unknown: int = 0
     availability_most_pct: float | None = None
     availability_least_pct: float | None = None
     epochs: int = 0

@@ -12,10 +12,14 @@ from groupreplay.page.drawing import charts
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el
 from groupreplay.page.drawing.parts import (
+    AT_LEAST_AT_MOST,
+    STOPPED_FOR,
+    at_most,
     group_link,
     live_line,
     same_as_numbers,
     section,
+    stopped_for,
     table,
     td,
     th,
@@ -100,11 +104,8 @@ def waves(fleet: Fleet) -> Safe:
     counted = ", ".join(
         f"{w.word(w.WAVE, each.wave)} {w.n(each.waves)}" for each in fleet.wave_counts
     )
-    lead = (
-        "Joins and departures that belong together: deploys, scalings, crashes. In this night:"
-        f" {counted}."
-        if counted
-        else "Joins and departures that belong together: deploys, scalings, crashes."
+    lead = "Joins and departures that belong together: deploys, scalings, crashes." + (
+        f" In this night: {counted}. {STOPPED_FOR}" if counted else ""
     )
     most = max((each.stopped_ms or 0 for each in fleet.waves), default=1)
     return section(
@@ -133,9 +134,6 @@ def waves(fleet: Fleet) -> Safe:
 
 
 def _wave_row(fleet: Fleet, each: Wave, most: int) -> Safe:
-    stopped = w.lasted(each.stopped_ms)
-    if each.stopped_ms is not None and not each.is_estimate:
-        stopped = f"≥ {stopped}"
     lasted_ms = each.ended_at_ms - each.started_at_ms
     return el(
         "tr",
@@ -147,7 +145,7 @@ def _wave_row(fleet: Fleet, each: Wave, most: int) -> Safe:
         td(w.NONE if each.epochs is None else w.n(each.epochs), "r p2", each.epochs or 0),
         td(w.NONE if each.moved is None else w.n(each.moved), "r p2", each.moved or 0),
         td(charts.bar(each.stopped_ms or 0, most, "f-ink"), "w120 p1", each.stopped_ms or 0),
-        td(stopped, "r", each.stopped_ms or 0),
+        td(stopped_for(each.stopped_ms, is_estimate=each.is_estimate), "r", each.stopped_ms or 0),
         td(each.team or w.NONE, "p2"),
     )
 
@@ -163,17 +161,18 @@ def costs(fleet: Fleet) -> Safe:
         (
             w.night(date.fromisoformat(day.day)),
             w.lasted(day.low_ms),
+            at_most(day.high_ms, day.high_unknown),
             w.availability(_available(day.low_ms, day.partitions_ms)),
             w.n(day.moved),
             w.n(day.returned),
         )
         for day in reversed(days)
     ]
-    heads = ("Day", "Not read, at least", "Read, at most", "Partitions moved", "Moved back")
+    heads = ("Day", "Not read, at least", "At most", "Read, at most", "Moved", "Moved back")
     drawn = (
         el(
             "div",
-            el("h3", "Partitions that nobody read, a day, partition by partition added up"),
+            el("h3", "How long partitions were not read at least, a day, all added up"),
             *_cost_chart(days),
             same_as_numbers("What partitions were not read, a day", heads, rows),
             cls="narrow",
@@ -185,8 +184,7 @@ def costs(fleet: Fleet) -> Safe:
     return section(
         "costs",
         "Costs",
-        "A partition between two owners is read by nobody. What is shown is certain; what is not"
-        " known could only add to it.",
+        f"A partition between two owners is read by nobody. {AT_LEAST_AT_MOST}",
         drawn,
         table(
             "Groups that paid most on the days of this night",
@@ -194,6 +192,7 @@ def costs(fleet: Fleet) -> Safe:
                 th("Group", "g"),
                 th("Not read, at least", "w120", order="descending"),
                 th("For", "r", sorts=False),
+                th("At most", "r"),
                 th("Read, at most", "r p1"),
                 th("Longest hand-over", "r p1"),
                 th("Moved", "r p2"),
@@ -213,6 +212,7 @@ def _cost_row(fleet: Fleet, each: CostGroup, most: int) -> Safe:
         td(group_link(fleet, each.group_id), "g"),
         td(charts.bar(each.low_ms, most, "f-ink"), "w120", each.low_ms),
         td(w.lasted(each.low_ms), "r", each.low_ms),
+        td(at_most(each.high_ms, each.high_unknown), "r", each.high_ms),
         td(w.availability(available), "r p1", available or 0),
         td(w.lasted(each.handover_max_ms), "r p1", each.handover_max_ms or 0),
         td(w.n(each.moved), "r p2", each.moved),

@@ -11,7 +11,9 @@ from typing import Final
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, percent, plain_name
 from groupreplay.page.model.life import Failover, GroupDay, GroupLife, GroupWave, Refusal
+from groupreplay.page.model.rows import LifeKey
 from groupreplay.page.timeline.axis import WIDTHS, Axis
+from groupreplay.page.timeline.epoch_marks import known_lives
 from groupreplay.page.timeline.places import BAND, mark
 
 _MOST_BARS: Final = 40
@@ -60,12 +62,13 @@ class Band:
 
 
 def bands_of(life: GroupLife, axis: Axis) -> list[Band]:
+    lives = known_lives(life)
     found = (
         ("readiness", _verdict(life)),
         ("moves of broker", [_failover(each) for each in life.failovers]),
         ("waves", [_wave(each) for each in life.waves]),
         ("refused", [_refusal(each) for each in life.refusals]),
-        ("not read", [_day(each) for each in life.days if each.low_ms]),
+        ("not read", [_day(each, lives) for each in life.days if each.low_ms]),
     )
     bands = []
     for name, bars in found:
@@ -118,9 +121,11 @@ def _wave(each: GroupWave) -> Bar:
     wave = w.word(w.WAVE, each.wave)
     end = max(each.settled_at_ms or 0, each.ended_at_ms)
     moved = "" if each.moved is None else f", {w.some(each.moved, 'partition')} moved"
-    least = "" if each.is_estimate else "at least "
+    about = "about" if each.is_estimate else "at least"
     stopped = (
-        "" if each.stopped_ms is None else f", stopped {least}{w.lasted(each.stopped_ms)} together"
+        ""
+        if each.stopped_ms is None
+        else f", stopped for {about} {w.lasted(each.stopped_ms)} together"
     )
     say = (
         f"{wave} ({each.wave}) from {w.when(each.started_at_ms)} to {w.at(each.ended_at_ms)}:"
@@ -139,12 +144,13 @@ def _refusal(each: Refusal) -> Bar:
     return Bar(each.first_at_ms, each.last_at_ms, say, "refused")
 
 
-def _day(each: GroupDay) -> Bar:
-    read = w.availability(each.availability_most_pct)
+def _day(each: GroupDay, lives: Sequence[LifeKey]) -> Bar:
+    lasted = w.lasted(each.low_ms)
+    lasted = f"at least {lasted}" if each.high_unknown else f"{lasted} to {w.lasted(each.high_ms)}"
+    which = f" (life {lives.index(each.life) + 1} of {len(lives)})" if len(lives) > 1 else ""
     say = (
-        f"{each.day}: partitions were not read for at least {w.lasted(each.low_ms)} together, read"
-        f" {read} of the time at most, {w.some(each.epochs, 'rebalance')}"
+        f"{each.day}{which}: partitions were not read for {lasted} together, read"
+        f" {w.availability(each.availability_most_pct)} of the time at most,"
+        f" {w.some(each.epochs, 'rebalance')}"
     )
-    return Bar(
-        each.from_at_ms, each.to_at_ms, say, "day", f"at least {w.lasted(each.low_ms)}, read {read}"
-    )
+    return Bar(each.from_at_ms, each.to_at_ms, say, "day", lasted)

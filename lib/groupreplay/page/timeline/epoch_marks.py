@@ -289,9 +289,14 @@ def _begins(life: GroupLife) -> dict[LifeKey, int]:
     return first
 
 
+def known_lives(life: GroupLife) -> list[LifeKey]:
+    """In order of time."""
+    return sorted({*_begins(life), *[each.life for each in life.days]})
+
+
 def said_lives(life: GroupLife) -> str:
     """How many lives and logs the group has, "" for one life in one log."""
-    names = sorted(_begins(life))
+    names = known_lives(life)
     logs = len({name[0] for name in names})
     deleted = len(names) - logs
     return (f", {deleted + 1} lives" if deleted > 0 else "") + (

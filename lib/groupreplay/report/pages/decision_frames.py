@@ -68,7 +68,7 @@ def wave_counts(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
     ).transform(rows_as, fleet.WaveCount, wave="class")
 
 
-_COSTS: Final = ("partitions_ms", "low_ms", "moved", "returned")
+_COSTS: Final = ("partitions_ms", "low_ms", "high_ms", "high_unknown", "moved", "returned")
 
 
 def cost_days(_: Tables, nights: Tables, of: PageNights) -> DataFrame:
