@@ -18,6 +18,7 @@ from tests.support.browser import (
     OPEN_ALL,
     Open,
     broken_rules,
+    broken_words,
     cut_tables,
     faint_in_dark,
     wait_until,
@@ -205,6 +206,7 @@ def test_nothing_scrolls_sideways_but_the_timeline(
         page.evaluate(OPEN_ALL)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert cut_tables(page) == []
+        assert url == index or broken_words(page) == [], "teams of the fleet are anybody's text"
 
 
 @pytest.mark.long

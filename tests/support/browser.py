@@ -136,9 +136,34 @@ def cut_tables(page: Any) -> list[str]:
     return found
 
 
+_BROKEN = r"""() => {
+    const found = new Set(), texts = [];
+    for (const cell of document.querySelectorAll('th, td')) {
+        const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        while (cell.checkVisibility() && walk.nextNode()) texts.push(walk.currentNode);
+    }
+    for (const text of texts.filter(text => !text.parentElement.closest('.id'))) {
+        for (const word of text.data.matchAll(/[^\s\u00a0-]+/g)) {
+            const range = document.createRange();
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            const lines = new Set([...range.getClientRects()].map(each => Math.round(each.top)));
+            if (lines.size > 1) found.add(word[0]);
+        }
+    }
+    return [...found];
+}"""
+
+
+def broken_words(page: Any) -> list[str]:
+    """Words in tables that go on in another line, but for ids."""
+    found: list[str] = page.evaluate(_BROKEN)
+    return found
+
+
 def check_clean(opened: Opened, url: str) -> None:
     """Holds of each page: it asks for its file alone, says nothing, has few nodes, and nothing but
-    its timeline scrolls sideways, on a phone neither.
+    its timeline scrolls sideways, and no word is broken, on a phone neither.
     """
     page = opened.ready(url)
     page.evaluate(OPEN_ALL)
@@ -147,4 +172,5 @@ def check_clean(opened: Opened, url: str) -> None:
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, (url, width)
         assert cut_tables(page) == [], (url, width)
+        assert broken_words(page) == [], (url, width)
     assert (opened.requests, opened.said) == ([url], []), url
