@@ -69,10 +69,21 @@ def test_decisions_have_tables_where_there_are_rows() -> None:
         "gone, its end not seen",
     ):
         assert words in text, words
+    assert "polled too late" not in text
     bare = replace(made_life(), what_if=(), absences=(), failovers=())
     text = Parsed(group_page(bare)).text
     for words in ("under another protocol", "Who was gone", "Moves of the", "gone, absorbed"):
         assert words not in text, words
+
+
+def test_what_a_wave_did_cost_says_why_it_is_less_than_the_wave() -> None:
+    """Of members that polled too late the one leaves out how long they had stopped before."""
+    life = made_life()
+    wave, priced = life.waves[0], life.what_if[0]
+    assert wave.started_at_ms == priced.started_at_ms
+    wave = replace(wave, stopped_ms=(priced.actual_ms or 0) + 1, is_estimate=True)
+    text = Parsed(group_page(replace(life, waves=(wave,)))).text
+    assert "members that polled too late had stopped before they went" in text
 
 
 @pytest.mark.parametrize(
@@ -349,6 +360,21 @@ def test_processes_of_kafka_streams_have_lanes_and_tasks_rows() -> None:
     ]
     for role in ("active", "warmup", "standby"):
         assert drawn.count(f'class="hold p-consumer {role}"') == 1
+
+
+def test_an_application_whose_tasks_stayed_has_no_hand_overs_of_partitions() -> None:
+    life = streams_life()
+    still = replace(life, task_moves=(), hand_overs=())
+    text = Parsed(group_page(still)).text
+    assert "No task moved." in text
+    assert "No partition was asked back." not in text
+    bare = replace(
+        still, tasks=(), processes=(), state=model.State(phase="NOT_APPLICABLE", protocol="share")
+    )
+    text = Parsed(group_page(bare)).text
+    assert "No partition was asked back." in text
+    assert "Cannot take part in the migration" in text
+    assert "no owners file names one" in text
 
 
 def test_the_key_has_those_moves_of_tasks_that_are_drawn() -> None:

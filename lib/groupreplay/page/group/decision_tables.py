@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Final
 
 from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, join, name
@@ -78,14 +79,13 @@ def others_section(life: GroupLife) -> Safe | None:
     """Refusals, waves, what they would have cost, and what days cost: each where there is any."""
     tables = [
         _refusals_table(life) if life.refusals else None,
-        _waves_table(life) if life.waves else None,
-        _what_if_table(life) if life.what_if else None,
-        _days_table(life) if life.days else None,
+        _with_note(_waves_table(life), STOPPED_FOR) if life.waves else None,
+        _what_if(life) if life.what_if else None,
+        _with_note(_days_table(life), AT_LEAST_AT_MOST) if life.days else None,
     ]
     if not any(tables):
         return None
-    leads = [STOPPED_FOR if life.waves else "", AT_LEAST_AT_MOST if life.days else ""]
-    return section("costs", "Waves and costs", " ".join(leads).strip(), *tables)
+    return section("costs", "Waves and costs", None, *tables)
 
 
 def _refusals_table(life: GroupLife) -> Safe:
@@ -107,6 +107,10 @@ def _refusal_row(each: Refusal) -> Safe:
         td(each.api, "p1"),
         td(w.n(each.attempts), "r", each.attempts),
     )
+
+
+def _with_note(found: Safe, note: str) -> Safe:
+    return join([found, el("p", note, cls="note")])
 
 
 def _waves_table(life: GroupLife) -> Safe:
@@ -191,6 +195,23 @@ def _life_cell(each: GroupDay, lives: Sequence[LifeKey]) -> Safe:
 
 
 # ---------------------------------------------------------------- what if
+
+
+def _what_if(life: GroupLife) -> Safe:
+    """With a note where a wave did cost less here than among the waves."""
+    stopped = {each.started_at_ms: each.stopped_ms for each in life.waves if each.is_estimate}
+    is_less = any(
+        each.actual_ms is not None and each.actual_ms < (stopped.get(each.started_at_ms) or 0)
+        for each in life.what_if
+    )
+    found = _what_if_table(life)
+    return _with_note(found, _WITHOUT_SLOWNESS) if is_less else found
+
+
+_WITHOUT_SLOWNESS: Final = (
+    "What it did cost is without the time for which members that polled too late had stopped before"
+    " they went: every protocol has that."
+)
 
 
 def _what_if_table(life: GroupLife) -> Safe:

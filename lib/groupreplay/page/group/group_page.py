@@ -39,6 +39,7 @@ from groupreplay.page.timeline.timeline import Timeline, timeline
 def group_page(life: GroupLife) -> str:
     """The page as HTML."""
     drawn = timeline(life)
+    has_tasks = bool(life.tasks or life.task_moves)
     body = join(
         [
             el("a", "To the timeline", href="#timeline", cls="skip"),
@@ -49,8 +50,8 @@ def group_page(life: GroupLife) -> str:
                 _sentence(life),
                 _facts(life),
                 _timeline_section(life, drawn),
-                hand_overs_section(life, drawn.lanes) if not life.task_moves else None,
-                tasks_section(life, drawn.lanes) if life.tasks or life.task_moves else None,
+                hand_overs_section(life, drawn.lanes) if life.hand_overs or not has_tasks else None,
+                tasks_section(life, drawn.lanes) if has_tasks else None,
                 stuck_section(life, drawn.lanes),
                 epochs_section(life, drawn.lanes),
                 absences_section(life, drawn.lanes),
@@ -77,6 +78,8 @@ def _sentence(life: GroupLife) -> Safe:
         )
     kind = w.KIND.get(state.phase, "empty")
     word = w.word(w.PHASE, state.phase)
+    if state.phase == "NOT_APPLICABLE":
+        word += " in the migration"
     parts: list[object] = [el("b", word[:1].upper() + word[1:], cls=f"t-{kind}", title=state.phase)]
     if state.streams_protocol:
         parts.append(f" (Kafka Streams, {state.streams_protocol} protocol)")
@@ -129,7 +132,9 @@ def _facts(life: GroupLife) -> Safe:
             "Hand-overs",
             least + w.n(len(requests)),
             f"of {least}{w.some(len(life.hand_overs), 'partition')}, slowest"
-            f" {least if slowest is not None else ''}{w.lasted(slowest)}",
+            f" {least if slowest is not None else ''}{w.lasted(slowest)}"
+            if requests
+            else "no partition was asked back",
         )
     least = _least(life, "epochs")
     began = f"{least}{w.n(len(epochs))} began, {least}{w.n(never)} never settled"
@@ -143,7 +148,8 @@ def _facts(life: GroupLife) -> Safe:
             (
                 "Team",
                 (state.team if state else None) or w.NONE,
-                (state.contact if state else None) or "by the owners file",
+                (state.contact if state else None)
+                or ("by the owners file" if state and state.team else "no owners file names one"),
             ),
         ),
         cls="facts row",

@@ -13,7 +13,7 @@ from groupreplay.page.drawing import words as w
 from groupreplay.page.drawing.markup import Safe, el, name, percent, plain_name
 from groupreplay.page.model.life import GroupLife
 from groupreplay.page.timeline.arrows import hand_overs, task_moves
-from groupreplay.page.timeline.axis import FOLD, Axis
+from groupreplay.page.timeline.axis import FOLD, WIDTHS, Axis
 from groupreplay.page.timeline.bands import Band, bands_of
 from groupreplay.page.timeline.epoch_marks import conversions, epochs, holes, lives, phases
 from groupreplay.page.timeline.held_partitions import partitions
@@ -45,6 +45,9 @@ _TIMED: Final = (
     ("task_moves", ("released_at_ms", "granted_at_ms")),
 )
 """What happened: fields of `GroupLife`, and their times."""
+
+_HALF_LABEL: Final = 28
+"""Half the width of the label of a tick, in px."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,8 @@ def ticks(axis: Axis, end: float, *, labelled: bool, start: float = TICKS_END) -
     drawn = []
     for tick in axis.ticks():
         x = percent(tick.x)
-        anchor = "start" if tick.x <= 2 else "end" if tick.x >= 98 else "middle"
+        room = _HALF_LABEL * 100 / WIDTHS[tick.level]
+        anchor = "start" if tick.x < room else "end" if tick.x > 100 - room else "middle"
         label = (
             el(
                 "text",
