@@ -366,7 +366,7 @@ def test_an_application_whose_tasks_stayed_has_no_hand_overs_of_partitions() -> 
     life = streams_life()
     still = replace(life, task_moves=(), hand_overs=())
     text = Parsed(group_page(still)).text
-    assert "No task moved." in text
+    assert "No task left its process." in text
     assert "No partition was asked back." not in text
     bare = replace(
         still, tasks=(), processes=(), state=model.State(phase="NOT_APPLICABLE", protocol="share")

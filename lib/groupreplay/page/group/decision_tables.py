@@ -164,8 +164,12 @@ def _days_table(life: GroupLife) -> Safe:
                 "tr",
                 td(each.day),
                 _life_cell(each, lives) if several else None,
-                td(w.lasted(each.low_ms), "r", each.low_ms),
-                td(at_most(each.high_ms, each.high_unknown), "r", each.high_ms),
+                td(w.lasted(each.low_ms) if each.partitions_ms else w.NONE, "r", each.low_ms),
+                td(
+                    at_most(each.high_ms, each.high_unknown) if each.partitions_ms else w.NONE,
+                    "r",
+                    each.high_ms,
+                ),
                 td(
                     w.availability(each.availability_most_pct),
                     "r p1",

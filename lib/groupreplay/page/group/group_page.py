@@ -118,7 +118,7 @@ def _facts(life: GroupLife) -> Safe:
         cold = sum(each.kind == "COLD" for each in life.task_moves)
         least = _least(life, "task_moves")
         moves = (
-            "Tasks that moved",
+            "Tasks that left a process",
             least + w.n(len(life.task_moves)),
             f"{least}{w.n(cold)} of them cold",
         )

@@ -143,10 +143,10 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
         "A task that goes to a process that had learned it before goes on at once. A cold one is"
         " restored first.",
         table(
-            f"Tasks that moved, those without an owner longest first ({w.n(len(moves))})",
+            f"Tasks that left a process, those without an owner longest first ({w.n(len(moves))})",
             heads,
             [_move_row(each, lanes) for each in moves[: most_rows(life)]],
-            "No task moved.",
+            "No task left its process.",
             len(moves),
         ),
     )
@@ -159,7 +159,7 @@ def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
         td(moment(each.granted_at_ms), "", each.granted_at_ms or 0),
         td(name(each.task_id)),
         td(name(lanes.process(each.from_process_id)), "g p1"),
-        td(name(lanes.process(each.to_process_id)), "g p1"),
+        td(name(lanes.process(each.to_process_id)) if each.to_process_id else w.NONE, "g p1"),
         td(move_kind(each.kind)),
         td(w.lasted(each.learning_ms), "r p2", each.learning_ms or 0),
         td(w.lasted(each.unowned_ms), "r", each.unowned_ms or 0),
@@ -254,7 +254,7 @@ def _epoch_row(each: Epoch, cause: str, lanes: Lanes) -> Safe:
         if each.members_classic and each.protocol == "consumer"
         else ""
     )
-    bad = each.outcome not in ("CONVERGED", "OPEN")
+    bad = each.outcome == "SUPERSEDED"
     who = name(lanes.client(each.cause_member_id)) if each.cause_member_id else w.NONE
     return el(
         "tr",
@@ -305,11 +305,11 @@ def members_section(life: GroupLife) -> Safe:
 
 def _member_row(each: Member) -> Safe:
     joined = w.when(each.joined_at_ms)
-    kind = each.member_protocol if each.member_protocol in ("classic", "consumer") else "empty"
+    kind = {"classic": "classic", "consumer": "consumer", "streams": "consumer"}
     return el(
         "tr",
         td(client(each.client_id, each.client_host), "g"),
-        td(el("span", each.member_protocol, cls=f"ph k-{kind}")),
+        td(el("span", each.member_protocol, cls=f"ph k-{kind.get(each.member_protocol, 'empty')}")),
         td(joined if each.start_observed else f"before {joined}", "", each.joined_at_ms),
         td(w.when(each.ended_at_ms), "p1", each.ended_at_ms or 0),
         td(

@@ -1,0 +1,42 @@
+"""Tables of the page of a group: what is not known, what is no trouble, and who is not there yet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from groupreplay.page.group.group_page import group_page
+from tests.page.parsed import Parsed
+from tests.support.life_rows import made_life
+from tests.support.streams_life_rows import streams_life
+
+
+def test_a_day_whose_partitions_nobody_knows_says_nothing_of_them() -> None:
+    """Of the streams protocol no partition is in the tables: 0 ms would be a claim."""
+    life = made_life()
+    day = replace(life.days[0], partitions_ms=0, low_ms=0, high_ms=0, life=life.epochs[0].life)
+    epochs = tuple(each for each in life.epochs if each.life == day.life)
+    bare = replace(day, availability_most_pct=None, availability_least_pct=None)
+    text = Parsed(group_page(replace(life, days=(bare,), epochs=epochs))).text
+    assert "2026-11-21––––" in text
+
+
+def test_a_task_that_nobody_has_yet_went_to_nobody() -> None:
+    life = streams_life()
+    waits = replace(
+        life.task_moves[0], kind=None, outcome="OPEN", granted_at_ms=None, to_process_id=None
+    )
+    page = group_page(replace(life, task_moves=(waits,)))
+    text = " ".join(Parsed(page).text.split())
+    assert "Tasks that left a process, those without an owner longest first (1)" in text
+    assert "app––" in text
+    assert "appunknown" not in text
+    assert page.count('class="ph k-consumer">streams<') == len(life.members), "as its lane is"
+
+
+def test_red_are_epochs_that_were_superseded_alone() -> None:
+    life = made_life()
+    for outcome, is_bad in (("SUPERSEDED", True), ("GROUP_REMOVED", False), ("UNOBSERVED", False)):
+        one = replace(life.epochs[0], outcome=outcome, converged_at_ms=None, converge_ms=None)
+        page = group_page(replace(life, epochs=(one,)))
+        table = page.split('<section id="epochs">')[1].split("</section>")[0]
+        assert ('class="t-stuck"' in table) == is_bad
