@@ -40,3 +40,13 @@ def test_red_are_epochs_that_were_superseded_alone() -> None:
         page = group_page(replace(life, epochs=(one,)))
         table = page.split('<section id="epochs">')[1].split("</section>")[0]
         assert ('class="t-stuck"' in table) == is_bad
+
+
+def test_who_never_became_a_member_is_called_by_its_client() -> None:
+    """Such as one that was refused again and again."""
+    life = made_life()
+    one = replace(life.stuck[0], member_id="never-a-member", client_id="intruder")
+    assert "intruder" in Parsed(group_page(replace(life, stuck=(one,)))).text
+    member = replace(one, member_id=life.members[0].member_id)
+    text = Parsed(group_page(replace(life, stuck=(member,)))).text
+    assert "intruder" not in text, "a member is called as its lane is"

@@ -24,6 +24,11 @@ def some(count: int, one: str, many: str | None = None) -> str:
     return f"{n(count)} {one if count == 1 else many or one + 's'}"
 
 
+def of(part: int, whole: int) -> str:
+    """In one line."""
+    return f"{n(part)}{NB}of{NB}{n(whole)}"
+
+
 def lasted(ms: float | None) -> str:
     """A duration, in two units at most."""
     if ms is None:

@@ -203,7 +203,11 @@ def _stuck_row(each: Stuck, lanes: Lanes) -> Safe:
     who = (
         el("span", "the whole group", cls="nil")
         if each.member_id is None
-        else name(lanes.client(each.member_id))
+        else name(
+            lanes.client(each.member_id)
+            if each.member_id in lanes.member or each.client_id is None
+            else each.client_id
+        )
     )
     held_by: Sequence[Safe] = [name(lanes.client(member)) for member in each.blocked_by[:3]]
     return el(

@@ -143,6 +143,7 @@ class Stuck:
     life: LifeKey
     reason: str
     member_id: str | None = None
+    client_id: str | None = None
     since_at_ms: int
     until_at_ms: int | None = None
     stuck_ms: int

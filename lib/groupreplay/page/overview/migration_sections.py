@@ -158,7 +158,7 @@ def _half_way_row(fleet: Fleet, each: HalfWay) -> Safe:
         td(group_link(fleet, each.group_id), "g"),
         td(_team(each.team, each.contact), "p2"),
         td(charts.share_bar(each.members_consumer, each.members_total), "w120", share),
-        td(f"{each.members_consumer} of {each.members_total}", "r", share),
+        td(w.of(each.members_consumer, each.members_total), "r", share),
         td(w.lasted(mixed_ms), "r t-stuck" if each.is_stalled else "r", mixed_ms or 0),
         td(join(named, ", ") if named else w.NONE, "g p1"),
     )

@@ -160,7 +160,7 @@ def _misplaced_row(fleet: Fleet, each: MisplacedApp, most: int) -> Safe:
         "tr",
         td(group_link(fleet, each.group_id), "g"),
         td(charts.bar(each.tasks_misplaced, most, "f-mixed"), "w120", each.tasks_misplaced),
-        td(f"{w.n(each.tasks_misplaced)} of {w.n(each.tasks)}", "r", each.tasks_misplaced),
+        td(w.of(each.tasks_misplaced, each.tasks), "r", each.tasks_misplaced),
         td(due, "p1", each.next_at_ms or 0),
         td(each.team or w.NONE, "p2"),
     )

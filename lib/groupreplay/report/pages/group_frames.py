@@ -47,6 +47,7 @@ _RULES: Final = "transform(rules, each -> array(each.rule, each.severity, each.d
 _OF_GROUP: Final = {
     **_OF_LIFE,
     "member_id": "CAST(NULL AS STRING)",
+    "client_id": "CAST(NULL AS STRING)",
     "blocked_by": "CAST(NULL AS ARRAY<STRING>)",
 }
 _BEGAN: Final = "coalesce(join_ended_at, decided_at, scheduled_at)"
