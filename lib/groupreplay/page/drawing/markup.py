@@ -77,11 +77,11 @@ def el(tag: str, *children: object, **attributes: object) -> Safe:
     _check_tag(tag)
     if tag == "svg":
         attributes.setdefault("display", "none")
-    given = (
+    given = [
         _attribute(name, value)
         for name, value in attributes.items()
         if value is not None and value is not False
-    )
+    ]
     head = tag + "".join(given)
     if tag in VOID:
         return Safe(f"<{head}>")
@@ -95,24 +95,24 @@ def _check_tag(tag: str) -> None:
 
 
 @cache
-def _attribute_name(name: str) -> str:
-    """The attribute that a name in Python stands for."""
+def _attribute_name(name: str) -> tuple[str, bool]:
+    """(the attribute that a name in Python stands for, whether it is a link)."""
     written = _SHORT_NAMES.get(name, name.replace("_", "-"))
     lower = written.lower()
     if not _NAME.match(written) or lower.startswith("on") or lower in REFUSED_ATTRIBUTES:
         raise ValueError(f"attribute {written!r}")
-    return written
+    return written, lower == "href"
 
 
 def _attribute(name: str, value: object) -> str:
-    name = _attribute_name(name)
-    if name.lower() == "href" and not _LINK.match(str(value)):
+    written, is_link = _attribute_name(name)
+    if is_link and not _LINK.match(str(value)):
         raise ValueError(f"link to {value!r}")
     if value is True:
-        return f" {name}"
+        return f" {written}"
     if isinstance(value, float):
-        value = number(value)
-    return f' {name}="{_escaped(str(value))}"'
+        return f' {written}="{number(value)}"'
+    return f' {written}="{_escaped(str(value))}"'
 
 
 def number(value: float) -> str:
@@ -126,7 +126,16 @@ def percent(value: float) -> str:
 
 
 def join(parts: Iterable[object], separator: str = "") -> Safe:
-    return Safe(escape(separator).join(text(part) for part in parts if part is not None))
+    between = escape(separator) if separator else ""
+    return Safe(
+        between.join(
+            [
+                part if isinstance(part, Safe) else _escaped(str(part))
+                for part in parts
+                if part is not None
+            ]
+        )
+    )
 
 
 def name(value: str | None, none: str = "unknown") -> Safe:
