@@ -31,7 +31,7 @@ def request(
         error_code=error,
         heartbeat_interval_ms=said.get("interval"),
     )
-    return Line(event, 1, REQUEST_LOG, "requests", at, last or at, requests)
+    return Line(event, 1, REQUEST_LOG, "requests", at, last or at, requests, said.get("gap", 0))
 
 
 def said_that_it_left(at: int) -> Line:
@@ -112,6 +112,26 @@ def test_a_coordinator_that_is_not_there_is_an_error_of_its_members_and_no_refus
     (outage,) = (each for each in found if isinstance(each, Outage))
     assert (outage.attempts, outage.since_at, outage.until_at) == (4, 2_000, 6_000)
     assert not [each for each in found if isinstance(each, Refusal)]
+
+
+def test_heartbeats_that_went_on_elsewhere_end_what_they_lie_around() -> None:
+    """As where clocks of brokers differ: nobody knows which of the run came first."""
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        request(2_000, "HEARTBEAT", requests=9, last=26_000, gap=3_000),
+        request(8_000, "HEARTBEAT", error=16),
+        request(9_000, "HEARTBEAT", error=16),
+        request(20_000, "HEARTBEAT", error=16),
+        request(21_000, "HEARTBEAT"),
+        request(25_000, "HEARTBEAT", error=16),
+    ]
+    outages = [each for each in proved("g", lines, 10**9) if isinstance(each, Outage)]
+    told = [(each.since_at, each.last_at, each.until_at, each.attempts) for each in outages]
+    assert told == [
+        (8_000, 9_000, 12_000, 2),
+        (20_000, 20_000, 21_000, 1),
+        (25_000, 25_000, 26_000, 1),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,9 @@ def replay_request(evidence: Evidence, line: Line, output: Proofs) -> None:
     event = line.event
     is_unavailable = event.error_code in COORDINATOR_ERRORS
     if is_unavailable:
-        _no_coordinator(evidence, line)
+        _no_coordinator(evidence, line, output)
     else:
-        _coordinator_there(evidence, event, output)
+        _coordinator_there(evidence, line, output)
     member_id = event.member_id or event.other_member_id
     if member_id is None or (event.event not in HEARTBEATS and event.event not in COMMITS):
         return
@@ -253,17 +253,37 @@ def forget_contacts(evidence: Evidence, output: Proofs) -> None:
 # ---------------------------------------------------------------- the coordinator
 
 
-def _no_coordinator(evidence: Evidence, line: Line) -> None:
-    event = line.event
-    if evidence.outage is None:
+def _no_coordinator(evidence: Evidence, line: Line, output: Proofs) -> None:
+    """From the answer on: the coordinator kept a join until it went, and was there so long."""
+    at = line.event.at_ms
+    outage = evidence.outage
+    if outage is not None and outage.until_at is not None and at > outage.until_at:
+        output.emit(outage)
+        outage = None
+    if outage is None:
         fields: dict[str, Any] = place(evidence, line)
-        evidence.outage = Outage(**fields, since_at=_came(event), last_at=event.at_ms, attempts=0)
-    evidence.outage.last_at = line.last_ms
-    evidence.outage.attempts += line.requests
+        outage = evidence.outage = Outage(**fields, since_at=at, last_at=at, attempts=0)
+    outage.last_at = line.last_ms
+    outage.attempts += line.requests
+    outage.until_at = _answered_by(evidence, line.last_ms)
 
 
-def _coordinator_there(evidence: Evidence, event: LogEvent, output: Proofs) -> None:
-    if evidence.outage is not None:
-        evidence.outage.until_at = max(event.at_ms, evidence.outage.last_at)
-        output.emit(evidence.outage)
+def _answered_by(evidence: Evidence, at_ms: int) -> int | None:
+    """When at the latest the coordinator answered after this, by a run of requests that began
+    before it and went on: at another broker, whose clock differs, or of another member.
+    """
+    if evidence.answered_until_at <= at_ms:
+        return None
+    return min(evidence.answered_until_at, at_ms + evidence.answered_gap_ms)
+
+
+def _coordinator_there(evidence: Evidence, line: Line, output: Proofs) -> None:
+    outage, at = evidence.outage, line.event.at_ms
+    if outage is not None:
+        until_at = at if outage.until_at is None else min(at, outage.until_at)
+        outage.until_at = max(until_at, outage.last_at)
+        output.emit(outage)
         evidence.outage = None
+    if line.requests > 1 and line.last_ms > evidence.answered_until_at:
+        evidence.answered_until_at = line.last_ms
+        evidence.answered_gap_ms = line.longest_gap_ms

@@ -54,6 +54,8 @@ class Evidence:
     rebalance: as states up to 0.2.0 have it, moved into rebalances when they are read.
     owner: id of the broker that last loaded the partition, -1 for none.
     last_at: time of the newest line, -1 before one.
+    answered_until_at, answered_gap_ms: of the run of granted requests that lasted longest: its end,
+        and the longest time between two of its requests.
     """
 
     group_id: str
@@ -69,6 +71,8 @@ class Evidence:
     owner: int = -1
     last_at: int = -1
     rejoins: dict[str, Rejoin] = field(default_factory=dict)
+    answered_until_at: int = -1
+    answered_gap_ms: int = 0
 
 
 @dataclass(slots=True)
