@@ -146,6 +146,8 @@ class Absences(Listener):
         self._absorb(absence, new_id, change.at, offset, epochs)
 
     def _joined(self, change: Change, member: Member, epochs: int) -> None:
+        if self._corrected(change, member, epochs):
+            return
         absence = self._removed_before(member)
         if (
             absence is None
@@ -155,9 +157,39 @@ class Absences(Listener):
             return
         self._forget(absence.identity)
         absence.outcome = EXPIRED_RETURNED if absence.membership == STATIC else RETURNED
+        self._back(absence, change, member, epochs)
+
+    def _corrected(self, change: Change, member: Member, epochs: int) -> bool:
+        """A dynamic member is back under its own id: whoever was taken for it, by client id and
+        host, is another process. What that one's coming cost is not the absence's.
+        """
+        absence = self._followed.get(member.member_id)
+        if absence is None or absence.membership != DYNAMIC or absence.outcome != RETURNED:
+            return False
+        other = absence.returned_as or ""
+        if absence.member_id != member.member_id or other == member.member_id:
+            return False
+        if change.at - (absence.removed_at or 0) > MAX_CHAIN_GAP_MS:
+            return False
+        self._kept.returned.remove(absence)
+        if self._followed.get(other) is absence:
+            del self._followed[other]
+        absence.epochs_opened -= absence.epochs_by_return
+        if absence.moved is not None:
+            absence.moved -= absence.moved_by_return
+        absence.epochs_by_return = absence.moved_by_return = 0
+        if change.last_hole > (absence.to_offset or 0):
+            absence.outcome, absence.returned_as, absence.returned_at = UNOBSERVED, None, None
+            self._output.emit(absence)
+        else:
+            self._back(absence, change, member, epochs)
+        return True
+
+    def _back(self, absence: Absence, change: Change, member: Member, epochs: int) -> None:
         absence.returned_as, absence.returned_at = member.member_id, change.at
         absence.to_offset = change.offsets.get(member.member_id, change.last_offset)
         absence.epochs_opened += epochs
+        absence.epochs_by_return = epochs
         self._return(absence)
 
     def _watch_away(self, change: Change, epochs: int) -> None:
@@ -230,6 +262,7 @@ class Absences(Listener):
             return
         if absence.to_offset is None or offset <= absence.to_offset:
             absence.moved += 1
+            absence.moved_by_return += member_id != absence.member_id
 
     def _follow(self, absence: Absence) -> None:
         self._followed[absence.member_id] = absence
