@@ -102,6 +102,8 @@ class Holdings:
         if operation.protocol == CLASSIC and len(told) > len(partitions):
             counted = Counter(map(named, told))
             self._contested |= {each for each, times in counted.items() if times > 1}
+        if operation.protocol == CLASSIC and is_conversion(before, operation):
+            return  # a downgrade: what members had, and the next generation gives out the rest
         by_name = frozenset(named(each) for each in partitions)
         self._targets.append(_Target(place, partitions, by_name))
 
