@@ -125,7 +125,9 @@ class _Life:
         return member is not None and span.partition in member.target
 
     def _idle_ms(self, span: Span, following: Span | None) -> Any:
-        """From the last commit before the release to the first of the next holder."""
+        """From the last commit before the release to the first of the next holder; none of a row
+        that is not seen to begin.
+        """
         if following is None or span.closed is None:
             return None
         if span.partition.topic in self.history.truth.deleted:
@@ -134,7 +136,9 @@ class _Life:
         released = self.operation(span.closed).first_offset
         last = self.history.truth.commit_before(key, released)
         first = self.history.first_commit(self.life, following, following.opened)
-        return elapsed_ms(last, first)
+        idle_ms = elapsed_ms(last, first)
+        is_seen = self.life.is_seen_to_begin(self.operation(span.opened))
+        return idle_ms if is_seen else OneOf((None, idle_ms))
 
     def _is_final(self, span: Span, following: Span | None) -> Any:
         """At the next holder's first commit, or when there can be none any more."""
