@@ -35,6 +35,7 @@ from tests.simulator.expected import (
     member_states,
     members,
     migration_progress,
+    outages,
     rebalances,
     refusals,
     revocation_latencies,
@@ -74,6 +75,9 @@ LOG_CHECKS: Final[tuple[Check, ...]] = (
     coordinator_events.CHECK,
 )
 """What lines of broker logs prove."""
+
+PROVED_CHECKS: Final[tuple[Check, ...]] = (*LOG_CHECKS, outages.CHECK)
+"""The same, and what tables tell where it lasts."""
 
 JOB_CHECKS: Final[tuple[Check, ...]] = (
     wave_classes.CHECK,
@@ -149,7 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         tables = FactTables(told.recording)
         tables = ProvedTables(told.recording, tables) if told.logs else tables
-    checks = LOG_CHECKS if told.logs else CHECKS
+    of_logs = LOG_CHECKS if told.warehouse else PROVED_CHECKS
+    checks = of_logs if told.logs else CHECKS
     comparisons = check_tables(truth, tables, told.table, checks)
     for each in comparisons:
         print(*differences(each, truth, told.n), sep="\n")

@@ -16,6 +16,7 @@ from typing import Any, Final
 from groupreplay.evidence.evidence_facts import (
     Departure,
     EvidenceFact,
+    Outage,
     Rebalance,
     Refusal,
     ShardEvent,
@@ -50,7 +51,8 @@ class ProvedTables:
             return self._member_ends()
         if table == "refusals":
             return self._refusals()
-        kind = {"rebalances": Rebalance, "coordinator_events": ShardEvent}[table]
+        kinds = {"rebalances": Rebalance, "coordinator_events": ShardEvent, "outages": Outage}
+        kind = kinds[table]
         return [_row(fact, COLUMNS[table]) for fact in self._facts[kind]]
 
     def _member_ends(self) -> list[Row]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from groupreplay.compiled_core import running
-from tests.simulator.check import JOB_CHECKS, LOG_CHECKS, check_tables, differences
+from tests.simulator.check import JOB_CHECKS, PROVED_CHECKS, check_tables, differences
 from tests.simulator.check_streams import anomalies_of, check_streams
 from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
@@ -136,7 +136,7 @@ def check(
     began = time.monotonic()
     truth = read_truth(recording)
     compared = check_tables(truth, tables)
-    compared += check_tables(truth, of_logs, checks=JOB_CHECKS if with_job else LOG_CHECKS)
+    compared += check_tables(truth, of_logs, checks=JOB_CHECKS if with_job else PROVED_CHECKS)
     wrong = [each for each in compared if each.differ]
     said, through = "FAILED" if wrong else "ok", "through the job" if with_job else "in Python"
     print(

@@ -152,10 +152,12 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "failover_lines": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),
         *("last_offset", "phase", "loaded_at", "load_ms", "broker", "moved_from", "rearmed"),
+        "unavailable_ms",
     ),
+    "outages": ("group_id", "since_at", "last_at", "until_at", "attempts"),
     "coordinator_events": ("offsets_partition", "broker", "event", "occurred_at", "moved_from"),
 }
-"""Table -> its columns here. Those of the last five are what lines of broker logs prove."""
+"""Table -> its columns here. Those of the last six are what lines of broker logs prove."""
 
 STORED: Final = {
     "member_ends": "members",

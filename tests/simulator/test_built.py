@@ -1,5 +1,5 @@
-"""What lines of broker logs add to tables by joins of Spark: classes and estimates of waves, and the
-loads behind moves of coordinators."""
+"""What lines of broker logs add to tables by joins of Spark: classes and estimates of waves, and what
+moves of coordinators did."""
 
 from __future__ import annotations
 
@@ -36,13 +36,22 @@ def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, p
         assert not told, "\n".join((history.command(), *told[:60]))
         for row in tables.rows("failover_lines"):
             seen.update(loads=row["loaded_at"] is not None, rearmed=len(row["rearmed"] or ()))
+            seen["unavailable"] += row["unavailable_ms"] is not None
             seen[row["phase"]] += 1
         seen.update(row["class"] for row in tables.rows("wave_classes"))
         rows = tables.rows("wave_estimates")
         seen.update(estimates=sum(row["est_ms"] is not None for row in rows))
     few = {
         name: seen[name]
-        for name in ("loads", "rearmed", "PREPARING", "STEADY", "HOST_SWAP", "estimates")
+        for name in (
+            "loads",
+            "rearmed",
+            "unavailable",
+            "PREPARING",
+            "STEADY",
+            "HOST_SWAP",
+            "estimates",
+        )
         if not seen[name]
     }
     assert not few, "the histories show nothing of these"

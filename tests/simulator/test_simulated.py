@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from tests.simulator.check import LOG_CHECKS, check_tables, differences
+from tests.simulator.check import PROVED_CHECKS, check_tables, differences
 from tests.simulator.conftest import Play
 from tests.simulator.expected.estimates import Told, estimates_of, faults
 from tests.simulator.expected.history import History
@@ -52,6 +52,8 @@ SEEDS_THAT_FAILED: Final = (
     Played(37, 20, 0.4, "migration", "4.0.2"),
     # A member that is removed again and again goes on elsewhere: it is one loop.
     Played(45, 8, 0.2, "consumer", "4.3.1"),
+    # Clocks of brokers differ: nobody seemed to answer until the next join.
+    Played(9010, 10, 0.25, "failover", "4.3.1"),
     # A classic group is removed and comes back: its generations have the same numbers again.
     Played(302, 14, 0.3, "classic", "4.4.0"),
 )
@@ -71,7 +73,7 @@ def test_every_row_is_what_the_coordinator_held(history: Played, play: Play) -> 
     tables = FactTables(recording)
     proved = ProvedTables(recording, tables)
     compared = check_tables(truth, tables)
-    compared += check_tables(truth, proved, checks=LOG_CHECKS)
+    compared += check_tables(truth, proved, checks=PROVED_CHECKS)
     told = [line for each in compared for line in differences(each, truth, 2)]
     assert not told, "\n".join((history.command(), *told[:60]))
     assert sum(each.agree.total() for each in compared) > 1_000

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.simulator.answers import Answers
 from tests.simulator.readers import Readers
 from tests.simulator.truth_log import CommitKey, Log, OtherGroup, commit_key
 
@@ -177,7 +178,8 @@ class Truth:
     at, topic id). elected: partition of the offsets topic -> when a new leader took it over;
     leader_epochs: the epoch of each of these. transactional: groups that commit in transactions.
     as_of_ms: time of the newest record. lines: operations of all groups, those that commit alone
-    included. logs: by partition. readers: when nobody read what. other_groups: share and streams
+    included. logs: by partition. readers: when nobody read what.
+    answers: of requests. other_groups: share and streams
     groups that live, and of which kind they are. ended_at: true time of the newest record.
     clocks_differ_ms: of two brokers, at most.
     """
@@ -185,6 +187,7 @@ class Truth:
     names: Mapping[str, str]
     injected: Sequence[Injected]
     readers: Readers
+    answers: Answers
     operations: dict[str, list[Operation]] = field(default_factory=lambda: defaultdict(list))
     commits: dict[CommitKey, list[Commit]] = field(default_factory=lambda: defaultdict(list))
     tombstones: dict[CommitKey, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -244,7 +247,7 @@ def read_truth(recording: Path) -> Truth:
     home = recording / "truth"
     injected = [_injected(line) for line in _lines(home / "timeline.jsonl.gz")]
     names = json.loads((home / "topic_names.json").read_text())
-    truth = Truth(names, injected, Readers(recording, names))
+    truth = Truth(names, injected, Readers(recording, names), Answers(recording))
     told = json.loads((recording / "recording.json").read_text())
     truth.brokers = told["brokers"]
     clocks = told["simulated"]["clocks_ms"].values()

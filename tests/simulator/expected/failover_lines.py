@@ -1,14 +1,14 @@
 """`coordinator_failovers`, as lines of broker logs complete it: the load, whose sessions it armed
-anew, and what a classic group was doing (measures.md, Failovers)."""
+anew, for how long nobody answered, and what a classic group was doing (measures.md, Failovers)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.simulator.compare import Key, OneOf, Untold, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected import coordinator_failovers
 from tests.simulator.expected.coordinator_events import former_of
 from tests.simulator.expected.coordinator_failovers import (
@@ -19,6 +19,7 @@ from tests.simulator.expected.coordinator_failovers import (
     place_of,
 )
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.outages import Outage, ends, joined, outages_of
 from tests.simulator.truth import CLASSIC, CONSUMER, Injected, Operation
 
 NEAR_MS: Final = 5_000
@@ -83,6 +84,9 @@ class _Brokers:
         }
 
 
+AT_AN_EDGE: Final = Untold("stretches of which some began near the move")
+
+
 def _wanted(history: History) -> dict[Key, Wanted]:
     brokers = _Brokers(history)
     return {
@@ -96,7 +100,11 @@ def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str
     key = failover.life.offsets_partition, failover.leader_epoch
     load = brokers.loads[key]
     since, until = failover.before.written.at - NEAR_MS, failover.first.written.at + NEAR_MS
-    values = {**place_of(history, failover), "phase": phase_of(failover.last)}
+    values = {
+        **place_of(history, failover),
+        "phase": phase_of(failover.last),
+        "unavailable_ms": _unavailable_ms(history, failover.life.group_id, since, until),
+    }
     if not since < load.broker_at <= until:
         names = ("loaded_at", "load_ms", "broker", "moved_from", "rearmed")
         return values | dict.fromkeys(names)
@@ -108,6 +116,25 @@ def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str
         "rearmed": _rearmed(failover, load, brokers),
         "phase": _phase(failover, load, brokers.resigned[key[0]]),
     }
+
+
+def _unavailable_ms(history: History, group_id: str, since: int, until: int) -> Any:
+    """From the first answer that turned somebody away to the first that did not, after the last
+    stretch that began near the move."""
+
+    def near(outages: Iterable[Outage]) -> list[Outage]:
+        return [each for each in outages if since < each.since_at <= until]
+
+    outages = outages_of(history.truth.answers.of_groups.get(group_id, ()))
+    alone, together = near(outages), near(joined(outages))
+    if [each.since_at for each in alone[:1]] != [each.since_at for each in together[:1]] or (
+        alone and alone[-1].last_at != together[-1].last_at
+    ):
+        return AT_AN_EDGE
+    lasted = ends(alone[-1].until_at) if alone else None
+    if lasted is None:
+        return None
+    return Between(lasted.first - alone[0].since_at, lasted.last - alone[0].since_at)
 
 
 def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:

@@ -88,6 +88,7 @@ class Client {
         AbstractResponse response =
             cause == null ? request.response().apply(given) : request.body().getErrorResponse(0, cause);
         broker.requestLog.answered(context, request.body(), response, received);
+        simulation.truth.answered(broker, asked, received, response.errorCounts().keySet());
     }
 
     private RequestContext context(AbstractRequest body) {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -15,16 +16,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.zip.GZIPOutputStream;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 
 /** What happened: each operation with the coordinator's memory after it, and what was injected. */
 final class Truth {
     /** An answer comes later than the records: an operation is told when it must have come. */
     private static final long ANSWERED_WITHIN_MS = 120_000;
+    private static final Set<Errors> NOBODY_THERE = EnumSet.of(Errors.COORDINATOR_LOAD_IN_PROGRESS,
+        Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR);
     private final Simulation simulation;
     private final PrintStream operations;
     private final PrintStream timeline;
     private final PrintStream reading;
+    private final PrintStream answers;
     /** Group to its members as they were told last. */
     private final Map<String, Map<String, String>> told = new HashMap<>();
     long seen;
@@ -36,6 +41,7 @@ final class Truth {
         operations = packed(folder.resolve("operations.jsonl.gz"));
         timeline = packed(folder.resolve("timeline.jsonl.gz"));
         reading = packed(folder.resolve("reading.jsonl.gz"));
+        answers = packed(folder.resolve("answers.jsonl.gz"));
     }
 
     static PrintStream packed(Path file) throws IOException {
@@ -103,6 +109,15 @@ final class Truth {
         reading.println(json.raw("r", Json.array(new ArrayList<>(partitions))));
     }
 
+    /** A request about a group was answered; where no coordinator was there, the line says so. */
+    void answered(Broker broker, Asked asked, long received, Collection<Errors> errors) {
+        Json json = new Json().text("g", asked.group).text("op", asked.kind).raw("br", broker.id);
+        json.raw("rt", received).raw("bt", broker.clock.milliseconds());
+        errors.stream().filter(NOBODY_THERE::contains).findFirst()
+            .ifPresent(error -> json.raw("err", error.code()));
+        answers.println(json);
+    }
+
     /** A partition has a new leader, or loses the one it had: then with states of its classic groups. */
     void leaderNote(String what, String detail, OffsetsLog log) {
         Json json = noted(what, detail, log, log.leader);
@@ -137,6 +152,7 @@ final class Truth {
         operations.close();
         timeline.close();
         reading.close();
+        answers.close();
         StringBuilder names = new StringBuilder();
         topicNames.forEach((id, name) -> names.append(names.isEmpty() ? "{" : ",\n")
             .append(Json.quote(id)).append(":").append(Json.quote(name)));
