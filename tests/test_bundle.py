@@ -27,23 +27,29 @@ from tests.support.standalone_cluster import standalone_cluster
 ROOT = Path(__file__).parent.parent
 RECORDING = ROOT / "tests/recordings/migration-4.3"
 RUN_S = 420
+PAGED = ("local", "cluster")
+"""Runs that leave pages. Of other nights than by default, else the session of tests draws none."""
 
 
 def test_a_cluster_and_one_machine_give_the_same_tables(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """Other slices, other partitions, another number of tasks and of Python processes: the digests
-    are the same. So they are where executors get a core that they cannot load.
+    are the same, and so is every page. So are the digests where executors get a core that they
+    cannot load.
     """
     config = load_config(str(_config(tmp_path, "local")), ["replay.slices=1"])
     run_night(spark, config)
     local = _digests(tmp_path / "local")
+    pages = _pages(tmp_path / "local")
     archive = _archive(tmp_path, compile_core.CORES)
     with standalone_cluster(tmp_path) as master:
         cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"], archive)
         other = _archive(tmp_path, _core_of_another_python(tmp_path))
         said = _submit(tmp_path, "other", master, [], other)
     assert cluster == local
+    assert _pages(tmp_path / "cluster") == pages
+    assert len(pages) > 5
     assert _digests(tmp_path / "other") == local
     assert len(local) >= 9
     how = "compiled" if _is_compiled() else "interpreted"
@@ -120,11 +126,12 @@ def _run(
 
 
 def _config(tmp_path: Path, name: str) -> Path:
+    pages = "nights: 7" if name in PAGED else "enabled: false"
     path = tmp_path / f"{name}.yaml"
     path.write_text(
-        f"cluster: c\nwarehouse: {tmp_path / name}\npage: {{enabled: false}}\nsources:\n"
-        "  - {kind: segments, path:"
-        f" {RECORDING}/segments/}}\n  - {{kind: topics, path: {RECORDING}/topics.json}}\n",
+        f"cluster: c\nwarehouse: {tmp_path / name}\npage: {{{pages}}}\n"
+        f"sources:\n  - {{kind: segments, path: {RECORDING}/segments/}}\n"
+        f"  - {{kind: topics, path: {RECORDING}/topics.json}}\n",
         encoding="utf-8",
     )
     return path
@@ -198,6 +205,14 @@ def _python(tmp_path: Path) -> str:
 
 def _digests(warehouse: Path) -> dict[str, str]:
     return dict(_of_done_run(warehouse, "digest"))
+
+
+def _pages(warehouse: Path) -> dict[str, str]:
+    """Name below the warehouse -> page."""
+    return {
+        str(page.relative_to(warehouse)): page.read_text(encoding="utf-8")
+        for page in sorted(warehouse.glob("_report/**/*.html"))
+    }
 
 
 def _core(warehouse: Path) -> str:
