@@ -99,5 +99,6 @@ def test_each_reason_to_be_stuck_has_words() -> None:
     assert reasons == w.REASON.keys()
 
 
-def test_each_cause_has_a_short_word_for_its_label() -> None:
+def test_each_cause_and_each_tier_has_two_wordings() -> None:
     assert w.CAUSE.keys() == w.SHORT_CAUSE.keys()
+    assert w.TIER.keys() == w.TIER_OF_SEVERAL.keys()

@@ -270,3 +270,18 @@ def test_ids_stay_values_and_never_become_keys() -> None:
     data = data_of(overview(made_fleet(300, pages=20)))
     assert set(data) == {"prefix", "total", "teams", "id", "ph", "m", "c", "e", "s", "t", "page"}
     assert all(str(key).isdecimal() for key in data["page"])
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        (1, "1 group: waits for the canary of its cohort."),
+        (2, "2 groups: wait for the canaries of their cohorts."),
+    ],
+)
+def test_readiness_speaks_of_one_group_and_of_several(groups: int, said: str) -> None:
+    rows = {"verdicts": [{"verdict": "WARN", "flip_tier": 3, "groups": groups}]}
+    fleet = read_fleet(
+        rows, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
+    )
+    assert said in Parsed(overview(fleet)).text

@@ -341,6 +341,14 @@ TIER: Final = {
 }
 """`readiness.flip_tier`, in the order in which one flips."""
 
+TIER_OF_SEVERAL: Final = {
+    1: "proven: their cohorts run on consumer already",
+    2: "canaries: the first of their cohorts",
+    0: "nothing to roll",
+    3: "wait for the canaries of their cohorts",
+}
+"""The same of several groups."""
+
 OUTCOME: Final = {
     "CONVERGED": "settled",
     "SUPERSEDED": "superseded",

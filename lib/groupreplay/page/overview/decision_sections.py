@@ -37,7 +37,9 @@ def readiness(fleet: Fleet) -> Safe:
     }
     blocked = sum(each.groups for each in fleet.verdicts if each.verdict == "BLOCKED")
     sentences = [
-        f"{w.some(counted[tier], 'group')}: {w.TIER[tier]}." for tier in FLIP_ORDER if counted[tier]
+        f"{w.some(many, 'group')}: {(w.TIER if many == 1 else w.TIER_OF_SEVERAL)[tier]}."
+        for tier in FLIP_ORDER
+        if (many := counted[tier])
     ]
     sentences += [f"{w.some(blocked, 'group')} blocked." if blocked else ""]
     lead = " ".join(["Which classic groups can be flipped tonight.", *sentences]).strip()
