@@ -13,7 +13,7 @@ import pytest
 
 import groupreplay
 from groupreplay.evidence import saved_memory as evidence_state
-from groupreplay.evidence.evidence_facts import Contact, Departure, EvidenceFact, Rejoin
+from groupreplay.evidence.evidence_facts import Contact, Departure, EvidenceFact, Outage, Rejoin
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
 from groupreplay.replay import saved_life as state
@@ -212,8 +212,11 @@ def rest_of_lines(machine: EvidenceReplay, lines: list[Line], recording: str) ->
 def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
     """As a release up to 0.3.0 knew it when it saved its state: a contact without heartbeats, and
     with errors by code alone, but for REBALANCE_IN_PROGRESS, which none of them counted; a
-    departure without what the member's requests say of it.
+    departure without what the member's requests say of it. An outage that was open began for those
+    when its first request came, not when it was answered.
     """
+    if isinstance(fact, Outage) and fact.since_at <= after_ms:
+        return replace(fact, since_at=-1)
     if isinstance(fact, Departure) and fact.ended_at <= after_ms:
         return replace(fact, instance_id=None, client_id=None, client_host=None)
     if not isinstance(fact, Contact):
