@@ -149,10 +149,12 @@ class Churn(Fact):
         where another event or epoch came first.
     moved_counts, returned_counts: transitions charged to the event whose process changed, and of
         these back to the process before the last one. Charged to it are those let go after it and
-        before the next event or epoch. Those of a member that went are charged to its own event.
-    asked_ms: est_ms of transitions that were asked back, lost while away, taken over or lost at
-        once (ASKED, AWAY, REPLACED, UNASKED), added up.
-    removed_counts: transitions of kind REMOVED.
+        before the next event or epoch. Those of a member that went, or was taken over, are charged
+        to its own event.
+    asked_ms: est_ms of transitions that were asked back, lost while away or lost at once (ASKED,
+        AWAY, UNASKED), added up. Events that earlier releases saw have that of
+        REPLACED in it too.
+    removed_counts: transitions of kinds REMOVED and REPLACED.
     removed_ms: their time from the record of the removal to the next holder, added up.
     gap_ms: est_ms of transitions of kind GAP, added up.
     stop_counts: transitions of kind STOP.

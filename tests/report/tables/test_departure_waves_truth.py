@@ -20,7 +20,7 @@ from groupreplay.report.context import ReportContext
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.waves.wave_events import events_of
 from tests.report.conftest import Stage
-from tests.report.tables.test_departure_waves import all_chains, all_lines, waves
+from tests.report.waves import all_chains, all_lines, waves
 from tests.support.fact_frames import frame_of
 from tests.support.group_days import partitions_of, unread_ms
 
@@ -108,7 +108,7 @@ def proved(spark: SparkSession, context: ReportContext) -> ReportContext:
 def test_estimates_of_eager_groups_are_as_near_as_said(stage: Stage, proved: ReportContext) -> None:
     """What clients saw lies between `low_ms` and `high_ms` on every row. Of a rebalance `est_ms` is
     near it, by a request log. Of an instance that another process takes over it counts from the
-    last commit, and is never too little.
+    last sign of life, and is never too little.
     """
     seen = of_groups(waves(stage, proved, GAP_MS), EAGER)
     outside = {

@@ -22,6 +22,7 @@ from groupreplay.replay.decisions.missed_units import MissedUnits
 from groupreplay.replay.decisions.modes import rebalance_mode
 from groupreplay.replay.decisions.transitions import Listener, Transitions
 from groupreplay.replay.kept.transition import GAP, REMOVED, STOP, Transition
+from groupreplay.replay.kept.transition import REPLACED as TAKEN_OVER
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
 from groupreplay.replay.output import Output
 
@@ -32,6 +33,9 @@ MAX_EVENTS = 4_096
 """Most events of one chain; the next chain goes on."""
 
 _EVENTS = 8_192
+
+_WENT = (REMOVED, TAKEN_OVER)
+"""Kinds of transitions of members that are none any more."""
 
 
 class _Event(NamedTuple):
@@ -134,7 +138,7 @@ class ChurnChain(Listener):
         if chain is None or (row is not None and row.epoch != chain.group_epochs[-1]):
             return  # what began another epoch since is charged with it
         last = len(chain.offsets) - 1
-        own = transition.kind == REMOVED and transition.released_offset >= chain.offsets[0]
+        own = transition.kind in _WENT and transition.released_offset >= chain.offsets[0]
         index = _gone_at(chain, transition.from_member_id) if own else None
         transition.charged_to = _charge(chain, last if index is None else index)
 
@@ -309,11 +313,14 @@ def event_of(chain: Churn | None, transition: Transition) -> tuple[str, int] | N
 
 
 def _gone_at(chain: Churn, member_id: str) -> int | None:
-    """The event of a member's removal in the operation that came last."""
+    """The event of a member's removal or takeover in the operation that came last."""
     for index in range(len(chain.offsets) - 1, -1, -1):
         if chain.group_epochs[index] != chain.group_epochs[-1]:
             return None
-        if chain.event_kinds[index] == GONE and chain.member_ids[index] == member_id:
+        went = chain.event_kinds[index] == GONE or (
+            chain.event_kinds[index] == REPLACED and chain.other_ids[index] != member_id
+        )
+        if went and chain.member_ids[index] == member_id:
             return index
     return None
 
@@ -327,7 +334,7 @@ def _count(chain: Churn, index: int, transition: Transition) -> None:
     chain.lows_ms[index] += transition.low_ms or 0
     if transition.kind == STOP:
         chain.stop_counts[index] += 1
-    elif transition.kind == REMOVED:
+    elif transition.kind in _WENT:
         chain.removed_counts[index] += 1
         since = (transition.granted_at or 0) - transition.released_at
         chain.removed_ms[index] += max(0, since)

@@ -26,17 +26,18 @@ SESSION_SLACK_MS: Final = 1_000
 """A coordinator looks after sessions now and then, and clients commit each second or seldomer."""
 
 _END_TYPE: Final = (
-    "struct<place: int, end: string, is_exact: boolean, removed: bigint, silent_ms: bigint,"
-    " unheard_ms: bigint>"
+    "struct<place: int, kind: string, end: string, is_exact: boolean, removed: bigint,"
+    " silent_ms: bigint, unheard_ms: bigint>"
 )
 WAVE_KEY: Final = ("group_id", "log_incarnation", "offsets_partition", "incarnation", "from_offset")
 
 
 def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
-    """waves with `ends_told`, one element a departure, in any order: its place in the lists gone_*,
-    what it was (`end`), whether that is known for sure, how many of its partitions got another
-    holder (`removed`), for how long nobody had read them when it was removed (`silent_ms`), and the
-    time since its last heartbeat by then (`unheard_ms`); NULL where these are not known.
+    """waves with `ends_told`, one element a departure or takeover, in any order: its place in the
+    lists gone_*, its kind there, what it was (`end`, of a departure), whether that is known for
+    sure, how many of its partitions got another holder (`removed`), for how long nobody had read
+    them when it was removed (`silent_ms`), and the time since its last heartbeat by then
+    (`unheard_ms`); NULL where these are not known.
     """
     gone = sf.arrays_zip(*[name for name in waves.columns if name.startswith("gone_")])
     whole = sf.struct(*[name for name in waves.columns if not name.startswith("gone_")])
@@ -81,6 +82,7 @@ def _end(context: ReportContext) -> Column:
     unheard = sf.col("_gone.gone_times_at") - sf.col("contact.last_heartbeat_at")
     return sf.struct(
         sf.col("_place").alias("place"),
+        sf.col("_gone.gone_kinds").alias("kind"),
         end.alias("end"),
         is_exact.alias("is_exact"),
         sf.col("_gone.gone_removed").alias("removed"),
@@ -112,7 +114,8 @@ def _by_silence(context: ReportContext) -> Column:
 
 def _silent_ms() -> Column:
     """From when it stopped reading to its removal. A member that was told to join again stopped
-    then, whatever it did later.
+    then, whatever it did later. Of one that was taken over no record shows the end: it read on
+    after its last sign of life, whether commit or heartbeat.
     """
     removed_at = sf.col("_gone.gone_times_at")
     is_expired = sf.col("departure.end_detail") == "SESSION_EXPIRED"
@@ -121,5 +124,9 @@ def _silent_ms() -> Column:
     )
     by_commit = removed_at - sf.col("_gone.gone_silences_ms")
     # least() and greatest() pass over NULLs.
-    stopped_at = sf.least(sf.coalesce(by_line, by_commit), sf.col("told_at"))
+    by_sign = sf.when(
+        sf.col("_gone.gone_kinds") == "R",
+        sf.greatest(by_commit, sf.col("contact.last_heartbeat_at")),
+    ).otherwise(sf.coalesce(by_line, by_commit))
+    stopped_at = sf.least(by_sign, sf.col("told_at"))
     return sf.when(stopped_at.isNotNull(), sf.greatest(removed_at - stopped_at, sf.lit(0)))

@@ -98,18 +98,23 @@ def _with_class(waves: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def _ended(ends: tuple[str, ...]) -> Column:
-    return sf.size(sf.filter("ends_told", lambda each: each["end"].isin(*ends)))
+    return sf.size(sf.filter(_departed(), lambda each: each["end"].isin(*ends)))
+
+
+def _departed() -> Column:
+    """What is told of members that went, and were not taken over."""
+    return sf.filter("ends_told", lambda each: each["kind"] == "G")
 
 
 def _confidence() -> Column:
-    are_exact = sf.forall("ends_told", lambda each: each["is_exact"])
+    are_exact = sf.forall(_departed(), lambda each: each["is_exact"])
     is_exact = sf.col("class").isin(*_WHATEVER_THE_ENDS) | are_exact
     return sf.when(is_exact, "EXACT").otherwise("INFERRED")
 
 
 def _counted() -> Column:
     """End -> how many departures ended so."""
-    ends = sf.transform("ends_told", lambda each: each["end"])
+    ends = sf.transform(_departed(), lambda each: each["end"])
 
     def pair(end: Column) -> Column:
         count = sf.size(sf.filter(ends, lambda each: each == end))

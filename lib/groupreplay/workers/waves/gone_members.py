@@ -1,4 +1,4 @@
-"""What rows of waves say alike: of which life they are, and who went."""
+"""What rows of waves say alike: of which life they are, and who went or was taken over."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Chain = Mapping[str, Any]
 class GoneMembers:
     """Begins each row of a wave.
 
-    gone_*: parallel lists, one element a member that went; `joins.departure_ends` reads them.
+    gone_*: parallel lists, one element a member that went (kind G) or was taken over (R);
+        `joins.departure_ends` reads them.
     gone_rejoins: it joined again under its id, within the chain.
     """
 
@@ -22,6 +23,7 @@ class GoneMembers:
     incarnation: int
     offsets_partition: int
     log_incarnation: int | None
+    gone_kinds: list[str]
     gone_member_ids: list[str]
     gone_times_at: list[int]
     gone_protocols: list[str]
@@ -35,6 +37,7 @@ class GoneMembers:
 
 _PLACE: Final = ("group_id", "incarnation", "offsets_partition", "log_incarnation")
 _GONE: Final = {
+    "kinds": "event_kinds",
     "member_ids": "member_ids",
     "times_at": "times_at",
     "protocols": "member_protocols",
@@ -51,7 +54,7 @@ def gone_members(chain: Chain, gone: Iterable[int]) -> dict[str, Any]:
     """The fields of GoneMembers.
 
     chain: with its `last_joins`.
-    gone: places in the chain of the events by which members went.
+    gone: places in the chain of the events by which members went or were taken over.
     """
     places, last_joins = [*gone], chain["last_joins"]
     return {

@@ -165,7 +165,7 @@ def _wave(chain: Chain, span: range) -> Wave:
     first, last = span[0], span[-1]
     before = _before(chain, span)
     is_observed = not any(chain["hidden_before"][index] for index in span[1:])
-    gone = [index for index in span if chain["event_kinds"][index] == "G"]
+    gone = [index for index in span if chain["event_kinds"][index] in "GR"]
     stops = [index for index in span if chain["stop_counts"][index]]
     return Wave(
         **gone_members(chain, gone),
