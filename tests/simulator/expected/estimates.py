@@ -209,7 +209,7 @@ def estimates_of(recording: Path, history: History, logs: Told) -> list[Estimate
         times = Counter((each.span.partition, each.gap) for each in unread)
         for each in unread:
             if times[each.span.partition, each.gap] == 1:
-                found += _estimates(history, life.group_id, each, told[life.group_id], logs)
+                found += _estimates(history, life, each, told[life.group_id], logs)
         found += _stops(life, unread, told[life.group_id], logs)
     return found
 
@@ -252,9 +252,9 @@ def _waited(operation: Operation, logs: Told) -> dict[str, int]:
 
 
 def _estimates(
-    history: History, group_id: str, unread: Unread, told: Sequence[Transition], logs: Told
+    history: History, life: Life, unread: Unread, told: Sequence[Transition], logs: Told
 ) -> Iterator[Estimate]:
-    gap = unread.gap
+    group_id, gap = life.group_id, unread.gap
     same = {
         (transition.kind, transition.est_ms, transition.stopped_at is None)
         for transition in told
@@ -265,17 +265,38 @@ def _estimates(
     }
     if gap is None or gap.until is None or len(same) != 1:
         return
+    until = gap.until
     ((kind, est_ms, never_committed),) = same
     if est_ms is None or (kind == REMOVED and (never_committed or is_admin(history, group_id))):
         return
-    if kind == AWAY and _stood_still(history, unread, gap):
-        return
+    if kind == AWAY:
+        gap = _since_it_left(history, life, unread, gap)
+        if _stood_still(history, unread, gap):
+            return
     name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
-    fetched_ms = gap.until - min(gap.until, max(gap.since, unread.granted.true_at))
-    times = _quiet_ms(history, group_id, unread, gap), unread.seen_from - gap.since, fetched_ms
+    fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
+    callback_ms = 0 if kind == AWAY else unread.seen_from - gap.since
+    times = _quiet_ms(history, group_id, unread, gap), callback_ms, fetched_ms
     since = _told_at(unread, logs) if kind == REMOVED else None
     told_ms = None if since is None else max(est_ms, unread.granted.at - since)
-    yield Estimate(name, est_ms, gap.until - gap.since, *times, told_ms)
+    yield Estimate(name, est_ms, until - gap.since, *times, told_ms)
+
+
+def _since_it_left(history: History, life: Life, unread: Unread, gap: Gap) -> Gap:
+    """The gap from when the holder left for a while. Another process that was removed while it
+    stood still may thaw after that, and read until it hears of it: it commits nothing, and that
+    counts as not read."""
+    left_at: int | None = None
+    for operation in reversed(life.operations[: unread.place]):
+        member = operation.members.get(unread.span.member_id)
+        if member is None or not member.is_away:
+            break
+        left_at = operation.true_at
+    if left_at is None:
+        return gap
+    read = (life.group_id, *named(unread.span.partition))
+    begun = history.truth.readers.gap_at(read, left_at)
+    return gap if begun is None else gap._replace(since=min(begun.since, gap.since))
 
 
 def _stood_still(history: History, unread: Unread, gap: Gap) -> bool:
