@@ -12,7 +12,7 @@ from tests.simulator.played import Played
 from tests.simulator.truth import read_truth
 
 
-@pytest.mark.long
+@pytest.mark.interpreted
 def test_what_a_process_reads_after_its_removal_counts_as_not_read(play: Play) -> None:
     """A static member leaves for a while. Before it is removed, another process thaws that had been
     removed long ago, and reads two of its partitions for 26 ms, until it hears of that."""

@@ -85,8 +85,6 @@ class Absence(Fact):
     epochs_opened: group epochs that began in the operations of its removal and of its return.
     moved: partitions that changed hands for these, within the hour; None where the records do not
         say who has which.
-    epochs_by_return, moved_by_return: of these by the return of another member id, which a return
-        under its own id takes back.
     """
 
     KIND: ClassVar[str] = "absence"
@@ -107,8 +105,6 @@ class Absence(Fact):
     own_session_ms: int | None = None
     epochs_opened: int = 0
     moved: int | None = None
-    epochs_by_return: int = 0
-    moved_by_return: int = 0
 
 
 @dataclass(slots=True, kw_only=True)

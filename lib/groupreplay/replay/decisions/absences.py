@@ -27,7 +27,7 @@ from groupreplay.replay.decision_facts import Absence
 from groupreplay.replay.decisions.churn import event_of
 from groupreplay.replay.decisions.identities import CLIENT, identity_of_gone
 from groupreplay.replay.decisions.transitions import Listener
-from groupreplay.replay.kept.absences import KeptAbsences
+from groupreplay.replay.kept.absences import KeptAbsences, ReturnCost
 from groupreplay.replay.kept.transition import Transition
 from groupreplay.replay.life import Life, Member, client_key
 from groupreplay.replay.output import Output
@@ -174,10 +174,10 @@ class Absences(Listener):
         self._kept.returned.remove(absence)
         if self._followed.get(other) is absence:
             del self._followed[other]
-        absence.epochs_opened -= absence.epochs_by_return
+        cost = self._kept.return_costs.pop(member.member_id, ReturnCost())
+        absence.epochs_opened -= cost.epochs
         if absence.moved is not None:
-            absence.moved -= absence.moved_by_return
-        absence.epochs_by_return = absence.moved_by_return = 0
+            absence.moved -= cost.moved
         if change.last_hole > (absence.to_offset or 0):
             absence.outcome, absence.returned_as, absence.returned_at = UNOBSERVED, None, None
             self._output.emit(absence)
@@ -189,7 +189,8 @@ class Absences(Listener):
         absence.returned_as, absence.returned_at = member.member_id, change.at
         absence.to_offset = change.offsets.get(member.member_id, change.last_offset)
         absence.epochs_opened += epochs
-        absence.epochs_by_return = epochs
+        if absence.membership == DYNAMIC and member.member_id != absence.member_id:
+            self._kept.return_costs[absence.member_id] = ReturnCost(epochs)
         self._return(absence)
 
     def _watch_away(self, change: Change, epochs: int) -> None:
@@ -262,7 +263,9 @@ class Absences(Listener):
             return
         if absence.to_offset is None or offset <= absence.to_offset:
             absence.moved += 1
-            absence.moved_by_return += member_id != absence.member_id
+            cost = self._kept.return_costs.get(absence.member_id)
+            if cost is not None and member_id != absence.member_id:
+                cost.moved += 1
 
     def _follow(self, absence: Absence) -> None:
         self._followed[absence.member_id] = absence
@@ -308,6 +311,8 @@ class Absences(Listener):
         for member_id in (absence.member_id, absence.returned_as or ""):
             if self._followed.get(member_id) is absence:
                 del self._followed[member_id]
+        if absence.outcome == RETURNED and absence.returned_as != absence.member_id:
+            self._kept.return_costs.pop(absence.member_id, None)
         if absence.membership == DYNAMIC and absence.outcome != RETURNED:
             return
         self._output.emit(absence)
