@@ -79,6 +79,7 @@ def test_every_row_is_what_the_coordinator_held(history: Played, play: Play) -> 
     assert sum(each.agree.total() for each in compared) > 1_000
 
 
+@pytest.mark.long
 @pytest.mark.interpreted
 def test_estimates_of_what_changes_of_hands_cost_are_as_near_as_said(play: Play) -> None:
     """By what clients wrote down that they read."""
