@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pyspark.sql import Row
 
-from groupreplay.night.pages import by_kind
+from groupreplay.night.group_lives import by_kind
 from groupreplay.page.group.group_page import group_page
 from groupreplay.page.model.read import read_fleet
 from groupreplay.page.overview.overview import overview

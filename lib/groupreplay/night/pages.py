@@ -6,14 +6,12 @@ same, and a warning says why.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
@@ -22,30 +20,34 @@ import groupreplay
 from groupreplay.config.model import PageConfig
 from groupreplay.night.earlier.history import PastNight
 from groupreplay.night.engine.held_rows import held
+from groupreplay.night.group_lives import (
+    ONE_TASK_ROWS,
+    by_kind,
+    lives_of,
+    one_task,
+    rows_of_groups,
+)
 from groupreplay.night.plans.night import Night
 from groupreplay.page.drawing.document import slug
 from groupreplay.page.group.group_page import group_page
-from groupreplay.page.model.life import GroupLife
-from groupreplay.page.model.read import groups_in_trouble, read_fleet, read_group
+from groupreplay.page.model.read import groups_in_trouble, read_fleet
 from groupreplay.page.overview.overview import overview
 from groupreplay.report.pages.asked import PageNights
-from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
-from groupreplay.report.pages.group_frames import GROUP_TABLES, group_frame
+from groupreplay.report.pages.fleet_frames import (
+    FLEET_TABLES,
+    HISTORY_TABLES,
+    fleet_frame,
+    fleet_queries,
+)
+from groupreplay.report.pages.group_frames import GROUP_TABLES
 from groupreplay.tables import page_files as files
 
 _log = logging.getLogger(__name__)
 
-ROWS_AT_MOST: Final = 60_000
-"""Most rows of one table, for the pages of all groups together."""
-
-ONE_TASK_ROWS: Final = 50_000
-"""A table of so few rows is read by one task, and then nothing is shuffled: a small night's page
-costs the driver a second or two instead of ten.
+THREADS: Final = 2
+"""Queries of the overview are planned and asked on so many threads, and those of groups are planned
+beside them: most of their time is the driver's.
 """
-
-LEAST_ROWS: Final = 500
-"""Rows of one table that each group may have, however many groups have a page."""
-
 
 NEWEST: Final[Mapping[str, int]] = {}
 """No versions: tables as they are."""
@@ -260,9 +262,18 @@ def _of_tables(
         if counts.get(name) == 0
         and (is_first or name not in HISTORY_TABLES or night.warehouse.version(name) <= 0)
     }
-    frame = fleet_frame(tonight, nights, of, empty, config.groups)
+    queries = fleet_queries(empty, config.groups)
+
+    def ask(place: int) -> list[Row]:
+        frame = fleet_frame(queries[place::THREADS], tonight, nights, of)
+        return one_task(frame, counts).collect()
+
+    most = min(config.group_pages, counts.get("migration_progress", config.group_pages))
+    with ThreadPoolExecutor(THREADS + 1) as threads:
+        of_groups = threads.submit(rows_of_groups, of, tonight, most, counts)
+        found = [row for rows in threads.map(ask, range(THREADS)) for row in rows]
     fleet = read_fleet(
-        by_kind(_one_task(frame, counts).collect()),
+        by_kind(found),
         cluster=night.config.cluster,
         logical_date=night.logical_date,
         as_of_ms=as_of_ms,
@@ -270,7 +281,7 @@ def _of_tables(
         version=groupreplay.__version__,
     )
     chosen = groups_in_trouble(fleet, config.group_pages)
-    lives = lives_of(night.config.cluster, of, tonight, chosen, counts)
+    lives = lives_of(night.config.cluster, of, of_groups.result(), chosen, counts)
     groups = {slug(life.cluster, life.group_id): group_page(life) for life in lives}
     fleet = replace(fleet, has_pages=frozenset(chosen))
     return Pages(
@@ -286,79 +297,3 @@ def _few_parts(frame: DataFrame, name: str, counts: Mapping[str, int]) -> DataFr
 
 def _is_small(name: str, counts: Mapping[str, int]) -> bool:
     return counts.get(name, ONE_TASK_ROWS + 1) <= ONE_TASK_ROWS
-
-
-def _one_task(frame: DataFrame, counts: Mapping[str, int]) -> DataFrame:
-    """All rows of a small night in one task, in any order."""
-    is_small = bool(counts) and max(counts.values()) <= ONE_TASK_ROWS
-    return frame.coalesce(1) if is_small else frame
-
-
-def by_kind(rows: Iterable[Row]) -> dict[str, list[dict[str, Any]]]:
-    """Kind -> rows."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[row["kind"]].append(json.loads(row["row"]))
-    return found
-
-
-# ---------------------------------------------------------------- single groups
-
-
-def lives_of(
-    cluster: str,
-    of: PageNights,
-    tables: Mapping[str, DataFrame],
-    group_ids: Sequence[str],
-    counts: Mapping[str, int],
-    *,
-    all_nights: bool = False,
-) -> Iterator[GroupLife]:
-    """What the tables say of each of these groups, one at a time: the rows of one alone are here.
-
-    tables: name -> its rows of the nights that are shown.
-    counts: name -> how many rows it has; a table that is not in it may have any number.
-    all_nights: shows all nights of `of`, not the last alone.
-    """
-    if not group_ids:
-        return
-    since_ms = of.before_ms if all_nights else of.since_ms
-    share = max(LEAST_ROWS, ROWS_AT_MOST // len(group_ids))
-    frame = group_frame(tables, of, group_ids, since_ms, counts, share)
-    missing = set(group_ids)
-    for group_id, rows in _group_by_group(frame, counts):
-        missing.discard(group_id)
-        yield _life(cluster, of, group_id, rows, since_ms, all_nights=all_nights)
-    for group_id in sorted(missing):
-        yield _life(cluster, of, group_id, (), since_ms, all_nights=all_nights)
-
-
-def _group_by_group(
-    frame: DataFrame, counts: Mapping[str, int]
-) -> Iterator[tuple[str, Iterable[Row]]]:
-    """The rows of each group, which come while they are asked for."""
-    one = _one_task(frame, counts)
-    together = one if one is not frame else frame.repartition("group_id")
-    rows = together.sortWithinPartitions("group_id").toLocalIterator()
-    return groupby(rows, key=lambda row: row["group_id"])
-
-
-def _life(
-    cluster: str,
-    of: PageNights,
-    group_id: str,
-    rows: Iterable[Row],
-    since_ms: int | None,
-    *,
-    all_nights: bool,
-) -> GroupLife:
-    return read_group(
-        by_kind(rows),
-        cluster=cluster,
-        logical_date=of.last,
-        first_night=of.first if all_nights and of.first != of.last else None,
-        group_id=group_id,
-        from_at_ms=since_ms,
-        as_of_ms=of.as_of_ms[of.last],
-        version=groupreplay.__version__,
-    )

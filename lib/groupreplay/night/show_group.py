@@ -11,7 +11,7 @@ from groupreplay.config.model import Config
 from groupreplay.errors import ConfigError, NotReady
 from groupreplay.night.earlier.history import past_nights
 from groupreplay.night.engine.query_compiler import fit_to
-from groupreplay.night.pages import lives_of
+from groupreplay.night.group_lives import lives_of, rows_of_groups
 from groupreplay.page.drawing.document import slug
 from groupreplay.page.group.group_page import group_page
 from groupreplay.page.model.life import GroupLife
@@ -43,7 +43,8 @@ def show_group(spark: SparkSession, config: Config, group_id: str, nights: int =
     }
     empty = {name: 0 for name in GROUP_TABLES if name not in tables}
     is_one = nights == 1
-    lives = lives_of(config.cluster, of, tables, [group_id], empty, all_nights=not is_one)
+    rows = rows_of_groups(of, tables, 1, empty, all_nights=not is_one)
+    lives = lives_of(config.cluster, of, rows, [group_id], empty, all_nights=not is_one)
     life = next(lives)
     if not _is_known(life):
         which = "night" if is_one else f"{len(of.as_of_ms)} nights up to"

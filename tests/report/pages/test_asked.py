@@ -10,7 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 from groupreplay.page.model.read import LEFT_OUT, read_fleet
 from groupreplay.page.model.streams_apps import Streams
 from groupreplay.report.pages.asked import PageNights
-from groupreplay.report.pages.fleet_frames import FLEET_TABLES, HISTORY_TABLES, fleet_frame
+from groupreplay.report.pages.fleet_frames import (
+    FLEET_TABLES,
+    HISTORY_TABLES,
+    fleet_frame,
+    fleet_queries,
+)
 from groupreplay.report.pages.group_frames import GROUP_TABLES, group_frame, most_telling
 from groupreplay.tables.schemas import table_schema
 
@@ -25,7 +30,7 @@ def _empty(spark: SparkSession) -> dict[str, DataFrame]:
 
 def test_empty_tables_give_an_empty_page(spark: SparkSession) -> None:
     tables = _empty(spark)
-    rows = fleet_frame(tables, tables, OF, (), 10).collect()
+    rows = fleet_frame(fleet_queries((), 10), tables, tables, OF).collect()
     sums = {row["kind"]: json.loads(row["row"]) for row in rows}
     assert sums.keys() == {"seen", "learners_total"}
     assert (sums["seen"]["inputs"], sums["learners_total"]["learners"]) == (0, 0)
@@ -38,20 +43,20 @@ def test_empty_tables_give_an_empty_page(spark: SparkSession) -> None:
         version="0",
     )
     assert (fleet.groups, fleet.seen.holes, fleet.streams) == ((), 0, Streams())
-    frame = group_frame(tables, OF, ["g", "'"], OF.since_ms, {}, 5)
+    frame = group_frame(tables, OF, OF.since_ms, {}, 5)
     assert frame.columns == ["kind", "group_id", "row"]
     assert frame.collect() == []
 
 
 def test_what_asks_empty_tables_alone_is_left_out(spark: SparkSession) -> None:
     tables = _empty(spark)
-    assert fleet_frame(tables, tables, OF, FLEET_TABLES, 10).collect() == []
+    assert fleet_frame(fleet_queries(FLEET_TABLES, 10), tables, tables, OF).collect() == []
 
 
 def test_only_some_tables_are_asked_for_more_than_this_night(spark: SparkSession) -> None:
     tables = _empty(spark)
     history = {name: tables[name] for name in HISTORY_TABLES}
-    assert fleet_frame(tables, history, OF, (), 10).columns == ["kind", "row"]
+    assert fleet_frame(fleet_queries((), 10), tables, history, OF).columns == ["kind", "row"]
 
 
 def test_a_time_is_of_the_first_night_that_reaches_it(spark: SparkSession) -> None:

@@ -4,7 +4,7 @@ its limit in it; only the groups of the finder are many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
@@ -42,22 +42,28 @@ class Query(NamedTuple):
 
 
 def fleet_frame(
-    tonight: Tables, nights: Tables, of: PageNights, empty: Collection[str], groups: int
+    queries: Sequence[Query], tonight: Tables, nights: Tables, of: PageNights
 ) -> DataFrame:
-    """kind, row: the rows of all queries.
+    """kind, row: the rows of these queries.
 
     tonight: table -> its rows of the last night.
     nights: table -> its rows of all nights of the page.
+    """
+    return as_one([(query.kind, query.frame(tonight, nights, of)) for query in queries])
+
+
+def fleet_queries(empty: Collection[str], groups: int) -> list[Query]:
+    """What the overview asks.
+
     empty: tables without rows; what asks such tables alone is left out.
     groups: how many groups are in the finder, at most.
     """
-    frames = [
-        (query.kind, query.frame(tonight, nights, of))
-        for query in QUERIES
-        if not set(query.tables) <= set(empty)
-    ]
-    frames.append(("groups", _groups(tonight, of, empty).limit(groups)))
-    return as_one(frames)
+
+    def finder(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
+        return _groups(tonight, of, empty).limit(groups)
+
+    finds = Query("groups", ("migration_progress",), finder)
+    return [finds, *(query for query in QUERIES if not set(query.tables) <= set(empty))]
 
 
 def _nights(_: Tables, nights: Tables, of: PageNights) -> DataFrame:

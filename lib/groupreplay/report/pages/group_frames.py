@@ -4,7 +4,7 @@ that reach into the time that is shown; where there are too many, what lasts sti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame, Window
@@ -163,21 +163,20 @@ GROUP_TABLES: Final = tuple(dict.fromkeys(query.table for query in QUERIES))
 def group_frame(
     tables: Mapping[str, DataFrame],
     of: PageNights,
-    group_ids: Sequence[str],
     since_ms: int | None,
     rows: Mapping[str, int],
     share: int,
 ) -> DataFrame:
-    """kind, group_id, row: the rows of the chosen groups.
+    """kind, group_id, row: the rows of all groups. Whoever asks for some groups says so on this
+    frame: Spark takes a condition on `group_id` down to the files of each table.
 
     tables: rows of the nights that are shown.
     since_ms: rows that ended before are left out, None: none.
     rows: table -> how many rows it has; one with none is not asked, one that is not in it is.
     share: most rows of a group and table, beside the limits of the lists.
     """
-    is_chosen = sf.col("group_id").isin(*group_ids)
     frames = [
-        (query.kind, _frame(query, tables[query.table], of, is_chosen, since_ms, rows, share))
+        (query.kind, _frame(query, tables[query.table], of, since_ms, rows, share))
         for query in QUERIES
         if rows.get(query.table, 1)
     ]
@@ -188,15 +187,14 @@ def _frame(
     query: Query,
     table: DataFrame,
     of: PageNights,
-    is_chosen: Column,
     since_ms: int | None,
     rows: Mapping[str, int],
     share: int,
 ) -> DataFrame:
     if query.begin is None or query.end is None:
-        chosen = table.where(is_chosen & (sf.col("logical_date") == sf.lit(of.last)))
+        chosen = table.where(sf.col("logical_date") == sf.lit(of.last))
         return rows_as(chosen, query.cls, "group_id", **query.made)
-    chosen = table.where(is_chosen & _lasts_after(query, since_ms))
+    chosen = table.where(_lasts_after(query, since_ms))
     most = min(query.most, share)
     if rows.get(query.table, most + 1) <= most:
         return rows_as(chosen, query.cls, "group_id", **query.made)
