@@ -32,6 +32,8 @@ LATE_SECOND_COMPILER = (
 
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
+SPARK_FILES: set[Path] = set()
+"""Files with tests that ask for the session, once they are collected."""
 
 # Tests run the sources as they are; GROUPREPLAY_COMPILED=1 makes them run the compiled core. Jobs
 # that they start as processes take what a user has (tests/support/processes.py).
@@ -50,10 +52,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if core.startswith("compiled") and item.get_closest_marker("interpreted"):
             item.add_marker(pytest.mark.skip(reason=f"the core is {core}"))
-        if item.path.relative_to(TESTS).parts[0] in WHOLE:
+        place = item.path.relative_to(TESTS)
+        if place.parts[0] in WHOLE:
             item.add_marker(pytest.mark.whole)
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+            SPARK_FILES.add(item.path)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: a collection of garbage need not walk over it again and
+    again.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -101,12 +113,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _forgotten_frames() -> Iterator[None]:
+def _forgotten_frames(request: pytest.FixtureRequest) -> Iterator[None]:
     """Frames of a module that refer to each other keep their plans in Java until Python collects
     them.
     """
     yield
-    gc.collect()
+    if request.path in SPARK_FILES:
+        gc.collect()
 
 
 @contextmanager
