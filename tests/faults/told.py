@@ -36,7 +36,8 @@ class Told:
         self.first = self.place("first")
         self.run_here(self.first, FIRST)
         copy_log(RECORDING, self.logs)
-        self.undisturbed = self.copy("undisturbed")
+        # With pages, which a night that is killed must leave too.
+        self.undisturbed = self.copy("undisturbed").configure(("segments", self.logs), pages=True)
         self.run_here(self.undisturbed, SECOND)
         self.expected: dict[str, Rows] = contents(self.undisturbed.warehouse)
 
