@@ -78,10 +78,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from groupreplay.cli.session import start_session
+    from tests.support.processes import archived_classes
 
-    jars = sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_JARS", JARS)).glob("*.jar"))
-    assert jars, "the Delta jars are missing: run make setup"
-    jars += sorted(
+    delta = sorted(str(jar) for jar in Path(os.environ.get("GROUPREPLAY_JARS", JARS)).glob("*.jar"))
+    assert delta, "the Delta jars are missing: run make setup"
+    jars = delta + sorted(
         str(jar) for jar in Path(os.environ.get("GROUPREPLAY_KAFKA_JARS", KAFKA_JARS)).glob("*.jar")
     )
     session = start_session(
@@ -89,6 +90,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         {
             "spark.master": "local[2]",
             "spark.jars": ",".join(jars),
+            # The archive of classes holds those of Delta where they are on the class path.
+            "spark.driver.extraClassPath": ":".join(delta),
             # Plans of a hundred nights stay in the session, with a page for each small table that
             # was broadcast, by default of 16 to 64 MB: in a heap of 1 GB, two thirds of the suite's
             # time went into collecting garbage.
@@ -103,7 +106,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
             # A test asks each question once: what Spark compiles for it is never used again. Spark
             # itself is: Java's second compiler takes a quarter off each night from the tenth on.
-            "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC {LATE_SECOND_COMPILER}",
+            "spark.driver.extraJavaOptions": " ".join(
+                ["-XX:+UseSerialGC", LATE_SECOND_COMPILER, *archived_classes()]
+            ),
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             # As on one machine (conf/spark-local.conf): two partitions leave nothing to adapt to.
