@@ -22,7 +22,10 @@ JARS := .cache/jars/.resolved
 KAFKA_JARS := .cache/kafka-jars/.resolved
 CLASSES := .cache/classes.jsa
 READY := $(VENV) $(JARS) $(CLASSES)
-IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC
+# Compiled modules are kept, whatever the environment says: else every process of the suite compiles
+# them again.
+IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin/python" TZ=UTC \
+    PYTHONDONTWRITEBYTECODE=
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile \
     --no-loadscope-reorder
 UNIT := not spark and not whole and not broker and not browser and not long and not soak
@@ -122,12 +125,14 @@ spark: $(READY) kafka-jars  ## the tests that need a Spark session, but run no w
 test-jars: $(VENV)  # Kafka's own jars, of each version that tests play
 	@$(IN_VENV) .venv/bin/python -m tests.support.fetch_jars
 
-# First two things at once: fetching waits for others, linting and compiling for one core.
+# First two things at once: fetching waits for others, linting and compiling for one core. What runs
+# nothing of the core is run once, before the core is.
 test:  ## lint, types, import contracts and every test
 	@$(MAKE) --no-print-directory --jobs=2 lint kafka-jars test-jars setup
 	@said="$$(.venv/bin/python compile_core.py)" || { echo "$$said"; exit 1; }; echo "$$said"; \
 	    case "$$said" in "not compiled"*) $(PYTEST) ;; \
-	    *) $(PYTEST) -m '($(UNIT)) or interpreted' && GROUPREPLAY_COMPILED=1 $(PYTEST) ;; esac
+	    *) $(PYTEST) -m '($(UNIT)) or interpreted' && GROUPREPLAY_COMPILED=1 $(PYTEST) \
+	        -m 'not soak and not (no_core and $(UNIT))' ;; esac
 
 browser: setup  ## tests of pages in a real browser (apt-get install chromium)
 	@$(IN_VENV) .venv/bin/python -m pytest -m browser

@@ -32,6 +32,18 @@ LATE_SECOND_COMPILER = (
 
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
+NO_CORE = (
+    "page/drawing/",
+    "page/model/",
+    "page/overview/",
+    "page/timeline/",
+    "test_architecture.py",
+    "test_docs_links.py",
+    "test_field_writers.py",
+    "test_prose.py",
+)
+"""How the paths below tests/ begin whose tests run nothing of the core that is compiled."""
+
 SPARK_FILES: set[Path] = set()
 """Files with tests that ask for the session, once they are collected."""
 
@@ -55,6 +67,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(TESTS)
         if place.parts[0] in WHOLE:
             item.add_marker(pytest.mark.whole)
+        if place.as_posix().startswith(NO_CORE):
+            item.add_marker(pytest.mark.no_core)
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
             SPARK_FILES.add(item.path)
