@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -40,6 +41,21 @@ def facts_of(group: RecordedGroup, cuts: Iterable[int] = ()) -> Counter[FactKey]
     )
 
 
+@cache
+def wanted_of(recording: str, group_id: str, partition: int) -> Counter[FactKey]:
+    (own,) = (
+        each
+        for each in groups(recording)
+        if (each.group_id, each.offsets_partition) == (group_id, partition)
+    )
+    return facts_of(own)
+
+
+def uncut(group: RecordedGroup) -> Counter[FactKey]:
+    """The facts of one run, for all tests the same. Nobody changes them."""
+    return wanted_of(group.recording, group.group_id, group.offsets_partition)
+
+
 def begin(group: RecordedGroup) -> GroupReplay:
     return GroupReplay(group.group_id, group.offsets_partition, group.names)
 
@@ -48,7 +64,7 @@ def check_single_cuts(group: RecordedGroup, places: list[int]) -> None:
     """One run that is never cut, and beside it one for each place that is cut there and nowhere
     else.
     """
-    wanted = facts_of(group)
+    wanted = uncut(group)
     whole, told, at = begin(group), Counter[FactKey](), 0
     for place in sorted(places):
         for entry in group.entries[at:place]:
@@ -93,7 +109,7 @@ def test_a_log_can_be_cut_at_every_operation(recording: str) -> None:
 
 @pytest.mark.parametrize("group", _ALL, ids=_IDS)
 def test_a_log_can_be_cut_at_many_places_at_once(group: RecordedGroup) -> None:
-    wanted, places = facts_of(group), boundaries(group.entries)
+    wanted, places = uncut(group), boundaries(group.entries)
     for cuts in (places, places[::7], places[3::11]):
         got = facts_of(group, cuts)
         assert got == wanted, f"{len(cuts)} cuts:\n{difference(wanted, got)}"
@@ -102,7 +118,7 @@ def test_a_log_can_be_cut_at_many_places_at_once(group: RecordedGroup) -> None:
 @pytest.mark.parametrize("group", _ALL, ids=_IDS)
 def test_open_facts_change_nothing(group: RecordedGroup) -> None:
     """They are asked every night of every live group, whether it has news or not."""
-    wanted, machine = facts_of(group), begin(group)
+    wanted, machine = uncut(group), begin(group)
     places = set(boundaries(group.entries)[::5])
     told: Counter[FactKey] = Counter()
     for index, entry in enumerate(group.entries):
@@ -131,7 +147,7 @@ def test_reduced_commits_give_the_same_facts(group: RecordedGroup) -> None:
     """First and last ones between two other records are kept, and so are those at the edges of
     files and nights.
     """
-    wanted = facts_of(group)
+    wanted = uncut(group)
     chance = random.Random(group.group_id)
     for edges in (0, 1, 5, 20):
         places = frozenset(chance.sample(range(len(group.entries)), min(edges, len(group.entries))))
@@ -186,7 +202,7 @@ def test_nights_give_what_one_run_gives(recording: str, nights: int) -> None:
     times = [entry.ts_ms for group in groups(recording) for entry in group.entries]
     for group in groups(recording):
         wanted, got = (
-            facts_of(group),
+            uncut(group),
             facts_of_nights(group, night_cuts(group, nights, min(times), max(times))),
         )
         assert got == wanted, f"{group.group_id}:\n{difference(wanted, got)}"
