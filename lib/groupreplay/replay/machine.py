@@ -84,7 +84,7 @@ class GroupMachine(ABC):
 
     def advance(self, operation: Operation) -> None:
         """Before anything is made of an operation: time has passed."""
-        self.membership.days.advance(operation.ts_ms, operation.entries[0].last_hole)
+        self.membership.advance(operation.ts_ms, operation.entries[0].last_hole)
 
     def note_position(self, operation: Operation) -> None:
         """Before an operation is applied: whether another leader wrote it."""

@@ -147,7 +147,7 @@ def open_facts(membership: Membership) -> list[Fact]:
     rows += open_failovers(life)
     rows += open_absences(life.absences)
     if life.churn is not None:
-        rows.append(with_waiting(life.churn, membership.transitions))
+        rows.append(with_waiting(life.churn, life))
     for member in life.members.values():
         rows += _open_of_member(membership, member)
     return rows + membership.days.open_days()

@@ -56,19 +56,29 @@ class Membership:
         kind = UntoldOwners if life.protocol == STREAMS else PartitionOwners
         self.owners: PartitionOwners = kind(life, self.names, output, self.judge)
         self.transitions = Transitions(life)
-        self.days = GroupDays(life, output, self.transitions, self.owners.missed)
+        self.days = GroupDays(life, output, self.owners.missed)
         if life.protocol != STREAMS:  # its tasks have rows of their own
             self.owners.transitions = self.transitions
         self.epochs = Epochs(life, output)
         self.loops = FenceLoops(life, output)
         self.failovers = Failovers(life, output)
         self.absences = Absences(life, output)
-        self.churn = ChurnChain(life, output, self.transitions, self.owners.missed)
+        self.churn = ChurnChain(life, output, self.owners.missed)
+        self.transitions.listen(self.days)
         self.transitions.listen(self.churn)
         self.transitions.listen(self.absences)
         self.stalls = Stalls(life, output, self.judge)
         self.quiet = QuietMembers(life, self.names, output)
         self.targets = Targets(life, self.names, self.stalls, self.owners.missed)
+
+    def advance(self, at: int, last_hole: int) -> None:
+        """Before an operation: time has passed.
+
+        last_hole: greatest offset that is missing before it.
+        """
+        if self.days.advance(at, last_hole):
+            self.transitions.expire(at)
+            self.days.tell_settled(at)
 
     def note_stamps(self, change: Change, operation: Operation) -> None:
         """At operation end: which spans keep their assignment epochs (4.3+)."""

@@ -20,7 +20,7 @@ from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.decisions.identities import identity_of, identity_of_gone
 from groupreplay.replay.decisions.missed_units import MissedUnits
 from groupreplay.replay.decisions.modes import rebalance_mode
-from groupreplay.replay.decisions.transitions import Listener, Transitions
+from groupreplay.replay.decisions.transitions import Listener, waiting
 from groupreplay.replay.kept.transition import GAP, REMOVED, STOP, Transition
 from groupreplay.replay.kept.transition import REPLACED as TAKEN_OVER
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
@@ -60,12 +60,9 @@ class ChurnChain(Listener):
     _released: what was let go since the events of the operation before were added.
     """
 
-    def __init__(
-        self, life: Life, output: Output, transitions: Transitions, missed: MissedUnits
-    ) -> None:
+    def __init__(self, life: Life, output: Output, missed: MissedUnits) -> None:
         self._life = life
         self._missed = missed
-        self._transitions = transitions
         self._output = output
         self._epoch = life.epoch
         self._released: list[Transition] = []
@@ -114,7 +111,7 @@ class ChurnChain(Listener):
     def finish(self) -> None:
         """Ends the chain, if there is one."""
         if self._life.churn is not None:
-            self._output.emit(with_waiting(self._life.churn, self._transitions))
+            self._output.emit(with_waiting(self._life.churn, self._life))
             self._life.churn = None
 
     def take(self) -> Churn | None:
@@ -358,12 +355,12 @@ def _add_high(chain: Churn, index: int, transition: Transition) -> None:
     chain.high_unknowns[index] += not is_known
 
 
-def with_waiting(chain: Churn, transitions: Transitions) -> Churn:
+def with_waiting(chain: Churn, life: Life) -> Churn:
     """A copy of the chain, with what is known of transitions that wait for their first commit."""
     copied = copy.copy(chain)
     copied.highs_ms, copied.high_unknowns = [*chain.highs_ms], [*chain.high_unknowns]
     copied.idles_ms = [*chain.idles_ms]
-    for transition in transitions.waiting():
+    for transition in waiting(life):
         index = _charged(chain, transition)
         if index is not None:
             _add_high(copied, index, transition)

@@ -28,8 +28,8 @@ from groupreplay.replay.decisions.missed_units import (
 from groupreplay.replay.decisions.transitions import (
     SETTLE_MS,
     Listener,
-    Transitions,
     tell_high,
+    waiting,
 )
 from groupreplay.replay.facts import Epoch
 from groupreplay.replay.kept.transition import GAP, Transition
@@ -48,21 +48,18 @@ _OF_PARTITIONS = frozenset({CLASSIC, CONSUMER})
 class GroupDays(Listener):
     """The days of one life."""
 
-    def __init__(
-        self, life: Life, output: Output, transitions: Transitions, missed: MissedUnits
-    ) -> None:
+    def __init__(self, life: Life, output: Output, missed: MissedUnits) -> None:
         self._life = life
         self._output = output
         self._missed = missed
         self._away = AwayPartitions(life)
-        self._transitions = transitions
         self._calendar = Calendar(life, life.days)
-        transitions.listen(self)
 
     # ------------------------------------------------------------ the clock
 
-    def advance(self, at: int, last_hole: int) -> None:
-        """Before an operation: the group was until now as the one before left it.
+    def advance(self, at: int, last_hole: int) -> bool:
+        """Before an operation: the group was until now as the one before left it. True where a day
+        is settled: transitions are to expire, and then it is told (`tell_settled`).
 
         last_hole: greatest offset that is missing before it.
         """
@@ -70,11 +67,11 @@ class GroupDays(Listener):
         if begin < 0 or at <= begin:
             if begin - at > SETTLE_MS:
                 life.days_clock = at  # the clock of another leader was far ahead
-            return
+            return False
         if at - begin <= MAX_SILENCE_MS:
             self._pass(self._calendar, begin, at, last_hole)
         life.days_clock = at
-        self._tell_settled(at)
+        return bool(life.days) and _is_settled(life.days[0], at)
 
     def _pass(self, calendar: Calendar, begin: int, end: int, last_hole: int) -> None:
         """Adds what held from one time to another, day by day."""
@@ -120,10 +117,10 @@ class GroupDays(Listener):
             else:
                 day.consumer_ms += ms
 
-    def _tell_settled(self, at: int) -> None:
+    def tell_settled(self, at: int) -> None:
+        """Days that nothing can change any more are final."""
         days = self._life.days
-        while days and at >= (days[0].day + 1) * DAY_MS + SETTLE_MS:
-            self._transitions.expire(at)
+        while days and _is_settled(days[0], at):
             self._tell(days.pop(0))
 
     def _tell(self, day: GroupDay) -> None:
@@ -230,7 +227,7 @@ class GroupDays(Listener):
         life = self._life
         days = [_copied(day) for day in life.days]
         calendar = Calendar(life, days)
-        for transition in self._transitions.waiting():
+        for transition in waiting(life):
             unread = copy.copy(transition)
             tell_high(unread)
             _add_closed(calendar, unread, (unread.granted_at or 0) + SETTLE_MS)
@@ -339,3 +336,7 @@ def _copied(day: GroupDay) -> GroupDay:
     copied.handover_counts = list(day.handover_counts)
     copied.causes, copied.cause_counts = list(day.causes), list(day.cause_counts)
     return copied
+
+
+def _is_settled(day: GroupDay, at: int) -> bool:
+    return at >= (day.day + 1) * DAY_MS + SETTLE_MS

@@ -4,7 +4,9 @@
 the topic alone. Source of the rules: docs/measures.md, What a change of hands costs.
 
 **How to listen.** Subclass `Listener`, override what you need, and hand it over once, in
-`Membership.__init__`: `self.transitions.listen(self.churn)`. For every transition these are called:
+`Membership.__init__`: `self.transitions.listen(self.churn)`. A listener keeps no `Transitions`: two
+that hold each other stay in memory until a task ends, since tasks collect no cycles
+(`workers.task`). For every transition these are called:
 
     released(transition)   let go, by the operation that is being settled; set `charged_to` here,
                            it is kept with the transition and carried over nights
@@ -16,7 +18,7 @@ the topic alone. Source of the rules: docs/measures.md, What a change of hands c
 
 A STOP is released and granted in one operation. `closed` comes at the latest when somebody calls
 `expire(at)`, with the time of the group's newest record: a grant waits SETTLE_MS for its commit and
-no longer. Call it before you emit a fact that transitions are charged to. `waiting()` are those
+no longer. Call it before you emit a fact that transitions are charged to. `waiting` gives those
 between `granted` and `closed`, so that an open fact can show what is known of them.
 """
 
@@ -258,12 +260,6 @@ class Transitions:
         for unit in [u for u, each in self._life.stops.items() if _is_over(each, at)]:
             self.end_stop(unit)
 
-    def waiting(self) -> Iterator[Transition]:
-        """Those that were granted and not closed."""
-        for trail in self._life.trails.values():
-            yield from trail.arriving
-        yield from self._life.stops.values()
-
     def _read_again(self, transition: Transition, at: int, last_hole: int) -> None:
         transition.first_commit_at = at
         tell_idle(transition, at, last_hole)
@@ -273,6 +269,13 @@ class Transitions:
         tell_high(transition)
         for listener in self._listeners:
             listener.closed(transition)
+
+
+def waiting(life: Life) -> Iterator[Transition]:
+    """Those that were granted and not closed."""
+    for trail in life.trails.values():
+        yield from trail.arriving
+    yield from life.stops.values()
 
 
 def _kind_of(ending: Ending, moment: Moment) -> str:
