@@ -240,6 +240,12 @@ def batch(
     )
 
 
+def transaction(base: int, groups: Sequence[str], producer: int, *, ts: int) -> bytes:
+    """A batch of commits of a transaction: one of each group."""
+    pairs = [commit(group, offset=base + number) for number, group in enumerate(groups)]
+    return batch(base, pairs, attributes=TRANSACTIONAL, producer_id=producer, ts=ts + base)
+
+
 def marker(offset: int, producer_id: int, committed: bool, **more: Any) -> bytes:
     pair = (struct.pack(">hh", 0, 1 if committed else 0), struct.pack(">hi", 0, 0))
     return batch(

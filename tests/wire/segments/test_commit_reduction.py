@@ -199,10 +199,7 @@ def test_a_value_that_does_not_fit_its_record_is_damage() -> None:
 
 
 def transaction(base: int, groups: Sequence[str], producer: int) -> bytes:
-    pairs = [encode.commit(group, offset=base + number) for number, group in enumerate(groups)]
-    return encode.batch(
-        base, pairs, attributes=encode.TRANSACTIONAL, producer_id=producer, ts=TS + base
-    )
+    return encode.transaction(base, groups, producer, ts=TS)
 
 
 def test_a_committed_transaction_counts_from_its_marker_on() -> None:
@@ -246,6 +243,21 @@ def test_an_aborted_transaction_never_counts() -> None:
     assert (counts(rows)["aborted"], counts(rows)["last_hole"]) == (2, -1)
 
 
+def test_a_marker_that_the_cleaner_took_is_no_hole() -> None:
+    """The cleaner keeps the batch of a producer's last marker, without its record."""
+    content = (
+        encode.batch(0, [encode.epoch("g")])
+        + encode.batch(1, {}, attributes=encode.TRANSACTIONAL | encode.CONTROL, producer_id=7)
+        + encode.batch(2, [encode.epoch("g", 2)])
+        + encode.batch(4, {}, attributes=encode.TRANSACTIONAL | encode.CONTROL, producer_id=7)
+        + encode.batch(5, [encode.epoch("g", 3)])
+    )
+    rows = read({"a": content})
+    found = [(row["offset"], row["last_hole"]) for row in of_kind(rows, "record")]
+    assert found == [(0, -1), (2, -1), (5, 3)]
+    assert (counts(rows)["control"], counts(rows)["holes"]) == (2, 1)
+
+
 def test_only_the_last_commit_of_a_key_in_a_transaction_was_ever_visible() -> None:
     rows = read(
         {"a": transaction(0, ["g", "h", "g", "g"], 7) + encode.marker(4, 7, committed=True)}
@@ -270,19 +282,6 @@ def test_transactions_of_several_producers_do_not_mix() -> None:
         (row["offset"], row["producer_id"], row["detail"]["committed"])
         for row in of_kind(rows, "marker")
     ] == [(2, 1, False), (4, 2, True)]
-
-
-def test_a_transaction_whose_marker_is_elsewhere_is_kept_whole() -> None:
-    content = transaction(0, ["g", "g", "g"], 7)
-    rows = read({"a": content})
-    assert [
-        (row["kind"], row["offset"], row["batch_base_offset"], row["ts_ms"], row["producer_id"])
-        for row in rows[:-1]
-    ] == [("open_commit", offset, 0, TS, 7) for offset in range(3)]
-    after = read({"a": content + encode.marker(3, 7, committed=True)}, start=3)
-    assert [(row["kind"], row["offset"], row["detail"]) for row in after[:-1]] == [
-        ("marker", 3, {"committed": True})
-    ]
 
 
 def test_marked_commits_are_reduced_like_any() -> None:

@@ -4,7 +4,8 @@ A unit that does not see the marker of a transaction lands its commits as `open_
 the first marker of every producer as `marker`. A producer has one transaction at a time in a
 partition, so the first marker of the producer above a commit is the one that decides it: on COMMIT
 the commit enters the replay of the marker's night, at the marker's offset and time, where it began
-to count; on ABORT it never does.
+to count; on ABORT it never does. Nor does it where a tombstone of its key stands before the marker
+(`wire.segments.open_commits`).
 """
 
 from __future__ import annotations
@@ -50,10 +51,17 @@ def settled_commits(raw: DataFrame, since: date) -> DataFrame:
     decided = above.withColumn("_rank", sf.row_number().over(decided_by_first)).where(
         sf.col("_rank") == 1
     )
+    of_key = ["offsets_partition", _LOG, "encoding", "key"]
+    tombstones = in_logs.where((sf.col("kind") == "record") & sf.col("value").isNull()).select(
+        *of_key, sf.col("offset").alias("tombstone_offset")
+    )
+    is_between = (sf.col("tombstone_offset") > sf.col("offset")) & (
+        sf.col("tombstone_offset") < sf.col("marker_offset")
+    )
+    same_key = [decided[name] == tombstones[name] for name in of_key]
+    decided = decided.join(tombstones, [*same_key, is_between], "left_anti")
     # Of several commits of one key in a transaction only the last was ever visible.
-    last_of_key = Window.partitionBy(
-        "offsets_partition", _LOG, "marker_offset", "encoding", "key"
-    ).orderBy(sf.desc("offset"))
+    last_of_key = Window.partitionBy(*of_key, "marker_offset").orderBy(sf.desc("offset"))
     visible = (
         decided.where(sf.col("marker.committed") & (sf.col("marker.logical_date") >= sf.lit(since)))
         .withColumn("_rank", sf.row_number().over(last_of_key))

@@ -10,7 +10,8 @@ A commit inside a transaction counts from the transaction's COMMIT marker on: it
 marker's offset, and of several of one key within the transaction only the last was ever visible
 (OffsetMetadataManager, pendingTransactionalOffsets). Without its marker in the unit it is kept
 whole, as OPEN_COMMIT; the first marker of each producer is a row of its own, since it may end a
-transaction that began in an earlier unit.
+transaction that began in an earlier unit. The tombstone of its key takes an open commit out
+(`open_commits`).
 
 One dict holds, for every key seen since its group's last other record, the latest commit that is
 not kept yet, or _KEPT. A record costs a look-up in it; its value is only looked at when the row is
@@ -29,6 +30,7 @@ from groupreplay.wire.segments.batches import (
     LogRecord,
 )
 from groupreplay.wire.segments.holes import MISSING_MAX, widest
+from groupreplay.wire.segments.open_commits import OpenCommits
 from groupreplay.wire.segments.raw_rows import MARKER, OPEN_COMMIT, RECORD, RowBuffer
 from groupreplay.wire.segments.record_batch import OFFSET_LIMIT
 from groupreplay.wire.segments.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key, names_of
@@ -44,9 +46,6 @@ length and what follows).
 
 _KEPT: tuple[()] = ()
 """In place of a pending commit: the latest of its key is a row already."""
-
-_OpenCommit = tuple[Origin, int, int, bytes, bytes]
-"""A commit inside a transaction: origin, offset, time after the origin's base, key, value."""
 
 
 class CommitReducer:
@@ -66,7 +65,7 @@ class CommitReducer:
         self._end_offset = end_offset if end_offset >= 0 else OFFSET_LIMIT
         self._pending: dict[bytes, _Pending | tuple[()]] = {}
         self._keys: dict[str, list[bytes]] = {}
-        self._transactions: dict[int, list[_OpenCommit]] = {}
+        self._open = OpenCommits()
         self._marked: set[int] = set()
         self._leader_epoch: int | None = None
         self.next_offset = start_offset
@@ -210,17 +209,24 @@ class CommitReducer:
                 self._take(origin, record, not is_plain)
         if fault is not None:
             self._add_fault(batch, fault)
+        elif batch.attributes & CONTROL and not records:
+            self._pass_marker(batch)
         self._pass_hole(min(batch.last_offset + 1, self._end_offset))
+
+    def _pass_marker(self, batch: Batch) -> None:
+        """A batch whose marker the cleaner took: it held nothing of a group, so it is no hole."""
+        end = min(batch.last_offset + 1, self._end_offset)
+        self._pass_hole(min(batch.base_offset, end))
+        self.control += max(0, end - self.next_offset)
+        self.next_offset = max(self.next_offset, end)
 
     def _take(self, origin: Origin, record: LogRecord, transactional: bool) -> None:
         """Any record but a control record; transactional where its batch was of a transaction."""
         key, value = record.key or b"", record.value
-        base_ts_ms, _, _, _, _, producer_id, encoding, _ = origin
+        base_ts_ms, _, _, _, _, _, encoding, _ = origin
         ts_delta = record.ts_ms - base_ts_ms
         if transactional and value is not None and is_commit_key(key, encoding):
-            self._transactions.setdefault(producer_id, []).append(
-                (origin, record.offset, ts_delta, key, value)
-            )
+            self._open.add((origin, record.offset, ts_delta, key, value))
         elif value is not None and key in self._pending:
             self._pending[key] = (origin, record.offset, ts_delta, value)
         else:
@@ -250,8 +256,11 @@ class CommitReducer:
             if is_commit and value is not None:
                 self._pending[key] = _KEPT
                 self._keys.setdefault(group, []).append(key)
-            elif group in self._keys:
-                self._end_stretch(group)
+            else:
+                if key in self._open.keys:
+                    self.aborted += self._open.cancel(key, encoding)
+                if group in self._keys:
+                    self._end_stretch(group)
         self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
         self.kept += 1
 
@@ -304,7 +313,7 @@ class CommitReducer:
                 last_hole=last_hole,
                 producer_id=producer_id,
             )
-        commits = self._transactions.pop(producer_id, [])
+        commits = self._open.end(producer_id)
         if kind == 0:
             self.aborted += len(commits)
             return
@@ -325,19 +334,10 @@ class CommitReducer:
             self._pass_hole(self._end_offset)
             self.next_offset = seen
         self._end_stretches()
-        for commits in self._transactions.values():
-            for origin, offset, ts_delta, key, value in commits:
-                self._add_row(
-                    OPEN_COMMIT,
-                    origin,
-                    offset,
-                    ts_delta,
-                    group_of(key, origin[6]) or "",
-                    key,
-                    value,
-                )
-                self.open_commits += 1
-        self._transactions.clear()
+        for origin, offset, ts_delta, key, value in self._open.take():
+            group = group_of(key, origin[6]) or ""
+            self._add_row(OPEN_COMMIT, origin, offset, ts_delta, group, key, value)
+            self.open_commits += 1
 
     # ------------------------------------------------------------ rows and holes
 
