@@ -32,6 +32,7 @@ class FakeMachine:
     def __init__(self, group_id: str, offsets_partition: int, names: Mapping[str, str]) -> None:
         self.group_id, self.partition, self.names = group_id, offsets_partition, names
         self.seen, self.facts, self.flushed, self.is_gone = b"", list[Fact](), False, False
+        self.lost = b""
 
     @classmethod
     def restore(
@@ -62,6 +63,9 @@ class FakeMachine:
         self.is_gone = value == b"gone"
         self.facts.append(self.fact("seen", entry.offset))
 
+    def lose(self, offset: int) -> None:
+        self.lost = b"-%d" % offset
+
     def end_log(self) -> None:
         self.facts.append(self.fact("ended", len(self.seen)))
         self.seen = b""
@@ -79,11 +83,12 @@ class FakeMachine:
 
     def state(self) -> bytes | None:
         assert self.flushed
-        return None if self.is_gone else self.seen
+        return None if self.is_gone else self.seen + self.lost
 
 
 def fake_decode(key: bytes, value: bytes | None) -> Any:
-    return {b"unknown": UnknownType(99), b"bad": Undecodable("bad")}.get(key, value)
+    bad = Undecodable("bad")
+    return {b"unknown": UnknownType(99), b"bad": bad, b"\0\1bad": bad}.get(key, value)
 
 
 @pytest.fixture(autouse=True)
@@ -193,6 +198,22 @@ def test_every_row_is_a_record_or_unknown_or_quarantined() -> None:
         ("a", 3, "bad", 3, 3),
     ]
     assert told(rows, "open") == [("a", 1)], "nothing decoded, no group"
+
+
+def test_a_record_that_is_none_is_a_hole_of_its_group_also_for_the_next_night() -> None:
+    """A commit that is none is no hole: it decides nothing about members."""
+    rows = replayed(
+        [
+            row("a", 2, b"1"),
+            row("a", 3, key=b"bad"),
+            row("b", 3, b"1"),
+            row("b", 4, key=b"\0\1bad"),
+            state_row("c", b"old"),
+            row("c", 5, key=b"bad"),
+        ]
+    )
+    assert states(rows) == {("a", 0): b"1-3", ("b", 0): b"1", ("c", 0): b"old-5"}
+    assert counts(rows) == {0: (2, 0, 3)}
 
 
 @pytest.mark.parametrize(

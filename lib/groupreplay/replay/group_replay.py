@@ -32,6 +32,7 @@ class GroupReplay:
         self._home = Home(group_id, offsets_partition, names, Output())
         self._machine: GroupMachine | None = None
         self._operations = OperationReader()
+        self._lost = -1
 
     @classmethod
     def restore(
@@ -43,10 +44,13 @@ class GroupReplay:
         replay = cls(group_id, offsets_partition, names)
         life = saved_life.from_bytes(data)
         replay._machine = machine_for(life.protocol)(life, replay._home)
+        replay._lost = life.lost_offset
         return replay
 
     def replay(self, entry: Entry) -> None:
         """Takes the next record."""
+        if entry.last_hole < self._lost:
+            entry = entry._replace(last_hole=self._lost)
         record = entry.record
         if isinstance(record, OffsetCommit):
             self.flush()
@@ -54,6 +58,10 @@ class GroupReplay:
             return
         for operation in self._operations.feed(entry):
             self._apply(operation)
+
+    def lose(self, offset: int) -> None:
+        """A record of the group could not be decoded: a hole of its log, for this group alone."""
+        self._lost = offset
 
     def flush(self) -> None:
         """Ends the operation under way. Every batch ends one, so the end of any input does."""
@@ -72,7 +80,10 @@ class GroupReplay:
 
     def state(self) -> bytes | None:
         """The group as bytes; None for a group that is gone: nothing of it needs to be kept."""
-        return saved_life.to_bytes(self._machine.life) if self._machine is not None else None
+        if self._machine is None:
+            return None
+        self._machine.life.lost_offset = self._lost
+        return saved_life.to_bytes(self._machine.life)
 
     def end_log(self) -> None:
         """The log that the group lived in is no more: how its members ended was not seen, and what
@@ -82,6 +93,7 @@ class GroupReplay:
         if self._machine is not None:
             self._machine.end(Change.at_end_of(self._machine.life), removed=False)
             self._machine = None
+        self._lost = -1
 
     # ------------------------------------------------------------ one step
 

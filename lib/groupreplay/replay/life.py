@@ -288,6 +288,8 @@ class Life:
         while the first leader that was seen is the current one.
     last_change_offset: offset of the last record that was no commit, -1 before one.
     last_hole: greatest offset that was lost before its last record.
+    lost_offset: offset of its last record that could not be decoded, -1 for none; kept for the next
+        night alone.
     epoch_hole: greatest offset that was lost before the first record behind a hole in the open
         epoch; below epoch_offset where there is none.
     commits: partition -> (time, offset) of its last commit.
@@ -386,6 +388,7 @@ class Life:
     asked_at: int = -1
     asked_offset: int = -1
     converged_in_doubt: bool = False
+    lost_offset: int = -1
 
     @property
     def place(self) -> Place:

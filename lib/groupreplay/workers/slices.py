@@ -25,6 +25,7 @@ from groupreplay.replay.rules.rule_table import OTHER_RULES
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.undecodable import Undecodable, UnknownType
+from groupreplay.wire.segments.record_keys import is_commit_key
 from groupreplay.workers.fact_frames import RAW_BYTES_KEPT, REPLAYED, Counts, GroupState, Undecoded
 from groupreplay.workers.packed import PackedFacts
 from groupreplay.workers.task import worker_task
@@ -94,7 +95,7 @@ class SliceReplay:
         self._machine: GroupReplay | None = None
         self._first: Entry | None = None
         self._restored: bytes | None = None
-        self._has_ended = False
+        self._has_ended = self._has_lost = False
         self._lives: list[tuple[int, Entry | None]] = []
         self._counts: dict[int, Counts] = {}
         self._counted = Counts(offsets_partition=-1)
@@ -151,6 +152,8 @@ class SliceReplay:
             elif isinstance(outcome, Undecodable):
                 counted.undecoded += 1
                 self._quarantine(offset, outcome.reason, key, value, encoding)
+                if not is_commit_key(key, encoding):
+                    machine = self._lose(offset)
             else:
                 counted.decoded += 1
                 if type(outcome) is GroupMetadata and (reason := _streams_error(outcome)):
@@ -191,6 +194,16 @@ class SliceReplay:
             self._machine = GroupReplay(self._group_id or "", self._partition, self._names)
         return self._machine
 
+    def _lose(self, offset: int) -> GroupReplay:
+        """A record that cannot be decoded is a hole for its group. Not a commit: what was committed
+        decides nothing about members.
+        """
+        if self._machine is None:
+            self._machine = GroupReplay(self._group_id or "", self._partition, self._names)
+        self._machine.lose(offset)
+        self._has_lost = True
+        return self._machine
+
     def _begin(self, group_id: str, partition: int) -> None:
         self._end_partition()
         if group_id != self._group_id:
@@ -211,12 +224,15 @@ class SliceReplay:
 
     def _end_partition(self) -> None:
         machine = self._machine
+        if self._first is None and self._restored is None:
+            self._machine, self._has_lost = None, False  # nothing of the group was decoded, ever
+            return
         if machine is None or self._group_id is None:
             return
         machine.flush()
         self._add(machine.take_facts(), self._logs.now)
         self._add(machine.open_facts(), self._logs.now)
-        if self._first is not None or self._has_ended:
+        if self._first is not None or self._has_ended or self._has_lost:
             state = machine.state()
             if state != self._restored:
                 self.facts.add(
@@ -230,7 +246,7 @@ class SliceReplay:
                 )
         self._lives.append((self._partition, None if self._restored is not None else self._first))
         self._machine = self._first = self._restored = None
-        self._has_ended = False
+        self._has_ended = self._has_lost = False
 
     def _end_group(self) -> None:
         """A group lives in one partition of the offsets topic; in two after a change of their
