@@ -24,7 +24,7 @@ import pandas as pd
 import pyarrow as pa
 
 from groupreplay.replay.facts import FACTS
-from groupreplay.workers.arrays import exact_array
+from groupreplay.workers.arrays import bounded_array
 
 RAW_BYTES_KEPT: Final = 1024
 """How much of a row that could not be decoded is kept to look at."""
@@ -150,7 +150,7 @@ REPLAYED: Final = UnionSchema(KINDS)
 
 def _scalar_column(parts: list[Sequence[Any] | int], column_type: pa.DataType) -> pd.Series[Any]:
     chunks = [
-        pa.nulls(part, column_type) if isinstance(part, int) else exact_array(part, column_type)
+        pa.nulls(part, column_type) if isinstance(part, int) else bounded_array(part, column_type)
         for part in parts
     ]
     # In one piece: Spark cannot take a column of several.

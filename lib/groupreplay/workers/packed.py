@@ -14,7 +14,7 @@ from typing import Any, Final
 import pandas as pd
 import pyarrow as pa
 
-from groupreplay.workers.arrays import exact_array
+from groupreplay.workers.arrays import bounded_array
 from groupreplay.workers.fact_frames import GatheredFacts, UnionSchema
 from groupreplay.workers.task import worker_task
 
@@ -55,7 +55,7 @@ class PackedFacts(GatheredFacts):
 
     def _stream(self, kind: type[Any], facts: Sequence[Any]) -> bytes:
         arrays = {
-            name: exact_array(column, self.schema.columns[name])
+            name: bounded_array(column, self.schema.columns[name])
             for name, column in self.values(kind, facts).items()
         }
         batch = pa.record_batch(arrays)
