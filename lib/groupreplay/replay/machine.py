@@ -136,7 +136,10 @@ class GroupMachine(ABC):
             note_unbroken(life, entry.ts_ms)
         life.hole_seen = life.hole_seen or entry.last_hole > life.incarnation
         life.last_hole = entry.last_hole
-        return None if life.protocol == SIMPLE and not life.commits else self
+        if life.protocol == SIMPLE and not life.commits:
+            self.membership.failovers.close()
+            return None
+        return self
 
     def _note_hole(self, last_hole: int) -> None:
         """Before a record: whether a hole lies behind the one before, in which a mixed group may

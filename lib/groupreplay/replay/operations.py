@@ -25,6 +25,7 @@ from groupreplay.records.entries import Entry, Record
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
 
+SHARE_METADATA = 11
 SHARE_CURRENT_MEMBER_ASSIGNMENT = 14
 SHARE_STATE_PARTITION_METADATA = 15
 STREAMS_METADATA = 17
@@ -153,6 +154,8 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
             may_be_last = has_target and v3.metadata_hash == 0
             ends = not may_be_last and _only_removes(operation, following.last_hole)
             return ends or not _may_follow_epoch(after)
+        case ConsumerGroupMetadata():
+            return after.value is not None and not isinstance(after, GroupMetadata)
         case ConsumerGroupTargetAssignmentMetadata(value=v6) if v6 is not None:
             goes_on = (
                 isinstance(after, ConsumerGroupCurrentMemberAssignment) and after.value is not None
@@ -165,7 +168,7 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
                 )
             )
         case GroupMetadata(value=v2):
-            return v2 is not None
+            return v2 is not None or _is_generation(after)
         case OtherGroupRecord(key_type=key_type, value=other) if other is not None:
             if key_type >= STREAMS_METADATA:
                 return _ends_streams(operation, following)
@@ -173,7 +176,25 @@ def is_seam(operation: Sequence[Entry], following: Entry) -> bool:
                 key_type == SHARE_CURRENT_MEMBER_ASSIGNMENT
                 and getattr(after, "key_type", None) != SHARE_STATE_PARTITION_METADATA
             )
+        case OtherGroupRecord() if after.value is not None:
+            return _is_of_next_life(operation, after)
     return False
+
+
+def _is_generation(record: Record) -> bool:
+    return isinstance(record, GroupMetadata) and record.value is not None
+
+
+def _is_of_next_life(operation: Sequence[Entry], value: Record) -> bool:
+    """Whether a value comes after the tombstones of a share or streams group: of the group that has
+    its id next. A K2 there is what a streams group becomes.
+    """
+    gone = {
+        e.record.key_type
+        for e in operation
+        if isinstance(e.record, OtherGroupRecord) and e.record.value is None
+    }
+    return SHARE_METADATA in gone or (STREAMS_METADATA in gone and not _is_generation(value))
 
 
 def _ends_streams(operation: Sequence[Entry], following: Entry) -> bool:

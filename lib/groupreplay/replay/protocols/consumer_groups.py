@@ -78,8 +78,7 @@ class ConsumerGroupMachine(GroupMachine):
             before.membership.judge.note(one_kind(before.life, operation, kind))
             before.end(Change.of(operation), removed=False)
         online = direction is not None and conversion.is_online(operation, direction, False)
-        if direction == conversion.DOWNGRADE or online or (direction is not None and not first):
-            assert direction is not None
+        if direction is not None and (direction == conversion.DOWNGRADE or online):
             return cls._begin_converted(operation, home, direction, online=online)
         if is_classic:
             entry, value = _last_k2(operation)

@@ -71,9 +71,16 @@ class CountedMachine(GroupMachine):
 
     def apply(self, operation: Operation) -> CountedMachine | None:
         if ends_group(operation):
+            self.end(Change.of(operation), removed=True)
             return None
         _keep_members(self.membership, operation)
         return self
+
+    def end(self, change: Change, *, removed: bool) -> None:
+        """Members that were only counted have no rows that could end; commits that came before them
+        may have.
+        """
+        self.membership.failovers.close()
 
 
 def _keep_members(membership: Membership, operation: Operation) -> None:
