@@ -8,7 +8,7 @@ from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.topic_names import learn_topic
-from groupreplay.replay.life import CLASSIC
+from groupreplay.replay.life import CLASSIC, TopicPartition
 
 
 def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> None:
@@ -18,19 +18,17 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
     if commit.value is None:
         life.commits.pop(key, None)
         life.committed.pop(key, None)
+        for tp in _meant(membership, key):
+            membership.owners.forget_position(tp)
         return
     topic_id = commit.value.topic_id
     offset, at, _, _, last_hole, _ = entry
     if topic_id is not None and topic_id not in life.topic_names:
         learn_topic(membership, entry, topic_id, commit.topic, None, "K1")
-    # The partition as the group's protocol names it; every id of that name where the record has
-    # none.
-    if life.protocol == CLASSIC:
-        meant = [key]
-    elif topic_id is not None:
+    if topic_id is not None and life.protocol != CLASSIC:
         meant = [(topic_id, commit.partition)]
     else:
-        meant = [(each, commit.partition) for each in membership.names.ids(commit.topic)]
+        meant = _meant(membership, key)
     for tp in meant:
         if tp in life.trails:
             membership.owners.first_commit(tp, at, offset, last_hole, commit.value.offset)
@@ -40,3 +38,15 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
             membership.quiet.committed(life.members[member_id], at, offset, last_hole)
     life.commits[key] = (at, offset)
     life.committed[key] = commit.value.offset
+
+
+def _meant(membership: Membership, key: TopicPartition) -> list[TopicPartition]:
+    """A partition as the group's protocol names it: where that is by ids, every id of the name; not
+    of a topic that is gone while one of its name is there.
+    """
+    life, (topic, partition) = membership.life, key
+    if life.protocol == CLASSIC:
+        return [key]
+    ids = membership.names.ids(topic)
+    there = [topic_id for topic_id in ids if topic_id not in life.deleted_topics]
+    return [(topic_id, partition) for topic_id in there or ids]

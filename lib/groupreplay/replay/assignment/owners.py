@@ -284,6 +284,13 @@ class Owners(ABC):
             self.transitions.committed(trail, at, last_hole)
         self._drop_if_done(unit, trail)
 
+    def forget_position(self, unit: Unit) -> None:
+        """The committed position of a unit was deleted. Its topic may have been created again, so a
+        commit below that position need not mean that anything is read again.
+        """
+        if (trail := self._life.trails.get(unit)) is not None:
+            trail.last_committed = None
+
     def _no_first_commit(self, trail: Trail) -> None:
         """The new owner lost the partition before it committed."""
         for row in trail.granted:

@@ -122,12 +122,14 @@ class PartitionOwners(Owners):
 
     def rename(self, new_topic: Mapping[TopicPartition, str | None], moment: Moment) -> None:
         """At an online conversion: renames every open span, request and trail; one without a new
-        name ends UNOBSERVED.
+        name ends UNOBSERVED, or TOPIC_REMOVED.
         """
         life = self._life
         for member in life.members.values():
             unnamed = {tp for tp in member.spans if new_topic.get(tp) is None}
-            self.release(member, unnamed, Ending("UNOBSERVED", hidden=True), moment)
+            deleted = {tp for tp in unnamed if tp[0] in life.deleted_topics}
+            self.release(member, deleted, Ending("REVOKED"), moment)
+            self.release(member, unnamed - deleted, Ending("UNOBSERVED", hidden=True), moment)
             _rename_member(member, new_topic)
         life.holders = {}
         for member in life.members.values():

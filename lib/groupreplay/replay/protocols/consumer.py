@@ -224,7 +224,7 @@ def _note_writer(
 
 def _note_dropped(membership: Membership, change: Change, entry: Entry) -> None:
     """At a K6: of what a target took from a member that subscribes to it and gave to nobody, the
-    topic is gone.
+    topic is gone, unless the target has other partitions of it: a topic goes as a whole.
 
     While a regular expression is not resolved yet, some assignors give nobody anything, and nothing
     follows from that; nor where a hole may have a member, or a member's target.
@@ -237,6 +237,7 @@ def _note_dropped(membership: Membership, change: Change, entry: Entry) -> None:
         for topic_id in {tp[0] for tp in lost if tp not in life.target_owner}
         if _subscribes(membership, change, member, topic_id)
     }
+    ownerless -= {topic for topic, _ in life.target_owner} if ownerless else set()
     if not ownerless or not membership.epochs.knows_members(entry.ts_ms, entry.last_hole):
         return
     if all(

@@ -154,11 +154,11 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
     for member_id in list(life.members):
         membership.members.touch(change, member_id)
     change.converts = change.downgraded = True
-    _rename(
-        membership,
-        change,
-        _one_each({tp: _name_of(membership, tp) for tp in _open_partitions(life)}, life),
-    )
+    # What a target has keeps its name, though nobody holds it yet: its topic is there.
+    are_open = _open_partitions(life)
+    named = {tp: _name_of(membership, tp) for tp in are_open | life.target_owner.keys()}
+    one_each = _one_each(named, life)
+    _rename(membership, change, {tp: one_each[tp] for tp in are_open})
     life.become(CLASSIC)
     apply_classic(membership, change, entry, value, (causes.DOWNGRADE, trigger, EXACT))
     converted(membership, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
