@@ -122,7 +122,10 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "wave_classes": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "class", "ends"),
     ),
-    "wave_estimates": ("group_id", "incarnation", "offsets_partition", "from_offset", "est_ms"),
+    "wave_estimates": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset"),
+        *("est_ms", "est_is_partial"),
+    ),
     "group_days": (
         *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
         *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),

@@ -1,0 +1,217 @@
+"""What an estimate of one change of hands may be, by the coordinator's memory and by what clients did
+(measures.md, What a change of hands costs, Waves).
+
+Where the records alone decide it, it is one number. Else it lies between two: from the last moment
+at which the holder may have shown a sign of life, and from the first that may count as its last.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from tests.simulator.compare import Key, OneOf, Wanted
+from tests.simulator.expected.hand_overs import hand_overs_of
+from tests.simulator.expected.history import History
+from tests.simulator.expected.holdings import is_new_generation, named
+from tests.simulator.expected.stops import STOPS
+from tests.simulator.expected.unread import Unread
+from tests.simulator.lives import Life
+from tests.simulator.truth import CLASSIC, Injected, Member, Operation
+from tests.simulator.truth_log import CommitKey
+
+COOPERATIVE: Final = "cooperative-sticky"
+LEFT: Final = frozenset({"LEAVE_GROUP", "LEAVE_HEARTBEAT", "ADMIN_REMOVAL"})
+EXPIRED: Final = frozenset({"SESSION_EXPIRED"})
+
+SLACK_MS: Final = 250
+"""Of each partition: requests on their way, and who is told a moment after the K2 before."""
+
+BEAT_MS: Final = 8_250
+"""Between two heartbeats of a client, at most, but where the group's config asks for fewer."""
+
+SLOW_BEAT_MS: Final = 25_000
+
+
+class Range(NamedTuple):
+    """ms. is_stop: what eager members lost while they stopped, which a request log alone shows.
+    least_untold: the least where no line and no commit shows when the holder stopped."""
+
+    least: int
+    most: int
+    least_untold: int
+    is_stop: bool = False
+
+
+class Estimated:
+    """Of one life. ends: (group, member, offset of its removal) -> how it ended."""
+
+    def __init__(self, history: History, life: Life, ends: Mapping[Key, Wanted]) -> None:
+        self._history, self._life, self._ends = history, life, ends
+        self._asked = {
+            (each.member_id, each.partition, each.ended): life.operations[each.requested]
+            for each in hand_overs_of(life)
+            if each.ended is not None
+        }
+        self._done: dict[str | None, list[Injected]] = defaultdict(list)
+        self._beat_ms = BEAT_MS
+        for event in history.truth.injected:
+            if event.group_id == life.group_id:
+                self._done[event.member_id].append(event)
+                if event.what == "slow heartbeats":
+                    self._beat_ms = SLOW_BEAT_MS
+
+    def of(self, charged: Sequence[Unread]) -> list[Range]:
+        """Of all that one wave is charged with."""
+        return [self._of(each, charged) for each in charged]
+
+    def _of(self, unread: Unread, charged: Sequence[Unread]) -> Range:
+        released, granted = unread.released, unread.granted
+        who, place = unread.span.member_id, unread.place
+        if unread.span.closed != place:
+            return self._stop(unread, charged)
+        asked = self._asked.get((who, unread.span.partition, place))
+        before = self._life.operations[place - 1]
+        if asked is not None:
+            return _exactly(granted.at - asked.at)
+        if before.members[who].is_away:
+            return _exactly(granted.at - self._away_since(who, place).at)
+        if who not in released.members:
+            return self._went(unread, before)
+        if released.protocol == CLASSIC and is_new_generation(before, released):
+            is_gap = released.protocol_name == COOPERATIVE
+            return _exactly(granted.at - released.at) if is_gap else self._stop(unread, charged)
+        return _exactly(granted.at - released.at)
+
+    def _away_since(self, member_id: str, place: int) -> Operation:
+        operations = self._life.operations
+        while operations[place - 1].members[member_id].is_away:
+            place -= 1
+        return operations[place]
+
+    # ---------------------------------------------------------------- who stays, and stops
+
+    def _stop(self, unread: Unread, charged: Sequence[Unread]) -> Range:
+        """Nobody stops before it is told; who was told is told of a generation in the mean."""
+        if unread.released.protocol_name == COOPERATIVE:
+            return _exactly(0)
+        before = self._generation_before(unread.released)
+        most = unread.granted.true_at - before.true_at
+        stopped = [
+            each.gap.since
+            for each in charged
+            if each.released is each.granted is unread.released and each.gap is not None
+        ]
+        least = max(0, unread.granted.true_at - max(stopped)) if stopped else 0
+        is_unwritten = unread.released.epoch > before.epoch + 1  # nobody sent its assignment
+        if is_unwritten or (stopped and min(stopped) < before.true_at):
+            least = 0  # who stands still since a generation before is told of this one late
+        return Range(max(0, least - SLACK_MS), most + SLACK_MS, 0, is_stop=True)
+
+    def _generation_before(self, released: Operation) -> Operation:
+        """The K2 before: a generation is told of after that."""
+        before = self._life.operations[0]
+        for was, operation in self._life.steps():
+            if operation is released:
+                break
+            if was is None or is_new_generation(was, operation):
+                before = operation
+        return before
+
+    # ---------------------------------------------------------------- who went
+
+    def _went(self, unread: Unread, before: Operation) -> Range:
+        """From the last sign of life, which is a line of its end, a heartbeat, or a commit."""
+        released, granted = unread.released, unread.granted
+        who = unread.span.member_id
+        least_untold = granted.true_at - released.true_at
+        joined_at = self._since(who, unread.place, lambda member: member is not None)
+        events = [each for each in self._done[who] if joined_at <= each.at <= released.true_at]
+        done = [each.at for each in events if each.what in STOPS]
+        armed = [each.armed_at for each in events if each.what == "ran out"]
+        committed = self._committed_at(before.members[who], released)
+        stopped = released.true_at
+        if unread.gap is not None:
+            stopped = min(stopped, unread.gap.since)
+        signs = [stopped, *done[-1:], *armed, *(() if committed is None else (committed,))]
+        latest = min(released.true_at, max(signs))
+        beaten = min([stopped, *done[-1:], *armed]) - self._beat_ms
+        earliest = self._earliest(who, unread, committed, beaten, done, joined_at)
+        latest = max(latest, self._life.operations[unread.span.opened].true_at)
+        ends = self._ends_of(who, released)
+        if committed is None and not (ends and (ends <= LEFT or ends <= EXPIRED)):
+            latest = released.true_at  # when it was told to join is the first that shows
+        if before.members[who].is_classic or before.protocol == CLASSIC:
+            told = self._told(who, unread, before)
+            earliest, latest = min(earliest, told), max(latest, told)
+        slack = SLACK_MS + self._clocks_ms
+        return Range(
+            max(0, granted.true_at - latest - slack),
+            granted.true_at - min(earliest, released.true_at) + slack,
+            max(0, least_untold - slack),
+        )
+
+    def _earliest(
+        self,
+        who: str,
+        unread: Unread,
+        committed: int | None,
+        beaten: int,
+        done: Sequence[int],
+        joined_at: int,
+    ) -> int:
+        """The first moment that may count as its last sign of life."""
+        ends = self._ends_of(who, unread.released)
+        if ends and ends <= LEFT and done:
+            return done[-1]
+        if ends and ends <= EXPIRED:
+            return max(beaten, joined_at)
+        silent = joined_at if committed is None else committed
+        if ends is None:
+            return min(silent, beaten, *done[-1:])
+        return silent
+
+    def _ends_of(self, who: str, released: Operation) -> frozenset[str] | None:
+        """How a member may have ended; None where nothing says so."""
+        must = self._ends.get((self._life.group_id, who, released.first_offset))
+        if must is None or must.left_out or must.values["end_detail"] is None:
+            return None
+        detail = must.values["end_detail"]
+        return frozenset(detail.values if isinstance(detail, OneOf) else (detail,))
+
+    def _committed_at(self, member: Member, released: Operation) -> int | None:
+        """True time of the last commit of any partition that a member held."""
+        truth = self._history.truth
+        keys = (CommitKey(self._life.group_id, *named(each)) for each in member.held)
+        known = [truth.commit_before(each, released.first_offset) for each in keys]
+        at = max((each for each in known if each is not None), default=None)
+        return None if at is None else at - released.at + released.true_at
+
+    def _told(self, who: str, unread: Unread, before: Operation) -> int:
+        """Since when a member may have been told to join again, and did not. True time."""
+        if before.protocol == CLASSIC:
+            return self._generation_before(unread.released).true_at
+        epoch = before.members[who].epoch
+        return self._since(who, unread.place, lambda each: each is not None and each.epoch == epoch)
+
+    def _since(self, who: str, place: int, is_so: Callable[[Member | None], bool]) -> int:
+        """True time of the first of the operations before a place from which on it was so."""
+        operations = self._life.operations
+        while place > 1 and is_so(operations[place - 2].members.get(who)):
+            place -= 1
+        return operations[place - 1].true_at
+
+    @property
+    def _clocks_ms(self) -> int:
+        life, truth = self._life, self._history.truth
+        return (
+            truth.clocks_differ_ms
+            if self._history.has_other_leader(life.operations[0], life.end)
+            else 0
+        )
+
+
+def _exactly(estimate_ms: int) -> Range:
+    estimate_ms = max(0, estimate_ms)
+    return Range(estimate_ms, estimate_ms, estimate_ms)
