@@ -96,6 +96,18 @@ def test_a_commit_counts_where_its_marker_stands(tmp_path: Path) -> None:
     assert (log.markers, log.aborted, log.landed, log.reduced) == (2, 1, 3, 0)
 
 
+def test_a_commit_whose_offset_was_deleted_before_its_marker_never_counts(tmp_path: Path) -> None:
+    truth = _truth(
+        tmp_path,
+        _line(0, 0, "txn commit", why="7", c=["K1 g t-0 5"]),
+        _line(1, 1, "delete offsets", c=["K1 g t-0 gone"]),
+        _line(2, 2, "marker", why="COMMIT 7"),
+    )
+    assert not truth.commits[KEY]
+    log = truth.logs[3]
+    assert (log.markers, log.aborted, log.unsettled, log.landed) == (1, 1, 0, 1)
+
+
 def test_only_the_first_and_the_last_commit_of_a_stretch_land(tmp_path: Path) -> None:
     lines = [_line(place, place, "commit", c=["K1 g t-0 5"]) for place in range(5)]
     log = _truth(tmp_path, *lines).logs[3]

@@ -340,6 +340,8 @@ class _Reader:
     def _delete_offset(self, key: CommitKey, offset: int) -> None:
         self._truth.live_offsets[key.group_id].discard(key)
         self._truth.tombstones[key].append(offset)
+        for keys in self._in_transactions.values():
+            keys[:] = [each for each in keys if each != key]  # OffsetMetadataManager.replay
 
     def _read_states(self, line: dict[str, Any]) -> None:
         states: dict[str, dict[str, Any]] = line["s"]

@@ -52,10 +52,11 @@ class Log:
     """One partition of the offsets topic, from offset 0.
 
     first_at, last_at: time of its first record, and the greatest of any. markers: ends of
-    transactions. aborted, unsettled: commits of transactions that were aborted, or have not ended.
-    landed: the records that are kept; reduced: commits that are left out. A commit is kept if it is
-    the first or the last of its key between two other records of its group, of which each leader
-    epoch has its own (measures.md, commits).
+    transactions. aborted, unsettled: commits of transactions that were aborted, or have not ended;
+    what never counted because its offset was deleted before the marker is aborted too. landed: the
+    records that are kept; reduced: commits that are left out. A commit is kept if it is the first
+    or the last of its key between two other records of its group, of which each leader epoch has
+    its own (measures.md, commits).
     """
 
     next_offset: int = 0
@@ -123,7 +124,16 @@ class Log:
                 continue
             self.landed += 1
             if key is not None:
+                self._cancel(key)
                 self._end_stretch(key.group_id)
+
+    def _cancel(self, deleted: CommitKey) -> None:
+        """A deleted offset takes what open transactions have of it with it."""
+        for keys in self._in_transactions.values():
+            taken = keys.count(deleted)
+            keys[:] = [key for key in keys if key != deleted]
+            self.unsettled -= taken
+            self.aborted += taken
 
     def _end_stretch(self, group_id: str) -> None:
         for commits in self._stretches.pop(group_id, Counter[CommitKey]()).values():
