@@ -160,6 +160,9 @@ def _submit(
         "spark.cores.max": "2",
         "spark.sql.shuffle.partitions": "3" if name == "cluster" else "2",
         "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.pyspark.python": _python(tmp_path),
     }
     properties.write_text(

@@ -40,8 +40,13 @@ spark.driver.host localhost
 spark.driver.bindAddress 127.0.0.1
 spark.driver.defaultJavaOptions -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC {archive}
 spark.ui.enabled false
+spark.buffer.pageSize 1m
+spark.sql.adaptive.enabled false
+spark.sql.codegen.factoryMode NO_CODEGEN
+spark.sql.codegen.wholeStage false
 spark.sql.shuffle.partitions 2
 spark.databricks.delta.snapshotPartitions 1
+spark.databricks.delta.stats.collect false
 spark.sql.catalogImplementation hive
 spark.sql.warehouse.dir {folder}/spark-warehouse
 spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={folder}/metastore;create=true

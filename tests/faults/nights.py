@@ -29,14 +29,20 @@ _SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
-    # A process that lives for seconds gains nothing by Java's second compiler.
+    # A process that lives for seconds gains nothing by Java's second compiler, nor by code that
+    # Spark writes for a question that is asked once.
     "spark.driver.defaultJavaOptions": (
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
     ),
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.buffer.pageSize": "1m",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.databricks.delta.stats.collect": "false",
     "spark.task.maxFailures": "2",
 }
 
