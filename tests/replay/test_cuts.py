@@ -28,8 +28,8 @@ from tests.support.replaying import (
 
 pytestmark = pytest.mark.long
 
-GROUPS_CUT_EVERYWHERE = 3
-RANDOM_PLACES = 200
+GROUPS_CUT_EVERYWHERE = 2
+RANDOM_PLACES = 100
 
 _ALL = list(all_groups())
 _IDS = [f"{group.recording}-{group.group_id}" for group in _ALL]
