@@ -264,6 +264,7 @@ def test_an_option_that_kafka_refuses_is_named(cluster: Cluster) -> None:
         cluster.run(SECOND, "refused", {**HASTY, "request.timeout.ms": "6000"})
 
 
+@pytest.mark.soak
 def test_a_broker_that_dies_while_it_is_read_leaves_nothing_and_the_next_run_lands_all(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
