@@ -160,6 +160,33 @@ def test_errors_of_the_design_of_0_9_are_told_by_request(api: str, code: int) ->
     assert one.last_heartbeat_at == 6_000
 
 
+@pytest.mark.parametrize("api", ["JOIN_GROUP", "SYNC_GROUP"])
+def test_what_waits_for_its_answer_shows_that_its_member_lived_when_it_came(api: str) -> None:
+    """GroupMetadataManager: the answer is the coordinator's own act, and arms the session anew."""
+    lines = [
+        request(1_000, "JOIN_GROUP", came=990),
+        request(4_000, "HEARTBEAT"),
+        request(40_000, api, came=7_000),
+        request(41_000, "OFFSET_COMMIT"),
+        request(43_000, "HEARTBEAT", came=42_998, requests=2, last=46_000),
+        request(60_000, api, came=45_999),
+    ]
+    times = []
+    for end in range(1, len(lines) + 1):
+        for cuts in ((), (end - 1,)):
+            found = proved("g", lines[:end], 10**9, cuts)
+            (one,) = (each for each in found if isinstance(each, Contact))
+        times.append((one.last_heartbeat_at, one.last_alive_at))
+    assert times == [
+        (1_000, 990),
+        (4_000, 4_000),
+        (40_000, 7_000),
+        (40_000, 7_000),
+        (46_000, 46_000),
+        (60_000, 46_000),
+    ]
+
+
 @pytest.mark.parametrize("code", [23, 25, 26])
 def test_who_was_never_let_in_is_refused_and_no_member(code: int) -> None:
     found = proved("g", [request(1_000, "JOIN_GROUP", error=code)], 10**9)

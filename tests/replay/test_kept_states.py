@@ -225,7 +225,8 @@ def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
     for code, requests in zip(fact.error_codes, fact.error_counts, strict=True):
         errors[code] += requests if code != REBALANCE_IN_PROGRESS else 0
     codes = sorted(+errors)
-    heard: dict[str, Any] = {"heartbeat_interval_ms": None, "last_beat_at": None}
+    later = ("heartbeat_interval_ms", "last_beat_at", "last_alive_at")
+    heard: dict[str, Any] = dict.fromkeys(later)
     return replace(
         fact,
         error_codes=codes,

@@ -81,6 +81,7 @@ def by_hand(*events: tuple[str, int, str, str], before: int = 2, **values: Any) 
         "client_ids": [name for _, _, name, _ in events],
         "client_hosts": [host for *_, host in events],
         "member_protocols": ["consumer"] * len(events),
+        "group_modes": ["CONSUMER"] * len(events),
         "incarnations": [1] * len(events),
         "group_epochs_before": [5 + i for i in range(len(events))],
         "group_epochs": [6 + i for i in range(len(events))],

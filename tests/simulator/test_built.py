@@ -22,6 +22,9 @@ HISTORIES: Final = (
     # A classic group is removed and comes back: its generations have the same numbers again, and
     # who was told to join the first of them says nothing of the second.
     Played(302, 14, 0.3, "classic", "4.4.0"),
+    # A member of a cooperative group dies while its join waits for others, and its session is armed
+    # when that is answered.
+    Played(711, 16, 0.4, "classic", "4.3.1"),
 )
 
 

@@ -31,6 +31,10 @@ heartbeats besides.
 
 COMMITS: Final = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 
+_MAY_WAIT: Final = frozenset({"JOIN_GROUP", "SYNC_GROUP"})
+"""Requests whose answer may wait for other members, so that it says nothing of the one that asked.
+"""
+
 _REBALANCE_IN_PROGRESS: Final = 27
 _STATIC_LEAVE_EPOCH: Final = -2
 
@@ -138,6 +142,8 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> 
         contact.longest_gap_ms = max(contact.longest_gap_ms or 0, gap, line.longest_gap_ms)
     heard_at = line.last_ms if contact.ended_at is None else min(line.last_ms, contact.ended_at)
     contact.last_heartbeat_at = max(last or 0, heard_at)
+    alive_at = min(heard_at, _came(event)) if event.event in _MAY_WAIT else heard_at
+    contact.last_alive_at = max(contact.last_alive_at or last or 0, alive_at)
     contact.heartbeats += line.requests
     contact.is_away = False
     contact.is_rejoining = event.error_code == _REBALANCE_IN_PROGRESS

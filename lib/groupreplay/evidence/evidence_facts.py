@@ -176,6 +176,9 @@ class Contact(EvidenceFact):
     beats_ms: time between these heartbeats, added up.
     last_beat_at: time of the heartbeat that the next such time begins at, None where another
         request came since.
+    last_alive_at: the last moment at which it was alive for sure: last_heartbeat_at, but of a join
+        or sync, whose answer may wait for others, when that came. None where only an earlier
+        release heard of it.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -206,6 +209,7 @@ class Contact(EvidenceFact):
     last_beat_at: int | None = None
     error_first_at: list[int] = field(default_factory=list)
     error_last_at: list[int] = field(default_factory=list)
+    last_alive_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

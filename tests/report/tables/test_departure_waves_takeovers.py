@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
-from groupreplay.evidence.evidence_facts import Contact
+from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Contact, Departure
 from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.departure_waves import departure_waves
 from groupreplay.workers.evidence_slices import EVIDENCE
@@ -57,6 +58,16 @@ TAKEN_OVER: dict[str, tuple[dict[str, Any] | None, int | None, tuple[int | None,
     "by its commit": (None, 4_000, (8_000, False)),
     "by its heartbeat": ({"last_heartbeat_at": AT - 1_500}, 4_000, (3_000, False)),
     "by a commit that came later": ({"last_heartbeat_at": AT - 4_500}, 4_000, (8_000, False)),
+    "by when its join came": (
+        {"last_heartbeat_at": AT - 1_500, "last_alive_at": AT - 3_500},
+        4_000,
+        (7_000, False),
+    ),
+    "by a commit while its join waited": (
+        {"last_heartbeat_at": AT - 1_500, "last_alive_at": AT - 4_500},
+        4_000,
+        (8_000, False),
+    ),
     "it was alive": ({"last_heartbeat_at": AT + 300}, 4_000, (0, False)),
     "it never committed": ({"last_heartbeat_at": AT - 1_500}, None, (3_000, False)),
     "another member": ({"last_heartbeat_at": AT - 1_500, "member_id": "b0"}, 4_000, (8_000, False)),
@@ -85,3 +96,41 @@ def test_a_member_that_is_taken_over_read_until_its_last_sign_of_life(
         name: expected for name, (*_, expected) in TAKEN_OVER.items()
     }
     assert all((row["class"], row.ends, row.departed) == ("BOUNCE", {}, 0) for row in rows)
+
+
+DIED_WAITING: dict[str, tuple[str, int, int | None, int]] = {
+    "it had never committed": ("COOPERATIVE", 90_000, None, 2 * 50_000),
+    "it committed before": ("COOPERATIVE", 90_000, 60_000, 2 * 50_000),
+    "it committed while its join waited": ("COOPERATIVE", 90_000, 45_000, 2 * 45_000),
+    "as a member of Kafka Streams": ("STREAMS", 90_000, 45_000, 2 * 45_000),
+    "it was new": ("COOPERATIVE", 50_000, None, 2 * 10_000),
+    "the wait counts for its generation": ("EAGER", 90_000, 45_000, 2 * 10_000),
+}
+"""Of a member with two partitions whose session ran out 10 s after its join was answered, which had
+waited for 40 s: mode of its group, time since its first request and its last commit -> est_ms."""
+
+
+@pytest.mark.parametrize("name", DIED_WAITING)
+def test_a_member_that_died_while_its_join_waited_read_no_more(
+    name: str, spark: SparkSession, stage: Stage, context: ReportContext
+) -> None:
+    mode, since, silence, est_ms = DIED_WAITING[name]
+    member: dict[str, Any] = {"group_id": "g", "member_id": "a0"}
+    heard = {"last_heartbeat_at": AT - 10_000, "last_alive_at": AT - 50_000}
+    gone = {"ended_at": AT, "outcome": "FENCED", "end_detail": SESSION_EXPIRED}
+    lines = [
+        evidence(Contact, first_at=AT - since, **member, **heard),
+        evidence(Departure, **member, **gone),
+    ]
+    told = frame_of(spark, EVIDENCE, lines)
+    context = replace(context, evidence=told, evidence_tonight=told)
+    chain = by_hand(
+        ("G", 0, "a", "/h"),
+        removed_counts=[2],
+        silences_ms=[silence],
+        group_modes=[mode],
+        member_protocols=["classic"],
+    )
+    staged = stage(chain)
+    frame = departure_waves(inputs_of(staged, context, tables=read_to(staged, context, AT)))
+    assert [(row.est_ms, row.ends) for row in frame.collect()] == [(est_ms, {SESSION_EXPIRED: 1})]

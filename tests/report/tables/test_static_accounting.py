@@ -266,6 +266,33 @@ def test_a_member_that_said_goodbye_left(stage: Stage, prove: Prove) -> None:
     assert (rows[50].left_shown_by, rows[50].blind_ms) == ("LEAVE", 0), "answered after the removal"
 
 
+def test_what_waited_for_its_answer_shows_life_until_it_came(stage: Stage, prove: Prove) -> None:
+    """It may have died at any time from then on, until after the answer; the session runs from the
+    answer.
+    """
+    absent = {"outcome": "ABSORBED", "returned_at": AT, "to_offset": 10}
+    staged = stage(
+        fact(Absence, last_commit_at=AT - 60_000, **absent),
+        fact(Absence, from_offset=20, member_id="c", last_commit_at=AT - 45_000, **absent),
+        fact(Absence, from_offset=30, member_id="old", last_commit_at=AT - 60_000, **absent),
+    )
+    heard = {"first_at": AT - 90_000, "last_heartbeat_at": AT - 30_000, "longest_gap_ms": 3_000}
+    waited = heard | {"last_alive_at": AT - 50_000}
+    context = prove(
+        evidence(Contact, member_id="m", **waited),
+        evidence(Contact, member_id="c", **waited),
+        evidence(Contact, member_id="old", **heard),
+    )
+    rows = {r.from_offset: r for r in static_accounting(inputs(staged, context)).collect()}
+    assert {r.left_shown_by for r in rows.values()} == {"HEARTBEAT"}
+    gaps = {at: (r.gap_low_ms, r.gap_ms, r.gap_high_ms) for at, r in rows.items()}
+    assert gaps == {
+        10: (27_000, 50_000, 60_000),
+        20: (27_000, 45_000, 45_000),
+        30: (27_000, 30_000, 60_000),
+    }
+
+
 def test_a_removed_member_is_waited_for_an_hour(stage: Stage, context: ReportContext) -> None:
     staged = stage(
         fact(Absence, removed_at=AT),

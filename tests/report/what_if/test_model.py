@@ -155,6 +155,8 @@ def test_instance_ids_would_absorb_the_restart_of_a_dynamic_member() -> None:
 def test_how_long_a_takeover_took_may_not_be_known() -> None:
     by_commit = wave(event("R", 0, 2, 3, uncommitted_ms=4_014), mode="EAGER")
     assert costs(priced(by_commit, "EAGER")) == (0, 8_028, 2 * 5_014)
+    waited = wave(event("R", 0, 2, 3, unheard_ms=4_000, absent_ms=9_000), mode="EAGER")
+    assert costs(priced(waited, "EAGER")) == (2 * 3_000, 2 * 9_000, 2 * 10_000)
     by_nothing = wave(event("R", 0, 2, 3), mode="EAGER")
     assert costs(priced(by_nothing, "EAGER")) == (0, 0, 2 * 13_000)
     assert (by_nothing.unknown_held, by_commit.unknown_held) == (2, 0)
@@ -184,6 +186,7 @@ GONE = st.builds(
     end=st.sampled_from(["LEFT", "EXPIRED", "UNKNOWN", "POLL_TIMEOUT", "SESSION_EXPIRED"]),
     silent_ms=MAYBE_MS,
     unheard_ms=MAYBE_MS,
+    absent_ms=MAYBE_MS,
     uncommitted_ms=MAYBE_MS,
     away_ms=MAYBE_MS,
     back_ms=MAYBE_MS,

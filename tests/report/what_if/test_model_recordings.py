@@ -157,7 +157,14 @@ def told(story: Story) -> tuple[Wave, int, int]:
     waves = waves_of(story.recording, story.group_id, story.gap_ms)
     one = waves[story.number]
     ends = [
-        {"place": place, "end": story.end, "removed": 0, "silent_ms": None, "unheard_ms": None}
+        {
+            "place": place,
+            "end": story.end,
+            "removed": 0,
+            "silent_ms": None,
+            "unheard_ms": None,
+            "absent_ms": None,
+        }
         for place in range(len(one.gone_member_ids))
     ]
     more = {"start_observed": True, "is_cut": False, "est_ms": None, "est_is_partial": None}

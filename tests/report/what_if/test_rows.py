@@ -33,7 +33,14 @@ def waves_of(recording: str, group_id: str, gap_ms: int = 11_000) -> list[dict[s
 def priced(wave: dict[str, Any], **said: Any) -> list[dict[str, Any]]:
     """Prices of one wave. said: what is told of it."""
     ends = [
-        {"place": place, "end": "LEFT", "removed": 1, "silent_ms": 100, "unheard_ms": None}
+        {
+            "place": place,
+            "end": "LEFT",
+            "removed": 1,
+            "silent_ms": 100,
+            "unheard_ms": None,
+            "absent_ms": None,
+        }
         for place in range(len(wave["absent_back_ms"]))
     ]
     usual = {
@@ -83,7 +90,14 @@ def test_ends_that_nothing_shows_refuse_a_price() -> None:
 
     def ends(*known: str) -> list[dict[str, Any]]:
         return [
-            {"place": i, "end": end, "removed": 1, "silent_ms": None, "unheard_ms": None}
+            {
+                "place": i,
+                "end": end,
+                "removed": 1,
+                "silent_ms": None,
+                "unheard_ms": None,
+                "absent_ms": None,
+            }
             for i, end in enumerate(known)
         ]
 

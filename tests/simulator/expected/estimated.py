@@ -33,6 +33,9 @@ BEAT_MS: Final = 8_250
 
 SLOW_BEAT_MS: Final = 25_000
 
+SYNC_MS: Final = 3_250
+"""From the answers to joins to the K2, at most."""
+
 
 class Range(NamedTuple):
     """ms. is_stop: what eager members lost while they stopped, which a request log alone shows.
@@ -56,7 +59,10 @@ class Estimated:
         }
         self._done: dict[str | None, list[Injected]] = defaultdict(list)
         self._beat_ms = BEAT_MS
+        self._ran_out: dict[str, list[int]] = defaultdict(list)
         for event in history.truth.injected:
+            if event.what == "ran out":
+                self._ran_out[event.detail].append(event.at)
             if event.group_id == life.group_id:
                 self._done[event.member_id].append(event)
                 if event.what == "slow heartbeats":
@@ -129,22 +135,28 @@ class Estimated:
         joined_at = self._since(who, unread.place, lambda member: member is not None)
         events = [each for each in self._done[who] if joined_at <= each.at <= released.true_at]
         done = [each.at for each in events if each.what in STOPS]
-        armed = [each.armed_at for each in events if each.what == "ran out"]
         committed = self._committed_at(before.members[who], released)
         stopped = released.true_at
         if unread.gap is not None:
             stopped = min(stopped, unread.gap.since)
-        signs = [stopped, *done[-1:], *armed, *(() if committed is None else (committed,))]
+        signs = [stopped, *done[-1:], *(() if committed is None else (committed,))]
         latest = min(released.true_at, max(signs))
-        beaten = min([stopped, *done[-1:], *armed]) - self._beat_ms
+        beaten = min([stopped, *done[-1:]]) - self._beat_ms
         earliest = self._earliest(who, unread, committed, beaten, done, joined_at)
-        latest = max(latest, self._life.operations[unread.span.opened].true_at)
+        opened_at = self._life.operations[unread.span.opened].true_at
+        latest = max(latest, opened_at)
         ends = self._ends_of(who, released)
-        if committed is None and not (ends and (ends <= LEFT or ends <= EXPIRED)):
+        is_told = ends is not None and (ends <= LEFT or ends <= EXPIRED)
+        if committed is None and not is_told and not self._is_expired(who, unread):
             latest = released.true_at  # when it was told to join is the first that shows
         if before.members[who].is_classic or before.protocol == CLASSIC:
             told = self._told(who, unread, before)
-            earliest, latest = min(earliest, told), max(latest, told)
+            waits = self._joined_since(done[-1]) if done and before.protocol == CLASSIC else told
+            earliest = min(earliest, told, waits)
+            if released.protocol_name != COOPERATIVE:
+                latest = max(latest, told)  # before that it is among those that stopped
+            elif joined_at == opened_at:
+                earliest = max(earliest, opened_at - SYNC_MS)  # it had nothing before
         slack = SLACK_MS + self._clocks_ms
         return Range(
             max(0, granted.true_at - latest - slack),
@@ -194,6 +206,22 @@ class Estimated:
             return self._generation_before(unread.released).true_at
         epoch = before.members[who].epoch
         return self._since(who, unread.place, lambda each: each is not None and each.epoch == epoch)
+
+    def _is_expired(self, who: str, unread: Unread) -> bool:
+        """Whether its session ran out since the K2 before. Who waits then is in the next one."""
+        released = unread.released
+        since = self._generation_before(released).true_at
+        timer = f"Timeout(key=heartbeat-{self._life.group_id}-{who})"
+        return any(since < at <= released.true_at for at in self._ran_out[timer])
+
+    def _joined_since(self, true_at: int) -> int:
+        """The K2 before a time: what waited for its answer then came later."""
+        generations = [
+            operation.true_at
+            for was, operation in self._life.steps()
+            if operation.true_at <= true_at and (was is None or is_new_generation(was, operation))
+        ]
+        return max(generations, default=true_at)
 
     def _since(self, who: str, place: int, is_so: Callable[[Member | None], bool]) -> int:
         """True time of the first of the operations before a place from which on it was so."""

@@ -15,10 +15,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
+from groupreplay.replay.decisions.modes import EAGER
 from groupreplay.report.context import ReportContext
 from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
 from groupreplay.report.joins.departures import EXACT, says_poll_timeout, with_departure
-from groupreplay.report.joins.member_contacts import with_contact
+from groupreplay.report.joins.member_contacts import alive_at, with_contact
 from groupreplay.report.joins.rejoin_times import with_told
 from groupreplay.report.joins.settings_in_force import HEARTBEAT_MS, SESSION_MS, with_brokers
 
@@ -27,7 +28,7 @@ SESSION_SLACK_MS: Final = 1_000
 
 _END_TYPE: Final = (
     "struct<place: int, kind: string, end: string, is_exact: boolean, removed: bigint,"
-    " silent_ms: bigint, unheard_ms: bigint>"
+    " silent_ms: bigint, unheard_ms: bigint, absent_ms: bigint>"
 )
 WAVE_KEY: Final = ("group_id", "log_incarnation", "offsets_partition", "incarnation", "from_offset")
 
@@ -36,8 +37,9 @@ def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
     """waves with `ends_told`, one element a departure or takeover, in any order: its place in the
     lists gone_*, its kind there, what it was (`end`, of a departure), whether that is known for
     sure, how many of its partitions got another holder (`removed`), for how long nobody had read
-    them when it was removed (`silent_ms`), and the time since its last heartbeat by then
-    (`unheard_ms`); NULL where these are not known.
+    them when it was removed (`silent_ms`), and by then the time since its last heartbeat was
+    answered (`unheard_ms`), and since it was last alive for sure (`absent_ms`); NULL where these
+    are not known.
     """
     gone = sf.arrays_zip(*[name for name in waves.columns if name.startswith("gone_")])
     whole = sf.struct(*[name for name in waves.columns if not name.startswith("gone_")])
@@ -79,7 +81,9 @@ def _end(context: ReportContext) -> Column:
     is_exact = sf.when(
         detail.isNotNull(), (sf.col("departure.confidence") == EXACT) & ~is_guess
     ).otherwise(sf.coalesce(by_record == "REBALANCE_TIMEOUT", sf.lit(False)))
-    unheard = sf.col("_gone.gone_times_at") - sf.col("contact.last_heartbeat_at")
+    removed_at = sf.col("_gone.gone_times_at")
+    unheard = removed_at - sf.col("contact.last_heartbeat_at")
+    absent = removed_at - alive_at(_committed_at())
     return sf.struct(
         sf.col("_place").alias("place"),
         sf.col("_gone.gone_kinds").alias("kind"),
@@ -88,6 +92,7 @@ def _end(context: ReportContext) -> Column:
         sf.col("_gone.gone_removed").alias("removed"),
         _silent_ms().alias("silent_ms"),
         sf.when(unheard >= 0, unheard).alias("unheard_ms"),
+        sf.when(unheard >= 0, absent).alias("absent_ms"),
     )
 
 
@@ -116,17 +121,27 @@ def _silent_ms() -> Column:
     """From when it stopped reading to its removal. A member that was told to join again stopped
     then, whatever it did later. Of one that was taken over no record shows the end: it read on
     after its last sign of life, whether commit or heartbeat.
+
+    A wait for a generation counts from when the join came for those alone that read on meanwhile:
+    who is new had nothing yet, and what eager members lost is counted where the generation stops.
     """
-    removed_at = sf.col("_gone.gone_times_at")
+    removed_at, by_commit = sf.col("_gone.gone_times_at"), _committed_at()
     is_expired = sf.col("departure.end_detail") == "SESSION_EXPIRED"
+    answered_at, begun_at = sf.col("contact.last_heartbeat_at"), sf.col("contact.first_at")
+    is_eager = sf.col("_gone.gone_modes") == EAGER
+    is_new = sf.coalesce(begun_at >= sf.col("contact.last_alive_at"), sf.lit(False))
+    alive = sf.when(is_eager | is_new, answered_at).otherwise(alive_at(by_commit))
     by_line = sf.when(sf.col("departure.outcome") == LEFT, sf.col("departure.first_at")).when(
-        is_expired, sf.col("contact.last_heartbeat_at")
+        is_expired, alive
     )
-    by_commit = removed_at - sf.col("_gone.gone_silences_ms")
     # least() and greatest() pass over NULLs.
-    by_sign = sf.when(
-        sf.col("_gone.gone_kinds") == "R",
-        sf.greatest(by_commit, sf.col("contact.last_heartbeat_at")),
-    ).otherwise(sf.coalesce(by_line, by_commit))
+    by_sign = sf.when(sf.col("_gone.gone_kinds") == "R", sf.greatest(by_commit, alive)).otherwise(
+        sf.coalesce(by_line, by_commit)
+    )
     stopped_at = sf.least(by_sign, sf.col("told_at"))
     return sf.when(stopped_at.isNotNull(), sf.greatest(removed_at - stopped_at, sf.lit(0)))
+
+
+def _committed_at() -> Column:
+    """Its last commit."""
+    return sf.col("_gone.gone_times_at") - sf.col("_gone.gone_silences_ms")

@@ -13,10 +13,12 @@ from groupreplay.evidence.evidence_facts import Contact
 from groupreplay.report.context import ReportContext
 
 _FIELDS: Final = {
+    "first_at": "bigint",
     "principal": "string",
     "software_name": "string",
     "software_version": "string",
     "last_heartbeat_at": "bigint",
+    "last_alive_at": "bigint",
     "longest_gap_ms": "bigint",
     "heartbeats": "bigint",
     "error_codes": "array<bigint>",
@@ -43,7 +45,7 @@ def with_contact(
     contacts = (
         context.evidence.where(sf.col("kind") == Contact.KIND)
         .groupBy(sf.col("group_id").alias("_group_id"), sf.col("member_id").alias("_member_id"))
-        .agg(sf.collect_list(sf.struct("first_at", *_FIELDS)).alias("_contacts"))
+        .agg(sf.collect_list(sf.struct(*_FIELDS)).alias("_contacts"))
     )
     joined = facts.join(
         contacts,
@@ -56,4 +58,19 @@ def with_contact(
     )
     return joined.withColumn("contact", sf.array_max(begun)).drop(
         "_group_id", "_member_id", "_contacts"
+    )
+
+
+def alive_at(committed_at: Column) -> Column:
+    """When the member of `contact` was last alive for sure, ms: not when the coordinator answered
+    what it had let wait, but when that came, or the member's last commit meanwhile. NULL without a
+    heartbeat.
+
+    committed_at: time of its last commit, ms; NULL where none is known.
+    """
+    answered_at = sf.col("contact.last_heartbeat_at")
+    came_at = sf.coalesce("contact.last_alive_at", answered_at)
+    # least() and greatest() pass over NULLs.
+    return sf.when(
+        answered_at.isNotNull(), sf.least(answered_at, sf.greatest(came_at, committed_at))
     )

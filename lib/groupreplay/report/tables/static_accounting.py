@@ -23,7 +23,7 @@ from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
 from groupreplay.report.joins.departures import with_departure
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
-from groupreplay.report.joins.member_contacts import with_contact
+from groupreplay.report.joins.member_contacts import alive_at, with_contact
 from groupreplay.report.joins.settings_in_force import (
     HEARTBEAT_MS,
     MAX_SESSION_MS,
@@ -101,7 +101,7 @@ def _told(absences: DataFrame, context: ReportContext) -> DataFrame:
 
 def _measured(told: DataFrame) -> DataFrame:
     """With since when it was gone, by what, and for how long at least, at most, and as it seems."""
-    heard = sf.col("contact.last_heartbeat_at")
+    heard = alive_at(sf.col("last_commit_at"))
     gone_by = sf.coalesce("removed_at", "returned_at")
     signs = {
         AWAY_RECORD: sf.col("left_at"),
@@ -133,7 +133,11 @@ def _with_gaps(known: DataFrame) -> DataFrame:
     gap = sf.when(
         shown_by.isin(AWAY_RECORD, LEAVE, HEARTBEAT), _not_negative(returned - sf.col("_left_ms"))
     )
-    by_heartbeat = sf.coalesce(gap - sf.coalesce("contact.longest_gap_ms", sf.lit(0)), sf.lit(0))
+    # It may have died later than its last request came: while that waited for its answer, or since.
+    unheard = returned - sf.col("contact.last_heartbeat_at")
+    by_heartbeat = sf.when(
+        shown_by == HEARTBEAT, unheard - sf.coalesce("contact.longest_gap_ms", sf.lit(0))
+    )
     low = (
         sf.when(is_exact | (shown_by == LEAVE), gap)
         .when(sf.col("membership") == DYNAMIC, _not_negative(returned - sf.col("removed_at")))

@@ -26,7 +26,8 @@ class Gone:
     end: as in `departure_waves.ends`.
     removed: how many of its partitions got another holder.
     silent_ms: how long nobody had read them when it was removed, None where nothing shows it.
-    unheard_ms: time since its last heartbeat by a request log, None where no log shows it.
+    unheard_ms: time since its last heartbeat was answered, None where no request log shows it.
+    absent_ms: time since it was last alive for sure, by that log; no less.
     uncommitted_ms: time since its last commit, None where none was seen.
     away_ms: time since its record at epoch -2, None where it wrote none.
     back_ms: time from its removal to the return of its process, None where that did not return.
@@ -36,6 +37,7 @@ class Gone:
     removed: int = 0
     silent_ms: int | None = None
     unheard_ms: int | None = None
+    absent_ms: int | None = None
     uncommitted_ms: int | None = None
     away_ms: int | None = None
     back_ms: int | None = None
@@ -136,7 +138,8 @@ def _gap_of_replaced(gone: Gone, session_ms: int | None, heartbeat_ms: int) -> B
         return Bracket(gone.away_ms, gone.away_ms, gone.away_ms)
     unheard, uncommitted = gone.unheard_ms, gone.uncommitted_ms
     if unheard is not None:
-        return Bracket(max(0, unheard - heartbeat_ms), unheard, max(unheard, uncommitted or 0))
+        absent = max(unheard, gone.absent_ms or 0)
+        return Bracket(max(0, unheard - heartbeat_ms), absent, max(absent, uncommitted or 0))
     if uncommitted is None:
         return None
     longest = uncommitted if session_ms is None else min(uncommitted, session_ms)

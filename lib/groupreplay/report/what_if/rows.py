@@ -117,12 +117,15 @@ def prices_of(row: Mapping[str, Any], own: Pricing) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- what is known
 
 
+_OF_END: Final = ("end", "removed", "silent_ms", "unheard_ms", "absent_ms")
+
+
 def wave_of(row: Mapping[str, Any]) -> Wave:
     """A row of the table's frame as the model reads it."""
     ends = {each["place"]: each for each in row["ends_told"] or ()}
     gone = [
         Gone(
-            **{name: ends[place][name] for name in ("end", "removed", "silent_ms", "unheard_ms")},
+            **{name: ends[place][name] for name in _OF_END},
             uncommitted_ms=row["absent_silences_ms"][place],
             away_ms=row["absent_away_ms"][place],
             back_ms=row["absent_back_ms"][place],

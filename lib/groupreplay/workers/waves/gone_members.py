@@ -27,6 +27,7 @@ class GoneMembers:
     gone_member_ids: list[str]
     gone_times_at: list[int]
     gone_protocols: list[str]
+    gone_modes: list[str]
     gone_silences_ms: list[int | None]
     gone_sessions_ms: list[int | None]
     gone_rebalances_ms: list[int | None]
@@ -41,6 +42,7 @@ _GONE: Final = {
     "member_ids": "member_ids",
     "times_at": "times_at",
     "protocols": "member_protocols",
+    "modes": "group_modes",
     "silences_ms": "silences_ms",
     "sessions_ms": "own_sessions_ms",
     "rebalances_ms": "own_rebalances_ms",
