@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from groupreplay.replay.kept.transition import AWAY
+from groupreplay.replay.kept.transition import AWAY, STOP
 from tests.simulator.conftest import Play
-from tests.simulator.expected.estimates import Told, estimates_of
+from tests.simulator.expected.estimates import Told, estimates_of, wrong_estimates
 from tests.simulator.expected.history import History
 from tests.simulator.played import Played
+from tests.simulator.proved import evidence_in
 from tests.simulator.truth import read_truth
 
 
@@ -21,3 +22,16 @@ def test_what_a_process_reads_after_its_removal_counts_as_not_read(play: Play) -
     away = [each for each in found if each.kind == AWAY]
     assert {42_463, 45_405} <= {each.est_ms for each in away}
     assert max(abs(each.error_ms + each.fetched_ms) for each in away) < 100
+
+
+@pytest.mark.interpreted
+def test_a_generation_is_charged_with_what_it_stopped(play: Play) -> None:
+    """Its first member has had the partitions for 43 ms when another comes; nobody had read them for
+    minutes before. In another group a member had been in a callback, for new topics, for 33 s when
+    it was told.
+    """
+    recording = play(Played(714, 16, 0.4, "classic", "4.0.2"))
+    lines = Told(evidence_in(recording))
+    found = estimates_of(recording, History(read_truth(recording)), lines)
+    assert wrong_estimates(found) == []
+    assert max(abs(each.error_ms + each.fetched_ms) for each in found if each.kind == STOP) < 8_250

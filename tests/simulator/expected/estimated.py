@@ -15,7 +15,7 @@ from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected.hand_overs import hand_overs_of
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import is_new_generation, named
-from tests.simulator.expected.stops import STOPS
+from tests.simulator.expected.stops import STOPS, called_for
 from tests.simulator.expected.unread import Unread
 from tests.simulator.lives import Life
 from tests.simulator.truth import CLASSIC, Injected, Member, Operation
@@ -111,8 +111,9 @@ class Estimated:
         ]
         least = max(0, unread.granted.true_at - max(stopped)) if stopped else 0
         is_unwritten = unread.released.epoch > before.epoch + 1  # nobody sent its assignment
-        if is_unwritten or (stopped and min(stopped) < before.true_at):
-            least = 0  # who stands still since a generation before is told of this one late
+        asked_at = called_for(self._history, before, unread.released) - SLACK_MS
+        if is_unwritten or (stopped and min(stopped) < asked_at):
+            least = 0  # who stands still since before anybody asked for this one is told of it late
         return Range(max(0, least - SLACK_MS), most + SLACK_MS, 0, is_stop=True)
 
     def _generation_before(self, released: Operation) -> Operation:

@@ -20,7 +20,8 @@ from groupreplay.replay.decisions.transitions import Listener, Transitions
 from groupreplay.replay.kept.transition import AWAY, GAP, REMOVED, STOP, Transition
 from groupreplay.replay.life import Life as ReplayedLife
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import named
+from tests.simulator.expected.holdings import is_new_generation, named
+from tests.simulator.expected.stops import called_for
 from tests.simulator.expected.unread import Unread, is_admin, is_unsure, unread_of
 from tests.simulator.lives import Life
 from tests.simulator.readers import Gap
@@ -210,28 +211,42 @@ def estimates_of(recording: Path, history: History, logs: Told) -> list[Estimate
         for each in unread:
             if times[each.span.partition, each.gap] == 1:
                 found += _estimates(history, life, each, told[life.group_id], logs)
-        found += _stops(life, unread, told[life.group_id], logs)
+        found += _stops(history, life, unread, told[life.group_id], logs)
     return found
 
 
 def _stops(
-    life: Life, unread: Sequence[Unread], told: Sequence[Transition], logs: Told
+    history: History,
+    life: Life,
+    unread: Sequence[Unread],
+    told: Sequence[Transition],
+    logs: Told,
 ) -> Iterator[Estimate]:
-    """Of each generation that stopped members who were all told. Who asks for a rebalance itself,
-    as its topics changed, stops unseen."""
-    for operation in life.operations:
+    """Of each generation that stopped members who were all told. What nobody had read before the
+    generation before is not its own."""
+    before = life.operations[0]
+    for was, operation in life.steps():
+        if was is not None and not is_new_generation(was, operation):
+            continue
+        generation, before = (before, operation), operation
         stopped = [
             each
             for each in told
             if each.kind == STOP and each.is_costed and _is_in(each.grant_offset, operation)
         ]
         gaps = [each.gap for each in unread if each.released is each.granted is operation]
-        ended = [gap for gap in gaps if gap is not None and gap.until is not None]
+        ended = [
+            Gap(max(gap.since, generation[0].true_at), gap.until, gap.was_eager)
+            for gap in gaps
+            if gap is not None and gap.until is not None
+        ]
         true_ms = [(gap.until or 0) - gap.since for gap in ended]
         fetched_ms = [(gap.until or 0) - max(gap.since, operation.true_at) for gap in ended]
         waited = _waited(operation, logs)
         are_told = {each.from_member_id for each in stopped} <= waited.keys()
-        if stopped and are_told and len(true_ms) == len(stopped):
+        if not stopped or not are_told or len(true_ms) != len(stopped):
+            continue
+        if min(gap.since for gap in ended) >= called_for(history, *generation) - SLACK_MS:
             est, true, fetched = (
                 round(fmean(each)) for each in (waited.values(), true_ms, fetched_ms)
             )

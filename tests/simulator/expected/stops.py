@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import Final
 
-from tests.simulator.truth import Injected, Truth
+from tests.simulator.expected.history import History
+from tests.simulator.truth import Injected, Operation, Truth
 
 STOPS: Final = ("close", "crash", "freeze", "polls too late", "admin removal")
 """What is done to a process that ends its work, for a while or for good."""
@@ -45,3 +46,21 @@ class Stops:
 def _is_over(stop: Injected, true_at: int) -> bool:
     """Whether a process that was frozen went on before it was missed."""
     return stop.what == "freeze" and stop.at + int(stop.detail.split()[-1]) < true_at
+
+
+def called_for(history: History, before: Operation, operation: Operation) -> int:
+    """When the first request came, or session ran out, that a generation can be for. Who stopped
+    before that asks for a rebalance itself, as its topics changed: no log shows since when. True
+    time."""
+    group_id, ahead = operation.group_id, operation.true_at - operation.at
+    asked = [
+        each.received_at + ahead
+        for each in history.truth.answers.of_groups.get(group_id, ())
+        if each.kind in ("join", "leave") and each.received_at > before.at
+    ]
+    ran_out = [
+        each.at
+        for each in history.truth.injected
+        if each.what == "ran out" and f"-{group_id}-" in each.detail and each.at > before.true_at
+    ]
+    return min([operation.true_at, *asked, *ran_out])
