@@ -152,7 +152,8 @@ class Churn(Fact):
         REPLACED in it too.
     removed_counts: transitions of kinds REMOVED and REPLACED.
     removed_ms: their time from the record of the removal to the next holder, added up.
-    gap_ms: est_ms of transitions of kind GAP, added up.
+    gap_ms: est_ms of transitions of kind GAP, added up; of STOP the time from the generation that
+        left a partition out to the one that gave it, in events that this release saw.
     stop_counts: transitions of kind STOP.
     lows_ms, highs_ms: lower and upper bounds of all transitions, added up.
     high_unknowns: transitions without a commit before and after, so that no upper bound is known.

@@ -144,3 +144,16 @@ def test_an_upgrade_forgets_whose_client_id_an_instance_had() -> None:
     lives = [each for each in facts if isinstance(each, MemberLife) and not each.is_final]
     assert len(lives) == 3
     assert {each.client_inherited for each in lives} == {False}
+
+
+def test_what_an_eager_generation_leaves_out_stands_still_until_the_next() -> None:
+    log = Log()
+    log.write({"k2": 5, "members": {"a": {"foo": [0]}, "b": {"foo": [1]}}})
+    log.at(10_000)
+    log.write({"k2": 6, "members": {"a": {"foo": [0]}, "b": {}, "c": {}}})
+    log.at(70_000)
+    log.write({"k2": 7, "members": {"a": {"foo": [0]}, "b": {}, "c": {"foo": [1]}}})
+    (chain,) = [fact for fact in replayed(log.entries, NAMES) if isinstance(fact, Churn)]
+    assert (chain.event_kinds, chain.group_modes) == (["J"], ["EAGER"])
+    assert (chain.stop_counts, chain.moved_counts) == ([2], [1])
+    assert chain.gap_ms == [60_000]

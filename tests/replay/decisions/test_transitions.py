@@ -206,6 +206,28 @@ def test_nobody_misses_the_partitions_of_an_empty_group() -> None:
     assert each.is_move
 
 
+def test_what_was_lost_at_once_stands_still_over_a_downgrade() -> None:
+    """The K2 of a downgrade lists what the members had: what is left is given in the next one."""
+    mixed = [
+        {"k5": "U"},
+        {"k3": 2},
+        {"k7": "A", "target": {}},
+        {"k7": "U", "target": {"foo": [0]}},
+        {"k6": 2},
+        {"k8": "U", "epoch": 2, "prev": 0, "state": "UNRELEASED_PARTITIONS"},
+    ]
+    gone = [
+        *({"k8x": "A"}, {"k8x": "U"}, {"k7x": "A"}, {"k7x": "U"}, {"k6x": True}, {"k5x": "A"}),
+        *({"k5x": "U"}, {"k4x": True}, {"k3x": True}, {"k2": 2, "members": {"A": {}}}),
+    ]
+    log = log_of(
+        [{"k5": "A", "classic": True}, *START[1:]], 5000, mixed, 7000, ACKED, 9000, gone, 12_000
+    )
+    log.write({"k2": 3, "members": {"A": {}, "B": {"foo": [0]}}})
+    (each,) = heard(log.entries).of("granted")
+    assert (each.kind, each.low_ms, each.est_ms) == ("UNASKED", 0, 5_000)
+
+
 def test_what_nobody_gets_is_dropped() -> None:
     """B asked for it, and leaves before A has let go: it stays with A's next target, or nobody's."""
     gone = [{"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k3": 3}]

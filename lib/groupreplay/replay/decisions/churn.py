@@ -329,12 +329,13 @@ def _count(chain: Churn, index: int, transition: Transition) -> None:
     if not transition.is_costed:
         return
     chain.lows_ms[index] += transition.low_ms or 0
+    since_release = max(0, (transition.granted_at or 0) - transition.released_at)
     if transition.kind == STOP:
         chain.stop_counts[index] += 1
+        chain.gap_ms[index] += since_release
     elif transition.kind in _WENT:
         chain.removed_counts[index] += 1
-        since = (transition.granted_at or 0) - transition.released_at
-        chain.removed_ms[index] += max(0, since)
+        chain.removed_ms[index] += since_release
     else:
         sums = chain.gap_ms if transition.kind == GAP else chain.asked_ms
         sums[index] += transition.est_ms or 0

@@ -312,7 +312,9 @@ def _tell_low(transition: Transition, moment: Moment) -> None:
             since_at = transition.requested_at
         case "REMOVED" | "REPLACED":
             since_at = transition.stopped_at
-        case "GAP":
+        case "AWAY":
+            since_at = transition.away_at
+        case "GAP" | "UNASKED":
             since_at = transition.released_at
         case _:
             since_at = None
