@@ -62,11 +62,11 @@ class History:
 
     def partition_key(self, partition: Partition) -> Key:
         """What tells partitions apart: the name, and the id of a name that several topics had."""
-        is_one = self._ids_of_name[partition.topic] < 2
+        is_one = self.ids_of_name[partition.topic] < 2
         return partition.topic, None if is_one else partition.topic_id, partition.number
 
     @cached_property
-    def _ids_of_name(self) -> Counter[str]:
+    def ids_of_name(self) -> Counter[str]:
         return Counter(self.truth.names.values())
 
     def holdings(self, life: Life) -> Holdings:

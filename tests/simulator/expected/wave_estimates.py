@@ -50,7 +50,8 @@ class Bracket:
         return f"{self.least} ({self.least_untold}) to {self.most}, or NULL: {self.may_be_null}"
 
 
-CONVERTS: Final = Untold("waves over a conversion")
+CONVERTS: Final = Untold("waves over an offline conversion")
+UNNAMED: Final = Untold("waves over a conversion, of topics that were created again")
 NOTHING: Final = Told(None, False)
 
 
@@ -68,8 +69,8 @@ def _told(
     if is_contested(history, life):
         return CONTESTED
     charged = charged_to(history, wave, after)
-    if _converts(life, wave, charged):
-        return CONVERTS
+    if _is_unnamed(history, life, charged):
+        return UNNAMED
     ranges = estimated.of(charged)
     return Bracket(
         sum(each.least for each in ranges),
@@ -79,13 +80,14 @@ def _told(
     )
 
 
-def _converts(life: Life, wave: Sequence[Event], charged: Sequence[Unread]) -> bool:
-    first = wave[0].coming.operation.first_offset
-    last = max(
-        wave[-1].coming.operation.first_offset, *(each.granted.first_offset for each in charged), 0
-    )
+def _is_unnamed(history: History, life: Life, charged: Sequence[Unread]) -> bool:
+    """Whether a conversion took or gave partitions of a topic that was created again: the records
+    of a classic group name it alone, so nothing says of which of the two they were."""
+    conversions = {step[1].first_offset for step in life.steps() if is_conversion(*step)}
     return any(
-        is_conversion(*step) and first <= step[1].first_offset <= last for step in life.steps()
+        {each.released.first_offset, each.granted.first_offset} & conversions
+        and history.ids_of_name[each.span.partition.topic] > 1
+        for each in charged
     )
 
 
