@@ -64,8 +64,10 @@ class Transactions:
     def settle(self, rows: Sequence[tuple[str, str, Raw, int, str | None]]) -> dict[str, list[Raw]]:
         """Takes one night's rows (kind, group, row, producer, detail); group -> those to replay."""
         found: dict[str, list[Raw]] = defaultdict(list)
-        for kind, group_id, raw, producer_id, detail in sorted(rows, key=lambda row: row[2].offset):
+        for kind, group_id, raw, producer_id, detail in sorted(rows, key=_place):
             if kind == RECORD:
+                own_offset = json.loads(detail or "{}").get("own_offset", raw.offset)
+                self._outdo(raw.key, own_offset)
                 found[group_id].append(raw)
             elif kind == OPEN_COMMIT:
                 self.open[producer_id].append((group_id, raw))
@@ -76,8 +78,25 @@ class Transactions:
                 # Of several commits of one key in a transaction only the last was ever visible.
                 last = {commit.key: (group, commit) for group, commit in commits}
                 for group, commit in last.values():
+                    self._outdo(commit.key, commit.offset)
                     found[group].append(_at_marker(commit, raw))
         return found
+
+    def _outdo(self, key: bytes, own_offset: int) -> None:
+        """A record that counts takes out what is open of its key and was written before it."""
+        for commits in self.open.values():
+            commits[:] = [
+                (group, each)
+                for group, each in commits
+                if each.key != key or each.offset > own_offset
+            ]
+
+
+def _place(row: tuple[str, str, Raw, int, str | None]) -> tuple[int, bool]:
+    """Commits whose marker is in their own unit stand at its offset, and were written later than
+    open ones.
+    """
+    return row[2].offset, row[0] == MARKER
 
 
 def _at_marker(commit: Raw, marker: Raw) -> Raw:

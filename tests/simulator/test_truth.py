@@ -108,6 +108,24 @@ def test_a_commit_whose_offset_was_deleted_before_its_marker_never_counts(tmp_pa
     assert (log.markers, log.aborted, log.unsettled, log.landed) == (1, 1, 0, 1)
 
 
+def test_a_partition_keeps_the_commit_that_was_written_last(tmp_path: Path) -> None:
+    truth = _truth(
+        tmp_path,
+        _line(0, 0, "txn commit", why="7", c=["K1 g t-0 5"]),
+        _line(1, 1, "commit", c=["K1 g t-0 6"]),
+        _line(2, 2, "marker", why="COMMIT 7"),
+        _line(3, 3, "txn commit", why="7", c=["K1 g t-0 7"]),
+        _line(4, 4, "txn commit", why="8", c=["K1 g t-0 8"]),
+        _line(5, 5, "marker", why="COMMIT 7"),
+        _line(6, 6, "txn commit", why="7", c=["K1 g t-0 9"]),
+        _line(7, 7, "marker", why="COMMIT 7"),
+        _line(8, 8, "marker", why="COMMIT 8"),
+    )
+    assert [each.offset for each in truth.commits[KEY]] == [1, 5, 7]
+    log = truth.logs[3]
+    assert (log.aborted, log.unsettled, log.landed, log.reduced) == (2, 0, 2, 1)
+
+
 def test_only_the_first_and_the_last_commit_of_a_stretch_land(tmp_path: Path) -> None:
     lines = [_line(place, place, "commit", c=["K1 g t-0 5"]) for place in range(5)]
     log = _truth(tmp_path, *lines).logs[3]

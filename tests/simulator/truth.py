@@ -292,7 +292,7 @@ class _Reader:
     def __init__(self, truth: Truth) -> None:
         self._truth = truth
         self._members: dict[str, dict[str, Member]] = {}
-        self._in_transactions: dict[tuple[int, str], list[CommitKey]] = defaultdict(list)
+        self._in_transactions: dict[tuple[int, str], dict[CommitKey, int]] = defaultdict(dict)
         self._sets: dict[str, frozenset[Partition]] = {}
 
     def read(self, lines: Sequence[dict[str, Any]]) -> None:
@@ -314,34 +314,39 @@ class _Reader:
 
     def _end_transaction(self, line: dict[str, Any]) -> None:
         outcome, producer = line["why"].split()
-        for key in self._in_transactions.pop((line["p"], producer), []):
+        for key, own_offset in self._in_transactions.pop((line["p"], producer), {}).items():
             if outcome == "COMMIT":
-                self._add_commit(key, line["b"], line["t"])
+                self._add_commit(key, line["b"], line["t"], own_offset)
 
-    def _add_commit(self, key: CommitKey, offset: int, at: int) -> None:
+    def _outdo(self, key: CommitKey, own_offset: int) -> None:
+        """A record counts: open commits of its key, written before it, never will."""
+        for keys in self._in_transactions.values():
+            if keys.get(key, own_offset) < own_offset:
+                del keys[key]
+
+    def _add_commit(self, key: CommitKey, offset: int, at: int, own_offset: int) -> None:
+        self._outdo(key, own_offset)
         self._truth.commits[key].append(Commit(offset, at))
         self._truth.commit_offsets[key.group_id].append(offset)
         self._truth.live_offsets[key.group_id].add(key)
 
     def _read_commits(self, line: dict[str, Any]) -> None:
-        for place, told in enumerate(line.get("c", ())):
-            key = commit_key(told)
-            if key is None:
+        for offset, told in enumerate(line.get("c", ()), line["b"]):
+            if (key := commit_key(told)) is None:
                 continue
             if told.endswith(" gone"):
-                self._truth.commit_offsets[key.group_id].append(line["b"] + place)
-                self._delete_offset(key, line["b"] + place)
+                self._truth.commit_offsets[key.group_id].append(offset)
+                self._delete_offset(key, offset)
             elif line["op"] == "txn commit":
-                self._in_transactions[line["p"], line["why"]].append(key)
+                self._in_transactions[line["p"], line["why"]][key] = offset
                 self._truth.transactional.add(key.group_id)
             else:
-                self._add_commit(key, line["b"] + place, line["t"])
+                self._add_commit(key, offset, line["t"], offset)
 
     def _delete_offset(self, key: CommitKey, offset: int) -> None:
         self._truth.live_offsets[key.group_id].discard(key)
         self._truth.tombstones[key].append(offset)
-        for keys in self._in_transactions.values():
-            keys[:] = [each for each in keys if each != key]  # OffsetMetadataManager.replay
+        self._outdo(key, offset)
 
     def _read_states(self, line: dict[str, Any]) -> None:
         states: dict[str, dict[str, Any]] = line["s"]

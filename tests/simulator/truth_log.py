@@ -18,6 +18,13 @@ class CommitKey(NamedTuple):
     number: int
 
 
+class OpenCommit(NamedTuple):
+    """A commit of a transaction that has not ended, and the offset of its record."""
+
+    key: CommitKey
+    own_offset: int
+
+
 class Written(NamedTuple):
     """Records of one operation of a log: the first one's offset, their time, who wrote them."""
 
@@ -53,7 +60,8 @@ class Log:
 
     first_at, last_at: time of its first record, and the greatest of any. markers: ends of
     transactions. aborted, unsettled: commits of transactions that were aborted, or have not ended;
-    what never counted because its offset was deleted before the marker is aborted too. landed: the
+    what never counted because its offset was deleted, or a commit written later counted, before the
+    marker is aborted too. landed: the
     records that are kept; reduced: commits that are left out. A commit is kept if it is the first
     or the last of its key between two other records of its group, of which each leader epoch has
     its own (measures.md, commits).
@@ -68,7 +76,7 @@ class Log:
     landed: int = 0
     reduced: int = 0
     _written: list[Written] = field(default_factory=list)
-    _in_transactions: dict[str, list[CommitKey]] = field(default_factory=lambda: defaultdict(list))
+    _in_transactions: dict[str, list[OpenCommit]] = field(default_factory=lambda: defaultdict(list))
     _stretches: dict[str, Counter[CommitKey]] = field(default_factory=lambda: defaultdict(Counter))
 
     def feed(self, line: dict[str, Any], leader_epoch: int) -> None:
@@ -82,11 +90,15 @@ class Log:
         if line["op"] == "marker":
             self._settle(line)
         elif line["op"] == "txn commit":
-            keys = [key for told in line["c"] if (key := commit_key(told)) is not None]
-            self._in_transactions[line["why"]] += keys
-            self.unsettled += len(keys)
+            commits = [
+                OpenCommit(key, line["b"] + place)
+                for place, told in enumerate(line["c"])
+                if (key := commit_key(told)) is not None
+            ]
+            self._in_transactions[line["why"]] += commits
+            self.unsettled += len(commits)
         else:
-            self._count(line.get("recs") or line.get("c") or ())
+            self._count(line.get("recs") or line.get("c") or (), line["b"])
             for group_id in line.get("s", ()):
                 self._end_stretch(group_id)
 
@@ -105,33 +117,36 @@ class Log:
 
     def _settle(self, line: dict[str, Any]) -> None:
         outcome, producer = line["why"].split()
-        keys = self._in_transactions.pop(producer, [])
+        commits = self._in_transactions.pop(producer, [])
         self.markers += 1
-        self.unsettled -= len(keys)
+        self.unsettled -= len(commits)
         if outcome != "COMMIT":
-            self.aborted += len(keys)
+            self.aborted += len(commits)
             return
         # Of several commits of one key in a transaction only the last was ever visible.
-        self.reduced += len(keys) - len(set(keys))
-        for key in set(keys):
+        last = dict(commits)
+        self.reduced += len(commits) - len(last)
+        for key, own_offset in last.items():
+            self._outdo(key, own_offset)
             self._stretches[key.group_id][key] += 1
 
-    def _count(self, records: Sequence[str]) -> None:
-        for told in records:
+    def _count(self, records: Sequence[str], first_offset: int) -> None:
+        for offset, told in enumerate(records, first_offset):
             key = commit_key(told)
-            if key is not None and not told.endswith(" gone"):
-                self._stretches[key.group_id][key] += 1
-                continue
-            self.landed += 1
             if key is not None:
-                self._cancel(key)
+                self._outdo(key, offset)
+                if not told.endswith(" gone"):
+                    self._stretches[key.group_id][key] += 1
+                    continue
                 self._end_stretch(key.group_id)
+            self.landed += 1
 
-    def _cancel(self, deleted: CommitKey) -> None:
-        """A deleted offset takes what open transactions have of it with it."""
-        for keys in self._in_transactions.values():
-            taken = keys.count(deleted)
-            keys[:] = [key for key in keys if key != deleted]
+    def _outdo(self, key: CommitKey, own_offset: int) -> None:
+        """A commit or a deletion that counts takes what open transactions wrote of it before."""
+        for commits in self._in_transactions.values():
+            left = [each for each in commits if each.key != key or each.own_offset > own_offset]
+            taken = len(commits) - len(left)
+            commits[:] = left
             self.unsettled -= taken
             self.aborted += taken
 

@@ -52,6 +52,17 @@ def tombstone(night: int, offset: int, *, key: bytes = b"k") -> Row:
     }
 
 
+def plain(night: int, offset: int, *, key: bytes = b"k") -> Row:
+    """A commit of no transaction."""
+    return tombstone(night, offset, key=key) | {"value": b"other", "producer_id": -1}
+
+
+def at_marker(night: int, offset: int, own_offset: int | None, *, producer: int = 8) -> Row:
+    """A commit whose marker is in its own unit."""
+    detail = {} if own_offset is None else {"detail": json.dumps({"own_offset": own_offset})}
+    return plain(night, offset) | {"producer_id": producer} | detail
+
+
 def raw_records(spark: SparkSession, rows: list[Row]) -> DataFrame:
     names = [column.split()[0].strip("`") for column in DDL.split(", ")]
     usual = {
@@ -117,6 +128,57 @@ CASES: list[tuple[str, list[Row], dict[int, list[tuple[int, int]]]]] = [
         {1: [(5, 20)]},
     ),
     (
+        "a plain commit written later counts already: of an earlier unit, or of the marker's",
+        [commit(0, 5), commit(0, 6, key=b"other"), plain(1, 10), marker(1, 20)],
+        {1: [(6, 20)]},
+    ),
+    (
+        "a plain commit before it, behind the marker, of another key, of another log",
+        [
+            *(plain(0, 3), commit(0, 5), plain(0, 6, key=b"other"), plain(1, 7) | {"log": 1}),
+            *(marker(1, 20), plain(1, 25)),
+        ],
+        {1: [(5, 20)]},
+    ),
+    (
+        "another transaction's, written later, ends first",
+        [commit(0, 5), commit(0, 6, producer=8), marker(0, 10, producer=8), marker(1, 20)],
+        {0: [(6, 10)]},
+    ),
+    (
+        "another transaction's, written before, ends first",
+        [commit(0, 6), commit(0, 5, producer=8), marker(1, 10, producer=8), marker(1, 20)],
+        {1: [(5, 10), (6, 20)]},
+    ),
+    (
+        "another transaction's, written later, is aborted",
+        [
+            *(commit(0, 5), commit(0, 6, producer=8), marker(1, 20)),
+            marker(1, 10, producer=8, committed=False),
+        ],
+        {1: [(5, 20)]},
+    ),
+    (
+        "another transaction within one unit, written later",
+        [commit(0, 5), at_marker(1, 12, 10), marker(1, 20)],
+        {},
+    ),
+    (
+        "another transaction within one unit, written before",
+        [at_marker(0, 7, 4), commit(0, 5), marker(1, 20)],
+        {1: [(5, 20)]},
+    ),
+    (
+        "another transaction within one unit: landed when its own offset was not kept",
+        [commit(0, 5), at_marker(0, 7, None), marker(1, 20)],
+        {1: [(5, 20)]},
+    ),
+    (
+        "the same transaction goes on in the marker's unit",
+        [commit(0, 5), at_marker(1, 20, 12, producer=7), marker(1, 20)],
+        {},
+    ),
+    (
         "one transaction after another",
         [commit(0, 5), marker(1, 20), commit(1, 25), marker(1, 30)],
         {1: [(5, 20), (25, 30)]},
@@ -142,7 +204,8 @@ def test_commit_enters_the_night_of_the_marker_that_ends_its_transaction(
     records = night_records(
         raw, NIGHTS[night], RecordsLanding(open_commits=1, markers=1), LeftOut(GroupsConfig())
     )
-    found = records.where("kind = 'record' AND value IS NOT NULL").orderBy("own_offset").collect()
+    is_settled = "kind = 'record' AND CAST(value AS STRING) = 'v'"
+    found = records.where(is_settled).orderBy("own_offset").collect()
     for partition, (what, _, settled) in enumerate(CASES):
         placed = [
             (row["own_offset"], row["offset"])

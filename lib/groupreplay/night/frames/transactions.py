@@ -4,8 +4,9 @@ A unit that does not see the marker of a transaction lands its commits as `open_
 the first marker of every producer as `marker`. A producer has one transaction at a time in a
 partition, so the first marker of the producer above a commit is the one that decides it: on COMMIT
 the commit enters the replay of the marker's night, at the marker's offset and time, where it began
-to count; on ABORT it never does. Nor does it where a tombstone of its key stands before the marker
-(`wire.segments.open_commits`).
+to count; on ABORT it never does. Nor does it where a commit of its key that was written after it,
+or a tombstone, counts by then (`wire.segments.open_commits`). What a unit lands shows that to all
+units before it: of each key it has the first commit that counts.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ OWN_OFFSET = "own_offset"
 
 _LOG: Final = "_log"
 """Which log of a partition a row is of: a marker ends no transaction of another log."""
+
+_OF_KEY: Final = ["offsets_partition", _LOG, "encoding", "key"]
 
 
 def settled_commits(raw: DataFrame, since: date) -> DataFrame:
@@ -51,22 +54,19 @@ def settled_commits(raw: DataFrame, since: date) -> DataFrame:
     decided = above.withColumn("_rank", sf.row_number().over(decided_by_first)).where(
         sf.col("_rank") == 1
     )
-    of_key = ["offsets_partition", _LOG, "encoding", "key"]
-    tombstones = in_logs.where((sf.col("kind") == "record") & sf.col("value").isNull()).select(
-        *of_key, sf.col("offset").alias("tombstone_offset")
+    written_later = (
+        Window.partitionBy(*_OF_KEY)
+        .orderBy(sf.desc("offset"))
+        .rowsBetween(Window.unboundedPreceding, -1)
     )
-    is_between = (sf.col("tombstone_offset") > sf.col("offset")) & (
-        sf.col("tombstone_offset") < sf.col("marker_offset")
+    others_count_at = sf.min("marker_offset").over(written_later)
+    settled = (
+        decided.where("marker.committed")
+        .withColumn("_others_count_at", others_count_at)
+        .where("_others_count_at IS NULL OR _others_count_at > marker_offset")
+        .where(sf.col("marker.logical_date") >= sf.lit(since))
     )
-    same_key = [decided[name] == tombstones[name] for name in of_key]
-    decided = decided.join(tombstones, [*same_key, is_between], "left_anti")
-    # Of several commits of one key in a transaction only the last was ever visible.
-    last_of_key = Window.partitionBy(*of_key, "marker_offset").orderBy(sf.desc("offset"))
-    visible = (
-        decided.where(sf.col("marker.committed") & (sf.col("marker.logical_date") >= sf.lit(since)))
-        .withColumn("_rank", sf.row_number().over(last_of_key))
-        .where(sf.col("_rank") == 1)
-    )
+    visible = _not_outdone(settled, in_logs.where(sf.col("kind") == "record"))
     at_marker = {
         OWN_OFFSET: sf.col("offset"),
         "offset": sf.col("marker_offset"),
@@ -79,6 +79,29 @@ def settled_commits(raw: DataFrame, since: date) -> DataFrame:
     }
     columns = [column for column in raw.columns if column not in at_marker]
     return visible.select(*columns, *[value.alias(name) for name, value in at_marker.items()])
+
+
+def _not_outdone(settled: DataFrame, records: DataFrame) -> DataFrame:
+    """The settled commits but those of whose key a record counts by their marker that was written
+    later.
+
+    records: rows of kind `record`; of nights before `own_offset` was kept, a commit that stands at
+        its marker outdoes none.
+    """
+    is_at_marker = (sf.col("producer_id") >= 0) & sf.col("value").isNotNull()
+    own_offset = sf.get_json_object("detail", "$.own_offset").cast("bigint")
+    of_these = records.join(sf.broadcast(settled.select(*_OF_KEY).distinct()), _OF_KEY, "left_semi")
+    others = of_these.select(
+        *[sf.col(name).alias(f"_{name}") for name in _OF_KEY],
+        sf.when(is_at_marker, own_offset).otherwise(sf.col("offset")).alias("_written_at"),
+        sf.col("offset").alias("_counts_from"),
+    )
+    outdoes = [sf.col(name) == sf.col(f"_{name}") for name in _OF_KEY]
+    outdoes += [
+        sf.col("_written_at") > sf.col("offset"),
+        sf.col("_counts_from") <= sf.col("marker_offset"),
+    ]
+    return settled.join(others, outdoes, "left_anti")
 
 
 def undecided_commits(raw: DataFrame) -> DataFrame:

@@ -10,12 +10,13 @@ A commit inside a transaction counts from the transaction's COMMIT marker on: it
 marker's offset, and of several of one key within the transaction only the last was ever visible
 (OffsetMetadataManager, pendingTransactionalOffsets). Without its marker in the unit it is kept
 whole, as OPEN_COMMIT; the first marker of each producer is a row of its own, since it may end a
-transaction that began in an earlier unit. The tombstone of its key takes an open commit out
-(`open_commits`).
+transaction that began in an earlier unit. A later commit of its key, or its tombstone, takes an
+open commit out (`open_commits`).
 
 One dict holds, for every key seen since its group's last other record, the latest commit that is
 not kept yet, or _KEPT. A record costs a look-up in it; its value is only looked at when the row is
-kept.
+kept. Keys that open transactions commit have a dict of their own, so that each commit of theirs is
+met.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from groupreplay.wire.segments.batches import (
 )
 from groupreplay.wire.segments.holes import MISSING_MAX, widest
 from groupreplay.wire.segments.open_commits import OpenCommits
-from groupreplay.wire.segments.raw_rows import MARKER, OPEN_COMMIT, RECORD, RowBuffer
+from groupreplay.wire.segments.raw_rows import OPEN_COMMIT, RECORD, RowBuffer
 from groupreplay.wire.segments.record_batch import OFFSET_LIMIT
 from groupreplay.wire.segments.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key, names_of
 from groupreplay.wire.segments.row_origins import Origin, origin_of, value_in
@@ -64,6 +65,7 @@ class CommitReducer:
         self._start_offset = start_offset
         self._end_offset = end_offset if end_offset >= 0 else OFFSET_LIMIT
         self._pending: dict[bytes, _Pending | tuple[()]] = {}
+        self._watched: dict[bytes, _Pending | tuple[()]] = {}
         self._keys: dict[str, list[bytes]] = {}
         self._open = OpenCommits()
         self._marked: set[int] = set()
@@ -223,10 +225,12 @@ class CommitReducer:
     def _take(self, origin: Origin, record: LogRecord, transactional: bool) -> None:
         """Any record but a control record; transactional where its batch was of a transaction."""
         key, value = record.key or b"", record.value
-        base_ts_ms, _, _, _, _, _, encoding, _ = origin
+        base_ts_ms, _, _, _, _, _, encoding, _, _ = origin
         ts_delta = record.ts_ms - base_ts_ms
         if transactional and value is not None and is_commit_key(key, encoding):
             self._open.add((origin, record.offset, ts_delta, key, value))
+            if key in self._pending:
+                self._watched[key] = self._pending.pop(key)
         elif value is not None and key in self._pending:
             self._pending[key] = (origin, record.offset, ts_delta, value)
         else:
@@ -241,7 +245,7 @@ class CommitReducer:
         value: bytes | Malformed | None,
     ) -> None:
         """A record that is kept at sight: the first commit of a stretch, or one that ends the
-        stretches of its group.
+        stretches of its group. Also any commit of a watched key, which may outdo an open one.
         """
         if isinstance(value, Malformed):
             self._add_unusable(origin, offset, key)
@@ -253,14 +257,19 @@ class CommitReducer:
             else (group_of(key, encoding), is_commit_key(key, encoding))
         )
         if group is not None:
+            if key in self._open.keys:
+                own_offset = origin[8] if origin[8] >= 0 else offset
+                self.aborted += self._open.outdo(key, encoding, own_offset)
             if is_commit and value is not None:
-                self._pending[key] = _KEPT
+                latest = self._watched if key in self._open.keys else self._pending
+                if key in self._watched:
+                    del self._watched[key]
+                    latest[key] = (*origin[:7], False, origin[8]), offset, ts_delta, value
+                    return
+                latest[key] = _KEPT
                 self._keys.setdefault(group, []).append(key)
-            else:
-                if key in self._open.keys:
-                    self.aborted += self._open.cancel(key, encoding)
-                if group in self._keys:
-                    self._end_stretch(group)
+            elif group in self._keys:
+                self._end_stretch(group)
         self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
         self.kept += 1
 
@@ -272,7 +281,7 @@ class CommitReducer:
     def _end_stretch(self, group: str) -> None:
         """Keeps the last commits of a group."""
         for key in self._keys.pop(group, ()):
-            last = self._pending.pop(key)
+            last = self._pending.pop(key) if key in self._pending else self._watched.pop(key)
             if last:
                 self._keep(group, key, *last)
 
@@ -300,27 +309,18 @@ class CommitReducer:
         kind = int.from_bytes((marker.key or b"")[2:4], "big")
         if len(marker.key or b"") < 4 or kind > 1:
             return
-        _, _, leader_epoch, base_offset, last_hole, producer_id, _, _ = origin
+        producer_id = origin[5]
         if producer_id not in self._marked:
             self._marked.add(producer_id)
-            self._buffer.add(
-                MARKER,
-                marker.offset,
-                {"committed": kind == 1},
-                ts_ms=marker.ts_ms,
-                leader_epoch=leader_epoch,
-                batch_base_offset=base_offset,
-                last_hole=last_hole,
-                producer_id=producer_id,
-            )
+            self._buffer.add_marker(origin, marker.offset, marker.ts_ms, kind == 1)
         commits = self._open.end(producer_id)
         if kind == 0:
             self.aborted += len(commits)
             return
-        last = {(key, one[6]): value for one, _, _, key, value in commits}
-        for (key, encoding), value in last.items():
+        last = {(key, one[6]): (offset, value) for one, offset, _, key, value in commits}
+        for (key, encoding), (own_offset, value) in last.items():
             self._take(
-                (*origin[:6], encoding, False),
+                (*origin[:6], encoding, False, own_offset),
                 LogRecord(marker.offset, marker.ts_ms, key, value),
                 False,
             )
@@ -361,9 +361,8 @@ class CommitReducer:
         key: bytes,
         value: bytes | None,
     ) -> None:
-        base_ts_ms, ts_scale, leader_epoch, base_offset, last_hole, producer_id, encoding, _ = (
-            origin
-        )
+        base_ts_ms, ts_scale, leader_epoch, base_offset, last_hole, producer_id = origin[:6]
+        encoding, own_offset = origin[6], origin[8]
         ts_ms = base_ts_ms + ts_delta * ts_scale
         if not -_INT64_MAX <= ts_ms <= _INT64_MAX:
             ts_ms = -1
@@ -380,7 +379,7 @@ class CommitReducer:
                 key,
                 value,
                 producer_id,
-                None,
+                None if own_offset < 0 else f'{{"own_offset":{own_offset}}}',
             )
         )
         self._buffer.size += len(key) + len(value or b"") + 64

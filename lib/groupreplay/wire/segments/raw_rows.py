@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from groupreplay.wire.segments.batches import RAW_CAP, Conflict, Damage
+from groupreplay.wire.segments.row_origins import Origin
 from groupreplay.wire.segments.units import Unit
 
 COLUMNS = (
@@ -104,6 +105,20 @@ class RowBuffer:
             )
         )
         self.size += len(value or b"") + len(text) + 64
+
+    def add_marker(self, origin: Origin, offset: int, ts_ms: int, committed: bool) -> None:
+        """The marker of a transaction."""
+        _, _, leader_epoch, base_offset, last_hole, producer_id, _, _, _ = origin
+        self.add(
+            MARKER,
+            offset,
+            {"committed": committed},
+            ts_ms=ts_ms,
+            leader_epoch=leader_epoch,
+            batch_base_offset=base_offset,
+            last_hole=last_hole,
+            producer_id=producer_id,
+        )
 
     def add_damage(self, damage: Damage, last_hole: int) -> None:
         """Stretches that follow each other in one file for one reason become one row: a file of

@@ -5,10 +5,11 @@ from __future__ import annotations
 from groupreplay.wire.records.primitives import Malformed, read_varlong
 from groupreplay.wire.segments.batches import APPEND_TIME, Batch
 
-Origin = tuple[int, int, int, int, int, int, str, bool]
+Origin = tuple[int, int, int, int, int, int, str, bool, int]
 """What rows of one batch share: base time, time scale (0 where the records' own times count for
 nothing: LogAppendTime), leader epoch, base offset, last hole, producer id, encoding, is raw (values
-are still the bytes that follow the key in the record). A bare tuple: one is made per batch.
+are still the bytes that follow the key in the record), own offset (of a commit that stands at its
+transaction's marker, else -1). A bare tuple: one is made per batch.
 """
 
 
@@ -30,8 +31,8 @@ def origin_of(batch: Batch, last_hole: int, is_raw: bool) -> Origin:
         _,
     ) = batch
     if attributes & APPEND_TIME:
-        return max_ts_ms, 0, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw
-    return base_ts_ms, 1, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw
+        return max_ts_ms, 0, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw, -1
+    return base_ts_ms, 1, leader_epoch, batch[0], last_hole, producer_id, encoding, is_raw, -1
 
 
 def value_in(tail: bytes) -> bytes | Malformed | None:
