@@ -122,7 +122,7 @@ def _replay_unit(unit: Unit, given: Mapping[str, str], result: Replayed) -> None
             outcome = decode(row["key"], row["value"])
             if isinstance(outcome, UnknownType):
                 counts["unknown"] += 1
-            elif isinstance(outcome, Undecodable):
+            elif isinstance(outcome, Undecodable):  # Kafka writes none: nothing follows from it
                 counts["undecoded"] += 1
                 result.undecoded.append(
                     Undecoded(partition, offset, row["group_id"], outcome.reason)

@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pytest
 
 from groupreplay.records.classic import GroupMember, GroupMetadata, GroupMetadataValue
 from groupreplay.records.entries import Entry
+from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.facts import Anomaly, Fact
 from groupreplay.wire.records.undecodable import Undecodable, UnknownType
 from groupreplay.workers import slices
@@ -87,8 +88,12 @@ class FakeMachine:
 
 
 def fake_decode(key: bytes, value: bytes | None) -> Any:
-    bad = Undecodable("bad")
-    return {b"unknown": UnknownType(99), b"bad": bad, b"\0\1bad": bad}.get(key, value)
+    others: dict[bytes, Any] = {
+        b"unknown": UnknownType(99),
+        b"bad": Undecodable("bad"),
+        b"bad commit": Undecodable("bad", cast("OffsetCommit", b"c")),
+    }
+    return others.get(key, value)
 
 
 @pytest.fixture(autouse=True)
@@ -201,19 +206,26 @@ def test_every_row_is_a_record_or_unknown_or_quarantined() -> None:
 
 
 def test_a_record_that_is_none_is_a_hole_of_its_group_also_for_the_next_night() -> None:
-    """A commit that is none is no hole: it decides nothing about members."""
     rows = replayed(
         [
             row("a", 2, b"1"),
             row("a", 3, key=b"bad"),
-            row("b", 3, b"1"),
-            row("b", 4, key=b"\0\1bad"),
             state_row("c", b"old"),
             row("c", 5, key=b"bad"),
         ]
     )
-    assert states(rows) == {("a", 0): b"1-3", ("b", 0): b"1", ("c", 0): b"old-5"}
-    assert counts(rows) == {0: (2, 0, 3)}
+    assert states(rows) == {("a", 0): b"1-3", ("c", 0): b"old-5"}
+    assert counts(rows) == {0: (1, 0, 2)}
+
+
+def test_a_commit_whose_key_alone_is_read_is_replayed_and_quarantined() -> None:
+    """It is no hole: who committed what, and when, is known."""
+    rows = replayed([row("a", 3, key=b"bad commit"), row("b", 3, b"1")])
+    assert states(rows) == {("a", 0): b"c", ("b", 0): b"1"}
+    assert told(rows, "seen") == [("a", 3), ("b", 3)]
+    quarantined = [each for each in rows if each["kind"] == "undecoded"]
+    assert [(each["group_id"], each["offset"]) for each in quarantined] == [("a", 3)]
+    assert counts(rows) == {0: (1, 0, 1)}
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 @dataclass(slots=True)
 class OffsetCommitValue:
-    """offset: committed position.
+    """offset: committed position; None where the value could not be decoded.
+    commit_timestamp_ms: -1 where it could not be decoded.
     topic_id: only in version 4 (4.1+), and not always there.
     """
 
-    offset: int
+    offset: int | None
     commit_timestamp_ms: int
     topic_id: str | None = None
 

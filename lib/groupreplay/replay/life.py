@@ -293,7 +293,7 @@ class Life:
     epoch_hole: greatest offset that was lost before the first record behind a hole in the open
         epoch; below epoch_offset where there is none.
     commits: partition -> (time, offset) of its last commit.
-    committed: partition -> the position that this commit stored.
+    committed: partition -> the position that this commit stored, where it could be decoded.
     streams: tasks of a group of Kafka Streams; None for any other group.
     processes: id -> a process of Kafka Streams that has members.
     gone_processes: id -> how often it had come back, for the processes that went last.

@@ -25,7 +25,6 @@ from groupreplay.replay.rules.rule_table import OTHER_RULES
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.undecodable import Undecodable, UnknownType
-from groupreplay.wire.segments.record_keys import is_commit_key
 from groupreplay.workers.fact_frames import RAW_BYTES_KEPT, REPLAYED, Counts, GroupState, Undecoded
 from groupreplay.workers.packed import PackedFacts
 from groupreplay.workers.task import worker_task
@@ -149,22 +148,25 @@ class SliceReplay:
             outcome = decode(key, value) if encoding != JSON_ENCODING else decode_json(key, value)
             if isinstance(outcome, UnknownType):
                 counted.unknown += 1
-            elif isinstance(outcome, Undecodable):
+                continue
+            if isinstance(outcome, Undecodable):
                 counted.undecoded += 1
                 self._quarantine(offset, outcome.reason, key, value, encoding)
-                if not is_commit_key(key, encoding):
+                if outcome.commit is None:
                     machine = self._lose(offset)
+                    continue
+                outcome = outcome.commit
             else:
                 counted.decoded += 1
                 if type(outcome) is GroupMetadata and (reason := _streams_error(outcome)):
                     self._quarantine(offset, reason, key, value, encoding)
-                entry = _tuple(
-                    Entry, (offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome)
-                )
-                if self._first is None:
-                    machine = self._first_entry(entry)
-                # There is one since the first entry.
-                machine.replay(entry)  # type: ignore[union-attr]
+            entry = _tuple(
+                Entry, (offset, ts_ms, leader_epoch, batch_base_offset, last_hole, outcome)
+            )
+            if self._first is None:
+                machine = self._first_entry(entry)
+            # There is one since the first entry.
+            machine.replay(entry)  # type: ignore[union-attr]
         self._offset = last
 
     def _restore(self, group_id: str, partition: int, encoding: str, state: bytes) -> GroupReplay:
@@ -195,9 +197,7 @@ class SliceReplay:
         return self._machine
 
     def _lose(self, offset: int) -> GroupReplay:
-        """A record that cannot be decoded is a hole for its group. Not a commit: what was committed
-        decides nothing about members.
-        """
+        """A record that cannot be decoded is a hole for its group."""
         if self._machine is None:
             self._machine = GroupReplay(self._group_id or "", self._partition, self._names)
         self._machine.lose(offset)

@@ -37,7 +37,10 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
         for member_id in life.holders.get(tp, ()):
             membership.quiet.committed(life.members[member_id], at, offset, last_hole)
     life.commits[key] = (at, offset)
-    life.committed[key] = commit.value.offset
+    if commit.value.offset is None:
+        life.committed.pop(key, None)
+    else:
+        life.committed[key] = commit.value.offset
 
 
 def _meant(membership: Membership, key: TopicPartition) -> list[TopicPartition]:

@@ -17,7 +17,7 @@ from groupreplay.records.offsets import OffsetCommitValue
 from groupreplay.wire.records.layouts import RECORD_TYPES, Layout
 from groupreplay.wire.records.primitives import BAD_BYTES, NO_UUID, Malformed, Reader, uuid_text
 from groupreplay.wire.records.struct_reader import struct_reader
-from groupreplay.wire.records.undecodable import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType, undecodable_value
 
 _INT16 = Format(">h").unpack_from
 
@@ -75,16 +75,19 @@ def decode(key: bytes, value: bytes | None) -> Record | UnknownType | Undecodabl
     if value is None:
         return cast(Record, record(*fields, None))
     if len(value) < 2:
-        return Undecodable(f"value of type {key_type}: {len(value)} bytes, too short for a version")
+        reason = f"value of type {key_type}: {len(value)} bytes, too short for a version"
+        return undecodable_value(key_type, record, fields, reason)
     if key_type <= 1 and (commit := _plain_commit(value)) is not None:
         decoded: Record = record(*fields, commit)
         return decoded
     version = value[0] << 8 | value[1]
     if version >= len(value_readers):
-        return Undecodable(f"value of type {key_type}: unknown version {_INT16(value)[0]}")
+        reason = f"value of type {key_type}: unknown version {_INT16(value)[0]}"
+        return undecodable_value(key_type, record, fields, reason)
     result = _decode_value(value, value_readers[version])
     if type(result) is Undecodable:
-        return Undecodable(f"value of type {key_type}, version {version}: {result.reason}")
+        reason = f"value of type {key_type}, version {version}: {result.reason}"
+        return undecodable_value(key_type, record, fields, reason)
     decoded = record(*fields, result)
     return decoded
 

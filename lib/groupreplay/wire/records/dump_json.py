@@ -22,7 +22,7 @@ from groupreplay.wire.records import embedded
 from groupreplay.wire.records.layouts import RECORD_TYPES, Layout
 from groupreplay.wire.records.primitives import Malformed
 from groupreplay.wire.records.schema import Field, Struct
-from groupreplay.wire.records.undecodable import Undecodable, UnknownType
+from groupreplay.wire.records.undecodable import Undecodable, UnknownType, undecodable_value
 
 _UNKNOWN_TYPE = re.compile(r"Unknown record type (-?\d{1,6}) at offset -?\d+, skipping\.")
 _TOOL_ERROR = re.compile(r"Error at offset -?\d+, skipping\. ?(.*)", re.DOTALL)
@@ -76,12 +76,14 @@ def decode_json(key: bytes, value: bytes | None) -> Record | UnknownType | Undec
     try:
         version, value_data = _envelope(load_json(value), "version")
     except Malformed as error:
-        return Undecodable(f"value of type {key_type}: {error}")
+        return undecodable_value(key_type, record, fields, f"value of type {key_type}: {error}")
     if not 0 <= version < len(value_readers):
-        return Undecodable(f"value of type {key_type}: unknown version {version}")
+        reason = f"value of type {key_type}: unknown version {version}"
+        return undecodable_value(key_type, record, fields, reason)
     result = _decode_value(value_data, value_readers[version])
     if isinstance(result, Undecodable):
-        return Undecodable(f"value of type {key_type}, version {version}: {result.reason}")
+        reason = f"value of type {key_type}, version {version}: {result.reason}"
+        return undecodable_value(key_type, record, fields, reason)
     return cast(Record, record(*fields, result))
 
 
