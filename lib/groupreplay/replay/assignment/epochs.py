@@ -14,6 +14,7 @@ from groupreplay.replay.decisions.profiles import note_epoch
 from groupreplay.replay.facts import Chain, Epoch, Stall
 from groupreplay.replay.life import CLASSIC, STREAMS, Life, Member
 from groupreplay.replay.output import Output
+from groupreplay.replay.rules.judge import Judge
 
 MAX_CHAIN_LENGTH = 256
 
@@ -32,9 +33,10 @@ class Epochs:
         hole.
     """
 
-    def __init__(self, life: Life, output: Output) -> None:
+    def __init__(self, life: Life, output: Output, judge: Judge) -> None:
         self._life = life
         self._output = output
+        self._judge = judge
         self._opened: list[Epoch] = []
         self._blockers: list[str] = []
 
@@ -121,7 +123,7 @@ class Epochs:
         self._output.emit(row)
         self._life.epoch_row = None
 
-    def target(self, epoch: int, at: int, moved: int | None) -> None:
+    def target(self, epoch: int, at: int, offset: int, moved: int | None) -> None:
         """A K6: the first one of the open epoch gives its target's time.
 
         moved: partitions whose target went from one member to another, None where the target before
@@ -133,9 +135,7 @@ class Epochs:
             row.partitions_moved = moved
             if self._life.protocol != STREAMS:  # whose targets are tasks
                 row.partitions = len(self._life.target_owner)
-            row.assign_ms = (
-                at - row.started_at if row.start_observed and at >= row.started_at else None
-            )
+            row.assign_ms = self._since_start(row, at, offset, "assign_ms")
 
     def note_stopped(self, partitions: int) -> None:
         """How many partitions the open generation of an eager group stopped."""
@@ -171,9 +171,11 @@ class Epochs:
             _withdraw(row)
         return row
 
-    def converge(self, at: int, last_hole: int) -> None:
+    def converge(self, at: int, offset: int, last_hole: int) -> None:
         """Marks the open epoch as converged when every live member is STABLE in it. A group without
         members converges on nothing.
+
+        offset: offset of the operation's last record.
         """
         self.note_hole(last_hole)
         life, row = self._life, self._life.epoch_row
@@ -190,8 +192,7 @@ class Epochs:
             row.converged_at = at
             row.outcome = "CONVERGED"
             life.converged_in_doubt = not self.knows_members(at, last_hole)
-            is_measurable = row.start_observed and at >= row.started_at
-            row.converge_ms = at - row.started_at if is_measurable else None
+            row.converge_ms = self._since_start(row, at, offset, "converge_ms")
         elif self._hides_blockers(row.epoch, last_hole):
             row.outcome = "UNOBSERVED"
 
@@ -232,6 +233,17 @@ class Epochs:
         elif not lags and life.assigning is not None:
             stall, life.assigning = life.assigning, None
             self._output.emit_stall(stall, at, offset)
+
+    def _since_start(self, row: Epoch, at: int, offset: int, what: str) -> int | None:
+        """How long an epoch had lasted by then, in ms; None where its start was not seen, or a
+        clock went back, which is an anomaly.
+        """
+        if not row.start_observed:
+            return None
+        if at < row.started_at:
+            self._judge.note_negative(at, offset, what, row.started_at - at)
+            return None
+        return at - row.started_at
 
     def _hides_blockers(self, epoch: int, last_hole: int) -> bool:
         """Whether all that kept an epoch from converging are members that a hole hides the end of:

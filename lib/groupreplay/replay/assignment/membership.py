@@ -59,7 +59,7 @@ class Membership:
         self.days = GroupDays(life, output, self.owners.missed)
         if life.protocol != STREAMS:  # its tasks have rows of their own
             self.owners.transitions = self.transitions
-        self.epochs = Epochs(life, output)
+        self.epochs = Epochs(life, output, self.judge)
         self.loops = FenceLoops(life, output)
         self.failovers = Failovers(life, output)
         self.absences = Absences(life, output)
@@ -138,7 +138,7 @@ class Membership:
             note_members(self.life, change.at, had_members=had_members)
         self.stalls.judge_waits(change.at, change.last_hole)
         if not self._is_epoch_over(change):
-            self.epochs.converge(change.at, change.last_hole)
+            self.epochs.converge(change.at, change.last_offset, change.last_hole)
             self.churn.note_converged()
         self.epochs.watch_assigning(
             change.at, change.last_offset, change.last_hole, change.last_change_offset

@@ -19,7 +19,6 @@ from groupreplay.replay.facts import HandOver, HeldPartition
 from groupreplay.replay.life import Life, Member, Span, Trail, Unit
 from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
-from groupreplay.replay.rules.finding import Finding
 from groupreplay.replay.rules.judge import Judge
 
 
@@ -369,6 +368,4 @@ class Owners(ABC):
             return
         self._negative = {each for each in self._negative if each[0] == moment.offset}
         self._negative.add((moment.offset, what, ms))
-        params = {"what": what, "ms": str(ms)}
-        place = moment.at, moment.offset
-        self._judge.note([Finding("NEGATIVE_DURATION", *place, "NEGATIVE", params)])
+        self._judge.note_negative(moment.at, moment.offset, what, ms)

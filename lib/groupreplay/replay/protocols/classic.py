@@ -82,7 +82,7 @@ def apply_classic(
         place = entry.ts_ms, entry.offset
         membership.epochs.open(value.generation, *place, found, observed, change.generation)
         moved = membership.targets.begin_epoch(value.generation)
-        membership.epochs.target(value.generation, entry.ts_ms, moved)
+        membership.epochs.target(value.generation, *place, moved)
         # A downgrade lists what members had: the generation after it gives out the rest.
         if not change.downgraded:
             membership.owners.drop_untargeted(change.offset)

@@ -284,7 +284,8 @@ def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: i
     if not change.converts:  # an upgrade's first target is a copy, which no assignor made
         _note_dropped(membership, change, entry)
     membership.judge.note(target_epoch(life, entry, epoch))
-    membership.epochs.target(epoch, entry.ts_ms, membership.targets.begin_epoch(epoch))
+    moved = membership.targets.begin_epoch(epoch)
+    membership.epochs.target(epoch, entry.ts_ms, entry.offset, moved)
     membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
     if membership.targets.take_unnamed():

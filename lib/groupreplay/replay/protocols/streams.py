@@ -309,7 +309,7 @@ class StreamsGroupMachine(GroupMachine):
         membership = self.membership
         self._group.target_epoch_offset = entry.offset
         moved = membership.targets.begin_epoch(epoch)
-        membership.epochs.target(epoch, entry.ts_ms, moved)
+        membership.epochs.target(epoch, entry.ts_ms, entry.offset, moved)
         membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
         membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
         self._rows.target(epoch, entry.ts_ms, moved)

@@ -41,3 +41,12 @@ class Judge:
                     detail_values=list(params.values()),
                 )
             )
+
+    def note_negative(self, at: int, offset: int, what: str, ms: int) -> None:
+        """A duration that ends before it begins: clocks of leaders differ.
+
+        what: name of its column.
+        ms: by how much.
+        """
+        params = {"what": what, "ms": str(ms)}
+        self.note([Finding("NEGATIVE_DURATION", at, offset, "NEGATIVE", params)])
