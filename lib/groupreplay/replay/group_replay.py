@@ -13,7 +13,7 @@ from groupreplay.replay.change import Change
 from groupreplay.replay.facts import Fact
 from groupreplay.replay.kinds import machine_for, machine_of
 from groupreplay.replay.machine import GroupMachine, Home
-from groupreplay.replay.operations import Operation, OperationReader
+from groupreplay.replay.operations import Operation, OperationReader, deletion_and_birth
 from groupreplay.replay.output import Output
 from groupreplay.replay.protocols.consumer_groups import begin_simple
 
@@ -98,6 +98,14 @@ class GroupReplay:
     # ------------------------------------------------------------ one step
 
     def _apply(self, operation: Operation) -> None:
+        machine = self._machine
+        if machine is not None and machine.is_being_deleted(operation):
+            for part in deletion_and_birth(operation) or [operation]:
+                self._apply_one(part)
+        else:
+            self._apply_one(operation)
+
+    def _apply_one(self, operation: Operation) -> None:
         machine = self._machine
         if machine is not None:
             machine.advance(operation)

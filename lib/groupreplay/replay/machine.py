@@ -82,6 +82,19 @@ class GroupMachine(ABC):
 
     # ------------------------------------------------------------ of all
 
+    def is_being_deleted(self, operation: Operation) -> bool:
+        """Whether the tombstones of an empty group, with which an operation begins, delete it: an
+        offline conversion writes the same. Who deletes a group deletes its offsets right before,
+        and a conversion keeps them.
+
+        Source: GroupCoordinatorShard.deleteGroups, cleanupExpiredOffsets;
+        GroupMetadataManager.maybeDeleteEmptyClassicGroup, maybeDeleteEmptyConsumerGroup.
+        """
+        life = self.life
+        is_next = life.last_at == operation.ts_ms and life.last_offset == operation.offset - 1
+        was_tombstone = life.last_offset > life.last_change_offset and not life.commits
+        return is_next and was_tombstone and not life.members
+
     def advance(self, operation: Operation) -> None:
         """Before anything is made of an operation: time has passed."""
         self.membership.advance(operation.ts_ms, operation.entries[0].last_hole)

@@ -70,6 +70,22 @@ class Operation:
         return self.last_hole < 0 or self.last_hole < opening.offset - (not begins)
 
 
+def deletion_and_birth(operation: Operation) -> list[Operation]:
+    """The tombstones of a group with which an operation begins, and the rest of it; [] where it
+    does not begin with them, or nothing follows.
+    """
+    entries = operation.entries
+    if not 0 < operation.tombstones < len(entries):
+        return []
+    first = next(i for i, entry in enumerate(entries) if entry.record.value is not None)
+    ends = any(
+        isinstance(entry.record, (GroupMetadata, ConsumerGroupMetadata))
+        or getattr(entry.record, "key_type", None) == STREAMS_METADATA
+        for entry in entries[:first]
+    )
+    return [Operation(entries[:first]), Operation(entries[first:])] if ends else []
+
+
 class OperationReader:
     """Records of one group in, its operations out."""
 
