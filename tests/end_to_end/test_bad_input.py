@@ -24,6 +24,7 @@ HOSTILE = [
     "групппа-組-🎉",
     "x" * 32_767,
     "`back`tick`",
+    "nul\0 \u202eturned\u2069 \u200bunseen",
 ]
 
 

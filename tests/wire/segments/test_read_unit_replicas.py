@@ -36,6 +36,22 @@ def test_rolled_segments_of_several_replicas_follow_each_other() -> None:
     assert read(dict(reversed(files.items()))) == rows
 
 
+def test_segments_of_one_replica_that_overlap_are_one_log() -> None:
+    """As where somebody copied a folder over another that had rolled elsewhere."""
+    batches = log(9, 3)
+    folder = "/x/__consumer_offsets-0"
+    files = {
+        f"{folder}/{0:020}.log": b"".join(batches[:5]),
+        f"{folder}/{9:020}.log": b"".join(batches[3:7]),
+        f"{folder}/{15:020}.log": b"".join(batches[5:]),
+    }
+    rows = read(files)
+    assert offsets(rows) == list(range(27))
+    assert (counts(rows)["duplicates"], counts(rows)["holes"]) == (12, 0)
+    assert of_kind(rows, "conflict") == of_kind(rows, "damage") == []
+    assert read(dict(reversed(files.items()))) == rows
+
+
 def test_replicas_compacted_differently_are_united() -> None:
     pairs = [encode.epoch("g", number) for number in range(6)]
     one = encode.batch(0, {0: pairs[0], 3: pairs[3], 5: pairs[5]}, last_delta=5)
