@@ -24,7 +24,8 @@ CREATE TABLE IF NOT EXISTS raw_records (
     COMMENT 'base offset of its batch: every batch boundary ends an operation, -1 where unknown, '
       'as from a live topic; offset',
   last_hole         BIGINT NOT NULL
-    COMMENT 'greatest missing offset below it in its unit, -1 if none; offset',
+    COMMENT 'greatest offset below it in its unit that is missing, or whose record names no group, '
+      '-1 if none; offset',
   encoding          STRING NOT NULL
     COMMENT 'of key and value; binary (as on disk), json (text of a dump), empty where there is '
       'neither',

@@ -116,6 +116,7 @@ def test_sentences_in_place_of_a_key_are_kept() -> None:
     assert [(row["key"].decode(), row["value"], row["group_id"]) for row in rows] == [
         (sentence, None, "") for sentence in sentences
     ]
+    assert [row["last_hole"] for row in rows] == [-1, -1, 1], "the second was of some group"
 
 
 def test_transactions_of_a_text() -> None:

@@ -10,6 +10,7 @@ from groupreplay.wire.records.layouts import RECORD_TYPES
 from groupreplay.wire.segments.batches import BINARY, JSON
 from groupreplay.wire.segments.record_keys import group_of, is_commit_key
 from tests.wire import encode
+from tests.wire.reading import counts, of_kind, read
 
 
 @pytest.mark.parametrize("key_type", RECORD_TYPES)
@@ -45,3 +46,21 @@ def test_any_bytes_are_no_failure(key: bytes) -> None:
     assert isinstance(group_of(key, BINARY), str | None)
     assert isinstance(group_of(key, JSON), str | None)
     assert is_commit_key(key, BINARY) == (key[:2] in (b"\0\0", b"\0\1"))
+
+
+@pytest.mark.parametrize(
+    ("key", "hole"),
+    [
+        (b"\0\x05\0\x09g", 1),
+        (b"\0", 1),
+        (b"\0\x63\0\x09g", -1),
+    ],
+    ids=["a member's", "half a type", "of a type that no release writes"],
+)
+def test_a_record_of_some_group_is_a_hole_for_all(key: bytes, hole: int) -> None:
+    """Its key is broken, so nobody knows which group it was of."""
+    pairs = [encode.epoch("g"), (key, b"\0\0"), encode.epoch("h")]
+    rows = read({"a": encode.batch(0, pairs) + encode.batch(3, [encode.epoch("g")])})
+    found = [(row["group_id"], row["last_hole"]) for row in of_kind(rows, "record")]
+    assert found == [("g", -1), ("", -1), ("h", hole), ("g", hole)]
+    assert (counts(rows)["last_hole"], counts(rows)["holes"]) == (hole, 0)

@@ -14,7 +14,7 @@ transaction that began in an earlier unit. A later commit of its key, or its tom
 open commit out (`open_commits`).
 
 One dict holds, for every key seen since its group's last other record, the latest commit that is
-not kept yet, or _KEPT. A record costs a look-up in it; its value is only looked at when the row is
+not kept yet, or KEPT. A record costs a look-up in it; its value is only looked at when the row is
 kept. Keys that open transactions commit have a dict of their own, so that each commit of theirs is
 met.
 """
@@ -34,19 +34,16 @@ from groupreplay.wire.segments.holes import MISSING_MAX, widest
 from groupreplay.wire.segments.open_commits import OpenCommits
 from groupreplay.wire.segments.raw_rows import OPEN_COMMIT, RECORD, RowBuffer
 from groupreplay.wire.segments.record_batch import OFFSET_LIMIT
-from groupreplay.wire.segments.record_keys import KEY_BYTES_KEPT, group_of, is_commit_key, names_of
-from groupreplay.wire.segments.row_origins import Origin, origin_of, value_in
+from groupreplay.wire.segments.record_keys import (
+    KEY_BYTES_KEPT,
+    group_of,
+    hides_group,
+    is_commit_key,
+    names_of,
+)
+from groupreplay.wire.segments.row_origins import KEPT, Origin, Pending, origin_of, value_in
 
 _INT64_MAX = (1 << 63) - 1
-
-
-_Pending = tuple[Origin, int, int, bytes | None]
-"""The latest commit of a key: origin, offset, time after the origin's base, value (raw: with its
-length and what follows).
-"""
-
-_KEPT: tuple[()] = ()
-"""In place of a pending commit: the latest of its key is a row already."""
 
 
 class CommitReducer:
@@ -64,8 +61,8 @@ class CommitReducer:
         self._buffer = buffer
         self._start_offset = start_offset
         self._end_offset = end_offset if end_offset >= 0 else OFFSET_LIMIT
-        self._pending: dict[bytes, _Pending | tuple[()]] = {}
-        self._watched: dict[bytes, _Pending | tuple[()]] = {}
+        self._pending: dict[bytes, Pending | tuple[()]] = {}
+        self._watched: dict[bytes, Pending | tuple[()]] = {}
         self._keys: dict[str, list[bytes]] = {}
         self._open = OpenCommits()
         self._marked: set[int] = set()
@@ -266,12 +263,14 @@ class CommitReducer:
                     del self._watched[key]
                     latest[key] = (*origin[:7], False, origin[8]), offset, ts_delta, value
                     return
-                latest[key] = _KEPT
+                latest[key] = KEPT
                 self._keys.setdefault(group, []).append(key)
             elif group in self._keys:
                 self._end_stretch(group)
         self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
         self.kept += 1
+        if group is None and hides_group(key, encoding):
+            self.last_hole = offset
 
     def _end_stretches(self) -> None:
         """Keeps the last commits of all groups."""
@@ -363,6 +362,8 @@ class CommitReducer:
     ) -> None:
         base_ts_ms, ts_scale, leader_epoch, base_offset, last_hole, producer_id = origin[:6]
         encoding, own_offset = origin[6], origin[8]
+        if self.last_hole < offset:  # its batch may have begun before the hole
+            last_hole = self.last_hole
         ts_ms = base_ts_ms + ts_delta * ts_scale
         if not -_INT64_MAX <= ts_ms <= _INT64_MAX:
             ts_ms = -1
@@ -386,6 +387,7 @@ class CommitReducer:
 
     def _add_unusable(self, origin: Origin, offset: int, key: bytes) -> None:
         self.unusable += 1
+        self.last_hole = max(self.last_hole, offset)
         self._buffer.add_damage(
             Damage("", -1, 0, "value does not fit into its record", offset, key), origin[4]
         )

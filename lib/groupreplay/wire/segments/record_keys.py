@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from groupreplay.wire.records.dump_json import load_json
+from groupreplay.wire.records.consumer_offsets import decode
+from groupreplay.wire.records.dump_json import decode_json, load_json
 from groupreplay.wire.records.primitives import Malformed, text
+from groupreplay.wire.records.undecodable import UnknownType
 from groupreplay.wire.segments.batches import BINARY
 
 KEY_BYTES_KEPT = 512
@@ -42,6 +44,14 @@ def group_of(key: bytes, encoding: str) -> str | None:
     if length >= 0x8000 or 4 + length > len(key):
         return None
     return text(key[4 : 4 + length])
+
+
+def hides_group(key: bytes, encoding: str) -> bool:
+    """Whether a key that names no group is of some group all the same: all but those of a type that
+    no release writes.
+    """
+    said = decode(key, None) if encoding == BINARY else decode_json(key, None)
+    return not isinstance(said, UnknownType)
 
 
 def _group_of_json(key: bytes) -> str | None:
