@@ -45,6 +45,10 @@ class OtherGroup:
     members: int = 0
 
 
+_Stretch = tuple[CommitKey, bool]
+"""Of which offset, and whether its commits are those of transactions."""
+
+
 def commit_key(told: str) -> CommitKey | None:
     """Whose offset a record in short is; None for any other record."""
     words = told.split(" ")
@@ -64,7 +68,7 @@ class Log:
     marker is aborted too. landed: the
     records that are kept; reduced: commits that are left out. A commit is kept if it is the first
     or the last of its key between two other records of its group, of which each leader epoch has
-    its own (measures.md, commits).
+    its own; those of transactions by themselves (measures.md, commits).
     """
 
     next_offset: int = 0
@@ -77,7 +81,7 @@ class Log:
     reduced: int = 0
     _written: list[Written] = field(default_factory=list)
     _in_transactions: dict[str, list[OpenCommit]] = field(default_factory=lambda: defaultdict(list))
-    _stretches: dict[str, Counter[CommitKey]] = field(default_factory=lambda: defaultdict(Counter))
+    _stretches: dict[str, Counter[_Stretch]] = field(default_factory=lambda: defaultdict(Counter))
 
     def feed(self, line: dict[str, Any], leader_epoch: int) -> None:
         """Takes the next operation of the partition."""
@@ -128,7 +132,7 @@ class Log:
         self.reduced += len(commits) - len(last)
         for key, own_offset in last.items():
             self._outdo(key, own_offset)
-            self._stretches[key.group_id][key] += 1
+            self._stretches[key.group_id][key, True] += 1
 
     def _count(self, records: Sequence[str], first_offset: int) -> None:
         for offset, told in enumerate(records, first_offset):
@@ -136,7 +140,7 @@ class Log:
             if key is not None:
                 self._outdo(key, offset)
                 if not told.endswith(" gone"):
-                    self._stretches[key.group_id][key] += 1
+                    self._stretches[key.group_id][key, False] += 1
                     continue
                 self._end_stretch(key.group_id)
             self.landed += 1
@@ -151,6 +155,6 @@ class Log:
             self.aborted += taken
 
     def _end_stretch(self, group_id: str) -> None:
-        for commits in self._stretches.pop(group_id, Counter[CommitKey]()).values():
+        for commits in self._stretches.pop(group_id, Counter[_Stretch]()).values():
             self.landed += min(commits, 2)
             self.reduced += max(commits - 2, 0)

@@ -1,4 +1,4 @@
-"""Commits of open transactions: what takes them out before their marker comes."""
+"""Commits of transactions: what takes them out before their marker comes, and which are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wire import encode
-from tests.wire.reading import Row, counts, of_kind, read
+from tests.wire.reading import Row, counts, of_kind, offsets, read
 
 TS = 1_700_000_000_000
 
@@ -181,3 +181,17 @@ def test_a_transaction_whose_marker_is_elsewhere_is_kept_whole() -> None:
     assert [(row["kind"], row["offset"], row["detail"]) for row in after[:-1]] == [
         ("marker", 3, {"committed": True})
     ]
+
+
+def test_commits_inside_and_outside_of_transactions_are_reduced_by_themselves() -> None:
+    """Those inside do not name the topic's id: of those outside the first stays, wherever it is."""
+    content, at = b"", 0
+    for _ in range(5):
+        content += encode.transaction(at, ["g"], 7, ts=TS) + encode.marker(
+            at + 1, 7, committed=True
+        )
+        content += encode.batch(at + 2, [encode.commit("g", offset=at)])
+        at += 3
+    rows = read({"a": content + encode.batch(at, [encode.epoch("g")])})
+    assert sorted(offsets(rows)) == [1, 2, 13, 14, 15]
+    assert counts(rows)["reduced"] == 6

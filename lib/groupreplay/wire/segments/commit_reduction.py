@@ -14,9 +14,8 @@ transaction that began in an earlier unit. A later commit of its key, or its tom
 open commit out (`open_commits`).
 
 One dict holds, for every key seen since its group's last other record, the latest commit that is
-not kept yet, or KEPT. A record costs a look-up in it; its value is only looked at when the row is
-kept. Keys that open transactions commit have a dict of their own, so that each commit of theirs is
-met.
+not kept yet, or KEPT (`stretches`). A record costs a look-up in it; its value is only looked at
+when the row is kept.
 """
 
 from __future__ import annotations
@@ -41,7 +40,8 @@ from groupreplay.wire.segments.record_keys import (
     is_commit_key,
     names_of,
 )
-from groupreplay.wire.segments.row_origins import KEPT, Origin, Pending, origin_of, value_in
+from groupreplay.wire.segments.row_origins import Origin, origin_of, value_in
+from groupreplay.wire.segments.stretches import Latest, Stretches
 
 _INT64_MAX = (1 << 63) - 1
 
@@ -61,9 +61,7 @@ class CommitReducer:
         self._buffer = buffer
         self._start_offset = start_offset
         self._end_offset = end_offset if end_offset >= 0 else OFFSET_LIMIT
-        self._pending: dict[bytes, Pending | tuple[()]] = {}
-        self._watched: dict[bytes, Pending | tuple[()]] = {}
-        self._keys: dict[str, list[bytes]] = {}
+        self._stretches = Stretches()
         self._open = OpenCommits()
         self._marked: set[int] = set()
         self._leader_epoch: int | None = None
@@ -122,7 +120,7 @@ class CommitReducer:
         data, pos = batch.data, batch.start
         assert isinstance(data, bytes)
         origin = origin_of(batch, self.last_hole, True)
-        pending, size, offset, zigzag_delta = self._pending, len(data), batch.base_offset, 0
+        pending, size, offset, zigzag_delta = self._stretches.plain, len(data), batch.base_offset, 0
         seen_before = pending.get
         try:
             while pos < size:
@@ -160,7 +158,8 @@ class CommitReducer:
                 key = data[pos:key_end]
                 if seen_before(key) is None or data[key_end] == 1:
                     self.next_offset = offset
-                    self._meet(origin, offset, ts_delta, key, value_in(data[key_end:end]))
+                    value = value_in(data[key_end:end])
+                    self._meet(origin, offset, ts_delta, key, value, pending)
                 else:
                     pending[key] = (origin, offset, ts_delta, data[key_end:end])
                 pos = end
@@ -184,7 +183,7 @@ class CommitReducer:
         base_ts_ms, is_plain, pending = (
             origin[0],
             not batch.attributes & (CONTROL | TRANSACTIONAL),
-            self._pending,
+            self._stretches.plain,
         )
         for record in records:
             offset, ts_ms, key, value = record
@@ -205,7 +204,7 @@ class CommitReducer:
                 self._end_transaction(origin, record)
             else:
                 self.records += 1
-                self._take(origin, record, not is_plain)
+                self._take(origin, record, is_plain)
         if fault is not None:
             self._add_fault(batch, fault)
         elif batch.attributes & CONTROL and not records:
@@ -219,19 +218,17 @@ class CommitReducer:
         self.control += max(0, end - self.next_offset)
         self.next_offset = max(self.next_offset, end)
 
-    def _take(self, origin: Origin, record: LogRecord, transactional: bool) -> None:
-        """Any record but a control record; transactional where its batch was of a transaction."""
-        key, value = record.key or b"", record.value
-        base_ts_ms, _, _, _, _, _, encoding, _, _ = origin
-        ts_delta = record.ts_ms - base_ts_ms
-        if transactional and value is not None and is_commit_key(key, encoding):
+    def _take(self, origin: Origin, record: LogRecord, is_plain: bool) -> None:
+        """Any record but a control record; not plain where its batch was of a transaction."""
+        key, value, latest = record.key or b"", record.value, self._stretches.plain
+        ts_delta = record.ts_ms - origin[0]
+        if not is_plain and value is not None and is_commit_key(key, origin[6]):
             self._open.add((origin, record.offset, ts_delta, key, value))
-            if key in self._pending:
-                self._watched[key] = self._pending.pop(key)
-        elif value is not None and key in self._pending:
-            self._pending[key] = (origin, record.offset, ts_delta, value)
+            self._stretches.watch(key)
+        elif value is not None and key in latest:
+            latest[key] = (origin, record.offset, ts_delta, value)
         else:
-            self._meet(origin, record.offset, ts_delta, key, value)
+            self._meet(origin, record.offset, ts_delta, key, value, latest)
 
     def _meet(
         self,
@@ -240,9 +237,11 @@ class CommitReducer:
         ts_delta: int,
         key: bytes,
         value: bytes | Malformed | None,
+        latest: Latest,
     ) -> None:
         """A record that is kept at sight: the first commit of a stretch, or one that ends the
         stretches of its group. Also any commit of a watched key, which may outdo an open one.
+        latest: of the stretches that a commit is of.
         """
         if isinstance(value, Malformed):
             self._add_unusable(origin, offset, key)
@@ -258,14 +257,10 @@ class CommitReducer:
                 own_offset = origin[8] if origin[8] >= 0 else offset
                 self.aborted += self._open.outdo(key, encoding, own_offset)
             if is_commit and value is not None:
-                latest = self._watched if key in self._open.keys else self._pending
-                if key in self._watched:
-                    del self._watched[key]
-                    latest[key] = (*origin[:7], False, origin[8]), offset, ts_delta, value
+                last = (*origin[:7], False, origin[8]), offset, ts_delta, value
+                if not self._stretches.meet(group, key, latest, last, key in self._open.keys):
                     return
-                latest[key] = KEPT
-                self._keys.setdefault(group, []).append(key)
-            elif group in self._keys:
+            else:
                 self._end_stretch(group)
         self._add_row(RECORD, origin, offset, ts_delta, group or "", key, value)
         self.kept += 1
@@ -274,15 +269,13 @@ class CommitReducer:
 
     def _end_stretches(self) -> None:
         """Keeps the last commits of all groups."""
-        for group in list(self._keys):
+        for group in self._stretches.groups():
             self._end_stretch(group)
 
     def _end_stretch(self, group: str) -> None:
         """Keeps the last commits of a group."""
-        for key in self._keys.pop(group, ()):
-            last = self._pending.pop(key) if key in self._pending else self._watched.pop(key)
-            if last:
-                self._keep(group, key, *last)
+        for key, last in self._stretches.end(group):
+            self._keep(group, key, *last)
 
     def _keep(
         self,
@@ -317,12 +310,13 @@ class CommitReducer:
             self.aborted += len(commits)
             return
         last = {(key, one[6]): (offset, value) for one, offset, _, key, value in commits}
+        latest, offset, ts_delta = self._stretches.marked, marker.offset, marker.ts_ms - origin[0]
         for (key, encoding), (own_offset, value) in last.items():
-            self._take(
-                (*origin[:6], encoding, False, own_offset),
-                LogRecord(marker.offset, marker.ts_ms, key, value),
-                False,
-            )
+            of_commit = (*origin[:6], encoding, False, own_offset)
+            if key in latest:
+                latest[key] = (of_commit, offset, ts_delta, value)
+            else:
+                self._meet(of_commit, offset, ts_delta, key, value, latest)
 
     def finish(self) -> None:
         """The end of the unit: keeps what is pending. Where the end is known, offsets up to it that

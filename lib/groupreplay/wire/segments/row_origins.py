@@ -13,15 +13,6 @@ transaction's marker, else -1). A bare tuple: one is made per batch.
 """
 
 
-Pending = tuple[Origin, int, int, bytes | None]
-"""The latest commit of a key: origin, offset, time after the origin's base, value (raw: with its
-length and what follows).
-"""
-
-KEPT: tuple[()] = ()
-"""In place of a pending commit: the latest of its key is a row already."""
-
-
 def origin_of(batch: Batch, last_hole: int, is_raw: bool) -> Origin:
     (
         _,
