@@ -111,6 +111,14 @@ class Change:
         change.is_whole = operation.is_whole
         return change
 
+    def heirs(self) -> set[str]:
+        """Who took over the instance of a member that was there before the operation: of one that
+        an upgrade takes over and replaces at once, the records before may not know.
+        """
+        if not self.replaced:
+            return set()
+        return {new_id for old_id, new_id in self.replaced.items() if self.before[old_id].existed}
+
     @classmethod
     def at_end_of(cls, life: Life) -> Change:
         """The change that no record shows: the log that a life was in is no more."""

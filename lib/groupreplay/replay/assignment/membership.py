@@ -207,12 +207,12 @@ class Membership:
 
     def _joined(self, change: Change) -> list[Member]:
         """Who joined in the operation, and was seen to; not who took an instance over."""
-        came = change.replaced.values()
+        heirs = change.heirs()
         return [
             member
             for member_id, before in change.before.items()
             if not before.existed
-            and member_id not in came
+            and member_id not in heirs
             and (member := self.life.members.get(member_id)) is not None
             and self._start_observed(change, member, before)
         ]
@@ -407,7 +407,7 @@ class Membership:
                 partitions_pending=0,
                 waiting_on=[],
             )
-        is_join = not before.existed and member.member_id not in change.replaced.values()
+        is_join = not before.existed and member.member_id not in change.heirs()
         if is_join and observed and self.loops.joined(member, change.at, moment.offset):
             self.days.note_cycle(change.at)
 

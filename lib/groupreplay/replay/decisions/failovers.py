@@ -193,11 +193,11 @@ def _may_be_more(life: Life, members: list[Member]) -> bool:
 
 def _who_came(change: Change) -> int:
     """How many joined; not who took an instance over."""
-    came = change.replaced.values()
+    heirs = change.heirs()
     return sum(
         1
         for member_id, before in change.before.items()
-        if not before.existed and member_id not in change.removed and member_id not in came
+        if not before.existed and member_id not in change.removed and member_id not in heirs
     )
 
 

@@ -160,7 +160,8 @@ class GroupDays(Listener):
     def _note_members(self, day: GroupDay, change: Change) -> None:
         """Who came, went, came back under another id, and left for a while."""
         life, replaced, away = self._life, change.replaced, self._life.away
-        day.replaced += len(replaced)
+        heirs = change.heirs()
+        day.replaced += len(heirs)
         for member_id, before in change.before.items():
             if member_id in change.removed:
                 hidden = 0 <= before.current_offset < change.last_hole
@@ -173,7 +174,7 @@ class GroupDays(Listener):
                 away.add(member_id)
             elif away:
                 away.discard(member_id)
-            if not before.existed and member.join_observed and member_id not in replaced.values():
+            if not before.existed and member.join_observed and member_id not in heirs:
                 day.joins += 1
         for member_id in change.before:
             self._away.note(member_id)
