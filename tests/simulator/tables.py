@@ -363,6 +363,8 @@ def _absences(replayed: Replayed) -> list[Row]:
         high = elapsed_ms(since, fact.returned_at)
         is_exact, is_static = fact.left_at is not None, fact.membership == "STATIC"
         low = 0 if is_static else elapsed_ms(fact.removed_at, fact.returned_at)
+        if high is not None and not is_exact:
+            high = max(high, low or 0)
         given = {
             "gap_low_ms": None if fact.returned_at is None else high if is_exact else low,
             "gap_high_ms": high,

@@ -293,6 +293,15 @@ def test_what_waited_for_its_answer_shows_life_until_it_came(stage: Stage, prove
     }
 
 
+def test_the_most_is_not_less_than_the_least(stage: Stage, context: ReportContext) -> None:
+    """The broker whose clock is four seconds ahead wrote the last commit, another one the rest."""
+    back = {"membership": "DYNAMIC", "outcome": "RETURNED", "removed_at": AT - 11_000}
+    (row,) = static_accounting(
+        inputs(stage(fact(Absence, **back, last_commit_at=AT - 9_000, returned_at=AT)), context)
+    ).collect()
+    assert (row.gap_low_ms, row.gap_ms, row.gap_high_ms) == (11_000, None, 11_000)
+
+
 def test_a_removed_member_is_waited_for_an_hour(stage: Stage, context: ReportContext) -> None:
     staged = stage(
         fact(Absence, removed_at=AT),

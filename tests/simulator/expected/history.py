@@ -145,8 +145,12 @@ class History:
     def has_other_leader(self, since: Operation, until: Operation | None) -> bool:
         """Whether the partition got another leader between two operations, None: to the end."""
         last = self.truth.ended_at if until is None else until.true_at
-        elected = self.truth.elected.get(since.offsets_partition, ())
-        return any(since.true_at <= at <= last for at in elected)
+        return self.is_elected_between(since.offsets_partition, since.true_at, last)
+
+    def is_elected_between(self, offsets_partition: int, since: int, until: int) -> bool:
+        """Whether a partition got another leader between two true times."""
+        elected = self.truth.elected.get(offsets_partition, ())
+        return any(since <= at <= until for at in elected)
 
     def lasted_ms(self, since: Operation, until: Operation | None) -> int:
         """How long a stretch lasted by the times of its records, None: to as-of."""

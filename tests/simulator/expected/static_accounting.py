@@ -152,9 +152,15 @@ def _gaps(history: History, absence: _Absence, stops: Stops) -> dict[str, Any]:
     if true is None:
         return dict.fromkeys(("gap_low_ms", "gap_high_ms"), Untold("nothing was done to it"))
     high: Any = Bound(true, is_lower=False, slack=IN_FLIGHT_MS)
-    is_by_commit = absence.left_at is None
-    if is_by_commit and absence.went.operation.group_id in history.truth.transactional:
-        high = Untold("a transaction may end, and its commits count, when its process is gone")
+    if absence.left_at is None:  # the last commit decides
+        if absence.went.operation.group_id in history.truth.transactional:
+            high = Untold("a transaction may end, and its commits count, when its process is gone")
+        elif history.is_elected_between(
+            absence.went.operation.offsets_partition,
+            absence.there_since,
+            absence.returned.true_at,
+        ):
+            high = Untold("the clock of another broker may have told the last commit")
     low = Bound(true, is_lower=True, slack=IN_FLIGHT_MS)
     return {"gap_low_ms": low, "gap_high_ms": high}
 

@@ -143,12 +143,15 @@ def _with_gaps(known: DataFrame) -> DataFrame:
         .when(sf.col("membership") == DYNAMIC, _not_negative(returned - sf.col("removed_at")))
         .otherwise(sf.greatest(by_heartbeat, sf.lit(0)))
     )
+    low = sf.when(returned.isNotNull(), low)
     by_commit = _not_negative(returned - sf.col("last_commit_at"))
+    # The clock of the broker that wrote the commit may be ahead of the one that wrote the return.
+    high = sf.when(by_commit.isNotNull(), sf.greatest(by_commit, low))
     return known.withColumns(
         {
             "_gap_ms": gap,
-            "_gap_low_ms": sf.when(returned.isNotNull(), low),
-            "_gap_high_ms": sf.when(is_exact, gap).otherwise(by_commit),
+            "_gap_low_ms": low,
+            "_gap_high_ms": sf.when(is_exact, gap).otherwise(high),
         }
     )
 
