@@ -93,9 +93,8 @@ def difference(wanted: Counter[FactKey], got: Counter[FactKey]) -> str:
     """A few of the facts that one side lacks, to be read; "" where both are equal."""
     lost, more = sorted((wanted - got).elements())[:3], sorted((got - wanted).elements())[:3]
     fields = {kind.KIND: _names_of(kind) for kind in FACTS}
-    lines = [
-        f"{kind}: {', '.join(fields[kind])}" for kind in sorted({kind for kind, _ in lost + more})
-    ]
+    kinds = sorted({kind for kind, _ in lost + more} & fields.keys())
+    lines = [f"{kind}: {', '.join(fields[kind])}" for kind in kinds]
     lines += [f"- {kind} {text}" for kind, text in lost]
     lines += [f"+ {kind} {text}" for kind, text in more]
     return "\n".join(lines)

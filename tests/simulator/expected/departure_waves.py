@@ -47,10 +47,14 @@ class Chain:
     events: list[Event] = field(default_factory=list)
 
 
-def _chains(lives: Sequence[Life]) -> Iterator[Chain]:
-    """lives: of one group, in order. An offline conversion goes on with the chain."""
+def _chains(history: History, lives: Sequence[Life]) -> Iterator[Chain]:
+    """lives: of one group, in order. An offline conversion goes on with the chain; a life whose
+    beginning wrote none has one of its own."""
     chain: Chain | None = None
     for life in lives:
+        if chain is not None and history.begins_unwritten(life):
+            yield chain
+            chain = None
         for found in comings_of(life):
             operation = found[0].operation
             if chain is not None and operation.at - chain.events[-1].at > CHAIN_GAP_MS:
@@ -294,7 +298,7 @@ def chains_of(history: History) -> Iterator[Chain]:
     for life in history.lives:
         lives.setdefault(life.group_id, []).append(life)
     for of_group in lives.values():
-        yield from _chains(of_group)
+        yield from _chains(history, of_group)
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:

@@ -182,11 +182,12 @@ def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, 
     if len(days) == 1:
         bounds = bounds_of_day(history, life, unread)
         moved = counts_of(history, life, moves_of(history, life))
+    is_seen = life.is_seen_to_begin(life.operations[0]) and not history.begins_unwritten(life)
     for number, day in days.items():
         values: dict[str, Any] = {
             "incarnation": history.incarnation(life),
             "offsets_partition": life.offsets_partition,
-            "start_observed": OneOf((True, life.is_seen_to_begin(life.operations[0]))),
+            "start_observed": OneOf((True, is_seen)),
             "day": number,
             "from_at": day.from_at,
             "to_at": day.to_at,

@@ -70,7 +70,7 @@ class _Life:
             "is_final": self._is_final(span, following),
             "next_member_id": following.member_id if following else None,
             "next_assigned_at": granted.at if granted else None,
-            "unowned_ms": _unowned_ms(closed, granted),
+            "unowned_ms": self._if_seen(span, _unowned_ms(closed, granted)),
             "idle_ms": self._idle_ms(span, following),
         }
 
@@ -125,9 +125,7 @@ class _Life:
         return member is not None and span.partition in member.target
 
     def _idle_ms(self, span: Span, following: Span | None) -> Any:
-        """From the last commit before the release to the first of the next holder; none of a row
-        that is not seen to begin.
-        """
+        """From the last commit before the release to the first of the next holder."""
         if following is None or span.closed is None:
             return None
         if span.partition.topic in self.history.truth.deleted:
@@ -136,9 +134,12 @@ class _Life:
         released = self.operation(span.closed).first_offset
         last = self.history.truth.commit_before(key, released)
         first = self.history.first_commit(self.life, following, following.opened)
-        idle_ms = elapsed_ms(last, first)
+        return self._if_seen(span, elapsed_ms(last, first))
+
+    def _if_seen(self, span: Span, duration_ms: int | None) -> Any:
+        """A duration; a row that is not seen to begin need not have it."""
         is_seen = self.life.is_seen_to_begin(self.operation(span.opened))
-        return idle_ms if is_seen else OneOf((None, idle_ms))
+        return duration_ms if is_seen else OneOf((None, duration_ms))
 
     def _is_final(self, span: Span, following: Span | None) -> Any:
         """At the next holder's first commit, or when there can be none any more."""
