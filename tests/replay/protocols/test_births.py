@@ -1,5 +1,5 @@
-"""What the cleaner leaves of an offline upgrade looks like the birth of a consumer group, and is
-none that was seen.
+"""What the cleaner leaves of an offline conversion looks like the birth of a group, and is none that
+was seen.
 """
 
 from __future__ import annotations
@@ -53,3 +53,33 @@ def test_the_first_record_of_a_log_has_lost_none() -> None:
         for entry in first_operation()
     ]
     assert end_of(first).phase == "NATIVE"
+
+
+CLASSIC = [
+    {"k2": generation, "members": {"a": {"foo": [0]}} if generation else {}}
+    for generation in (0, 1)
+]
+
+
+@pytest.mark.parametrize(
+    ("lost", "generations", "is_birth"),
+    [(0, (0, 1), True), (0, (1,), True), (1, (0, 1), True), (1, (1,), False)],
+)
+def test_a_hole_may_have_the_first_k2_with_the_tombstones_of_a_consumer_group(
+    lost: int, generations: tuple[int, ...], is_birth: bool
+) -> None:
+    log = Log()
+    log.skip(lost)
+    for generation in generations:
+        log.write(CLASSIC[generation])
+    snapshot = end_of(log.entries)
+    assert (snapshot.phase, snapshot.history_complete) == ("CLASSIC", is_birth)
+
+
+def test_the_first_k2_may_have_lost_the_tombstones_of_a_consumer_group() -> None:
+    log = Log()
+    log.skip(1)
+    for form in CLASSIC:
+        log.write(form)
+    cleaned = [entry._replace(batch_base_offset=entry.offset - 1) for entry in log.entries]
+    assert end_of(cleaned).history_complete is False

@@ -1,4 +1,4 @@
-"""Whether an operation begins a consumer group."""
+"""Whether an operation begins a group."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ def is_consumer_birth(operation: Operation) -> bool:
     where the record before it in its batch is lost: the tombstone of a K2 would make it an upgrade.
     Nor where a member goes: a static one is replaced, and its first K3 is lost.
     """
-    opening = operation.entries[0]
-    if opening.offset != opening.batch_base_offset and 0 <= opening.last_hole == opening.offset - 1:
+    if _may_lack_its_beginning(operation):
         return False
     epoch = stamped = 0
     joined = first = False
@@ -49,9 +48,21 @@ def is_classic_birth(operation: Operation, value: GroupMetadataValue) -> bool:
     """Whether a K2 is the first of its group: the empty one that a group may begin with, or that of
     the first generation, whose members may all be gone by then.
 
-    A static member that comes back repeats the generation, so the K2 before may be lost, unless
-    this is the log's very first record.
+    The empty one may stand in one operation with the tombstones of a consumer group. That of
+    generation 1 does not show it behind a hole, which may have both. And a static member that
+    comes back repeats the generation, so the K2 before may be lost, unless this is the log's very
+    first record.
     """
+    if value.generation == 0:
+        return not _may_lack_its_beginning(operation)
     is_static = any(member.group_instance_id is not None for member in value.members)
     repeats = is_static and operation.offset > 0
-    return value.generation == 0 or (value.generation == 1 and not repeats)
+    return value.generation == 1 and not repeats and operation.last_hole < 0
+
+
+def _may_lack_its_beginning(operation: Operation) -> bool:
+    """Whether the record right before it, in its batch, is lost."""
+    opening = operation.entries[0]
+    return (
+        opening.offset != opening.batch_base_offset and 0 <= opening.last_hole == opening.offset - 1
+    )
