@@ -110,12 +110,13 @@ class _Owner:
 
     committed_offset: of its last commit, -1 without one. held: topic and number of each. One that
     loses all of them begins anew, whatever it gets at the same time: measures.md says no more than
-    "loses them".
+    "loses them". is_seen: whether the log shows since when; else there is no row.
     """
 
     since_at: int
     committed_offset: int
     held: frozenset[tuple[str, int]]
+    is_seen: bool = True
 
 
 @dataclass(slots=True)
@@ -129,7 +130,8 @@ class _Quiet:
     def is_quiet(self, member_id: str, until: int, floor_ms: int) -> bool:
         owner = self.owners[member_id]
         others = [at for other, at in self.committed.items() if other != member_id]
-        return until - owner.since_at >= floor_ms and max(others, default=-1) >= owner.since_at
+        is_long = owner.is_seen and until - owner.since_at >= floor_ms
+        return is_long and max(others, default=-1) >= owner.since_at
 
 
 def quiet_stretches(truth: Truth, life: Life) -> Iterator[tuple[Key, Wanted]]:
@@ -145,6 +147,8 @@ def quiet_stretches(truth: Truth, life: Life) -> Iterator[tuple[Key, Wanted]]:
     if end is not None:
         return
     for member_id, owner in now.owners.items():
+        if not owner.is_seen:
+            continue
         since = owner.since_at + MIN_QUIET_MS
         others = [at for other, at in now.committed.items() if other != member_id]
         if max(others, default=-1) >= since and not life.operations[-1].members[member_id].is_away:
@@ -168,7 +172,8 @@ def _own(now: _Quiet, life: Life, operation: Operation) -> Iterator[tuple[Key, W
     for member_id, member in operation.members.items():
         if member.held and member_id not in now.owners:
             held = _places(member)
-            now.owners[member_id] = _Owner(operation.at, -1, held)
+            is_seen = life.is_seen_to_begin(operation)
+            now.owners[member_id] = _Owner(operation.at, -1, held, is_seen)
         elif member.held:
             now.owners[member_id].held = _places(member)
     now.changed_offset = operation.last_offset
