@@ -137,10 +137,11 @@ class PartitionOwners(Owners):
                 life.holders.setdefault(tp, []).append(member.member_id)
         trails: dict[TopicPartition, Trail] = {}
         for tp, trail in life.trails.items():
-            if (topic := new_topic.get(tp)) is not None:
-                trails[topic, tp[1]] = trail
-            else:
+            topic = new_topic.get(tp)
+            if topic is None or (life.protocol == CLASSIC and _is_of_another(trail, topic)):
                 self.finish(trail)
+            else:
+                trails[topic, tp[1]] = trail
         life.trails = trails
         self._rename_stops(new_topic)
         life.unowned = {tp for tp, trail in trails.items() if trail.released or trail.handed}
@@ -194,6 +195,12 @@ class UntoldOwners(PartitionOwners):
     def drop_untargeted(self, offset: int) -> None:
         super().drop_untargeted(offset)
         self._output.take()
+
+
+def _is_of_another(trail: Trail, topic_id: str) -> bool:
+    """Whether a partition was let go before a downgrade, and its topic was created again since."""
+    rows: list[HeldPartition | HandOver] = [*trail.released, *trail.handed]
+    return any(row.topic_id is not None and row.topic_id != topic_id for row in rows)
 
 
 def _rename_member(member: Member, new_topic: Mapping[TopicPartition, str | None]) -> None:
