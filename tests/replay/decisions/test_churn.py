@@ -157,3 +157,31 @@ def test_what_an_eager_generation_leaves_out_stands_still_until_the_next() -> No
     assert (chain.event_kinds, chain.group_modes) == (["J"], ["EAGER"])
     assert (chain.stop_counts, chain.moved_counts) == ([2], [1])
     assert chain.gap_ms == [60_000]
+
+
+def test_a_member_whose_k5_is_lost_may_have_taken_an_instance_over() -> None:
+    """What the cleaner leaves of a static member's return looks like the joining of another one."""
+    log = Log()
+    target = {"foo": [0]}
+    log.write(
+        {"k5": "A", "instance": "i"},
+        {"k3": 1},
+        {"k7": "A", "target": target},
+        {"k6": 1},
+        {"k8": "A", "epoch": 1, "prev": 0, "assigned": target},
+    )
+    log.write(
+        *({"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}),
+        {"k5": "B", "instance": "i"},
+        {"k7": "B", "target": target},
+        {"k8": "B", "epoch": 0, "prev": 0, "assigned": target},
+        {"k5": "B", "instance": "i", "topics": ["foo", "bar"]},
+        {"k3": 2},
+        {"k7": "B", "target": target},
+        {"k6": 2},
+        {"k8": "B", "epoch": 2, "prev": 0, "assigned": target},
+    )
+    kept = [entry for entry in log.entries if not 8 <= entry.offset <= 11]
+    cleaned = [entry._replace(last_hole=11) if entry.offset > 11 else entry for entry in kept]
+    (chain,) = [fact for fact in replayed(cleaned, NAMES) if isinstance(fact, Churn)]
+    assert chain.event_kinds == ["J"]

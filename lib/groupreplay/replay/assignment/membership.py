@@ -447,13 +447,14 @@ class Membership:
 
         A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
         while: that K8 keeps the previous epoch of the one before. A static member that comes back
-        has it too, in an operation that begins with its tombstones. A K2 shows a newcomer only
-        where the K2 before it is known.
+        has it too, in an operation that begins with its tombstones; without its K5 a member may be
+        one. A K2 shows a newcomer only where the K2 before it is known.
         """
         if before.current_offset >= 0:
             return change.last_hole <= before.current_offset
         if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
-            return member.instance_id is None or change.is_whole
+            is_dynamic = member.instance_id is None and member.client_id is not None
+            return is_dynamic or change.is_whole
         known = self.life.birth_seen or self.life.last_change_offset >= 0
         return (
             known
