@@ -3,14 +3,13 @@ it is lost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.tables import Row
-from tests.simulator.truth import Operation
+from tests.simulator.truth import Truth
 
 SESSION_MS: Final = 60_000
 """The longest session that Kafka allows by default."""
@@ -27,7 +26,7 @@ def _anomaly_key(history: History, row: Row) -> Key:
 def _excuse(history: History, row: Row) -> str:
     """Rules that can be broken by brokers that are well: docs/rules.md says when."""
     truth = history.truth
-    if row["rule"] == "NEGATIVE_DURATION" and _goes_back(truth.operations.get(row["group_id"], ())):
+    if row["rule"] == "NEGATIVE_DURATION" and _goes_back(truth, row["group_id"]):
         return "clocks of two brokers that differ"
     if row["rule"] == "I22_REACHES_TARGET" and truth.longest_session_ms > SESSION_MS:
         return "sessions that may be longer than usual"
@@ -44,8 +43,13 @@ def _is_forgotten(history: History, row: Row) -> bool:
     )
 
 
-def _goes_back(operations: Sequence[Operation]) -> bool:
-    return any(later.at < before.at for before, later in pairwise(operations))
+def _goes_back(truth: Truth, group_id: str) -> bool:
+    """Whether an operation of a group, or a commit, has an earlier time than one before it."""
+    written = [(each.first_offset, each.at) for each in truth.operations.get(group_id, ())]
+    for key, commits in truth.commits.items():
+        if key.group_id == group_id:
+            written += [(each.offset, each.at) for each in commits]
+    return any(later < before for (_, before), (_, later) in pairwise(sorted(written)))
 
 
 def _undecoded_key(history: History, row: Row) -> Key:
