@@ -5,6 +5,7 @@ stay in memory until the last group of a task is done.
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 
 import pytest
 
@@ -27,7 +28,7 @@ def test_a_machine_leaves_no_cycles(recording: str) -> None:
             gc.enable()
 
 
-def _left_by(found: list[RecordedGroup]) -> int:
+def _left_by(found: Sequence[RecordedGroup]) -> int:
     """Objects that only the collector gives back."""
     gc.collect()
     for each in found:

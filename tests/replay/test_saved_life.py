@@ -167,9 +167,10 @@ def held(value: Any, found: dict[type[Any], list[Any]] | None = None) -> dict[ty
     """Every object that a state holds, by its class and those that this derives from."""
     found = defaultdict(list) if found is None else found
     if dataclasses.is_dataclass(value):
-        for cls in type(value).__mro__:
+        own: type[Any] = type(value)
+        for cls in own.__mro__:
             found[cls].append(value)
-        inner = [getattr(value, field.name) for field in kept_fields(type(value))]
+        inner = [getattr(value, field.name) for field in kept_fields(own)]
     elif isinstance(value, dict):
         inner = list(value.values())
     else:
