@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -60,7 +60,7 @@ class FakeMachine:
 
     def replay(self, entry: Entry) -> None:
         value: Any = entry.record
-        self.seen += value
+        self.seen += b"c" if isinstance(value, OffsetCommit) else value
         self.is_gone = value == b"gone"
         self.facts.append(self.fact("seen", entry.offset))
 
@@ -91,7 +91,7 @@ def fake_decode(key: bytes, value: bytes | None) -> Any:
     others: dict[bytes, Any] = {
         b"unknown": UnknownType(99),
         b"bad": Undecodable("bad"),
-        b"bad commit": Undecodable("bad", cast("OffsetCommit", b"c")),
+        b"bad commit": Undecodable("bad", OffsetCommit("a", "t", 0, None)),
     }
     return others.get(key, value)
 
