@@ -21,7 +21,7 @@ def test_all_are_on_unless_some_are_named(monkeypatch: pytest.MonkeyPatch) -> No
     assert not any(map(shortcuts.is_on, shortcuts.ALL))
     monkeypatch.setenv(shortcuts.VARIABLE, "java-members, compiled-zips")
     on = [shortcuts.is_on(name) for name in shortcuts.ALL]
-    assert on == [False, False, True, False, True]
+    assert on == [False, False, False, True, False, True]
 
 
 def test_importers_of_zips_are_dropped_where_that_is_on(

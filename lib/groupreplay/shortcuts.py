@@ -18,6 +18,9 @@ FIRST_VERSION: Final = "first-version"
 COMMITTED_FILES: Final = "committed-files"
 """`tables.delta.committed_files`: the rows that a night committed are read without Delta."""
 
+OWN_FILES: Final = "own-files"
+"""`tables.delta.own_files`: a run's row in `runs` is written without Spark's writer."""
+
 JAVA_MEMBERS: Final = "java-members"
 """`tables.java_members`: members of Java's classes are looked up once."""
 
@@ -27,7 +30,14 @@ ZIP_IMPORTERS: Final = "zip-importers"
 COMPILED_ZIPS: Final = "compiled-zips"
 """`.ci/compile_zips`: zips of Python modules hold what Python compiles them to."""
 
-ALL: Final = (FIRST_VERSION, COMMITTED_FILES, JAVA_MEMBERS, ZIP_IMPORTERS, COMPILED_ZIPS)
+ALL: Final = (
+    FIRST_VERSION,
+    COMMITTED_FILES,
+    OWN_FILES,
+    JAVA_MEMBERS,
+    ZIP_IMPORTERS,
+    COMPILED_ZIPS,
+)
 
 
 def is_on(name: str) -> bool:

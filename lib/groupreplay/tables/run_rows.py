@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
@@ -67,22 +67,34 @@ def runs_frame(spark: SparkSession, struct: StructType, runs: Iterable[Run]) -> 
 
     struct: its columns as declared; one that no field of `Run` has is NULL.
     """
-    stored = to_arrow_schema(
-        StructType(
-            [StructField(each.name, _stored_type(each)) for each in struct if each.name in _COLUMNS]
-        )
-    )
     # By way of Arrow: rows of Python would start a job of their own.
-    table = pa.Table.from_pylist(
-        [{name: _as_cell(getattr(run, name)) for name in stored.names} for run in runs], stored
-    )
-    frame = spark.createDataFrame(table).coalesce(1)
+    frame = spark.createDataFrame(_stored_table(struct, runs)).coalesce(1)
     return frame.select(
         *[
             _as_table(each) if each.name in _COLUMNS else sf.lit(None).alias(each.name)
             for each in struct
         ]
     )
+
+
+def runs_table(
+    struct: StructType, partition_columns: Sequence[str], runs: Iterable[Run]
+) -> pa.Table:
+    """The same rows as Delta writes them into a file: columns of the partition are the last."""
+    declared = StructType(sorted(struct, key=lambda each: each.name in partition_columns))
+    stored, types = _stored_table(struct, runs), to_arrow_schema(declared)
+    columns = [
+        _as_column(stored, each) if each.name in _COLUMNS else pa.nulls(len(stored), each.type)
+        for each in types
+    ]
+    return pa.Table.from_arrays(columns, schema=types)
+
+
+def _as_column(stored: pa.Table, column: pa.Field) -> pa.ChunkedArray:
+    if not pa.types.is_timestamp(column.type):
+        return stored[column.name]
+    # Arrow does not cast a number to a time of another unit in one step.
+    return stored[column.name].cast(pa.timestamp("ms", "UTC")).cast(column.type)
 
 
 def stored_runs(rows: DataFrame, struct: StructType) -> list[Run]:
@@ -92,6 +104,17 @@ def stored_runs(rows: DataFrame, struct: StructType) -> list[Run]:
 
 
 # Times leave and enter Spark as ms, so that no time zone of this process has a say.
+
+
+def _stored_table(struct: StructType, runs: Iterable[Run]) -> pa.Table:
+    stored = to_arrow_schema(
+        StructType(
+            [StructField(each.name, _stored_type(each)) for each in struct if each.name in _COLUMNS]
+        )
+    )
+    return pa.Table.from_pylist(
+        [{name: _as_cell(getattr(run, name)) for name in stored.names} for run in runs], stored
+    )
 
 
 def _as_cell(value: Any) -> Any:

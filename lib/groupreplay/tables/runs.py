@@ -26,6 +26,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import NotReady, RunHeld
+from groupreplay.shortcuts import OWN_FILES, is_on
+from groupreplay.tables.delta.own_files import OwnFiles, partition_files
 from groupreplay.tables.holder import this_process, why_dead
 from groupreplay.tables.run_rows import (
     FAILED,
@@ -35,6 +37,7 @@ from groupreplay.tables.run_rows import (
     STEPS,
     Run,
     runs_frame,
+    runs_table,
     stored_runs,
 )
 from groupreplay.tables.warehouse import Warehouse
@@ -127,6 +130,10 @@ class Ledger:
         if snapshot.version > 0:
             number = snapshot.transaction(self._transaction_id)
             of_night = self._of_night_unless_another_runs(logical_date)
+        values = {"cluster": self.cluster, "logical_date": str(logical_date)}
+        files = partition_files(
+            self.warehouse.log(_TABLE), snapshot.version, values, is_empty=not of_night
+        )
         # A clock that was set back must not make this run look older than one that it follows: the
         # newest run of a night is what counts.
         now, me = max([_now(), *[each.started_at + 1 for each in of_night]]), this_process()
@@ -166,7 +173,7 @@ class Ledger:
             **begins,
         )
         run = replace(run, config=self.config)
-        held = _Held(run, of_night, number)
+        held = _Held(run, of_night, number, files)
         with self._write_lock:
             self._commit(held, run)
             self._held = held
@@ -256,21 +263,41 @@ class Ledger:
             "state": run.state,
             "number": held.number + 1,
         }
-        options = {"txnAppId": self._transaction_id, "txnVersion": str(held.number + 1)}
         where = f"cluster = '{self.cluster}' AND logical_date = DATE'{run.logical_date}'"
-        before = self.warehouse.version(_TABLE)
         try:
-            after = self.warehouse.replace(
-                _TABLE, self._frame([*held.others, run]), where, metadata, options
-            )
+            version = self._commit_files(held, run, where, metadata)
+            if version is None:
+                version = self._commit_frame(held, run, where, metadata)
         except _LOST_A_RACE as error:
             raise self._lost(run) from error
-        log = self.warehouse.log(_TABLE)
-        if not any(
-            log.commit_metadata(version) == metadata for version in range(after, before, -1)
-        ):
+        if version is None:
             raise self._lost(run)
         held.run, held.number = run, held.number + 1
+        held.files = held.files.after(self.warehouse.log(_TABLE), version)
+
+    def _commit_files(
+        self, held: _Held, run: Run, where: str, metadata: Mapping[str, Any]
+    ) -> int | None:
+        """The version that it made; None where `_commit_frame` has to."""
+        if not is_on(OWN_FILES):
+            return None
+        schema = self.warehouse.schema(_TABLE)
+        rows = runs_table(schema.struct, schema.partition_columns, [*held.others, run])
+        transaction = self._transaction_id, held.number + 1
+        return self.warehouse.replace_own(_TABLE, held.files, rows, where, metadata, transaction)
+
+    def _commit_frame(
+        self, held: _Held, run: Run, where: str, metadata: Mapping[str, Any]
+    ) -> int | None:
+        """The version that it made; None where Delta dropped the commit."""
+        options = {"txnAppId": self._transaction_id, "txnVersion": str(held.number + 1)}
+        before = self.warehouse.version(_TABLE)
+        after = self.warehouse.replace(
+            _TABLE, self._frame([*held.others, run]), where, metadata, options
+        )
+        log = self.warehouse.log(_TABLE)
+        made = range(after, before, -1)
+        return next((each for each in made if log.commit_metadata(each) == metadata), None)
 
     def _lost(self, run: Run) -> RunHeld:
         unfinished = self._runs(self._rows().where(~sf.col("state").isin(*FINISHED)))
@@ -303,13 +330,14 @@ class Ledger:
 
 @dataclass(slots=True)
 class _Held:
-    """The run as last committed, the night's other rows, the number of that commit, and whether the
-    run was given back.
+    """The run as last committed, the night's other rows, the number of that commit, the files that
+    hold the night's rows since, and whether the run was given back.
     """
 
     run: Run
     others: list[Run]
     number: int
+    files: OwnFiles
     released: threading.Event = field(default_factory=threading.Event)
 
 

@@ -52,6 +52,9 @@ READER_VERSION, WRITER_VERSION = 1, 2
 """The Delta protocol of every table, so that many readers can read them (docs/tables.md)."""
 
 
+_PARSED: dict[str, TableSchema] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class TableSchema:
     """One file: its table's name, columns (comments in their metadata), partition columns in order,
@@ -73,8 +76,12 @@ def ddl_text(name: str) -> str:
 def table_schema(spark: SparkSession, name: str) -> TableSchema:
     """The schema of the table called so. Raises pyspark's ParseException for a file that is no
     CREATE TABLE.
+
+    A process parses each file once, whatever warehouses it opens.
     """
-    return parse_ddl(spark, name, ddl_text(name))
+    if name not in _PARSED:
+        _PARSED[name] = parse_ddl(spark, name, ddl_text(name))
+    return _PARSED[name]
 
 
 def parse_ddl(spark: SparkSession, name: str, ddl: str) -> TableSchema:

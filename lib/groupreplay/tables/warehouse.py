@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -23,6 +24,7 @@ from groupreplay.tables.delta.committed_files import committed_rows
 from groupreplay.tables.delta.damage import damage_of, guarded
 from groupreplay.tables.delta.delta_log import DeltaLog, Snapshot, is_of_run
 from groupreplay.tables.delta.first_version import write_first_version
+from groupreplay.tables.delta.own_files import OwnFiles, commit_rows
 from groupreplay.tables.schemas import (
     ALWAYS,
     INTERNAL,
@@ -68,7 +70,6 @@ class Warehouse:
     ) -> None:
         self.spark, self.root, self.cluster = spark, root.rstrip("/"), cluster
         self.private_root = self.root if private_root is None else private_root.rstrip("/")
-        self._schemas: dict[str, TableSchema] = {}
         self._logs: dict[str, DeltaLog] = {}
 
     def root_of(self, name: str) -> str:
@@ -83,10 +84,8 @@ class Warehouse:
         return tuple(dict.fromkeys((self.root, self.private_root)))
 
     def schema(self, name: str) -> TableSchema:
-        """The schema in schemas/<name>.sql, parsed once."""
-        if name not in self._schemas:
-            self._schemas[name] = table_schema(self.spark, name)
-        return self._schemas[name]
+        """The schema in schemas/<name>.sql."""
+        return table_schema(self.spark, name)
 
     def exists(self, name: str) -> bool:
         return self.version(name) >= 0
@@ -188,6 +187,26 @@ class Warehouse:
             user_metadata,
         )
 
+    def replace_own(
+        self,
+        name: str,
+        own: OwnFiles,
+        rows: pa.Table,
+        where: str,
+        user_metadata: Mapping[str, Any],
+        transaction_id: tuple[str, int],
+    ) -> int | None:
+        """Replaces the rows of a partition whose files this process knows, in one commit; returns
+        the table's version after it. None where it must be done by `replace`: see `commit_rows`.
+
+        rows: as files of the table hold them.
+        where: what the partition holds.
+        transaction_id: name of the writer and number of the commit.
+        """
+        with guarded(self.root_of(name), name):
+            operation = where, _as_text(user_metadata)
+            return commit_rows(self.log(name), own, rows, transaction_id, operation)
+
     def shaped(self, name: str, frame: DataFrame) -> DataFrame:
         """The frame's columns, cast to the table's as an assignment may, and in its order. Raises
         ValueError where one is missing.
@@ -250,7 +269,7 @@ class Warehouse:
         user_metadata: Mapping[str, Any],
     ) -> int:
         rows = self.shaped(name, frame)
-        metadata = json.dumps(dict(user_metadata), sort_keys=True, default=str)
+        metadata = _as_text(user_metadata)
         with guarded(self.root_of(name), name):
             rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(
                 self.path(name)
@@ -293,6 +312,10 @@ class Warehouse:
             elif found.added:
                 added = ", ".join(map(_as_ddl, found.added))
                 self.spark.sql(f"ALTER TABLE {path} ADD COLUMNS ({added})")
+
+
+def _as_text(user_metadata: Mapping[str, Any]) -> str:
+    return json.dumps(dict(user_metadata), sort_keys=True, default=str)
 
 
 def _as_ddl(field: StructField) -> str:

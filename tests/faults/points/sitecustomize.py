@@ -85,6 +85,7 @@ def _patch(module: ModuleType) -> None:
     if module.__name__ == "groupreplay.tables.warehouse":
         warehouse = module.Warehouse
         warehouse.replace = watched(lambda _, name, *__, **___: name, warehouse.replace)
+        warehouse.replace_own = watched(lambda _, name, *__, **___: name, warehouse.replace_own)
         warehouse.create_all = watched(lambda *_, **__: "create_all", warehouse.create_all)
         warehouse.replace_text = watched(lambda *_, **__: "_sql", warehouse.replace_text)
     elif module.__name__ == "groupreplay.night.publishing.publisher":

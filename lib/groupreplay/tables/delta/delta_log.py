@@ -29,7 +29,7 @@ class DeltaLog:
             spark._jsparkSession, path
         )
         self.java_path = getattr(jvm, "org.apache.hadoop.fs.Path")
-        self._nothing = getattr(jvm, "scala.Option").empty()
+        self.nothing = getattr(jvm, "scala.Option").empty()
 
     def local_folder(self) -> str | None:
         """The folder of the log's files, None where it is not on a local file system."""
@@ -39,7 +39,7 @@ class DeltaLog:
 
     def snapshot(self) -> Snapshot:
         """The newest snapshot; lists the log and reads no more than it must."""
-        return Snapshot(self.java_log.update(False, self._nothing, self._nothing), self.spark)
+        return Snapshot(self.java_log.update(False, self.nothing, self.nothing), self.spark)
 
     def replace_text(self, path: str, text: str) -> None:
         """Writes a file, wherever it is, in place of the one that is there: readers see the one or
@@ -78,6 +78,49 @@ class DeltaLog:
             return bytes(stream.readAllBytes()).decode("utf-8")
         finally:
             stream.close()
+
+    def partition_folder(self, values: Mapping[str, str]) -> str:
+        """The folder of a partition below the table, as a URI: as Spark's writer names it.
+
+        values: partition column -> value as the log has it.
+        """
+        names = getattr(self.jvm, "org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils")
+        parts = [f"{key}={names.escapePathName(value)}" for key, value in values.items()]
+        return str(self.java_path("/".join(parts)).toUri().toString())
+
+    def write_new(self, path: str, content: bytes) -> None:
+        """Writes a data file that is not there yet. path: below the table, as a URI."""
+        place = self.java_path(
+            self.java_log.dataPath(), self.java_path(self.jvm.java.net.URI(path))
+        )
+        system = place.getFileSystem(self.java_log.newDeltaHadoopConf())
+        stream = system.create(place, False)
+        try:
+            stream.write(content)
+        finally:
+            stream.close()
+
+    def commit(
+        self, transaction: Any, actions: Sequence[str], predicate: str, user_metadata: str
+    ) -> int:
+        """Commits an OptimisticTransaction as an overwrite of what holds the predicate; returns
+        the version. Raises the exceptions of `delta.exceptions`.
+
+        actions: JSON of each action but commitInfo, by Delta's PROTOCOL.md.
+        """
+        of_delta = "org.apache.spark.sql.delta"
+        from_json = getattr(self.jvm, f"{of_delta}.actions.Action").fromJson
+        listed = self.jvm.java.util.ArrayList()
+        for action in actions:
+            listed.add(from_json(action))
+        some, none = getattr(self.jvm, "scala.Option").apply, self.nothing
+        operation = getattr(self.jvm, f"{of_delta}.DeltaOperations$Write")(
+            getattr(self.jvm, "org.apache.spark.sql.SaveMode").Overwrite,
+            *(none, some(predicate), some(user_metadata)),
+            *(none, none, none, none, none),
+        )
+        as_scala = self.jvm.scala.jdk.javaapi.CollectionConverters.asScala
+        return int(transaction.commit(as_scala(listed).toList(), operation))
 
     def names_in(self, folder: str) -> list[str]:
         """Names of files and folders in a folder, wherever it is; none where there is no folder."""
