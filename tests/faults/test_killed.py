@@ -61,18 +61,35 @@ def kill_on_the_way(nights: Nights, night: date, points: Sequence[str]) -> None:
         assert ended.was_killed, (point, ended.output[-3000:])
 
 
-def test_a_night_killed_twice_leaves_what_an_undisturbed_one_leaves(told: Told) -> None:
-    """While it publishes, and when it is DONE and its pages are not written: the first small file
-    is the note that they begin, the second is the first of `_sql`.
-    """
+def test_a_night_killed_while_it_publishes_leaves_what_an_undisturbed_one_leaves(
+    told: Told,
+) -> None:
     nights = told.copy("killed").configure(("segments", told.logs), pages=True)
-    kill_on_the_way(nights, SECOND, ("files:group_epochs:1", "before:_sql:2"))
+    kill_on_the_way(nights, SECOND, ("files:group_epochs:1",))
+    told.forget()
+    told.run_here(nights, SECOND)
+    assert_same(contents(nights.warehouse), told.expected)
+    assert pages_below(nights.warehouse / "_report/c") == _undisturbed_pages(told)
+
+
+@pytest.mark.soak
+def test_pages_of_a_night_killed_before_it_wrote_them_are_those_of_an_undisturbed_one(
+    told: Told,
+) -> None:
+    """It is DONE: the first small file is the note that pages begin, the second is the first of
+    `_sql`.
+    """
+    nights = told.copy("killed-late").configure(("segments", told.logs), pages=True)
+    kill_on_the_way(nights, SECOND, ("before:_sql:2",))
     assert run_rows(nights.warehouse)[-1]["state"] == "DONE"
     told.forget()
     assert_same(contents(nights.warehouse), told.expected)
-    mended = _mended_pages(told, nights)
-    undisturbed = pages_below(told.undisturbed.warehouse / "_report/c")
-    assert undisturbed == mended, "what the night would have written"
+    assert _mended_pages(told, nights) == _undisturbed_pages(told)
+
+
+def _undisturbed_pages(told: Told) -> dict[str, bytes]:
+    """What the night would have written."""
+    return pages_below(told.undisturbed.warehouse / "_report/c")
 
 
 def _mended_pages(told: Told, nights: Nights) -> dict[str, bytes]:
