@@ -17,4 +17,4 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
 @pytest.fixture(scope="session")
 def told_whole(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     """Nights of all tables, for what may take longer."""
-    return Told(spark, tmp_path_factory.mktemp("whole faults"), is_few=False)
+    return Told(spark, tmp_path_factory.mktemp("whole-faults"), is_few=False)

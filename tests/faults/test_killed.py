@@ -73,14 +73,12 @@ def test_a_night_killed_while_it_publishes_leaves_what_an_undisturbed_one_leaves
 
 
 @pytest.mark.soak
-def test_pages_of_a_night_killed_before_it_wrote_them_are_those_of_an_undisturbed_one(
-    told: Told,
-) -> None:
-    """It is DONE: the first small file is the note that pages begin, the second is the first of
-    `_sql`.
+def test_a_night_killed_twice_leaves_what_an_undisturbed_one_leaves(told: Told) -> None:
+    """While it publishes, and when it is DONE and its pages are not written: the first small file
+    is the note that they begin, the second is the first of `_sql`.
     """
-    nights = told.copy("killed-late").configure(("segments", told.logs), pages=True)
-    kill_on_the_way(nights, SECOND, ("before:_sql:2",))
+    nights = told.copy("killed-twice").configure(("segments", told.logs), pages=True)
+    kill_on_the_way(nights, SECOND, ("files:group_epochs:1", "before:_sql:2"))
     assert run_rows(nights.warehouse)[-1]["state"] == "DONE"
     told.forget()
     assert_same(contents(nights.warehouse), told.expected)

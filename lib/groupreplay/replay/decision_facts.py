@@ -148,8 +148,7 @@ class Churn(Fact):
         before the next event or epoch. Those of a member that went, or was taken over, are charged
         to its own event.
     asked_ms: est_ms of transitions that were asked back, lost while away or lost at once (ASKED,
-        AWAY, UNASKED), added up. Events that earlier releases saw have that of
-        REPLACED in it too.
+        AWAY, UNASKED), added up. Events that earlier releases saw have that of REPLACED in it too.
     removed_counts: transitions of kinds REMOVED and REPLACED.
     removed_ms: their time from the record of the removal to the next holder, added up.
     gap_ms: est_ms of transitions of kind GAP, added up; of STOP the time from the generation that
