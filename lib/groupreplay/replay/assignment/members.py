@@ -106,6 +106,11 @@ class Members:
         member.subscription, member.regex, member.assignor = topics, regex, assignor
         member.rebalance_timeout_ms = rebalance_timeout_ms
 
+    def inherit_subscription(self, member: Member, before: Member) -> None:
+        """A static member came back under a new id, and wants what it wanted before."""
+        member.subscription, member.regex = before.subscription, before.regex
+        member.subscription_epoch = before.subscription_epoch
+
     def profile(self, member: Member, profile: Profile) -> None:
         """Sets what else a member said when it joined."""
         member.profile = profile

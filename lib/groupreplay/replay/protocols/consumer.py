@@ -154,6 +154,8 @@ def _member_metadata(
         value.client_host,
         CLASSIC if classic is not None else CONSUMER,
     )
+    if value.instance_id is not None:
+        _take_over(membership, change, member)
     regex = value.subscribed_topic_regex or ""
     joins = not change.before[member_id].existed and value.instance_id is None
     if (member.subscription, member.regex) != (value.subscribed_topic_names, regex) and not joins:
@@ -167,11 +169,20 @@ def _member_metadata(
         value.rebalance_timeout_ms,
     )
     membership.members.profile(member, profile_of_k5(value))
-    if value.instance_id is not None:
-        gone = change.removed.values()
-        old = {m.member_id for m in gone if m.instance_id == member.instance_id}
-        if old:
-            membership.targets.inherit(old, member.member_id)
+
+
+def _take_over(membership: Membership, change: Change, member: Member) -> None:
+    """A static member that replaces another begins with its partitions and its subscription: its
+    first K5 is a copy.
+
+    Source: GroupMetadataManager.replaceMember.
+    """
+    gone = change.removed.values()
+    old = [m for m in gone if m.instance_id == member.instance_id]
+    if old:
+        membership.targets.inherit({m.member_id for m in old}, member.member_id)
+        if member.described_offset < 0:
+            membership.members.inherit_subscription(member, old[-1])
 
 
 def _current_assignment(
