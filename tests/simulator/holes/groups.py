@@ -104,16 +104,21 @@ def _judge_cause(judge: Judge, truth: GroupTruth, row: Epoch, operation: Operati
     was = before.members if before is not None else {}
     now, who = operation.members, row.cause_member_id
     come, gone = now.keys() - was.keys(), was.keys() - now.keys()
+    changed = {
+        member_id
+        for member_id in now.keys() & was.keys()
+        if (now[member_id].subscription, now[member_id].regex)
+        != (was[member_id].subscription, was[member_id].regex)
+    }
     so = {
         "JOIN": who in come,
         "LEFT_OR_FENCED": (who in gone) if who is not None else bool(gone),
         # A static member may come back under its own id.
         "STATIC_REPLACED": (bool(come) and bool(gone))
         or (who in now and operation.has(f"K5 {who} gone")),
-        "SUBSCRIPTION": who in now.keys() & was.keys()
-        and (now[who].subscription, now[who].regex) != (was[who].subscription, was[who].regex),
+        "SUBSCRIPTION": who in changed,
         "REGEX": operation.has("K16"),
-        "TOPIC_METADATA": not come and not gone,
+        "TOPIC_METADATA": not come and not gone and not changed,
         "ASSIGNOR": who in now.keys() & was.keys() and now[who].assignor != was[who].assignor,
     }
     told = so.get(row.cause, truth.converts(operation) or before is None or not was)

@@ -49,7 +49,8 @@ def find_cause(membership: Membership, operation: Operation) -> Cause:
         return *found, INFERRED if _is_in_doubt(life, operation, found[1]) else confidence
     if _topics_changed(membership, operation, hidden):
         # Where a part is lost it may have had a member's records.
-        return causes.TOPIC_METADATA, None, confidence if operation.is_whole else INFERRED
+        is_sure = operation.is_whole and not _may_have_changed(life, operation)
+        return causes.TOPIC_METADATA, None, confidence if is_sure else INFERRED
     if found := _first_change(changed, (causes.ASSIGNOR,)):
         return *found, INFERRED if _is_in_doubt(life, operation, found[1]) else confidence
     if not hidden and _assignors_tie(life.members.values()):
@@ -63,6 +64,14 @@ def _is_in_doubt(life: Life, operation: Operation, member_id: str | None) -> boo
     """
     member = life.members.get(member_id or "")
     return member is not None and 0 <= member.described_offset < operation.last_hole
+
+
+def _may_have_changed(life: Life, operation: Operation) -> bool:
+    """Whether a member that the operation describes may have changed in it: its K5 before was not
+    seen, or a hole lies behind that.
+    """
+    known = (life.members.get(member_id) for member_id in _described(operation))
+    return any(m is None or m.described_offset < max(operation.last_hole, 0) for m in known)
 
 
 def _assignors_tie(members: Iterable[Member]) -> bool:
@@ -101,7 +110,7 @@ def _members_in(
     A classic member's K5 with unchanged names is no change: its owned partitions ride in it.
     """
     members = membership.life.members
-    joiners = _joiners(operation)
+    joiners, first = _joiners(operation), _with_first_k8(operation)
     gone: list[str] = []
     came: list[tuple[str, ConsumerGroupMemberMetadataValue]] = []
     changed: list[tuple[str, set[str]]] = []
@@ -109,6 +118,13 @@ def _members_in(
         record = entry.record
         if isinstance(record, ConsumerGroupMemberMetadata):
             known = members.get(record.member_id)
+            if (
+                record.member_id in first
+                and record.value is not None
+                and record.value.instance_id is None
+                and _is_in_doubt(membership.life, operation, record.member_id)
+            ):
+                known = None  # it went in the hole, and is back under its id
             if record.value is None:
                 gone.append(record.member_id)
             elif (known is None or record.member_id in gone) and record.member_id in joiners:
@@ -128,20 +144,35 @@ def _joiners(operation: Operation) -> set[str]:
     """Members of an operation that may have joined in it: those without a K8 there that counts on
     from an epoch before.
     """
-    described = {
-        e.record.member_id
-        for e in operation.entries
-        if isinstance(e.record, ConsumerGroupMemberMetadata) and e.record.value is not None
-    }
     current = [
         (e.record.member_id, e.record.value)
         for e in operation.entries
         if isinstance(e.record, ConsumerGroupCurrentMemberAssignment)
     ]
-    return described - {
+    return _described(operation) - {
         member_id
         for member_id, value in current
         if value is not None and value.previous_member_epoch > 0
+    }
+
+
+def _described(operation: Operation) -> set[str]:
+    """Members that have a K5 in an operation."""
+    return {
+        e.record.member_id
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupMemberMetadata) and e.record.value is not None
+    }
+
+
+def _with_first_k8(operation: Operation) -> set[str]:
+    """Members that have their first K8 in an operation."""
+    return {
+        e.record.member_id
+        for e in operation.entries
+        if isinstance(e.record, ConsumerGroupCurrentMemberAssignment)
+        and e.record.value is not None
+        and e.record.value.previous_member_epoch == 0
     }
 
 
@@ -153,14 +184,7 @@ def _surely_joined(
     """
     if life.birth_seen and not life.hole_seen and operation.last_hole <= life.incarnation:
         return True
-    first = {
-        e.record.member_id
-        for e in operation.entries
-        if isinstance(e.record, ConsumerGroupCurrentMemberAssignment)
-        and e.record.value is not None
-        and e.record.value.previous_member_epoch == 0
-    }
-    return came.keys() <= first and (
+    return came.keys() <= _with_first_k8(operation) and (
         operation.is_whole or all(value.instance_id is None for value in came.values())
     )
 
