@@ -93,10 +93,12 @@ def judge_span(judge: Judge, truth: GroupTruth, row: HeldPartition) -> None:
         return
     if row.end_reason == "UNOBSERVED":
         # Its end lies in a hole, so what is said of it can only come later; or its name was not
-        # known over a conversion, which did not end it.
+        # known over a conversion, or the conversion lies in a hole: that did not end it.
         by = truth.operation_at(row.to_offset)
         is_so = closed is not None and (row.released_at or closed.at) >= closed.at
-        is_so = is_so or (by is not None and truth.converts(by))
+        if by is not None and not is_so:
+            in_between = truth.between(stretch.opened, by)[1:] if row.released_at is None else ()
+            is_so = any(truth.converts(each) for each in (*in_between, by))
         so_at = closed.at if closed is not None else None
         judge.holds("span: UNOBSERVED ended by then", row, is_so, row.released_at, so_at)
         judge.equal(
