@@ -176,14 +176,26 @@ def phase_of(operation: Operation) -> str:
     return "PARTLY_THERE" if there else "TARGET_UNTOLD"
 
 
-def _moved(history: History, life: Life) -> Counter[int]:
+class _Moved(NamedTuple):
     """First offset of an operation -> partitions that came to another member in it than had them
-    last. A static member that is replaced is no other one."""
-    return Counter(
-        each.granted.first_offset
-        for each in moves_of(history, life)
-        if each.is_last and each.span.member_id != each.heir.member_id and not is_taken_over(each)
-    )
+    last. A static member that is replaced is no other one.
+
+    nameless: whose topic was deleted, and its name need not be known over a conversion.
+    """
+
+    sure: Counter[int]
+    nameless: Counter[int]
+
+
+def _moved(history: History, life: Life) -> _Moved:
+    moved = _Moved(Counter(), Counter())
+    for each in moves_of(history, life):
+        if each.is_last and each.span.member_id != each.heir.member_id and not is_taken_over(each):
+            begun, granted = life.operations[each.span.opened], each.granted
+            converts = history.is_converted(life.group_id, begun.first_offset, granted.first_offset)
+            is_nameless = converts and each.span.partition.topic in history.truth.deleted
+            (moved.nameless if is_nameless else moved.sure)[granted.first_offset] += 1
+    return moved
 
 
 class _Step(NamedTuple):
@@ -225,18 +237,18 @@ def lost_in(failover: Failover) -> Iterator[tuple[str, Operation]]:
             yield member_id, step.operation
 
 
-def _after(failover: Failover, opened: Sequence[int], moved: Counter[int]) -> dict[str, int]:
-    """opened: first offsets of the operations that began epochs. moved: partitions that an
-    operation gave to others, by its first offset."""
-    names = ("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after")
-    counts = dict.fromkeys(names, 0)
+def _after(failover: Failover, opened: Sequence[int], moved: _Moved) -> dict[str, Any]:
+    """opened: first offsets of the operations that began epochs."""
+    names = ("epochs_after", "joined_after", "removed_after", "lost_after")
+    counts, sure, nameless = dict.fromkeys(names, 0), 0, 0
     for step in _steps(failover):
         counts["epochs_after"] += opened.count(step.operation.first_offset)
-        counts["moved_after"] += moved[step.operation.first_offset]
+        sure += moved.sure[step.operation.first_offset]
+        nameless += moved.nameless[step.operation.first_offset]
         counts["joined_after"] += len(step.joined)
         counts["removed_after"] += len(step.removed)
         counts["lost_after"] += len(step.lost)
-    return counts
+    return {**counts, "moved_after": Between(sure, sure + nameless) if nameless else sure}
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
