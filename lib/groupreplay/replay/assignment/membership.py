@@ -350,7 +350,11 @@ class Membership:
         row.ended_at = None if ending.hidden else change.at
         row.replaced_by = change.replaced.get(member.member_id)
         is_seen = row.ended_at is not None and row.replaced_by is None
-        row.silent_ms = silent_ms if is_seen else None
+        if is_seen and silent_ms is not None:
+            if silent_ms < 0:
+                self.judge.note_negative(change.at, moment.offset, "silent_ms", -silent_ms)
+            else:
+                row.silent_ms = silent_ms
         self.output.emit(row)
 
     def life_row(self, member: Member) -> MemberLife:

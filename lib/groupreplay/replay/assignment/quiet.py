@@ -70,11 +70,11 @@ class QuietMembers:
 
     def silent_ms(self, member: Member, at: int, last_hole: int) -> int | None:
         """For how long a member has committed nothing of what it holds; None where it never did,
-        or where commits may be unseen.
+        or where commits may be unseen. Negative where a clock went back.
         """
         since, offset = member.last_commit_at, member.last_commit_offset
         is_unseen = last_hole > offset or not member.spans or self._hides_commits(member, offset)
-        return at - since if 0 <= since <= at and not is_unseen else None
+        return at - since if since >= 0 and not is_unseen else None
 
     def _hides_commits(self, member: Member, since_offset: int) -> bool:
         """Whether the member may have committed since, unseen: commits that name a topic whose id
