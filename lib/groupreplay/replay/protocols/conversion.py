@@ -122,12 +122,15 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
                 membership.names.see(topic.topic_id)
     left_behind = _left_behind(membership, operation)
     _end_left_behind(membership, change, operation, left_behind)
-    ids = _ids_in(operation)
+    used = _targets_in(operation)
+    ids = {topic_id for topic_id, _ in used}
     change.unnamed_topics = {each for each in ids if membership.names.name(each) is None}
-    new_topic = {tp: _id_of(membership, tp, ids) for tp in _open_partitions(life)}
+    unnamed = {partition for topic_id, partition in used if topic_id in change.unnamed_topics}
+    new_topic = {tp: _id_of(membership, tp, ids, unnamed) for tp in _open_partitions(life)}
     for tp in life.unowned:
         # Nobody holds it, so perhaps no record has named its topic's id.
-        new_topic[tp] = new_topic[tp] or membership.names.given_id(tp[0])
+        if not membership.names.ids(tp[0]):
+            new_topic[tp] = membership.names.given_id(tp[0])
     _rename(membership, change, _one_each(new_topic, life))
     life.become(CONSUMER)
     membership.targets.forget_epoch()
@@ -278,22 +281,29 @@ def _open_partitions(life: Life) -> set[TopicPartition]:
     )
 
 
-def _ids_in(operation: Operation) -> set[str]:
+def _targets_in(operation: Operation) -> set[TopicPartition]:
     return {
-        topic.topic_id
+        (topic.topic_id, partition)
         for e in operation.entries
         if isinstance(e.record, ConsumerGroupTargetAssignmentMember) and e.record.value is not None
         for topic in e.record.value.topic_partitions
+        for partition in topic.partitions
     }
 
 
-def _id_of(membership: Membership, tp: TopicPartition, ids: set[str]) -> str | None:
+def _id_of(
+    membership: Membership, tp: TopicPartition, ids: set[str], unnamed: set[int]
+) -> str | None:
     """The id of a topic's name: the one that the conversion itself uses, where several topics had
     the name one after the other.
+
+    unnamed: partitions that the conversion gives out of topics without a name: this one's may be
+        one of them, created again.
     """
     known = membership.names.ids(tp[0])
-    used = [i for i in known if i in ids]
-    return used[-1] if used else known[-1] if known else None
+    if used := [i for i in known if i in ids]:
+        return used[-1]
+    return known[-1] if known and tp[1] not in unnamed else None
 
 
 def _name_of(membership: Membership, tp: TopicPartition) -> str | None:
