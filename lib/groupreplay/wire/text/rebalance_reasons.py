@@ -58,7 +58,11 @@ _REASONS = (
     template(OVER_CAPACITY, "Freshly-loaded group <*> is over capacity <*>"),
 )
 _LISTED = re.compile(r"(?:Set|HashSet|List|Vector)?[(\[](.*)[)\]]")
-_ITEM = re.compile(r"(.*?-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[^\s,]+)(?:, |$)")
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_ITEM = re.compile(rf"((?:[\w-]{{22}}|{_UUID})(?=, |$)|.*?-{_UUID}|[^\s,]+)(?:, |$)", re.ASCII)
+"""A member id of a list: one that a client of the consumer protocol made (22 characters of base 64,
+or a UUID), that a coordinator made of a client id, or any without a comma.
+"""
 
 
 def split_reason(event: LogEvent, text: str) -> None:
