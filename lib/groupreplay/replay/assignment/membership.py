@@ -137,6 +137,7 @@ class Membership:
             had_members = any(before.existed for before in change.before.values())
             note_members(self.life, change.at, had_members=had_members)
         self.stalls.judge_waits(change.at, change.last_hole)
+        self.stalls.forget_reached_targets()
         if not self._is_epoch_over(change):
             self.epochs.converge(change.at, change.last_offset, change.last_hole)
             self.churn.note_converged()

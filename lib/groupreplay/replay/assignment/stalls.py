@@ -289,25 +289,23 @@ class Stalls:
         self._judge.note(reaches_target(member, since, at, offset))
 
     def new_target(self, epoch: int, at: int, leader_epoch: int) -> None:
-        """A K6. Targets that every member has passed are forgotten now and then."""
-        targets = self._life.targets
-        targets.append((epoch, at, leader_epoch))
-        if len(targets) > 64 + 2 * len(self._life.members):
-            self.forget_reached_targets()
+        """A K6."""
+        self._life.targets.append((epoch, at, leader_epoch))
 
     def forget_targets(self) -> None:
         """A classic group has none."""
         self._life.targets.clear()
 
     def forget_reached_targets(self) -> None:
-        """Keeps the last target, and of every member's epoch the first one past it: no other is
-        asked for, however long a member stays behind.
+        """At operation end: forgets now and then the targets that every member has passed. Of every
+        member's epoch the first one past it is kept, and the last: no other is asked for, however
+        long a member stays behind. In an operation those that it removes are still asked about.
         """
-        targets = self._life.targets
+        targets, members = self._life.targets, self._life.members
+        if len(targets) <= 64 + 2 * len(members):
+            return
         kept = {len(targets) - 1}
-        for epoch in {
-            m.epoch for m in self._life.members.values() if m.epoch is not None and m.epoch >= 0
-        }:
+        for epoch in {m.epoch for m in members.values() if m.epoch is not None and m.epoch >= 0}:
             kept.add(bisect_right(targets, (epoch, 1 << 62, 0)))
         self._life.targets = [targets[index] for index in sorted(kept) if index < len(targets)]
 
