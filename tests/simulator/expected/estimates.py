@@ -278,7 +278,7 @@ def _estimates(
         and _is_in(transition.released_offset, unread.released)
         and _is_in(transition.grant_offset, unread.granted)
     }
-    if gap is None or gap.until is None or len(same) != 1:
+    if gap is None or gap.until is None or len(same) != 1 or _is_of_another(history, unread, gap):
         return
     until = gap.until
     ((kind, est_ms, never_committed),) = same
@@ -292,9 +292,28 @@ def _estimates(
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
     callback_ms = 0 if kind == AWAY else unread.seen_from - gap.since
     times = _quiet_ms(history, group_id, unread, gap), callback_ms, fetched_ms
-    since = _told_at(unread, logs) if kind == REMOVED else None
+    is_told = kind == REMOVED and not _asked_itself(history, unread, gap)
+    since = _told_at(unread, logs) if is_told else None
     told_ms = None if since is None else max(est_ms, unread.granted.at - since)
     yield Estimate(name, est_ms, until - gap.since, *times, told_ms)
+
+
+def _is_of_another(history: History, unread: Unread, gap: Gap) -> bool:
+    """Whether the topic was deleted within the gap, and created again: reading goes by its name,
+    and nobody could read a partition that was not there."""
+    deleted = history.truth.deleted.get(unread.span.partition.topic, ())
+    return any(gap.since < at < (gap.until or at) for at, _ in deleted)
+
+
+def _asked_itself(history: History, unread: Unread, gap: Gap) -> bool:
+    """Whether the holder stopped since it subscribed to something else: it is told later, in its
+    own callback."""
+    return any(
+        each.what == "subscribe"
+        and each.member_id == unread.span.member_id
+        and gap.since - LATE_MS <= each.at <= gap.since
+        for each in history.truth.injected
+    )
 
 
 def _since_it_left(history: History, life: Life, unread: Unread, gap: Gap) -> Gap:
