@@ -91,7 +91,8 @@ class _Life:
             )
             return dict.fromkeys(nothing)
         granted = self.life.operations[grant.place]
-        first: Any = self._first_commit(asked.partition, grant)
+        is_nameless = is_deleted and self.has_conversions
+        first: Any = None if is_nameless else self._first_commit(asked.partition, grant)
         unowned_ms = elapsed_ms(ended.at, granted.at)
         values = {
             "granted_at": granted.at,
@@ -103,7 +104,7 @@ class _Life:
         }
         if asked.outcome == "UNOBSERVED":
             return dict.fromkeys(values, END_IS_HIDDEN)
-        if is_deleted and self.has_conversions:
+        if is_nameless:
             return dict.fromkeys(values, NAME_OF_DELETED)
         if is_deleted:
             values |= {"first_commit_at": COMMITS_OF_DELETED, "resume_ms": COMMITS_OF_DELETED}
@@ -130,9 +131,12 @@ class _Life:
         if grant is None:
             places = len(self.life.operations)
             return holdings.left_out(asked.partition, asked.ended + 1, places)
+        is_deleted = asked.partition.topic in self.history.truth.deleted
+        if is_deleted and self.has_conversions:  # the next owner may have the one created again
+            return NAME_OF_DELETED
         if holdings.held_at(grant.member_id, asked.partition, grant.place).closed is not None:
             return True
-        if asked.partition.topic in self.history.truth.deleted:
+        if is_deleted:
             return COMMITS_OF_DELETED
         return self._first_commit(asked.partition, grant) is not None
 
