@@ -35,3 +35,14 @@ def test_a_generation_is_charged_with_what_it_stopped(play: Play) -> None:
     found = estimates_of(recording, History(read_truth(recording)), lines)
     assert wrong_estimates(found) == []
     assert max(abs(each.error_ms + each.fetched_ms) for each in found if each.kind == STOP) < 8_250
+
+
+@pytest.mark.interpreted
+def test_a_callback_shows_by_any_commit_and_who_asks_itself_is_not_told(play: Play) -> None:
+    """Brokers gather records for 200 ms. A member commits one of its partitions in its callback, and
+    none of the other two. Another begins one since its topics changed, nine seconds before anybody
+    joins, and is removed as it comes too late.
+    """
+    recording = play(Played(901, 24, 0.5, "classic", "4.0.2"))
+    lines = Told(evidence_in(recording))
+    assert wrong_estimates(estimates_of(recording, History(read_truth(recording)), lines)) == []

@@ -14,12 +14,11 @@ from typing import Final, NamedTuple
 from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected.hand_overs import hand_overs_of
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import is_new_generation, named
+from tests.simulator.expected.holdings import generation_before, is_new_generation
 from tests.simulator.expected.stops import STOPS, called_for
-from tests.simulator.expected.unread import Unread
+from tests.simulator.expected.unread import Unread, committed_at
 from tests.simulator.lives import Life
 from tests.simulator.truth import CLASSIC, Injected, Member, Operation
-from tests.simulator.truth_log import CommitKey
 
 COOPERATIVE: Final = "cooperative-sticky"
 LEFT: Final = frozenset({"LEAVE_GROUP", "LEAVE_HEARTBEAT", "ADMIN_REMOVAL"})
@@ -102,7 +101,7 @@ class Estimated:
         """Nobody stops before it is told; who was told is told of a generation in the mean."""
         if unread.released.protocol_name == COOPERATIVE:
             return _exactly(0)
-        before = self._generation_before(unread.released)
+        before = generation_before(self._life, unread.released)
         most = unread.granted.true_at - before.true_at
         stopped = [
             each.gap.since
@@ -116,16 +115,6 @@ class Estimated:
             least = 0  # who stands still since before anybody asked for this one is told of it late
         return Range(max(0, least - SLACK_MS), most + SLACK_MS, 0, is_stop=True)
 
-    def _generation_before(self, released: Operation) -> Operation:
-        """The K2 before: a generation is told of after that."""
-        before = self._life.operations[0]
-        for was, operation in self._life.steps():
-            if operation is released:
-                break
-            if was is None or is_new_generation(was, operation):
-                before = operation
-        return before
-
     # ---------------------------------------------------------------- who went
 
     def _went(self, unread: Unread, before: Operation) -> Range:
@@ -136,7 +125,7 @@ class Estimated:
         joined_at = self._since(who, unread.place, lambda member: member is not None)
         events = [each for each in self._done[who] if joined_at <= each.at <= released.true_at]
         done = [each.at for each in events if each.what in STOPS]
-        committed = self._committed_at(before.members[who], released)
+        committed = committed_at(self._history, self._life.group_id, before.members[who], released)
         stopped = released.true_at
         if unread.gap is not None:
             stopped = min(stopped, unread.gap.since)
@@ -193,25 +182,17 @@ class Estimated:
         detail = must.values["end_detail"]
         return frozenset(detail.values if isinstance(detail, OneOf) else (detail,))
 
-    def _committed_at(self, member: Member, released: Operation) -> int | None:
-        """True time of the last commit of any partition that a member held."""
-        truth = self._history.truth
-        keys = (CommitKey(self._life.group_id, *named(each)) for each in member.held)
-        known = [truth.commit_before(each, released.first_offset) for each in keys]
-        at = max((each for each in known if each is not None), default=None)
-        return None if at is None else at - released.at + released.true_at
-
     def _told(self, who: str, unread: Unread, before: Operation) -> int:
         """Since when a member may have been told to join again, and did not. True time."""
         if before.protocol == CLASSIC:
-            return self._generation_before(unread.released).true_at
+            return generation_before(self._life, unread.released).true_at
         epoch = before.members[who].epoch
         return self._since(who, unread.place, lambda each: each is not None and each.epoch == epoch)
 
     def _is_expired(self, who: str, unread: Unread) -> bool:
         """Whether its session ran out since the K2 before. Who waits then is in the next one."""
         released = unread.released
-        since = self._generation_before(released).true_at
+        since = generation_before(self._life, released).true_at
         timer = f"Timeout(key=heartbeat-{self._life.group_id}-{who})"
         return any(since < at <= released.true_at for at in self._ran_out[timer])
 

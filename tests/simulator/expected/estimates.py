@@ -20,9 +20,15 @@ from groupreplay.replay.decisions.transitions import Listener, Transitions
 from groupreplay.replay.kept.transition import AWAY, GAP, REMOVED, STOP, Transition
 from groupreplay.replay.life import Life as ReplayedLife
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import is_new_generation, named
+from tests.simulator.expected.holdings import generation_before, is_new_generation, named
 from tests.simulator.expected.stops import called_for
-from tests.simulator.expected.unread import Unread, is_admin, is_unsure, unread_of
+from tests.simulator.expected.unread import (
+    Unread,
+    committed_at,
+    is_admin,
+    is_unsure,
+    unread_of,
+)
 from tests.simulator.lives import Life
 from tests.simulator.readers import Gap
 from tests.simulator.replayed import replay_recording
@@ -43,8 +49,10 @@ class Estimate(NamedTuple):
     kind: of the transition; of a classic group with the word in front.
     quiet_ms: from the last commit of the partition to when nobody read it any more, at least 0;
         None without one.
-    callback_ms: for how long its holder read nothing, and committed all the same: in a callback.
+    callback_ms: for how long its holder read nothing, and committed any of its partitions all the
+        same: in a callback.
     fetched_ms: from the grant to when the next holder read: it asks for its assignment late.
+    answered_ms: from the K2 that took it to its answer, where its holder stays.
     told_ms: what a request log makes of est_ms, where it shows that the holder was told to join.
     partitions: of a STOP, which is of a whole generation: est_ms and true_ms are those of one of
         them in the mean.
@@ -56,6 +64,7 @@ class Estimate(NamedTuple):
     quiet_ms: int | None = None
     callback_ms: int = 0
     fetched_ms: int = 0
+    answered_ms: int = 0
     told_ms: int | None = None
     partitions: int = 1
 
@@ -163,8 +172,10 @@ def _off_pct(found: Sequence[Estimate]) -> float:
 
 def _error_ms(estimate: Estimate) -> int:
     """But for what the next holder takes to begin, where that is on no other side: of what was
-    asked back the records know of a request late too."""
-    return estimate.error_ms + (0 if estimate.kind == "ASKED" else estimate.fetched_ms)
+    asked back the records know of a request late too. Of two K2s each is answered late, where the
+    broker gathers records before it writes: neither counts."""
+    fetched_ms = 0 if estimate.kind == "ASKED" else estimate.fetched_ms
+    return estimate.error_ms + fetched_ms - estimate.answered_ms
 
 
 def is_removed(estimate: Estimate) -> bool:
@@ -290,10 +301,11 @@ def _estimates(
             return
     name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
-    callback_ms = 0 if kind == AWAY else unread.seen_from - gap.since
-    times = _quiet_ms(history, group_id, unread, gap), callback_ms, fetched_ms
+    callback_ms = 0 if kind == AWAY else _seen_from(history, life, unread) - gap.since
+    answered_ms = _answered_ms(history, unread.released) if kind == GAP else 0
+    times = _quiet_ms(history, group_id, unread, gap), callback_ms, fetched_ms, answered_ms
     is_told = kind == REMOVED and not _asked_itself(history, unread, gap)
-    since = _told_at(unread, logs) if is_told else None
+    since = _told_at(history, life, unread, logs) if is_told else None
     told_ms = None if since is None else max(est_ms, unread.granted.at - since)
     yield Estimate(name, est_ms, until - gap.since, *times, told_ms)
 
@@ -349,9 +361,35 @@ def _quiet_ms(history: History, group_id: str, unread: Unread, gap: Gap) -> int 
     return None if last is None else max(0, gap.since - (last - release.at + release.true_at))
 
 
-def _told_at(unread: Unread, logs: Told) -> int | None:
-    """As `with_told` of `report/joins/rejoin_times.py`."""
-    removed_at = unread.released.at
+def _seen_from(history: History, life: Life, unread: Unread) -> int:
+    """From when on it shows at most that its holder, which commits in a callback, had stopped: by
+    its last commit of any partition."""
+    holder = life.operations[unread.place - 1].members.get(unread.span.member_id)
+    committed = None
+    if holder is not None:
+        committed = committed_at(history, life.group_id, holder, unread.released)
+    return unread.seen_from if committed is None else max(unread.seen_from, committed)
+
+
+def _answered_ms(history: History, operation: Operation) -> int:
+    """From a K2 to when the members that wait for it are answered."""
+    answers = history.truth.answers.of_groups.get(operation.group_id, ())
+    waited = [
+        each.at - operation.at
+        for each in answers
+        if each.kind == "sync" and each.received_at <= operation.at <= each.at
+    ]
+    return min(waited, default=0)
+
+
+def _told_at(history: History, life: Life, unread: Unread, logs: Told) -> int | None:
+    """As `with_told` of `report/joins/rejoin_times.py`; None of who had stopped before: no log shows
+    since when."""
+    released, gap = unread.released, unread.gap
+    asked_at = called_for(history, generation_before(life, released), released) - SLACK_MS
+    if released.protocol == CLASSIC and gap is not None and gap.since < asked_at:
+        return None
+    removed_at = released.at
     told = logs.never_joined.get((unread.released.group_id, unread.span.member_id), ())
     return max((at for at in told if removed_at - HOUR_MS <= at <= removed_at), default=None)
 

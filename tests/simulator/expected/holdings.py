@@ -163,6 +163,17 @@ def is_new_generation(before: Operation | None, operation: Operation) -> bool:
     )
 
 
+def generation_before(life: Life, operation: Operation) -> Operation:
+    """The K2 before an operation: a generation is told of after that."""
+    found = life.operations[0]
+    for was, each in life.steps():
+        if each is operation:
+            break
+        if was is None or is_new_generation(was, each):
+            found = each
+    return found
+
+
 def _carry_over(
     is_open: dict[tuple[str, Partition], Span], now: set[tuple[str, Partition]]
 ) -> None:
