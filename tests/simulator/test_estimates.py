@@ -34,7 +34,20 @@ def test_a_generation_is_charged_with_what_it_stopped(play: Play) -> None:
     lines = Told(evidence_in(recording))
     found = estimates_of(recording, History(read_truth(recording)), lines)
     assert wrong_estimates(found) == []
-    assert max(abs(each.error_ms + each.fetched_ms) for each in found if each.kind == STOP) < 8_250
+    stops = [each for each in found if each.kind == STOP]
+    assert max(abs(each.error_ms + each.fetched_ms - each.late_ms) for each in stops) < 100
+
+
+@pytest.mark.interpreted
+def test_how_late_a_member_polls_is_no_error_of_an_estimate(play: Play) -> None:
+    """Four members of 34 generations hear of a rebalance seconds before they poll, and read until
+    then."""
+    recording = play(Played(908, 24, 0.5, "classic", "4.0.2"))
+    lines = Told(evidence_in(recording))
+    found = estimates_of(recording, History(read_truth(recording)), lines)
+    stops = [each for each in found if each.kind == STOP]
+    assert sorted(each.late_ms for each in stops)[-4] > 2_000
+    assert wrong_estimates(found) == []
 
 
 @pytest.mark.interpreted

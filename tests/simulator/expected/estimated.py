@@ -86,8 +86,16 @@ class Estimated:
             return self._went(unread, before)
         if released.protocol == CLASSIC and is_new_generation(before, released):
             is_gap = released.protocol_name == COOPERATIVE
-            return _exactly(granted.at - released.at) if is_gap else self._stop(unread, charged)
+            return self._gap(unread) if is_gap else self._stop(unread, charged)
         return _exactly(granted.at - released.at)
+
+    def _gap(self, unread: Unread) -> Range:
+        """Who gives up hears of it by one K2, and the next holder has it by a later one. What one
+        generation takes and gives its holder had lost before: its last commit shows that."""
+        if unread.released is not unread.granted:
+            return _exactly(unread.granted.at - unread.released.at)
+        last = committed_at(self._history, self._life, unread)
+        return _exactly(0 if last is None else unread.granted.true_at - last)
 
     def _away_since(self, member_id: str, place: int) -> Operation:
         operations = self._life.operations
@@ -125,7 +133,7 @@ class Estimated:
         joined_at = self._since(who, unread.place, lambda member: member is not None)
         events = [each for each in self._done[who] if joined_at <= each.at <= released.true_at]
         done = [each.at for each in events if each.what in STOPS]
-        committed = committed_at(self._history, self._life.group_id, before.members[who], released)
+        committed = committed_at(self._history, self._life, unread)
         stopped = released.true_at
         if unread.gap is not None:
             stopped = min(stopped, unread.gap.since)

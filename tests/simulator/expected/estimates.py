@@ -21,7 +21,7 @@ from groupreplay.replay.kept.transition import AWAY, GAP, REMOVED, STOP, Transit
 from groupreplay.replay.life import Life as ReplayedLife
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import generation_before, is_new_generation, named
-from tests.simulator.expected.stops import called_for
+from tests.simulator.expected.stops import LateJoins, called_for
 from tests.simulator.expected.unread import (
     Unread,
     committed_at,
@@ -39,9 +39,6 @@ HOUR_MS: Final = 3_600_000
 SLACK_OF_LINES_MS: Final = 5_000
 """A line may be so far from the record that it belongs to."""
 
-LATE_MS: Final = 8_250
-"""A simulated client polls so late, at most."""
-
 
 class Estimate(NamedTuple):
     """What the records gave for one partition from one holder to the next, and what was true. ms.
@@ -53,6 +50,7 @@ class Estimate(NamedTuple):
         same: in a callback.
     fetched_ms: from the grant to when the next holder read: it asks for its assignment late.
     answered_ms: from the K2 that took it to its answer, where its holder stays.
+    late_ms: for how long its holder knew of the rebalance, and had not polled yet.
     told_ms: what a request log makes of est_ms, where it shows that the holder was told to join.
     partitions: of a STOP, which is of a whole generation: est_ms and true_ms are those of one of
         them in the mean.
@@ -65,6 +63,7 @@ class Estimate(NamedTuple):
     callback_ms: int = 0
     fetched_ms: int = 0
     answered_ms: int = 0
+    late_ms: int = 0
     told_ms: int | None = None
     partitions: int = 1
 
@@ -109,16 +108,17 @@ class _Bound(NamedTuple):
 
 
 CLASSIC_GAP: Final = f"classic {GAP}"
+AT_ONCE: Final = f"{CLASSIC_GAP} at once"
+"""One generation takes it and gives it: its holder did not own it any more."""
 
 BOUNDS: Final = {
     "ASKED": _Bound(15, 50, 250, 100),
     "AWAY": _Bound(100, 250, 250, 20),
     CLASSIC_GAP: _Bound(100, 100, 250, 10, 5),
-    STOP: _Bound(100, 500, LATE_MS, 20),
+    STOP: _Bound(100, 100, 500, 20, 5),
 }
 """Of recordings the design names: asked, the mean 13 and the worst 233; away, the middle 67; of
-cooperative groups all together 0.2 %; of eager generations 0.8 %, and 309 in nineteen of twenty. A
-simulated member may take seconds to stop when it is told to.
+cooperative groups all together 0.2 %; of eager generations 0.8 %, and 309 in nineteen of twenty.
 """
 
 SLACK_MS: Final = 250
@@ -173,14 +173,15 @@ def _off_pct(found: Sequence[Estimate]) -> float:
 def _error_ms(estimate: Estimate) -> int:
     """But for what the next holder takes to begin, where that is on no other side: of what was
     asked back the records know of a request late too. Of two K2s each is answered late, where the
-    broker gathers records before it writes: neither counts."""
+    broker gathers records before it writes: neither counts. Nor does how late a client polls, which
+    no log shows."""
     fetched_ms = 0 if estimate.kind == "ASKED" else estimate.fetched_ms
-    return estimate.error_ms + fetched_ms - estimate.answered_ms
+    return estimate.error_ms + fetched_ms - estimate.answered_ms - estimate.late_ms
 
 
 def is_removed(estimate: Estimate) -> bool:
-    """Whether it is of a member that went, of any protocol."""
-    return estimate.kind in (REMOVED, f"classic {REMOVED}")
+    """Whether it is of a member that went, of any protocol, or had lost what it was given before."""
+    return estimate.kind in (REMOVED, f"classic {REMOVED}", AT_ONCE)
 
 
 def _is_near(removed: Estimate) -> bool:
@@ -214,6 +215,7 @@ def estimates_of(recording: Path, history: History, logs: Told) -> list[Estimate
     with _listening() as told:
         replay_recording(recording)
     found: list[Estimate] = []
+    late = LateJoins(history.truth)
     for life in history.lives:
         if is_unsure(history, life):
             continue
@@ -222,7 +224,7 @@ def estimates_of(recording: Path, history: History, logs: Told) -> list[Estimate
         for each in unread:
             if times[each.span.partition, each.gap] == 1:
                 found += _estimates(history, life, each, told[life.group_id], logs)
-        found += _stops(history, life, unread, told[life.group_id], logs)
+        found += _stops(history, life, unread, told[life.group_id], logs, late)
     return found
 
 
@@ -232,6 +234,7 @@ def _stops(
     unread: Sequence[Unread],
     told: Sequence[Transition],
     logs: Told,
+    late: LateJoins,
 ) -> Iterator[Estimate]:
     """Of each generation that stopped members who were all told. What nobody had read before the
     generation before is not its own."""
@@ -245,12 +248,14 @@ def _stops(
             for each in told
             if each.kind == STOP and each.is_costed and _is_in(each.grant_offset, operation)
         ]
-        gaps = [each.gap for each in unread if each.released is each.granted is operation]
-        ended = [
-            Gap(max(gap.since, generation[0].true_at), gap.until, gap.was_eager)
-            for gap in gaps
-            if gap is not None and gap.until is not None
+        gaps = [
+            (each.span.member_id, each.gap)
+            for each in unread
+            if each.released is each.granted is operation
+            if each.gap is not None and each.gap.until is not None
         ]
+        late_ms = [late.late_ms(life.group_id, who, gap.since) for who, gap in gaps]
+        ended = [gap._replace(since=max(gap.since, generation[0].true_at)) for _, gap in gaps]
         true_ms = [(gap.until or 0) - gap.since for gap in ended]
         fetched_ms = [(gap.until or 0) - max(gap.since, operation.true_at) for gap in ended]
         waited = _waited(operation, logs)
@@ -258,10 +263,10 @@ def _stops(
         if not stopped or not are_told or len(true_ms) != len(stopped):
             continue
         if min(gap.since for gap in ended) >= called_for(history, *generation) - SLACK_MS:
-            est, true, fetched = (
-                round(fmean(each)) for each in (waited.values(), true_ms, fetched_ms)
-            )
-            yield Estimate(STOP, est, true, fetched_ms=fetched, partitions=len(stopped))
+            means = (waited.values(), true_ms, fetched_ms, late_ms)
+            est, true, fetched, by_late = (round(fmean(each)) for each in means)
+            rest = {"fetched_ms": fetched, "late_ms": by_late, "partitions": len(stopped)}
+            yield Estimate(STOP, est, true, **rest)
 
 
 def _waited(operation: Operation, logs: Told) -> dict[str, int]:
@@ -293,21 +298,24 @@ def _estimates(
         return
     until = gap.until
     ((kind, est_ms, never_committed),) = same
-    if est_ms is None or (kind == REMOVED and (never_committed or is_admin(history, group_id))):
+    at_once = kind == GAP and unread.released is unread.granted
+    by_commit = kind == REMOVED or at_once
+    if est_ms is None or (by_commit and (never_committed or is_admin(history, group_id))):
         return
     if kind == AWAY:
         gap = _since_it_left(history, life, unread, gap)
         if _stood_still(history, unread, gap):
             return
     name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
+    name += " at once" if at_once else ""
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
     callback_ms = 0 if kind == AWAY else _seen_from(history, life, unread) - gap.since
-    answered_ms = _answered_ms(history, unread.released) if kind == GAP else 0
+    answered_ms = _answered_ms(history, unread.released) if name == CLASSIC_GAP else 0
     times = _quiet_ms(history, group_id, unread, gap), callback_ms, fetched_ms, answered_ms
     is_told = kind == REMOVED and not _asked_itself(history, unread, gap)
     since = _told_at(history, life, unread, logs) if is_told else None
     told_ms = None if since is None else max(est_ms, unread.granted.at - since)
-    yield Estimate(name, est_ms, until - gap.since, *times, told_ms)
+    yield Estimate(name, est_ms, until - gap.since, *times, told_ms=told_ms)
 
 
 def _is_of_another(history: History, unread: Unread, gap: Gap) -> bool:
@@ -364,10 +372,7 @@ def _quiet_ms(history: History, group_id: str, unread: Unread, gap: Gap) -> int 
 def _seen_from(history: History, life: Life, unread: Unread) -> int:
     """From when on it shows at most that its holder, which commits in a callback, had stopped: by
     its last commit of any partition."""
-    holder = life.operations[unread.place - 1].members.get(unread.span.member_id)
-    committed = None
-    if holder is not None:
-        committed = committed_at(history, life.group_id, holder, unread.released)
+    committed = committed_at(history, life, unread)
     return unread.seen_from if committed is None else max(unread.seen_from, committed)
 
 

@@ -43,6 +43,25 @@ class Stops:
         return None if is_woken else stop.at
 
 
+class LateJoins:
+    """Of members that heard of a rebalance, and polled later: until then they went on reading."""
+
+    def __init__(self, truth: Truth) -> None:
+        self._heard: dict[tuple[str | None, str | None], list[Injected]] = defaultdict(list)
+        for event in truth.injected:
+            if event.what == "joins late":
+                self._heard[event.group_id, event.member_id].append(event)
+
+    def late_ms(self, group_id: str, member_id: str, stopped_at: int) -> int:
+        """For how long a member that stopped at a time had known. True time."""
+        heard = self._heard.get((group_id, member_id), [])
+        place = bisect_right(heard, stopped_at, key=lambda each: each.at)
+        if not place:
+            return 0
+        late_ms = stopped_at - heard[place - 1].at
+        return late_ms if late_ms <= int(heard[place - 1].detail.split()[-1]) else 0
+
+
 def _is_over(stop: Injected, true_at: int) -> bool:
     """Whether a process that was frozen went on before it was missed."""
     return stop.what == "freeze" and stop.at + int(stop.detail.split()[-1]) < true_at

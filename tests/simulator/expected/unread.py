@@ -11,7 +11,7 @@ from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import Span, is_new_generation, named, same
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.readers import Gap
-from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation, Partition
+from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
 from tests.simulator.truth_log import CommitKey
 
 
@@ -73,12 +73,13 @@ def _unread(history: History, life: Life, span: Span, released: int, granted: in
     return Unread(span, released, release, grant, gap, seen_from)
 
 
-def committed_at(
-    history: History, group_id: str, member: Member, released: Operation
-) -> int | None:
-    """True time of the last commit, before an operation, of any partition that a member held."""
-    truth = history.truth
-    keys = (CommitKey(group_id, *named(each)) for each in member.held)
+def committed_at(history: History, life: Life, unread: Unread) -> int | None:
+    """True time of the last commit of any partition that its holder let go in the same operation."""
+    truth, who, released = history.truth, unread.span.member_id, unread.released
+    before = life.operations[unread.place - 1].members.get(who)
+    now = released.members.get(who)
+    lost = (before.held if before else frozenset()) - (now.held if now else frozenset())
+    keys = (CommitKey(life.group_id, *named(each)) for each in lost)
     known = [truth.commit_before(each, released.first_offset) for each in keys]
     at = max((each for each in known if each is not None), default=None)
     return None if at is None else at - released.at + released.true_at

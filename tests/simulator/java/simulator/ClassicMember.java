@@ -249,7 +249,9 @@ final class ClassicMember extends Member {
         switch (error) {
             case NONE -> beat();
             case REBALANCE_IN_PROGRESS -> {
-                later(group.joinDelay(), this::rejoin);
+                int takes = group.joinDelay();
+                note("joins late", " " + takes);
+                later(takes, this::rejoin);
                 beatUntilJoining();
             }
             case UNKNOWN_MEMBER_ID -> joinAnew(20 + random.nextInt(100));
