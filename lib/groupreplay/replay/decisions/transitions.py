@@ -68,7 +68,7 @@ class Listener:
 class Leaver:
     """Who lets go of partitions in one operation, and how.
 
-    stopped_at: last commit of any partition that it held, of one that went.
+    stopped_at: last commit of any partition that it let go; None where others show when it stopped.
     """
 
     member_id: str
@@ -100,7 +100,8 @@ class Transitions:
         last_commits: time of the last commit of each of these partitions, None where not seen.
         """
         kind = _kind_of(ending, moment)
-        known = [at for at in last_commits if at is not None] if kind in (REMOVED, REPLACED) else []
+        by_commit = kind in (REMOVED, REPLACED, GAP)
+        known = [at for at in last_commits if at is not None] if by_commit else []
         return Leaver(
             member.member_id,
             identity_of(self._life, member),
@@ -314,6 +315,8 @@ def _tell_low(transition: Transition, moment: Moment) -> None:
             since_at = transition.stopped_at
         case "AWAY":
             since_at = transition.away_at
+        case "GAP" if transition.grant_offset == transition.released_offset:
+            since_at = transition.stopped_at  # its holder had stopped before: it did not own it
         case "GAP" | "UNASKED":
             since_at = transition.released_at
         case _:

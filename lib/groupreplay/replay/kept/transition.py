@@ -34,7 +34,8 @@ class Transition:
     by_k2: a K2 shows the release, later than it was.
     requested_at: when it was asked back.
     away_at: when its holder left for a while.
-    stopped_at: the last commit of any partition of a holder that went.
+    stopped_at: the last commit of any partition that its holder let go with it, of REMOVED,
+        REPLACED and GAP.
     last_commit_at: last commit of this partition before the release.
     first_commit_at: first commit of this partition since the grant.
     sync_ms: sync phase of the generation that granted it, from the end of the join phase to the K2,
