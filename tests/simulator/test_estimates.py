@@ -38,6 +38,7 @@ def test_a_generation_is_charged_with_what_it_stopped(play: Play) -> None:
     assert max(abs(each.error_ms + each.fetched_ms - each.late_ms) for each in stops) < 100
 
 
+@pytest.mark.long
 @pytest.mark.interpreted
 def test_how_late_a_member_polls_is_no_error_of_an_estimate(play: Play) -> None:
     """Four members of 34 generations hear of a rebalance seconds before they poll, and read until
@@ -50,6 +51,7 @@ def test_how_late_a_member_polls_is_no_error_of_an_estimate(play: Play) -> None:
     assert wrong_estimates(found) == []
 
 
+@pytest.mark.long
 @pytest.mark.interpreted
 def test_a_callback_shows_by_any_commit_and_who_asks_itself_is_not_told(play: Play) -> None:
     """Brokers gather records for 200 ms. A member commits one of its partitions in its callback, and
@@ -59,3 +61,15 @@ def test_a_callback_shows_by_any_commit_and_who_asks_itself_is_not_told(play: Pl
     recording = play(Played(901, 24, 0.5, "classic", "4.0.2"))
     lines = Told(evidence_in(recording))
     assert wrong_estimates(estimates_of(recording, History(read_truth(recording)), lines)) == []
+
+
+@pytest.mark.long
+@pytest.mark.interpreted
+def test_what_others_read_meanwhile_is_no_error_of_what_was_asked_back(play: Play) -> None:
+    """A member gives two partitions up. Eight seconds later a process that was removed long ago thaws,
+    and reads them until it hears of that; then their next holder comes."""
+    recording = play(Played(619551000, 60, 0.15, "consumer", "4.0.2"))
+    found = estimates_of(recording, History(read_truth(recording)), Told())
+    asked = [each for each in found if each.kind == "ASKED"]
+    assert 12_934 in {each.est_ms for each in asked}
+    assert max(abs(each.error_ms) for each in asked) < 100

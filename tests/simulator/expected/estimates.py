@@ -21,7 +21,7 @@ from groupreplay.replay.kept.transition import AWAY, GAP, REMOVED, STOP, Transit
 from groupreplay.replay.life import Life as ReplayedLife
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import generation_before, is_new_generation, named
-from tests.simulator.expected.stops import LateJoins, called_for
+from tests.simulator.expected.stops import Late, called_for
 from tests.simulator.expected.unread import (
     Unread,
     committed_at,
@@ -50,7 +50,8 @@ class Estimate(NamedTuple):
         same: in a callback.
     fetched_ms: from the grant to when the next holder read: it asks for its assignment late.
     answered_ms: from the K2 that took it to its answer, where its holder stays.
-    late_ms: for how long its holder knew of the rebalance, and had not polled yet.
+    late_ms: for how long its holder knew that it must give up and did not act on it yet: it had not
+        polled, or was in another callback.
     told_ms: what a request log makes of est_ms, where it shows that the holder was told to join.
     partitions: of a STOP, which is of a whole generation: est_ms and true_ms are those of one of
         them in the mean.
@@ -173,8 +174,8 @@ def _off_pct(found: Sequence[Estimate]) -> float:
 def _error_ms(estimate: Estimate) -> int:
     """But for what the next holder takes to begin, where that is on no other side: of what was
     asked back the records know of a request late too. Of two K2s each is answered late, where the
-    broker gathers records before it writes: neither counts. Nor does how late a client polls, which
-    no log shows."""
+    broker gathers records before it writes: neither counts. Nor does how late a client acts, which no
+    log shows."""
     fetched_ms = 0 if estimate.kind == "ASKED" else estimate.fetched_ms
     return estimate.error_ms + fetched_ms - estimate.answered_ms - estimate.late_ms
 
@@ -215,7 +216,7 @@ def estimates_of(recording: Path, history: History, logs: Told) -> list[Estimate
     with _listening() as told:
         replay_recording(recording)
     found: list[Estimate] = []
-    late = LateJoins(history.truth)
+    late = Late(history.truth)
     for life in history.lives:
         if is_unsure(history, life):
             continue
@@ -223,7 +224,7 @@ def estimates_of(recording: Path, history: History, logs: Told) -> list[Estimate
         times = Counter((each.span.partition, each.gap) for each in unread)
         for each in unread:
             if times[each.span.partition, each.gap] == 1:
-                found += _estimates(history, life, each, told[life.group_id], logs)
+                found += _estimates(history, life, each, told[life.group_id], logs, late)
         found += _stops(history, life, unread, told[life.group_id], logs, late)
     return found
 
@@ -234,7 +235,7 @@ def _stops(
     unread: Sequence[Unread],
     told: Sequence[Transition],
     logs: Told,
-    late: LateJoins,
+    late: Late,
 ) -> Iterator[Estimate]:
     """Of each generation that stopped members who were all told. What nobody had read before the
     generation before is not its own."""
@@ -254,7 +255,7 @@ def _stops(
             if each.released is each.granted is operation
             if each.gap is not None and each.gap.until is not None
         ]
-        late_ms = [late.late_ms(life.group_id, who, gap.since) for who, gap in gaps]
+        late_ms = [late.polled_ms(life.group_id, who, gap.since) for who, gap in gaps]
         ended = [gap._replace(since=max(gap.since, generation[0].true_at)) for _, gap in gaps]
         true_ms = [(gap.until or 0) - gap.since for gap in ended]
         fetched_ms = [(gap.until or 0) - max(gap.since, operation.true_at) for gap in ended]
@@ -283,7 +284,12 @@ def _waited(operation: Operation, logs: Told) -> dict[str, int]:
 
 
 def _estimates(
-    history: History, life: Life, unread: Unread, told: Sequence[Transition], logs: Told
+    history: History,
+    life: Life,
+    unread: Unread,
+    told: Sequence[Transition],
+    logs: Told,
+    late: Late,
 ) -> Iterator[Estimate]:
     group_id, gap = life.group_id, unread.gap
     same = {
@@ -302,16 +308,20 @@ def _estimates(
     by_commit = kind == REMOVED or at_once
     if est_ms is None or (by_commit and (never_committed or is_admin(history, group_id))):
         return
-    if kind == AWAY:
-        gap = _since_it_left(history, life, unread, gap)
-        if _stood_still(history, unread, gap):
-            return
+    gap = _since_let_go(history, life, unread, gap, is_away=kind == AWAY)
+    if kind == AWAY and _stood_still(history, unread, gap):
+        return
     name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
     name += " at once" if at_once else ""
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
-    callback_ms = 0 if kind == AWAY else _seen_from(history, life, unread) - gap.since
+    callback_ms = 0 if kind == AWAY else _seen_from(history, life, unread, gap) - gap.since
     answered_ms = _answered_ms(history, unread.released) if name == CLASSIC_GAP else 0
-    times = _quiet_ms(history, group_id, unread, gap), callback_ms, fetched_ms, answered_ms
+    late_ms = 0
+    if kind == "ASKED":
+        asked_at = unread.granted.true_at - est_ms
+        late_ms = late.revoked_ms(group_id, unread.span.member_id, asked_at, gap.since)
+    quiet_ms = _quiet_ms(history, group_id, unread, gap)
+    times = quiet_ms, callback_ms, fetched_ms, answered_ms, late_ms
     is_told = kind == REMOVED and not _asked_itself(history, unread, gap)
     since = _told_at(history, life, unread, logs) if is_told else None
     told_ms = None if since is None else max(est_ms, unread.granted.at - since)
@@ -336,20 +346,18 @@ def _asked_itself(history: History, unread: Unread, gap: Gap) -> bool:
     )
 
 
-def _since_it_left(history: History, life: Life, unread: Unread, gap: Gap) -> Gap:
-    """The gap from when the holder left for a while. Another process that was removed while it
-    stood still may thaw after that, and read until it hears of it: it commits nothing, and that
-    counts as not read."""
-    left_at: int | None = None
-    for operation in reversed(life.operations[: unread.place]):
+def _since_let_go(history: History, life: Life, unread: Unread, gap: Gap, *, is_away: bool) -> Gap:
+    """The gap from when the holder let go, or left for a while. Another process that was removed
+    while it stood still may thaw after that, and read until it hears of it: it commits nothing, and
+    that counts as not read."""
+    let_go_at = unread.released.true_at
+    for operation in reversed(life.operations[: unread.place] if is_away else ()):
         member = operation.members.get(unread.span.member_id)
         if member is None or not member.is_away:
             break
-        left_at = operation.true_at
-    if left_at is None:
-        return gap
+        let_go_at = operation.true_at
     read = (life.group_id, *named(unread.span.partition))
-    begun = history.truth.readers.gap_at(read, left_at)
+    begun = history.truth.readers.gap_at(read, let_go_at)
     return gap if begun is None else gap._replace(since=min(begun.since, gap.since))
 
 
@@ -369,11 +377,11 @@ def _quiet_ms(history: History, group_id: str, unread: Unread, gap: Gap) -> int 
     return None if last is None else max(0, gap.since - (last - release.at + release.true_at))
 
 
-def _seen_from(history: History, life: Life, unread: Unread) -> int:
+def _seen_from(history: History, life: Life, unread: Unread, gap: Gap) -> int:
     """From when on it shows at most that its holder, which commits in a callback, had stopped: by
-    its last commit of any partition."""
+    its last commit of any that it let go with it."""
     committed = committed_at(history, life, unread)
-    return unread.seen_from if committed is None else max(unread.seen_from, committed)
+    return gap.since if committed is None else max(gap.since, committed)
 
 
 def _answered_ms(history: History, operation: Operation) -> int:

@@ -43,28 +43,45 @@ class Stops:
         return None if is_woken else stop.at
 
 
-class LateJoins:
-    """Of members that heard of a rebalance, and polled later: until then they went on reading."""
+class Late:
+    """How late members act on what they hear: until then they go on reading."""
 
     def __init__(self, truth: Truth) -> None:
-        self._heard: dict[tuple[str | None, str | None], list[Injected]] = defaultdict(list)
+        self._noted: dict[tuple[str, str | None, str | None], list[Injected]] = defaultdict(list)
         for event in truth.injected:
-            if event.what == "joins late":
-                self._heard[event.group_id, event.member_id].append(event)
+            if event.what in ("joins late", "slow revoke"):
+                self._noted[event.what, event.group_id, event.member_id].append(event)
 
-    def late_ms(self, group_id: str, member_id: str, stopped_at: int) -> int:
-        """For how long a member that stopped at a time had known. True time."""
-        heard = self._heard.get((group_id, member_id), [])
-        place = bisect_right(heard, stopped_at, key=lambda each: each.at)
-        if not place:
+    def polled_ms(self, group_id: str, member_id: str, stopped_at: int) -> int:
+        """For how long a member that stopped at a time had heard of a rebalance, and had not polled.
+        True time."""
+        heard = self._last("joins late", group_id, member_id, stopped_at)
+        if heard is None:
             return 0
-        late_ms = stopped_at - heard[place - 1].at
-        return late_ms if late_ms <= int(heard[place - 1].detail.split()[-1]) else 0
+        late_ms = stopped_at - heard.at
+        return late_ms if late_ms <= _lasts_ms(heard) else 0
+
+    def revoked_ms(self, group_id: str, member_id: str, asked_at: int, stopped_at: int) -> int:
+        """For how long a member that was asked for partitions was still in a callback for others.
+        True times."""
+        begun = self._last("slow revoke", group_id, member_id, asked_at)
+        if begun is None or begun.at + _lasts_ms(begun) < asked_at:
+            return 0
+        return max(0, min(stopped_at, begun.at + _lasts_ms(begun)) - asked_at)
+
+    def _last(self, what: str, group_id: str, member_id: str, until: int) -> Injected | None:
+        noted = self._noted.get((what, group_id, member_id), [])
+        place = bisect_right(noted, until, key=lambda each: each.at)
+        return noted[place - 1] if place else None
+
+
+def _lasts_ms(noted: Injected) -> int:
+    return int(noted.detail.split()[-1])
 
 
 def _is_over(stop: Injected, true_at: int) -> bool:
     """Whether a process that was frozen went on before it was missed."""
-    return stop.what == "freeze" and stop.at + int(stop.detail.split()[-1]) < true_at
+    return stop.what == "freeze" and stop.at + _lasts_ms(stop) < true_at
 
 
 def called_for(history: History, before: Operation, operation: Operation) -> int:
