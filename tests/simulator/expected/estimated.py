@@ -111,15 +111,18 @@ class Estimated:
             return _exactly(0)
         before = generation_before(self._life, unread.released)
         most = unread.granted.true_at - before.true_at
-        stopped = [
-            each.gap.since
-            for each in charged
-            if each.released is each.granted is unread.released and each.gap is not None
-        ]
-        least = max(0, unread.granted.true_at - max(stopped)) if stopped else 0
+        stopped: dict[str, int] = {}
+        for each in charged:
+            if each.released is each.granted is unread.released and each.gap is not None:
+                since = max(each.gap.since, stopped.get(each.span.member_id, 0))
+                stopped[each.span.member_id] = since
+        least = max(0, unread.granted.true_at - max(stopped.values())) if stopped else 0
+        # The mean is that of all who were told: who read nothing may have been told at the end.
+        told = unread.released.members.keys() & before.members.keys() | stopped.keys()
+        least = least * len(stopped) // max(1, len(told))
         is_unwritten = unread.released.epoch > before.epoch + 1  # nobody sent its assignment
         asked_at = called_for(self._history, before, unread.released) - SLACK_MS
-        if is_unwritten or (stopped and min(stopped) < asked_at):
+        if is_unwritten or (stopped and min(stopped.values()) < asked_at):
             least = 0  # who stands still since before anybody asked for this one is told of it late
         return Range(max(0, least - SLACK_MS), most + SLACK_MS, 0, is_stop=True)
 
