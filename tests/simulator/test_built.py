@@ -25,6 +25,8 @@ HISTORIES: Final = (
     # A member of a cooperative group dies while its join waits for others, and its session is armed
     # when that is answered.
     Played(711, 16, 0.4, "classic", "4.3.1"),
+    # Waves over offline conversions.
+    Played(301, 14, 0.3, "migration", "4.3.1"),
 )
 
 

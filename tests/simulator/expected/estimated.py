@@ -15,7 +15,7 @@ from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected.hand_overs import hand_overs_of
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import generation_before, is_new_generation
-from tests.simulator.expected.stops import STOPS, called_for
+from tests.simulator.expected.stops import STOPS, Late
 from tests.simulator.expected.unread import Unread, committed_at
 from tests.simulator.lives import Life
 from tests.simulator.truth import CLASSIC, Injected, Member, Operation
@@ -58,10 +58,11 @@ class Estimated:
         }
         self._done: dict[str | None, list[Injected]] = defaultdict(list)
         self._beat_ms = BEAT_MS
-        self._ran_out: dict[str, list[int]] = defaultdict(list)
+        self._ran_out: dict[str, list[Injected]] = defaultdict(list)
+        self._late = Late(history.truth)
         for event in history.truth.injected:
             if event.what == "ran out":
-                self._ran_out[event.detail].append(event.at)
+                self._ran_out[event.detail].append(event)
             if event.group_id == life.group_id:
                 self._done[event.member_id].append(event)
                 if event.what == "slow heartbeats":
@@ -86,13 +87,13 @@ class Estimated:
             return self._went(unread, before)
         if released.protocol == CLASSIC and is_new_generation(before, released):
             is_gap = released.protocol_name == COOPERATIVE
-            return self._gap(unread) if is_gap else self._stop(unread, charged)
+            return self._gap(unread, before) if is_gap else self._stop(unread, charged)
         return _exactly(granted.at - released.at)
 
-    def _gap(self, unread: Unread) -> Range:
+    def _gap(self, unread: Unread, before: Operation) -> Range:
         """Who gives up hears of it by one K2, and the next holder has it by a later one. What one
         generation takes and gives its holder had lost before: its last commit shows that."""
-        if unread.released is not unread.granted:
+        if unread.released is not unread.granted or before.protocol != CLASSIC:
             return _exactly(unread.granted.at - unread.released.at)
         last = committed_at(self._history, self._life, unread)
         return _exactly(0 if last is None else unread.granted.true_at - last)
@@ -107,10 +108,12 @@ class Estimated:
 
     def _stop(self, unread: Unread, charged: Sequence[Unread]) -> Range:
         """Nobody stops before it is told; who was told is told of a generation in the mean."""
-        if unread.released.protocol_name == COOPERATIVE:
-            return _exactly(0)
         before = generation_before(self._life, unread.released)
         most = unread.granted.true_at - before.true_at
+        if unread.released.protocol_name == COOPERATIVE:
+            # Who never got what the K2 before gave lists nothing, as eager members do.
+            looks_eager = before.protocol == CLASSIC and any(before.answer[:1])
+            return Range(0, most + SLACK_MS, 0, is_stop=True) if looks_eager else _exactly(0)
         stopped: dict[str, int] = {}
         for each in charged:
             if each.released is each.granted is unread.released and each.gap is not None:
@@ -121,9 +124,11 @@ class Estimated:
         told = unread.released.members.keys() & before.members.keys() | stopped.keys()
         least = least * len(stopped) // max(1, len(told))
         is_unwritten = unread.released.epoch > before.epoch + 1  # nobody sent its assignment
-        asked_at = called_for(self._history, before, unread.released) - SLACK_MS
-        if is_unwritten or (stopped and min(stopped.values()) < asked_at):
-            least = 0  # who stands still since before anybody asked for this one is told of it late
+        heard = [
+            self._late.polled_ms(self._life.group_id, who, since) for who, since in stopped.items()
+        ]
+        if is_unwritten or None in heard:
+            least = 0  # who stands still, or in a callback that it began itself, is told late
         return Range(max(0, least - SLACK_MS), most + SLACK_MS, 0, is_stop=True)
 
     # ---------------------------------------------------------------- who went
@@ -155,7 +160,9 @@ class Estimated:
             waits = self._joined_since(done[-1]) if done and before.protocol == CLASSIC else told
             earliest = min(earliest, told, waits)
             if released.protocol_name != COOPERATIVE:
-                latest = max(latest, told)  # before that it is among those that stopped
+                # Before that it is among those that stopped; of a generation that nobody wrote
+                # nothing is priced, so it counts from the answer that armed its session.
+                latest = max(latest, told, *self._unwritten_since(who, unread))
             elif joined_at == opened_at:
                 earliest = max(earliest, opened_at - SYNC_MS)  # it had nothing before
         slack = SLACK_MS + self._clocks_ms
@@ -205,7 +212,16 @@ class Estimated:
         released = unread.released
         since = generation_before(self._life, released).true_at
         timer = f"Timeout(key=heartbeat-{self._life.group_id}-{who})"
-        return any(since < at <= released.true_at for at in self._ran_out[timer])
+        return any(since < each.at <= released.true_at for each in self._ran_out[timer])
+
+    def _unwritten_since(self, who: str, unread: Unread) -> list[int]:
+        """Since when the session ran that ended a member, where generations were never written."""
+        before = generation_before(self._life, unread.released)
+        if unread.released.epoch <= before.epoch + 1:
+            return []
+        timer = f"Timeout(key=heartbeat-{self._life.group_id}-{who})"
+        until = unread.released.true_at
+        return [each.armed_at for each in self._ran_out[timer] if each.at <= until]
 
     def _joined_since(self, true_at: int) -> int:
         """The K2 before a time: what waited for its answer then came later."""

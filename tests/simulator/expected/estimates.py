@@ -255,15 +255,14 @@ def _stops(
             if each.released is each.granted is operation
             if each.gap is not None and each.gap.until is not None
         ]
-        late_ms = [late.polled_ms(life.group_id, who, gap.since) for who, gap in gaps]
+        polled_ms = [late.polled_ms(life.group_id, who, gap.since) for who, gap in gaps]
+        late_ms = [each for each in polled_ms if each is not None]
         ended = [gap._replace(since=max(gap.since, generation[0].true_at)) for _, gap in gaps]
         true_ms = [(gap.until or 0) - gap.since for gap in ended]
         fetched_ms = [(gap.until or 0) - max(gap.since, operation.true_at) for gap in ended]
         waited = _waited(operation, logs)
         are_told = {each.from_member_id for each in stopped} <= waited.keys()
-        if not stopped or not are_told or len(true_ms) != len(stopped):
-            continue
-        if min(gap.since for gap in ended) >= called_for(history, *generation) - SLACK_MS:
+        if stopped and are_told and len(late_ms) == len(true_ms) == len(stopped):
             means = (waited.values(), true_ms, fetched_ms, late_ms)
             est, true, fetched, by_late = (round(fmean(each)) for each in means)
             rest = {"fetched_ms": fetched, "late_ms": by_late, "partitions": len(stopped)}
@@ -309,7 +308,7 @@ def _estimates(
     if est_ms is None or (by_commit and (never_committed or is_admin(history, group_id))):
         return
     gap = _since_let_go(history, life, unread, gap, is_away=kind == AWAY)
-    if kind == AWAY and _stood_still(history, unread, gap):
+    if kind in (AWAY, GAP) and not at_once and _stood_still(history, unread, gap):
         return
     name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
     name += " at once" if at_once else ""
@@ -362,8 +361,8 @@ def _since_let_go(history: History, life: Life, unread: Unread, gap: Gap, *, is_
 
 
 def _stood_still(history: History, unread: Unread, gap: Gap) -> bool:
-    """Whether the holder read nothing any more, and wrote that it leaves when it was closed later:
-    no record shows since when."""
+    """Whether the holder read nothing any more, and wrote that it leaves when it was closed later, or
+    gave it up when it joined for other topics: no record shows since when."""
     return any(
         each.what == "freeze" and each.at == gap.since and each.member_id == unread.span.member_id
         for each in history.truth.injected

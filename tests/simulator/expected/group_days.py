@@ -181,7 +181,7 @@ def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, 
     moved: dict[str, Any] = dict.fromkeys(("moved", "returned"), SHARED_OUT)
     if len(days) == 1:
         bounds = bounds_of_day(history, life, unread)
-        moved = counts_of(history, life, moves_of(history, life))
+        moved = counts_of(history, [life], moves_of(history, life))
     is_seen = life.is_seen_to_begin(life.operations[0]) and not history.begins_unwritten(life)
     for number, day in days.items():
         values: dict[str, Any] = {

@@ -3,7 +3,7 @@ them then (measures.md, What a change of hands costs)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -85,18 +85,19 @@ NAMELESS: Final = Untold("a deleted topic's name need not be known over a conver
 CONTESTED: Final = Untold("what a leader gave to two members at once")
 
 
-def counts_of(history: History, life: Life, moves: Iterable[Move]) -> dict[str, Any]:
-    """`moved` and `returned` of some moves of a life."""
-    holdings, found = history.holdings(life), list(moves)
-    if any(holdings.is_contested(span.partition) for span in holdings.spans):
-        return {"moved": CONTESTED, "returned": CONTESTED}
-    converts = any(is_conversion(*step) for step in life.steps())
+def counts_of(history: History, lives: Sequence[Life], moves: Iterable[Move]) -> dict[str, Any]:
+    """`moved` and `returned` of some moves of these lives."""
+    found = list(moves)
+    for holdings in map(history.holdings, lives):
+        if any(holdings.is_contested(span.partition) for span in holdings.spans):
+            return {"moved": CONTESTED, "returned": CONTESTED}
+    converts = any(is_conversion(*step) for life in lives for step in life.steps())
     deleted = history.truth.deleted if converts else {}
     sure = sum(each.is_move is True and each.span.partition.topic not in deleted for each in found)
     upper = sum(each.is_move is not False for each in found)
-    if shared_clients(life) - {None}:
+    if any(shared_clients(life) - {None} for life in lives):
         return {"moved": Between(sure, upper), "returned": CLIENTS_ALIKE}
-    if _has_moved(life):
+    if any(map(_has_moved, lives)):
         return {"moved": Between(sure, upper), "returned": MOVED}
     if sure < upper:
         return {"moved": Between(sure, upper), "returned": NAMELESS}

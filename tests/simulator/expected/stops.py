@@ -52,14 +52,13 @@ class Late:
             if event.what in ("joins late", "slow revoke"):
                 self._noted[event.what, event.group_id, event.member_id].append(event)
 
-    def polled_ms(self, group_id: str, member_id: str, stopped_at: int) -> int:
-        """For how long a member that stopped at a time had heard of a rebalance, and had not polled.
-        True time."""
+    def polled_ms(self, group_id: str, member_id: str, stopped_at: int) -> int | None:
+        """For how long a member that stopped at a time had heard of a rebalance, and had not polled;
+        None where it had not heard of one. True time."""
         heard = self._last("joins late", group_id, member_id, stopped_at)
-        if heard is None:
-            return 0
-        late_ms = stopped_at - heard.at
-        return late_ms if late_ms <= _lasts_ms(heard) else 0
+        if heard is None or stopped_at - heard.at > _lasts_ms(heard):
+            return None
+        return stopped_at - heard.at
 
     def revoked_ms(self, group_id: str, member_id: str, asked_at: int, stopped_at: int) -> int:
         """For how long a member that was asked for partitions was still in a callback for others.

@@ -126,7 +126,7 @@ def _is_unwanted(life: Life, unread: Unread) -> bool:
 
 
 def bounds_of_wave(
-    history: History, life: Life, unread: Sequence[Unread], charged: Sequence[Unread]
+    history: History, lives: Sequence[Life], unread: Sequence[Unread], charged: Sequence[Unread]
 ) -> dict[str, Any]:
     """Of low_ms and high_ms of a wave. unread: what was let go before the next wave; charged: of
     it what the wave is charged with, of all that it may be.
@@ -134,9 +134,9 @@ def bounds_of_wave(
     What a member reads on after it was removed counts as not read (measures.md): a frozen one that
     thaws does not know yet.
     """
-    if is_contested(history, life):
+    if any(is_contested(history, life) for life in lives):
         return {"low_ms": CONTESTED, "high_ms": CONTESTED}
-    slack = _slack_ms(history, life, unread)
+    slack = max(_slack_ms(history, life, unread) for life in lives)
     since: dict[tuple[Partition, Gap], int] = {}
     for each in unread:
         if each.gap is not None:
@@ -147,7 +147,7 @@ def bounds_of_wave(
         missed = sum((gap.until or 0) - begun for (_, gap), begun in since.items())
         low = Bound(missed, is_lower=True, slack=slack)
     return {
-        "low_ms": REMOVED if is_admin(history, life.group_id) else low,
+        "low_ms": REMOVED if is_admin(history, lives[0].group_id) else low,
         "high_ms": _high(charged, slack),
     }
 

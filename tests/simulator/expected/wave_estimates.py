@@ -6,14 +6,14 @@ How near estimates are to the truth is held over many (`estimates`); a bracket h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.simulator.compare import Key, Untold, Wanted
 from tests.simulator.expected import departure_waves, member_ends
 from tests.simulator.expected.departure_waves import Event, charged_to
-from tests.simulator.expected.estimated import Estimated
+from tests.simulator.expected.estimated import Estimated, Range
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.unread import CONTESTED, Unread, is_contested
 from tests.simulator.lives import Life, is_conversion
@@ -50,28 +50,26 @@ class Bracket:
         return f"{self.least} ({self.least_untold}) to {self.most}, or NULL: {self.may_be_null}"
 
 
-CONVERTS: Final = Untold("waves over an offline conversion")
 UNNAMED: Final = Untold("waves over a conversion, of topics that were created again")
 NOTHING: Final = Told(None, False)
 
 
 def _told(
     history: History,
-    estimated: Estimated,
+    estimated: Callable[[Life], Estimated],
     wave: Sequence[Event],
     after: Sequence[Event] | None,
 ) -> Any:
-    life = wave[0].life
-    if life is not wave[-1].life:
-        return CONVERTS
+    ranges: list[Range] = []
     if wave[0].coming.operation.protocol_type == "connect":
         return NOTHING
-    if is_contested(history, life):
-        return CONTESTED
-    charged = charged_to(history, wave, after)
-    if _is_unnamed(history, life, charged):
-        return UNNAMED
-    ranges = estimated.of(charged)
+    for life in departure_waves.lives_of(wave):
+        if is_contested(history, life):
+            return CONTESTED
+        charged = charged_to(history, life, wave, after)
+        if _is_unnamed(history, life, charged):
+            return UNNAMED
+        ranges += estimated(life).of(charged)
     return Bracket(
         sum(each.least for each in ranges),
         sum(each.most for each in ranges),
@@ -97,14 +95,18 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         for key, must in member_ends.CHECK.wanted(history).items()
     }
     of_lives: dict[int, Estimated] = {}
+
+    def estimated(life: Life) -> Estimated:
+        if id(life) not in of_lives:
+            of_lives[id(life)] = Estimated(history, life, ends)
+        return of_lives[id(life)]
+
     wanted: dict[Key, Wanted] = {}
     for chain in departure_waves.chains_of(history):
         waves = list(departure_waves.waves_of(chain))
         for wave, after in zip(waves, [*waves[1:], None], strict=True):
-            first, life = wave[0].coming.operation.first_offset, wave[0].life
-            if id(life) not in of_lives:
-                of_lives[id(life)] = Estimated(history, life, ends)
-            values = {"told": _told(history, of_lives[id(life)], wave, after)}
+            first = wave[0].coming.operation.first_offset
+            values = {"told": _told(history, estimated, wave, after)}
             wanted[chain.life.group_id, first] = Wanted(values, (first,))
     return wanted
 
