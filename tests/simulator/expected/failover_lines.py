@@ -114,7 +114,7 @@ def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str
         "broker": load.broker,
         "moved_from": brokers.former[key],
         "rearmed": _rearmed(failover, load, brokers),
-        "phase": _phase(failover, load, brokers.resigned[key[0]]),
+        "phase": _phase(history, failover, load, brokers.resigned[key[0]]),
     }
 
 
@@ -157,10 +157,16 @@ def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:
     return Rearmed(frozenset(must), frozenset(may))
 
 
+WAITED_MS: Final = 100
+"""Who is turned away is answered sooner."""
+
+IS_LOST: Final = Untold("an upgrade that the coordinator had in its memory, and no log has")
 NOT_THE_LAST: Final = Untold("a group that was silent while its coordinator moved twice")
 
 
-def _phase(failover: Failover, load: Injected, resigned: Sequence[Injected]) -> Any:
+def _phase(
+    history: History, failover: Failover, load: Injected, resigned: Sequence[Injected]
+) -> Any:
     last: Operation = failover.last
     if last.protocol != CLASSIC:
         return phase_of(last)
@@ -168,12 +174,31 @@ def _phase(failover: Failover, load: Injected, resigned: Sequence[Injected]) -> 
     if len(between) != 1:
         return NOT_THE_LAST
     (before,) = between
+    if last.group_id not in before.states:
+        return IS_LOST
     phase = _PHASES[before.states[last.group_id]]
-    if before.broker_at - before.at == load.broker_at - load.at:
-        return phase
-    # By another clock a rebalance that was cut off may seem to have begun after the move.
-    is_cut_off = not {"PREPARING", "COMPLETING"}.isdisjoint(phase.values)
-    return OneOf((*phase.values, *(_AT_REST if is_cut_off else ())))
+    others: tuple[str, ...] = ()
+    if _goes_on(history, last.group_id, before, load):
+        others = ("PREPARING", "COMPLETING")
+    is_cut_off = not {"PREPARING", "COMPLETING"}.isdisjoint((*phase.values, *others))
+    if is_cut_off and before.broker_at - before.at != load.broker_at - load.at:
+        # By another clock a rebalance that was cut off may seem to have begun after the move.
+        others += _AT_REST
+    return OneOf((*phase.values, *others)) if others else phase
+
+
+def _goes_on(history: History, group_id: str, before: Injected, load: Injected) -> bool:
+    """Whether a broker that was the leader no more, and had not heard of that, let members join, or
+    wait until it heard: its log shows a rebalance that was never written."""
+    ahead = before.broker_at - before.at
+    return any(
+        each.kind in ("join", "leave")
+        and each.broker == before.broker
+        and (not each.error or each.at - each.received_at > WAITED_MS)
+        and before.broker_at <= each.at
+        and each.received_at <= load.at + ahead
+        for each in history.truth.answers.of_groups.get(group_id, ())
+    )
 
 
 CHECK: Final = Check(

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.simulator.compare import Key, Untold, Wanted
+from tests.simulator.compare import Key, Wanted
 from tests.simulator.expected import departure_waves, member_ends
 from tests.simulator.expected.departure_waves import Event, charged_to
 from tests.simulator.expected.estimated import Estimated, Range
 from tests.simulator.expected.history import Check, History
-from tests.simulator.expected.unread import CONTESTED, Unread, is_contested
-from tests.simulator.lives import Life, is_conversion
+from tests.simulator.expected.unread import CONTESTED, is_contested
+from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 
 
@@ -50,7 +50,6 @@ class Bracket:
         return f"{self.least} ({self.least_untold}) to {self.most}, or NULL: {self.may_be_null}"
 
 
-UNNAMED: Final = Untold("waves over a conversion, of topics that were created again")
 NOTHING: Final = Told(None, False)
 
 
@@ -66,26 +65,12 @@ def _told(
     for life in departure_waves.lives_of(wave):
         if is_contested(history, life):
             return CONTESTED
-        charged = charged_to(history, life, wave, after)
-        if _is_unnamed(history, life, charged):
-            return UNNAMED
-        ranges += estimated(life).of(charged)
+        ranges += estimated(life).of(charged_to(history, life, wave, after))
     return Bracket(
         sum(each.least for each in ranges),
         sum(each.most for each in ranges),
         sum(each.least_untold for each in ranges),
         any(each.is_stop for each in ranges),
-    )
-
-
-def _is_unnamed(history: History, life: Life, charged: Sequence[Unread]) -> bool:
-    """Whether a conversion took or gave partitions of a topic that was created again: the records
-    of a classic group name it alone, so nothing says of which of the two they were."""
-    conversions = {step[1].first_offset for step in life.steps() if is_conversion(*step)}
-    return any(
-        {each.released.first_offset, each.granted.first_offset} & conversions
-        and history.ids_of_name[each.span.partition.topic] > 1
-        for each in charged
     )
 
 
