@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tests.simulator.lives import Life, is_conversion
@@ -141,10 +141,18 @@ class Holdings:
                 return None if self.left_out(span.partition, span.closed + 1, each.opened) else each
         return None
 
+    def has_at(self, member_id: str, partition: Partition, place: int) -> bool:
+        """Whether a member has a partition after an operation, and not one of a topic that was
+        created again."""
+        return any(self._held_at(member_id, partition, place))
+
     def held_at(self, member_id: str, partition: Partition, place: int) -> Span:
         """The span in which a member has a partition after an operation. Raises StopIteration where
         it has not."""
-        return next(
+        return next(self._held_at(member_id, partition, place))
+
+    def _held_at(self, member_id: str, partition: Partition, place: int) -> Iterator[Span]:
+        return (
             each
             for each in self._by_partition[named(partition)]
             if each.member_id == member_id

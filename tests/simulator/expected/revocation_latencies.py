@@ -118,7 +118,7 @@ class _Life:
         holdings = self.history.holdings(self.life)
         for place in range(asked.ended, len(self.life.operations)):
             owner = _owner(self.life.operations[place], asked.partition)
-            if owner is not None:
+            if owner is not None and holdings.has_at(owner, asked.partition, place):
                 is_left_out = holdings.left_out(asked.partition, asked.ended + 1, place)
                 return None if is_left_out else _Grant(place, owner)
         return None
