@@ -157,9 +157,6 @@ def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:
     return Rearmed(frozenset(must), frozenset(may))
 
 
-WAITED_MS: Final = 100
-"""Who is turned away is answered sooner."""
-
 IS_LOST: Final = Untold("an upgrade that the coordinator had in its memory, and no log has")
 NOT_THE_LAST: Final = Untold("a group that was silent while its coordinator moved twice")
 
@@ -194,7 +191,7 @@ def _goes_on(history: History, group_id: str, before: Injected, load: Injected) 
     return any(
         each.kind in ("join", "leave")
         and each.broker == before.broker
-        and (not each.error or each.at - each.received_at > WAITED_MS)
+        and (not each.error or each.at > each.received_at)  # who is turned away does not wait
         and before.broker_at <= each.at
         and each.received_at <= load.at + ahead
         for each in history.truth.answers.of_groups.get(group_id, ())
