@@ -65,7 +65,7 @@ SYNC_TIMEOUT = "SYNC_TIMEOUT"
 
 @dataclass(slots=True, kw_only=True)
 class Refusal(EvidenceFact):
-    """A run of the same refusal, until who is refused is let in or an hour passes. Key (source, api,
+    """A run of the same refusal, until who is refused is let in or an hour passes. Key (api,
     error_code, subject, first_at).
 
     subject: instance id, else member id, else client id: who knocks.

@@ -20,20 +20,21 @@ from groupreplay.replay.decisions.transitions import Listener, Transitions
 from groupreplay.replay.kept.transition import AWAY, GAP, REMOVED, STOP, Transition
 from groupreplay.replay.life import Life as ReplayedLife
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import generation_before, is_new_generation, named
-from tests.simulator.expected.stops import Late, called_for
-from tests.simulator.expected.unread import (
-    Unread,
-    committed_at,
-    is_admin,
-    is_unsure,
-    unread_of,
+from tests.simulator.expected.holdings import generation_before, is_new_generation
+from tests.simulator.expected.stopped_holders import (
+    answer_ms_of,
+    asked_itself,
+    is_of_another,
+    quiet_ms_of,
+    seen_from,
+    since_let_go,
+    stood_still,
 )
+from tests.simulator.expected.stops import Late, called_for
+from tests.simulator.expected.unread import Unread, is_admin, is_unsure, unread_of
 from tests.simulator.lives import Life
-from tests.simulator.readers import Gap
 from tests.simulator.replayed import replay_recording
 from tests.simulator.truth import CLASSIC, Operation
-from tests.simulator.truth_log import CommitKey
 
 HOUR_MS: Final = 3_600_000
 SLACK_OF_LINES_MS: Final = 5_000
@@ -299,7 +300,7 @@ def _estimates(
         and _is_in(transition.released_offset, unread.released)
         and _is_in(transition.grant_offset, unread.granted)
     }
-    if gap is None or gap.until is None or len(same) != 1 or _is_of_another(history, unread, gap):
+    if gap is None or gap.until is None or len(same) != 1 or is_of_another(history, unread, gap):
         return
     until = gap.until
     ((kind, est_ms, never_committed),) = same
@@ -307,91 +308,24 @@ def _estimates(
     by_commit = kind == REMOVED or at_once
     if est_ms is None or (by_commit and (never_committed or is_admin(history, group_id))):
         return
-    gap = _since_let_go(history, life, unread, gap, is_away=kind == AWAY)
-    if kind in (AWAY, GAP) and not at_once and _stood_still(history, unread, gap):
+    gap = since_let_go(history, life, unread, gap, is_away=kind == AWAY)
+    if kind in (AWAY, GAP) and not at_once and stood_still(history, unread, gap):
         return
     name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
     name += " at once" if at_once else ""
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
-    callback_ms = 0 if kind == AWAY else _seen_from(history, life, unread, gap) - gap.since
-    answered_ms = _answered_ms(history, unread.released) if name == CLASSIC_GAP else 0
+    callback_ms = 0 if kind == AWAY else seen_from(history, life, unread, gap) - gap.since
+    answered_ms = answer_ms_of(history, unread.released) if name == CLASSIC_GAP else 0
     late_ms = 0
     if kind == "ASKED":
         asked_at = unread.granted.true_at - est_ms
         late_ms = late.revoked_ms(group_id, unread.span.member_id, asked_at, gap.since)
-    quiet_ms = _quiet_ms(history, group_id, unread, gap)
+    quiet_ms = quiet_ms_of(history, group_id, unread, gap)
     times = quiet_ms, callback_ms, fetched_ms, answered_ms, late_ms
-    is_told = kind == REMOVED and not _asked_itself(history, unread, gap)
+    is_told = kind == REMOVED and not asked_itself(history, unread, gap)
     since = _told_at(history, life, unread, logs) if is_told else None
     told_ms = None if since is None else max(est_ms, unread.granted.at - since)
     yield Estimate(name, est_ms, until - gap.since, *times, told_ms=told_ms)
-
-
-def _is_of_another(history: History, unread: Unread, gap: Gap) -> bool:
-    """Whether the topic was deleted within the gap, and created again: reading goes by its name,
-    and nobody could read a partition that was not there."""
-    deleted = history.truth.deleted.get(unread.span.partition.topic, ())
-    return any(gap.since < at < (gap.until or at) for at, _ in deleted)
-
-
-def _asked_itself(history: History, unread: Unread, gap: Gap) -> bool:
-    """Whether the holder stopped since it subscribed to something else: it is told later, in its
-    own callback."""
-    return any(
-        each.what == "subscribe"
-        and each.member_id == unread.span.member_id
-        and gap.since - LATE_MS <= each.at <= gap.since
-        for each in history.truth.injected
-    )
-
-
-def _since_let_go(history: History, life: Life, unread: Unread, gap: Gap, *, is_away: bool) -> Gap:
-    """The gap from when the holder let go, or left for a while. Another process that was removed
-    while it stood still may thaw after that, and read until it hears of it: it commits nothing, and
-    that counts as not read."""
-    let_go_at = unread.released.true_at
-    for operation in reversed(life.operations[: unread.place] if is_away else ()):
-        member = operation.members.get(unread.span.member_id)
-        if member is None or not member.is_away:
-            break
-        let_go_at = operation.true_at
-    read = (life.group_id, *named(unread.span.partition))
-    begun = history.truth.readers.gap_at(read, let_go_at)
-    return gap if begun is None else gap._replace(since=min(begun.since, gap.since))
-
-
-def _stood_still(history: History, unread: Unread, gap: Gap) -> bool:
-    """Whether the holder read nothing any more, and wrote that it leaves when it was closed later, or
-    gave it up when it joined for other topics: no record shows since when."""
-    return any(
-        each.what == "freeze" and each.at == gap.since and each.member_id == unread.span.member_id
-        for each in history.truth.injected
-    )
-
-
-def _quiet_ms(history: History, group_id: str, unread: Unread, gap: Gap) -> int | None:
-    release = unread.released
-    key = CommitKey(group_id, *named(unread.span.partition))
-    last = history.truth.commit_before(key, release.first_offset)
-    return None if last is None else max(0, gap.since - (last - release.at + release.true_at))
-
-
-def _seen_from(history: History, life: Life, unread: Unread, gap: Gap) -> int:
-    """From when on it shows at most that its holder, which commits in a callback, had stopped: by
-    its last commit of any that it let go with it."""
-    committed = committed_at(history, life, unread)
-    return gap.since if committed is None else max(gap.since, committed)
-
-
-def _answered_ms(history: History, operation: Operation) -> int:
-    """From a K2 to when the members that wait for it are answered."""
-    answers = history.truth.answers.of_groups.get(operation.group_id, ())
-    waited = [
-        each.at - operation.at
-        for each in answers
-        if each.kind == "sync" and each.received_at <= operation.at <= each.at
-    ]
-    return min(waited, default=0)
 
 
 def _told_at(history: History, life: Life, unread: Unread, logs: Told) -> int | None:
