@@ -182,7 +182,7 @@ def _phase() -> Column:
     PREPARING: members were told to join, or joined. COMPLETING: all had joined, and the K2 of the
     generation was never written: it is lost. SYNCED: its K2 was written a short while before. What
     a hole hides stays UNKNOWN (`epoch` is NULL), and so does a group of whose former coordinator no
-    line is there.
+    line is there. A group that never had a generation is EMPTY, and has no `epoch` either.
     """
     moved_at = sf.least("load.occurred_at", "first_at")
     begun = sf.filter(
@@ -190,7 +190,8 @@ def _phase() -> Column:
         lambda each: each["started_at"].between(sf.col("last_at") - REBALANCE_MS, moved_at),
     )
     last = sf.array_max(begun)
-    is_lost = (last["generation"] >= sf.col("epoch")) & ~last["outcome"].isin("EMPTY", "CONVERTED")
+    epoch = sf.coalesce("epoch", sf.when(sf.col("phase") == "EMPTY", 0))
+    is_lost = (last["generation"] >= epoch) & ~last["outcome"].isin("EMPTY", "CONVERTED")
     is_new = sf.col("epoch_at") > sf.col("last_at") - SYNCED_MS
     at_rest = sf.when(sf.col("phase") == "EMPTY", "EMPTY")
     sharpened = (
@@ -198,6 +199,6 @@ def _phase() -> Column:
         .when(is_lost, "COMPLETING")
         .otherwise(sf.coalesce(at_rest, sf.when(is_new, "SYNCED"), sf.lit("STEADY")))
     )
-    is_told = sf.col("_was_followed") & sf.col("load").isNotNull() & sf.col("epoch").isNotNull()
+    is_told = sf.col("_was_followed") & sf.col("load").isNotNull() & epoch.isNotNull()
     is_classic = sf.col("protocol") == "classic"
     return sf.when(is_classic & is_told, sharpened).otherwise(sf.col("phase"))
