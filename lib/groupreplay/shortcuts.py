@@ -21,6 +21,9 @@ COMMITTED_FILES: Final = "committed-files"
 OWN_FILES: Final = "own-files"
 """`tables.delta.own_files`: a run's row in `runs` is written without Spark's writer."""
 
+CHECKSUM_FILES: Final = "checksum-files"
+"""`tables.delta.checksum_files`: which files a commit replaces is read from Delta's checksum."""
+
 JAVA_MEMBERS: Final = "java-members"
 """`tables.java_members`: members of Java's classes are looked up once."""
 
@@ -34,6 +37,7 @@ ALL: Final = (
     FIRST_VERSION,
     COMMITTED_FILES,
     OWN_FILES,
+    CHECKSUM_FILES,
     JAVA_MEMBERS,
     ZIP_IMPORTERS,
     COMPILED_ZIPS,

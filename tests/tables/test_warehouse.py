@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
 from groupreplay.tables.delta.damage import damaged_table
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.schemas import (
     ALWAYS,
     OPTIONAL,
@@ -27,7 +29,7 @@ from groupreplay.tables.warehouse import Warehouse
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NIGHT = "cluster = 'c' AND logical_date = DATE'2026-01-02'"
+NIGHT = RowRange("c", datetime.date(2026, 1, 2))
 
 
 def test_every_table_is_made_once_with_the_protocol_of_the_design(
@@ -43,12 +45,16 @@ def test_every_table_is_made_once_with_the_protocol_of_the_design(
     warehouse.create_all(missing)
     assert warehouse._expected() == [*ALWAYS, *missing]
     for name in TABLES:
+        snapshot = warehouse.log(name).snapshot()
+        assert snapshot.protocol == (READER_VERSION, WRITER_VERSION), name
+        assert snapshot.version == 0, name
+        assert snapshot.struct == table_schema(spark, name).struct, name
+    for name in ("topics", "members"):
         (detail,) = spark.sql(f"DESCRIBE DETAIL delta.`{warehouse.path(name)}`").collect()
         assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (
             READER_VERSION,
             WRITER_VERSION,
         ), name
-        assert warehouse.version(name) == 0, name
         assert warehouse.read(name).schema == table_schema(spark, name).struct, name
 
 
@@ -83,7 +89,7 @@ def test_replace_is_one_commit_of_its_range_in_the_types_of_the_table(
     other = warehouse.replace(
         "topics",
         _topics(spark, [("x", 9)], cluster="d"),
-        NIGHT.replace("'c'", "'d'"),
+        replace(NIGHT, cluster="d"),
         {"run_id": "r2"},
     )
     again = warehouse.replace("topics", _topics(spark, [("a", 3)]), NIGHT, {"run_id": "r3"})

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.schemas import table_schema
 from groupreplay.tables.warehouse import Warehouse
 from tests.support.engines import ENGINES, Engine, rows, types
@@ -35,7 +36,9 @@ def filled(
     for name in NAMES:
         struct = table_schema(spark, name).struct
         given = filled_rows(struct)
-        warehouse.replace(name, spark.createDataFrame(given, struct), "true", {"run_id": "r"})
+        warehouse.replace(
+            name, spark.createDataFrame(given, struct), RowRange("c"), {"run_id": "r"}
+        )
         read = warehouse.read(name).toArrow()
         assert read.num_rows == len(given), name
         assert all(read[column].null_count < read.num_rows for column in read.column_names), name

@@ -25,6 +25,7 @@ from groupreplay.report.statements import statements
 from groupreplay.report.words.privacy import HashKeys, hash_keys
 from groupreplay.sources.clock import newest_ms
 from groupreplay.sources.planning import plan_units
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.sql_files import mend_sql
 from groupreplay.tables.warehouse import Warehouse
@@ -68,8 +69,7 @@ class Job:
 
     def look_again(self) -> None:
         """After a night was published."""
-        rows = self.warehouse.read("runs")
-        self.nights = past_nights(rows.where(rows["cluster"] == self.config.cluster))
+        self.nights = past_nights(self.warehouse.rows("runs", RowRange(self.config.cluster)))
 
     def night(self, logical_date: date) -> Night:
         return Night(

@@ -35,6 +35,7 @@ from groupreplay.night.plans.plan import Plan
 from groupreplay.night.plans.results import Results
 from groupreplay.report.statements import statements
 from groupreplay.tables.page_files import delete_old_nights
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.run_rows import DONE, Run
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.schemas import TABLES
@@ -221,12 +222,12 @@ def _delete(
         first = first_kept(nights, kept)
         if first is None or warehouse.version(name) <= 0:
             continue
-        where = f"cluster = '{warehouse.cluster}' AND logical_date < DATE'{first}'"
-        old = warehouse.read(name).where(where)
+        earlier = RowRange(warehouse.cluster, before=first)
+        old = warehouse.read(name).where(earlier.sql)
         needed = still_needed(old)
         rows = old.count() - needed.count()
         if rows:
-            warehouse.replace(name, needed, where, metadata)
+            warehouse.replace(name, needed, earlier, metadata)
             deleted[name] = rows
             _log.info("table=%s deleted %d rows of nights before %s", name, rows, first)
     return deleted

@@ -32,6 +32,7 @@ from groupreplay.night.plans.night import Night
 from groupreplay.night.plans.results import Results
 from groupreplay.report.tables.topics import GIVEN
 from groupreplay.tables.delta.damage import is_state_error
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.run_rows import REPLAYED
 
 
@@ -77,7 +78,7 @@ def _stage(run: NightRun, extent: Extent, slices: int) -> Results:
     )
     with _reading_states("group_state"):
         version = night.warehouse.replace(
-            "replayed", rows, f"cluster = '{night.config.cluster}'", run.metadata("replay")
+            "replayed", rows, RowRange(night.config.cluster), run.metadata("replay")
         )
     return replace(
         run.results,
@@ -147,9 +148,9 @@ def _prove(run: NightRun, extent: Extent, results: Results) -> Results:
     observation = Observation("evidence")
     shaped = warehouse.shaped(EVIDENCE_TABLE, facts.withColumns(night.labels()))
     rows = shaped.observe(observation, sf.collect_set("kind").alias("kinds"))
-    where = f"cluster = '{night.config.cluster}' AND logical_date = DATE'{night.logical_date}'"
+    of_night = RowRange(night.config.cluster, night.logical_date)
     with _reading_states(EVIDENCE_TABLE):
-        version = warehouse.replace(EVIDENCE_TABLE, rows, where, run.metadata("replay"))
+        version = warehouse.replace(EVIDENCE_TABLE, rows, of_night, run.metadata("replay"))
     return replace(
         results, evidence_version=version, evidence_kinds=tuple(sorted(observation.get["kinds"]))
     )

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.errors import NotReady
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.run_rows import DONE
 from groupreplay.tables.schemas import PUBLIC
 from groupreplay.tables.views import VIEWS, View, over
@@ -36,10 +37,9 @@ class FinishedNight:
         """
         warehouse = Warehouse(spark, root, cluster)
         warehouse.check_all(["runs"])
-        is_done = (sf.col("cluster") == cluster) & (sf.col("state") == DONE)
         rows = (
-            warehouse.read("runs")
-            .where(is_done & sf.col("table_versions").isNotNull())
+            warehouse.rows("runs", RowRange(cluster))
+            .where((sf.col("state") == DONE) & sf.col("table_versions").isNotNull())
             .select("logical_date", "started_at", "run_id", "table_versions")
             .collect()
         )
@@ -62,8 +62,7 @@ class FinishedNight:
                 f"night {self.logical_date} was run by a version that has no table {name}",
                 "run the next night first",
             )
-        rows = self.warehouse.read(name, self.versions.get(name))
-        return rows.where(sf.col("cluster") == self.warehouse.cluster)
+        return self.warehouse.rows(name, RowRange(self.warehouse.cluster), self.versions.get(name))
 
     def _view(self, view: View) -> DataFrame:
         """What the view answers over the tables as they are read here, which get names for it."""

@@ -29,6 +29,7 @@ from groupreplay.errors import NotReady, RunHeld
 from groupreplay.shortcuts import OWN_FILES, is_on
 from groupreplay.tables.delta.own_files import OwnFiles, partition_files
 from groupreplay.tables.holder import this_process, why_dead
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.run_rows import (
     FAILED,
     FINISHED,
@@ -247,7 +248,7 @@ class Ledger:
         return [run for run in found if run.logical_date == logical_date]
 
     def _rows(self) -> DataFrame:
-        return self.warehouse.read(_TABLE).where(sf.col("cluster") == self.cluster)
+        return self.warehouse.rows(_TABLE, RowRange(self.cluster))
 
     @property
     def _transaction_id(self) -> str:
@@ -263,11 +264,11 @@ class Ledger:
             "state": run.state,
             "number": held.number + 1,
         }
-        where = f"cluster = '{self.cluster}' AND logical_date = DATE'{run.logical_date}'"
+        night = RowRange(self.cluster, run.logical_date)
         try:
-            version = self._commit_files(held, run, where, metadata)
+            version = self._commit_files(held, run, night, metadata)
             if version is None:
-                version = self._commit_frame(held, run, where, metadata)
+                version = self._commit_frame(held, run, night, metadata)
         except _LOST_A_RACE as error:
             raise self._lost(run) from error
         if version is None:
@@ -276,7 +277,7 @@ class Ledger:
         held.files = held.files.after(self.warehouse.log(_TABLE), version)
 
     def _commit_files(
-        self, held: _Held, run: Run, where: str, metadata: Mapping[str, Any]
+        self, held: _Held, run: Run, night: RowRange, metadata: Mapping[str, Any]
     ) -> int | None:
         """The version that it made; None where `_commit_frame` has to."""
         if not is_on(OWN_FILES):
@@ -284,16 +285,16 @@ class Ledger:
         schema = self.warehouse.schema(_TABLE)
         rows = runs_table(schema.struct, schema.partition_columns, [*held.others, run])
         transaction = self._transaction_id, held.number + 1
-        return self.warehouse.replace_own(_TABLE, held.files, rows, where, metadata, transaction)
+        return self.warehouse.replace_own(_TABLE, held.files, rows, night, metadata, transaction)
 
     def _commit_frame(
-        self, held: _Held, run: Run, where: str, metadata: Mapping[str, Any]
+        self, held: _Held, run: Run, night: RowRange, metadata: Mapping[str, Any]
     ) -> int | None:
         """The version that it made; None where Delta dropped the commit."""
         options = {"txnAppId": self._transaction_id, "txnVersion": str(held.number + 1)}
         before = self.warehouse.version(_TABLE)
         after = self.warehouse.replace(
-            _TABLE, self._frame([*held.others, run]), where, metadata, options
+            _TABLE, self._frame([*held.others, run]), night, metadata, options
         )
         log = self.warehouse.log(_TABLE)
         made = range(after, before, -1)

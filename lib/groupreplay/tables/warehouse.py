@@ -19,12 +19,14 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField, StructType
 
 from groupreplay.errors import SchemaDrift, WarehouseDamaged
-from groupreplay.shortcuts import COMMITTED_FILES, FIRST_VERSION, is_on
-from groupreplay.tables.delta.committed_files import committed_rows
+from groupreplay.shortcuts import CHECKSUM_FILES, COMMITTED_FILES, FIRST_VERSION, is_on
+from groupreplay.tables.delta.checksum_files import listed_files, replace_files
+from groupreplay.tables.delta.committed_files import PATHS_MAX, committed_rows, listed_rows
 from groupreplay.tables.delta.damage import damage_of, guarded
 from groupreplay.tables.delta.delta_log import DeltaLog, Snapshot, is_of_run
 from groupreplay.tables.delta.first_version import write_first_version
 from groupreplay.tables.delta.own_files import OwnFiles, commit_rows
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.schemas import (
     ALWAYS,
     INTERNAL,
@@ -139,6 +141,16 @@ class Warehouse:
         }
         return frame.withColumns(added) if added else frame
 
+    def rows(self, name: str, of: RowRange, version: int | None = None) -> DataFrame:
+        """The rows of a range, at a version or now. What is damaged shows as with `read`."""
+        if is_on(COMMITTED_FILES):
+            at = self.version(name) if version is None else version
+            with guarded(self.root_of(name), name):
+                listed = listed_rows(self.log(name), self.schema(name), at, of)
+            if listed is not None:
+                return listed
+        return self.read(name, version).where(of.sql)
+
     def committed(
         self, name: str, version: int, user_metadata: Mapping[str, Any]
     ) -> DataFrame | None:
@@ -164,27 +176,38 @@ class Warehouse:
         self,
         name: str,
         frame: DataFrame,
-        where: str,
+        replaced: RowRange,
         user_metadata: Mapping[str, Any],
         options: Mapping[str, str] | None = None,
     ) -> int:
-        """Replaces the rows that hold `where` (over partition columns) by the frame's, in one
-        commit; returns the table's version after it.
+        """Replaces the rows of a range by the frame's, in one commit; returns the table's version
+        after it.
 
         The frame is `shaped` first. An empty frame over an empty range makes no commit.
 
         options: further options of Delta's writer, None for none.
         """
-        # A table that was never written to has nothing to replace, and an append costs a third: the
-        # first night writes every table so.
+        rows = self.shaped(name, frame)
+        if options is None and is_on(CHECKSUM_FILES):
+            with guarded(self.root_of(name), name):
+                version = replace_files(self.log(name), rows, replaced, _as_text(user_metadata))
+            if version is not None:
+                return version
+        # A table that was never written to has nothing to replace, and an append costs a third.
         is_new = self._snapshot(name).version == 0
-        how = {} if is_new else {"replaceWhere": where}
-        return self._write(
-            name,
-            frame,
-            "append" if is_new else "overwrite",
-            {**how, **(options or {})},
-            user_metadata,
+        mode, how = ("append", {}) if is_new else ("overwrite", {"replaceWhere": replaced.sql})
+        return self._write(name, rows, mode, {**how, **(options or {})}, user_metadata)
+
+    def is_known(self, name: str, version: int, *, for_rows: bool) -> bool:
+        """Whether `replace` knows without a job of Spark which files a version of the table has.
+
+        for_rows: whether `rows` does, whatever the range.
+        """
+        files = listed_files(self.log(name), version)
+        return files is not None and (
+            (is_on(COMMITTED_FILES) and len(files) <= PATHS_MAX)
+            if for_rows
+            else is_on(CHECKSUM_FILES)
         )
 
     def replace_own(
@@ -192,7 +215,7 @@ class Warehouse:
         name: str,
         own: OwnFiles,
         rows: pa.Table,
-        where: str,
+        replaced: RowRange,
         user_metadata: Mapping[str, Any],
         transaction_id: tuple[str, int],
     ) -> int | None:
@@ -200,11 +223,11 @@ class Warehouse:
         the table's version after it. None where it must be done by `replace`: see `commit_rows`.
 
         rows: as files of the table hold them.
-        where: what the partition holds.
+        replaced: what the partition holds.
         transaction_id: name of the writer and number of the commit.
         """
         with guarded(self.root_of(name), name):
-            operation = where, _as_text(user_metadata)
+            operation = replaced.sql, _as_text(user_metadata)
             return commit_rows(self.log(name), own, rows, transaction_id, operation)
 
     def shaped(self, name: str, frame: DataFrame) -> DataFrame:
@@ -263,12 +286,11 @@ class Warehouse:
     def _write(
         self,
         name: str,
-        frame: DataFrame,
+        rows: DataFrame,
         mode: str,
         options: Mapping[str, str],
         user_metadata: Mapping[str, Any],
     ) -> int:
-        rows = self.shaped(name, frame)
         metadata = _as_text(user_metadata)
         with guarded(self.root_of(name), name):
             rows.write.format("delta").mode(mode).options(userMetadata=metadata, **options).save(

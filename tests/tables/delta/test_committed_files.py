@@ -13,6 +13,7 @@ from pyspark.sql import functions as sf
 
 from groupreplay import shortcuts
 from groupreplay.tables.delta.delta_log import DeltaLog
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.schemas import table_schema
 from groupreplay.tables.warehouse import Warehouse
 
@@ -30,8 +31,8 @@ def _topics(spark: SparkSession, cluster: str, *names: str) -> DataFrame:
     return spark.createDataFrame(rows, table_schema(spark, "topics").struct)
 
 
-def _night_of(cluster: str) -> str:
-    return f"cluster = '{cluster}' AND logical_date = DATE'{NIGHT}'"
+def _night_of(cluster: str) -> RowRange:
+    return RowRange(cluster, NIGHT)
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,22 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from groupreplay.compiled_core import running
+from groupreplay.report.catalog import SPECS
 from groupreplay.tables.warehouse import Warehouse
 from groupreplay.workers.loading import load
 
 SLOTS_MAX: Final = 256
 """Workers that are started early at most. On a large cluster the others start with their tasks."""
+
+QUERIED: Final = frozenset(
+    {
+        "group_state",
+        "raw_records",
+        "evidence",
+        *(name for each in SPECS.values() for name in each.earlier),
+    }
+)
+"""Tables whose rows of earlier nights a night reads."""
 
 Work = Callable[[Event], None]
 """A piece of such work. It ends soon after the event is set."""
@@ -72,17 +83,19 @@ def workers(spark: SparkSession, note_core: Callable[[str], None]) -> Work:
 
 
 def table_logs(warehouse: Warehouse, names: Sequence[str]) -> Work:
-    """Reads the Delta logs of these tables to the end, in this order. Otherwise the first write to
-    each table waits for the Spark jobs that do this.
+    """Reads the Delta logs of these tables to the end, in this order. Otherwise the first query or
+    write of each table waits for the Spark jobs that do this.
 
-    The driver is idle while a night lands and replays, and busy while it publishes.
+    The driver is idle while a night lands and replays, and busy while it publishes. A log is left
+    out where nothing will wait for it.
     """
 
     def read(left: Event) -> None:
         for name in names:
             if left.is_set():
                 return
-            if warehouse.version(name) > 0:
+            version = warehouse.version(name)
+            if version > 0 and not warehouse.is_known(name, version, for_rows=name in QUERIED):
                 warehouse.log(name).snapshot().count_files()
 
     return read

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.night.landing.landed import Landing
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.schemas import OPTIONAL
 from groupreplay.tables.warehouse import NO_VERSION, Warehouse
 from groupreplay.wire.segments.raw_rows import DAMAGE
@@ -107,15 +108,15 @@ def land(
         if before.raw_version >= 0:
             rows = rows.unionByName(night.rows(before.raw_version))
         with stream.reading():
-            version = warehouse.replace(stream.table, rows, night.where, user_metadata)
+            version = warehouse.replace(stream.table, rows, night.range, user_metadata)
         found = _found(observation.get)
     if (left := stream.rows_left(found)) is not None:
         # Which ones they are is known after the read. Until the run is LANDED nobody reads what the
         # first commit left. A run that is taken over between the two commits passes here, too.
         kinds = sorted({stream.summary_kind, *left.column("kind").to_pylist()})
-        of_kinds = f"{night.where} AND kind IN ({', '.join(map(repr, kinds))})"
+        of_kinds = replace(night.range, kinds=tuple(kinds))
         rows = warehouse.spark.createDataFrame(left).withColumns(labels)
-        rows = rows.unionByName(warehouse.read(stream.table, version).where(of_kinds))
+        rows = rows.unionByName(warehouse.rows(stream.table, of_kinds, version))
         version = warehouse.replace(stream.table, rows, of_kinds, user_metadata)
         found = _with_rows(found, left, stream)
     return replace(
@@ -152,8 +153,8 @@ class _Night(NamedTuple):
     table: str
 
     @property
-    def where(self) -> str:
-        return f"cluster = '{self.warehouse.cluster}' AND logical_date = DATE'{self.logical_date}'"
+    def range(self) -> RowRange:
+        return RowRange(self.warehouse.cluster, self.logical_date)
 
     @property
     def labels(self) -> dict[str, Column]:
@@ -163,7 +164,7 @@ class _Night(NamedTuple):
         }
 
     def rows(self, version: int) -> DataFrame:
-        return self.warehouse.read(self.table, version).where(self.where)
+        return self.warehouse.rows(self.table, self.range, version)
 
 
 def _aggregates(stream: Stream[L]) -> list[Column]:

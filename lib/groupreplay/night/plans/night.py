@@ -15,6 +15,7 @@ from groupreplay.night.earlier.history import PastNight, before, of_date
 from groupreplay.night.landing.landed import LinesLanding, RecordsLanding
 from groupreplay.night.plans.inputs import Inputs
 from groupreplay.report.words.privacy import HashKeys
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.runs import Ledger
 from groupreplay.tables.warehouse import Warehouse
 
@@ -66,7 +67,7 @@ class Night:
 
     def rows(self, name: str, version: int | None = None) -> DataFrame:
         """The rows of a table that are this cluster's, not yet read."""
-        return self.warehouse.read(name, version).where(sf.col("cluster") == self.config.cluster)
+        return self.warehouse.rows(name, RowRange(self.config.cluster), version)
 
     def labels(self) -> dict[str, Any]:
         """The columns that say whose and which night's a row is."""

@@ -12,7 +12,6 @@ from graphlib import TopologicalSorter
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, Observation
-from pyspark.sql import functions as sf
 
 from groupreplay.night.engine.held_rows import SMALL_ROWS, held, held_in_one_partition
 from groupreplay.report.catalog import SPECS, waits
@@ -23,6 +22,7 @@ from groupreplay.report.table_frames import NightRows
 from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.words.privacy import HashKeys, hidden
+from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.schemas import INTERNAL
 from groupreplay.tables.warehouse import Warehouse
 
@@ -160,30 +160,26 @@ class Publisher:
 
     def _rows(self, name: str) -> DataFrame:
         """Rows of the cluster, of all nights."""
-        return self._warehouse.read(name).where(sf.col("cluster") == self._warehouse.cluster)
+        return self._warehouse.rows(name, RowRange(self._warehouse.cluster))
 
     def _commit(self, spec: TableSpec, frame: DataFrame) -> None:
         observation = Observation(spec.name)
         rows = observed(frame, spec, observation).coalesce(self._tasks)
-        where = self._where(spec.name)
-        version = self._warehouse.replace(spec.name, rows, where, self._user_metadata)
+        version = self._warehouse.replace(
+            spec.name, rows, self._replaced(spec.name), self._user_metadata
+        )
         self._note(spec.name, version, observation.get)
         if spec.name in self._asked and spec.name not in self.kept and observation.get["rows"]:
             committed = self._warehouse.committed(spec.name, version, self._user_metadata)
             if committed is not None:
                 self.kept[spec.name] = committed
 
-    def _where(self, name: str) -> str:
+    def _replaced(self, name: str) -> RowRange:
         """The rows that a night replaces: its own, and all that are not final, which every night
         writes again. Final rows of other nights stay.
         """
-        night = f"logical_date = DATE'{self._logical_date}'"
-        replaced = (
-            f"(NOT is_final OR {night})"
-            if "is_final" in self._warehouse.schema(name).partition_columns
-            else night
-        )
-        return f"cluster = '{self._warehouse.cluster}' AND {replaced}"
+        with_open = "is_final" in self._warehouse.schema(name).partition_columns
+        return RowRange(self._warehouse.cluster, self._logical_date, with_open=with_open)
 
     def _note(self, name: str, version: int, found: Mapping[str, Any]) -> None:
         published = self.published

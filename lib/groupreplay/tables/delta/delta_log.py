@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from groupreplay.tables.delta import local_files
+
+NO_TRANSACTION: Final = -1
+"""In place of a txnVersion, as Delta has it."""
 
 
 class DeltaLog:
@@ -39,7 +42,7 @@ class DeltaLog:
 
     def snapshot(self) -> Snapshot:
         """The newest snapshot; lists the log and reads no more than it must."""
-        return Snapshot(self.java_log.update(False, self.nothing, self.nothing), self.spark)
+        return Snapshot(self.java_log.update(False, self.nothing, self.nothing), self)
 
     def replace_text(self, path: str, text: str) -> None:
         """Writes a file, wherever it is, in place of the one that is there: readers see the one or
@@ -110,17 +113,65 @@ class DeltaLog:
         """
         of_delta = "org.apache.spark.sql.delta"
         from_json = getattr(self.jvm, f"{of_delta}.actions.Action").fromJson
-        listed = self.jvm.java.util.ArrayList()
-        for action in actions:
-            listed.add(from_json(action))
         some, none = getattr(self.jvm, "scala.Option").apply, self.nothing
         operation = getattr(self.jvm, f"{of_delta}.DeltaOperations$Write")(
             getattr(self.jvm, "org.apache.spark.sql.SaveMode").Overwrite,
             *(none, some(predicate), some(user_metadata)),
             *(none, none, none, none, none),
         )
-        as_scala = self.jvm.scala.jdk.javaapi.CollectionConverters.asScala
-        return int(transaction.commit(as_scala(listed).toList(), operation))
+        listed = self._as_scala(map(from_json, actions))
+        return int(transaction.commit(listed, operation))
+
+    def _as_scala(self, values: Iterable[Any]) -> Any:
+        """A list of Scala."""
+        listed = self.jvm.java.util.ArrayList()
+        for value in values:
+            listed.add(value)
+        return self.jvm.scala.jdk.javaapi.CollectionConverters.asScala(listed).toList()
+
+    def checksum(self, version: int) -> dict[str, Any]:
+        """The version checksum that Delta left of a version, by its protocol; {} where there is
+        none that can be read.
+        """
+        text = self.read_text(f"{self.java_log.logPath().toString()}/{version:020d}.crc")
+        try:
+            value = json.loads(text or "{}")
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def transaction_versions(self, version: int) -> dict[str, int] | None:
+        """The last txnVersion of each txnAppId, by the checksum of a version; None where it does
+        not name them.
+        """
+        known = self.checksum(version).get("setTransactions")
+        return None if known is None else {each["appId"]: int(each["version"]) for each in known}
+
+    def track_transaction(self, transaction: Any, app_id: str) -> int:
+        """The last txnVersion of a txnAppId as an OptimisticTransaction sees it, NO_TRANSACTION for
+        none; another one that is committed meanwhile is a conflict.
+        """
+        known = self.transaction_versions(int(transaction.readVersion()))
+        if known is None:
+            return int(transaction.txnVersion(app_id))
+        transaction.readTxn().addOne(app_id)
+        return known.get(app_id, NO_TRANSACTION)
+
+    def written_files(self, transaction: Any, rows: DataFrame) -> list[str]:
+        """Writes rows as data files of a table, in an OptimisticTransaction that has yet to commit
+        them; returns the JSON of their actions. The table's columns and conditions hold for them.
+        """
+        files = transaction.writeFiles(rows._jdf)
+        return [str(files.apply(place).json()) for place in range(files.size())]
+
+    def track_read(self, transaction: Any, predicate: str) -> None:
+        """Notes what an OptimisticTransaction has read: a commit that changes it meanwhile is a
+        conflict. predicate: over partition columns.
+        """
+        parser = self.spark._jsparkSession.sessionState().sqlParser()
+        transaction.trackReadPredicates(
+            self._as_scala([parser.parseExpression(predicate)]), False, True
+        )
 
     def names_in(self, folder: str) -> list[str]:
         """Names of files and folders in a folder, wherever it is; none where there is no folder."""
@@ -173,8 +224,8 @@ class DeltaLog:
 class Snapshot:
     """A table as one version of its log leaves it. version is -1 where there is no table."""
 
-    def __init__(self, snapshot: Any, spark: SparkSession) -> None:
-        self._snapshot, self._spark = snapshot, spark
+    def __init__(self, snapshot: Any, log: DeltaLog) -> None:
+        self._snapshot, self._log = snapshot, log
         self.version: int = snapshot.version()
 
     @property
@@ -196,7 +247,7 @@ class Snapshot:
         """One row for each data file: its path, size in bytes, partitionValues, and what else the
         log says of it.
         """
-        return DataFrame(self._snapshot.allFiles().toDF(), self._spark)
+        return DataFrame(self._snapshot.allFiles().toDF(), self._log.spark)
 
     def count_files(self) -> int:
         """How many data files it has. Delta reads the whole log for it, and keeps what it read for
@@ -205,13 +256,17 @@ class Snapshot:
         return int(self._snapshot.numOfFiles())
 
     def size_bytes(self) -> int:
-        """Size of all its data files; costs no job where the log has a checksum of this version."""
-        return int(self._snapshot.sizeInBytes())
+        """Size of all its data files."""
+        known = self._log.checksum(self.version).get("tableSizeBytes")
+        return int(self._snapshot.sizeInBytes()) if known is None else int(known)
 
     def transaction(self, app_id: str) -> int:
         """The last txnVersion of this txnAppId, -1 for none."""
+        known = self._log.transaction_versions(self.version)
+        if known is not None:
+            return known.get(app_id, NO_TRANSACTION)
         found = self._snapshot.transactions().get(app_id)
-        return int(found.get()) if found.isDefined() else -1
+        return int(found.get()) if found.isDefined() else NO_TRANSACTION
 
 
 def metadata_of(actions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

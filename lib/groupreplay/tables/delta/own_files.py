@@ -17,15 +17,13 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from groupreplay.tables.delta.checksum_files import removed
 from groupreplay.tables.delta.delta_log import DeltaLog
-
-_KEPT: Final = ("path", "partitionValues", "size", "tags")
-"""What a `remove` says of a file as its `add` did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +88,14 @@ def commit_rows(
     """
     transaction = log.java_log.startTransaction(log.nothing, log.nothing)
     app_id, number = transaction_id
-    is_newest = transaction.txnVersion(app_id) == number - 1
+    is_newest = log.track_transaction(transaction, app_id) == number - 1
     if not is_newest or own.adds is None or not own.are_there(log, transaction.readVersion()):
         return None
     now = int(time.time() * 1000)
-    actions: list[dict[str, Any]] = [{"remove": _removed(each, now)} for each in own.adds]
+    actions: list[dict[str, Any]] = [{"remove": removed(each, now)} for each in own.adds]
     actions.append({"add": _written(log, own, rows, now)})
     actions.append({"txn": {"appId": app_id, "version": number, "lastUpdated": now}})
     return log.commit(transaction, [json.dumps(each) for each in actions], *operation)
-
-
-def _removed(add: Mapping[str, Any], now: int) -> dict[str, Any]:
-    kept = {name: add[name] for name in _KEPT if name in add}
-    return {**kept, "deletionTimestamp": now, "dataChange": True, "extendedFileMetadata": True}
 
 
 def _written(log: DeltaLog, own: OwnFiles, rows: pa.Table, now: int) -> dict[str, Any]:
