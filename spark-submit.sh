@@ -70,7 +70,8 @@ else
     rmdir "${made%/*}"
 fi
 
-if [ -z "${GROUPREPLAY_COMPILED:-}" ] && [ -d "$home/.cache/compiled" ]; then
+# 1 asks for what is there anyway; workers have to be told where.
+if [ "${GROUPREPLAY_COMPILED:-1}" = 1 ] && [ -d "$home/.cache/compiled" ]; then
     export GROUPREPLAY_COMPILED="$home/.cache/compiled"
 fi
 # All that depends on the configuration, the properties and the environment.
