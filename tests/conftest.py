@@ -131,6 +131,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             # many.
             "spark.sql.shuffle.partitions": "2",
             "spark.databricks.delta.snapshotPartitions": "1",
+            "spark.sql.parquet.compression.codec": "zstd",
             # Delta's statistics of columns: no row depends on them, and to gather them and to plan
             # by them takes a tenth of each night.
             "spark.databricks.delta.stats.collect": "false",
