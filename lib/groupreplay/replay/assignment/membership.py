@@ -285,9 +285,15 @@ class Membership:
                 self.judge.note(revocation_in_time(member, change.at, moment.offset))
             self.owners.end_requests(member, ending, moment)
         self.stalls.watch_revocation(member, change.at, moment.offset)
+        self.end_spans(member, lost, ending, moment)
+
+    def end_spans(
+        self, member: Member, lost: set[TopicPartition], ending: Ending, moment: Moment
+    ) -> None:
+        """Ends the spans of what a member lost."""
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
-                self.quiet.lost_everything(member, change.at, moment.offset, change.last_hole)
+                self.quiet.lost_everything(member, moment.at, moment.offset, moment.last_hole)
             self.owners.release(member, lost, ending, moment)
             self.stalls.changed_hands(lost, moment.offset)
 

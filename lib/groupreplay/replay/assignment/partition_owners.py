@@ -126,7 +126,7 @@ class PartitionOwners(Owners):
         """
         life = self._life
         for member in life.members.values():
-            unnamed = {tp for tp in member.spans if new_topic.get(tp) is None}
+            unnamed = unnamed_of(member, new_topic)
             deleted = {tp for tp in unnamed if tp[0] in life.deleted_topics}
             self.release(member, deleted, Ending("REVOKED"), moment)
             self.release(member, unnamed - deleted, Ending("UNOBSERVED", hidden=True), moment)
@@ -195,6 +195,13 @@ class UntoldOwners(PartitionOwners):
     def drop_untargeted(self, offset: int) -> None:
         super().drop_untargeted(offset)
         self._output.take()
+
+
+def unnamed_of(
+    member: Member, new_topic: Mapping[TopicPartition, str | None]
+) -> set[TopicPartition]:
+    """What a member holds that a conversion gives no other name."""
+    return {tp for tp in member.spans if new_topic.get(tp) is None}
 
 
 def _is_of_another(trail: Trail, topic_id: str) -> bool:

@@ -20,8 +20,9 @@ from groupreplay.records.consumer import (
 from groupreplay.records.entries import Entry
 from groupreplay.replay import causes
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.assignment.partition_owners import unnamed_of
 from groupreplay.replay.causes import EXACT
-from groupreplay.replay.change import Change, Ending, Moment
+from groupreplay.replay.change import Change, Ending, Moment, is_hidden
 from groupreplay.replay.facts import Conversion
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, TopicPartition
 from groupreplay.replay.operations import Operation
@@ -161,7 +162,9 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
     are_open = _open_partitions(life)
     named = {tp: _name_of(membership, tp) for tp in are_open | life.target_owner.keys()}
     one_each = _one_each(named, life)
-    _rename(membership, change, {tp: one_each[tp] for tp in are_open})
+    new_topic = {tp: one_each[tp] for tp in are_open}
+    _end_unnamed(membership, change, entry.offset, value, new_topic)
+    _rename(membership, change, new_topic)
     life.become(CLASSIC)
     apply_classic(membership, change, entry, value, (causes.DOWNGRADE, trigger, EXACT))
     converted(membership, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
@@ -268,6 +271,32 @@ def _end_left_behind(
         reason = "REPLACED" if member.instance_id in instances else "LEFT_OR_FENCED"
         ending = Ending(reason, reason, hidden=0 <= member.current_offset < change.last_hole)
         membership.end_partitions(change, member, set(member.spans), ending, moment)
+
+
+def _end_unnamed(
+    membership: Membership,
+    change: Change,
+    offset: int,
+    value: GroupMetadataValue,
+    new_topic: dict[TopicPartition, str | None],
+) -> None:
+    """Ends what members that a downgrade does not list had of topics without another name: that
+    they go needs none.
+
+    offset: of the K2, whose value this is.
+    """
+    life = membership.life
+    listed = {m.member_id for m in value.members}
+    fresh = {m.group_instance_id for m in value.members if m.member_id not in life.members}
+    moment = Moment(
+        change.at, offset, life.epoch, change.leader_epoch, by_k2=True, last_hole=change.last_hole
+    )
+    for member in [m for m in life.members.values() if m.member_id not in listed]:
+        unnamed = unnamed_of(member, new_topic)
+        is_replaced = member.instance_id is not None and member.instance_id in fresh
+        reason = "REPLACED" if is_replaced else "LEFT_OR_FENCED"
+        ending = Ending(reason, reason, hidden=is_hidden(change, member.member_id))
+        membership.end_spans(member, unnamed, ending, moment)
 
 
 # ---------------------------------------------------------------- from names to ids and back
