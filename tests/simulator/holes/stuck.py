@@ -13,8 +13,8 @@ from typing import Final
 from groupreplay.replay.facts import Chain, Stall
 from tests.simulator.expected.member_states import holders, waits_on
 from tests.simulator.holes.judge import Judge
-from tests.simulator.holes.stretches import GroupTruth
-from tests.simulator.truth import CONSUMER, UNREVOKED, Operation
+from tests.simulator.holes.stretches import GroupTruth, Ids, Place, Stretch, may_be
+from tests.simulator.truth import CONSUMER, UNREVOKED, Commit, Operation
 from tests.simulator.truth_log import CommitKey
 
 _Holds = Callable[[Operation, str], bool]
@@ -88,21 +88,41 @@ def _judge_quiet(judge: Judge, truth: GroupTruth, row: Stall) -> None:
     until = row.until_at if row.until_at is not None else truth.truth.as_of_ms
     committed = []
     for key, own in truth.held.items():
-        if not isinstance(key, tuple) or key[0] != row.member_id:
+        if key[0] != row.member_id:
             continue
         for stretch in own:
             commits = truth.truth.commits.get(CommitKey(row.group_id, key[1], key[2]), ())
-            begun, closed = stretch.opened.first_offset, stretch.closed
-            end = closed.first_offset if closed is not None else None
             committed += [
                 commit.at
                 for commit in commits
                 if row.since_at < commit.at < until
-                and begun < commit.offset
-                and (end is None or commit.offset < end)
+                and _is_within(stretch, commit)
+                and not _is_of_a_later_topic(truth, key, stretch, commit)
             ]
     said = (row.since_at, row.until_at)
     judge.holds("stuck: ASSIGNED_NOT_CONSUMING", row, not committed, said, committed[:3])
+
+
+def _is_within(stretch: Stretch[Ids], commit: Commit) -> bool:
+    closed = stretch.closed
+    is_over = closed is not None and closed.first_offset <= commit.offset
+    return stretch.opened.first_offset < commit.offset and not is_over
+
+
+def _is_of_a_later_topic(
+    truth: GroupTruth, key: Place, stretch: Stretch[Ids], commit: Commit
+) -> bool:
+    """Whether the topic had been created again when a name was committed, and another member had
+    the new one: it counts for that one (measures.md, Commits)."""
+    return any(
+        member_id != key[0]
+        and (topic, number) == key[1:]
+        and each.opened.first_offset > stretch.opened.first_offset
+        and not may_be(each.value, stretch.value)
+        and _is_within(each, commit)
+        for (member_id, topic, number), others in truth.held.items()
+        for each in others
+    )
 
 
 def judge_chain(judge: Judge, truth: GroupTruth, row: Chain) -> None:
