@@ -132,6 +132,9 @@ class ConsumerGroupMachine(GroupMachine):
 
     def note_position(self, operation: Operation) -> None:
         last_hole = operation.entries[0].last_hole
+        if not self.life.members and last_hole > self.life.last_change_offset:
+            conversion.forget(self.life)
+            self.life.upgraded_at = None
         self._note_missing_epoch(last_hole)
         self.membership.epochs.note_hole(last_hole)
         super().note_position(operation)

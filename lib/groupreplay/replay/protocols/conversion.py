@@ -203,6 +203,14 @@ def converted(
     )
 
 
+def forget(life: Life) -> None:
+    """A group without members may have been deleted in a hole: what it was converted to before it
+    does not count behind it.
+    """
+    life.conversions, life.last_direction = 0, None
+    life.downgraded_at = life.downgrade_offset = None
+
+
 def known_epoch(life: Life, operation: Operation) -> int | None:
     """The group's epoch right before an operation; None where a hole before it may hide others."""
     return life.epoch if operation.entries[0].last_hole <= life.last_change_offset else None
