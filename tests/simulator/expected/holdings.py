@@ -133,11 +133,16 @@ class Holdings:
 
     def next_after(self, span: Span) -> Span | None:
         """Who held the partition next, from the release on; None where nobody did, or a target left
-        it out before."""
+        it out before. From one K2 to another a name is one partition, though its topic was created
+        again while a classic group went on with it."""
         if span.closed is None:
             return None
+        by_name = self._protocol(span.closed) == CLASSIC
         for each in self._by_partition[named(span.partition)]:
-            if each.opened >= span.closed and same(each.partition, span.partition):
+            if each.opened >= span.closed and (
+                same(each.partition, span.partition)
+                or (by_name and self._protocol(each.opened) == CLASSIC)
+            ):
                 return None if self.left_out(span.partition, span.closed + 1, each.opened) else each
         return None
 
