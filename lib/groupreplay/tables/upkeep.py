@@ -7,15 +7,15 @@ a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from typing import Final
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as sf
+from typing import Final, NamedTuple
 
 from groupreplay.config.model import SAFE_VACUUM_HOURS
+from groupreplay.shortcuts import CHECKSUM_FILES, is_on
+from groupreplay.tables.delta.checksum_files import listed_files
 from groupreplay.tables.delta.damage import guarded
 from groupreplay.tables.warehouse import Warehouse
 
@@ -29,31 +29,33 @@ THREADS: Final = 4
 """A vacuum waits for the driver and the file system, not for cores."""
 
 
+class _DataFile(NamedTuple):
+    """partition: partition column -> value, as the log has it."""
+
+    partition: Mapping[str, str]
+    size_bytes: int
+
+
 def small_files(warehouse: Warehouse, name: str) -> dict[date, int]:
     """Night -> small files of this cluster that one commit could put together, where there are
     PILE_FILES of them or more in a partition.
     """
-    piles = (
-        _files(warehouse, name)
-        .where(sf.col("size") < SMALL_BYTES)
-        .groupBy("partitionValues")
-        .agg(sf.count("*").alias("files"))
+    piles = Counter(
+        tuple(sorted(each.partition.items()))
+        for each in _files(warehouse, name)
+        if each.size_bytes < SMALL_BYTES
     )
-    nights: dict[date, int] = {}
-    for row in piles.where(sf.col("files") >= PILE_FILES).collect():
-        night = date.fromisoformat(dict(row["partitionValues"])["logical_date"])
-        nights[night] = nights.get(night, 0) + row["files"]
-    return nights
+    nights: Counter[date] = Counter()
+    for partition, files in piles.items():
+        if files >= PILE_FILES:
+            nights[date.fromisoformat(dict(partition)["logical_date"])] += files
+    return dict(nights)
 
 
 def count_files(warehouse: Warehouse, name: str) -> tuple[int, int]:
     """(files, small files) of this cluster in the newest version of a table."""
-    row = (
-        _files(warehouse, name)
-        .agg(sf.count("*").alias("files"), sf.count_if(sf.col("size") < SMALL_BYTES).alias("small"))
-        .collect()[0]
-    )
-    return row["files"], row["small"]
+    files = _files(warehouse, name)
+    return len(files), sum(each.size_bytes < SMALL_BYTES for each in files)
 
 
 def compact(warehouse: Warehouse, name: str, nights: Sequence[date]) -> None:
@@ -94,14 +96,20 @@ def vacuum(warehouse: Warehouse, names: Sequence[str], hours: int) -> None:
             spark.conf.unset(key)
 
 
-def _files(warehouse: Warehouse, name: str) -> DataFrame:
-    """partitionValues, size in bytes: of each file of this cluster."""
-    return (
-        warehouse.log(name)
-        .snapshot()
-        .files()
-        .where(sf.col("partitionValues")["cluster"] == warehouse.cluster)
-    )
+def _files(warehouse: Warehouse, name: str) -> list[_DataFile]:
+    """The data files of this cluster in the newest version of a table: by its checksum where that
+    names them, else by a job over the state of its log.
+    """
+    with guarded(warehouse.root_of(name), name):
+        log = warehouse.log(name)
+        snapshot = log.snapshot()
+        listed = listed_files(log, snapshot.version) if is_on(CHECKSUM_FILES) else None
+        if listed is not None:
+            found = [_DataFile(each["partitionValues"], each["size"]) for each in listed]
+        else:
+            rows = snapshot.files().select("partitionValues", "size").collect()
+            found = [_DataFile(dict(row["partitionValues"]), row["size"]) for row in rows]
+    return [each for each in found if each.partition["cluster"] == warehouse.cluster]
 
 
 def _quoted(warehouse: Warehouse, name: str) -> str:
