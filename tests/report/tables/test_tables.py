@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField
 
+from groupreplay.night.engine.held_rows import held_in_one_partition
 from groupreplay.replay.facts import (
     FACTS,
     Epoch,
@@ -74,7 +75,7 @@ def _one_of_each() -> list[Any]:
 
 def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> dict[str, DataFrame]:
     """As a night makes them, of packed facts, where no night was before and there are no broker
-    logs.
+    logs. Tables that others are made of are held, as a night holds them.
     """
     spark, reports = raw.sparkSession, dict[str, DataFrame]()
     rows = NightRows(packed_of(spark, facts), raw, None, no_topics(spark))
@@ -83,10 +84,12 @@ def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> di
         nothing = spark.createDataFrame([], table_schema(spark, name).struct)
         return reports.get(name, nothing)
 
+    read_again = {name for spec in SPECS.values() for name in spec.tables}
     order = TopologicalSorter(waits(SPECS.values())).static_order()
     for spec in [SPECS[name] for name in order if not SPECS[name].is_of_evidence]:
         tables = StoredTables(context.logical_date, stored, spec.tables, spec.earlier)
-        reports[spec.name] = rows.frame(spec, context, tables)
+        frame = rows.frame(spec, context, tables)
+        reports[spec.name] = held_in_one_partition(frame) if spec.name in read_again else frame
     return reports
 
 
