@@ -4,6 +4,7 @@ is never loaded.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -54,6 +55,30 @@ def core() -> Path:
     if not (place / CONTENTS).exists():
         pytest.skip(f"no compiled core: {compile_core.missing() or 'run make compiled'}")
     return place
+
+
+def test_no_loop_sets_what_its_range_is_made_of() -> None:
+    """Compiled by mypyc 2.4, such a loop reads it again at each step, and ends early or late."""
+    found = [
+        f"{path}:{loop.lineno}"
+        for path in compile_core.files_of(*compile_core.CORE)
+        for loop in ast.walk(ast.parse(_text(path)))
+        if isinstance(loop, ast.For) and _range_names(loop) & _set_names(loop)
+    ]
+    assert not found
+
+
+def _range_names(loop: ast.For) -> set[str]:
+    """Names that the range of a loop is made of; none where it is over anything else."""
+    of = loop.iter
+    is_range = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "range"
+    return {each.id for each in ast.walk(of) if isinstance(each, ast.Name)} if is_range else set()
+
+
+def _set_names(loop: ast.For) -> set[str]:
+    """Names that the body of a loop sets."""
+    names = (each for line in loop.body for each in ast.walk(line) if isinstance(each, ast.Name))
+    return {each.id for each in names if isinstance(each.ctx, ast.Store)}
 
 
 @pytest.mark.long
