@@ -22,7 +22,13 @@ from groupreplay.replay.assignment.partition_owners import PartitionOwners, Unto
 from groupreplay.replay.assignment.quiet import QuietMembers
 from groupreplay.replay.assignment.stalls import Stalls
 from groupreplay.replay.assignment.targets import Targets
-from groupreplay.replay.causes import removal_outcome
+from groupreplay.replay.assignment.touched import (
+    ending_of,
+    find_replaced,
+    is_start_observed,
+    joined_members,
+    touched_members,
+)
 from groupreplay.replay.change import Before, Change, Ending, Moment, is_hidden
 from groupreplay.replay.decisions.absences import Absences
 from groupreplay.replay.decisions.churn import ChurnChain
@@ -101,18 +107,18 @@ class Membership:
     def settle(self, change: Change) -> None:
         """Reports what the operation changed: first what ended, then what began."""
         if change.removed:
-            self._find_replaced(change)
-        joined = self._joined(change)
+            find_replaced(self.life, change)
+        joined = joined_members(self.life, change)
         self.absences.settle(change, joined)
         self.churn.settle(change, joined)
         opened = self.epochs.count_members()
         staying = []
-        members = self._touched(change)
+        members = touched_members(self.life, change)
         for member, before, moment in members:
             self._end(change, member, before, moment)
             if member.member_id not in change.removed:
                 staying.append(
-                    (member, before, moment, self._start_observed(change, member, before))
+                    (member, before, moment, is_start_observed(self.life, change, member, before))
                 )
         is_eager = change.generation is not None and change.generation.is_eager
         if is_eager:
@@ -163,88 +169,6 @@ class Membership:
         is_older = row is not None and row.from_offset < change.offset
         return is_older and bool(change.removed.keys() - change.replaced.keys())
 
-    def _find_replaced(self, change: Change) -> None:
-        """A static member came back under a new id: same instance, one id gone and one new."""
-        fresh: dict[str, str] = {}
-        for member_id, before in change.before.items():
-            if (
-                not before.existed
-                and member_id not in change.removed
-                and (instance := self.life.members[member_id].instance_id) is not None
-            ):
-                fresh[instance] = member_id
-        # An upgrade may take over, and replace at once, who took a known member's place unseen.
-        for member_id in sorted(change.removed, key=lambda each: not change.before[each].existed):
-            member = change.removed[member_id]
-            if member.instance_id is not None and member.instance_id in fresh:
-                change.replaced[member_id] = fresh.pop(member.instance_id)
-        unknown = [
-            i for i, m in change.removed.items() if m.client_id is None and change.before[i].existed
-        ]
-        if len(unknown) == len(fresh) == 1:
-            change.replaced[unknown[0]] = fresh.popitem()[
-                1
-            ]  # its K5 was not seen, but nobody else comes and goes in one operation
-        change.hidden_heirs = {
-            member_id
-            for member_id, member in change.removed.items()
-            if member.instance_id is not None and self._may_have_an_heir(change, member_id)
-        }
-
-    def _may_have_an_heir(self, change: Change, member_id: str) -> bool:
-        """Whether a hole may hide that another member took over the instance of a removed one,
-        since a part of the operation is lost. A removal without an heir begins an epoch.
-
-        Source: GroupMetadataManager.consumerGroupFenceMembers, replaceMember.
-        """
-        is_modern = self.life.protocol in RECONCILING and not (change.converts or change.downgraded)
-        begins_epoch = self.life.epoch_offset >= change.offset
-        return (
-            is_modern
-            and not change.group_ends
-            and member_id not in change.replaced
-            and not (change.is_whole and begins_epoch)
-        )
-
-    def _joined(self, change: Change) -> list[Member]:
-        """Who joined in the operation, and was seen to; not who took an instance over."""
-        heirs = change.heirs()
-        return [
-            member
-            for member_id, before in change.before.items()
-            if not before.existed
-            and member_id not in heirs
-            and (member := self.life.members.get(member_id)) is not None
-            and self._start_observed(change, member, before)
-        ]
-
-    def _touched(self, change: Change) -> list[tuple[Member, Before, Moment]]:
-        """The members that the operation touched, as they were, and the moment of their change."""
-        touched = []
-        for member_id, before in change.before.items():
-            member = change.removed.get(member_id)
-            epoch = self.life.epoch
-            if member is None:
-                member = self.life.members[member_id]
-                epoch = epoch if member.epoch is None else member.epoch
-            offset = change.offsets.get(member_id, change.last_offset)
-            touched.append(
-                (
-                    member,
-                    before,
-                    Moment(
-                        change.at,
-                        offset,
-                        epoch,
-                        change.leader_epoch,
-                        change.by_k2,
-                        change.last_hole,
-                        change.generation,
-                    ),
-                )
-            )
-        return touched
-
     def _end(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
         gone = member.member_id in change.removed
         if gone and not before.existed:
@@ -255,9 +179,7 @@ class Membership:
         lost = member.spans.keys() - member.held if member.spans else set()
         silent_ms = self.quiet.silent_ms(member, change.at, change.last_hole) if gone else None
         ending = (
-            self._ending(change, member, before, hidden)
-            if lost or gone or member.requests
-            else None
+            ending_of(change, member, before, hidden) if lost or gone or member.requests else None
         )
         if ending is not None:
             self.end_partitions(change, member, lost, ending, moment)
@@ -296,23 +218,6 @@ class Membership:
                 self.quiet.lost_everything(member, moment.at, moment.offset, moment.last_hole)
             self.owners.release(member, lost, ending, moment)
             self.stalls.changed_hands(lost, moment.offset)
-
-    def _ending(self, change: Change, member: Member, before: Before, hidden: bool) -> Ending:
-        if change.group_ends:
-            return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden, may_go_on=change.hides_ends)
-        away_at = before.current_at if before.epoch == STATIC_LEAVE_EPOCH else None
-        if member.member_id in change.replaced:
-            return Ending("REPLACED", "REPLACED", hidden, away_at=away_at)
-        if member.member_id in change.removed or (
-            member.epoch is None and before.epoch is not None
-        ):
-            fenced = removal_outcome(member, change.at)
-            return Ending("LEFT_OR_FENCED", fenced, hidden, away_at=away_at)
-        outcome = "LEFT" if member.epoch == STATIC_LEAVE_EPOCH else None
-        if change.downgraded:
-            outcome = "UNOBSERVED"
-        returned = member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset()
-        return Ending("REVOKED", outcome, hidden, returned, away_at)
 
     def _end_state_row(self, change: Change, member: Member, moment: Moment, hidden: bool) -> None:
         """hidden: a hole lies behind its K8 before. A previous epoch of 0 then shows that it came
@@ -451,28 +356,6 @@ class Membership:
                     self.owners.end_requests(other, ending, moment)
                     self.owners.release(other, {tp}, ending, moment)
                     self.stalls.forget(other)
-
-    def _start_observed(self, change: Change, member: Member, before: Before) -> bool:
-        """Whether what the member has now began with this operation: its state before is known and
-        no hole lies between, or it joined here.
-
-        A consumer group's member joined where its K8 has previous epoch 0, unless it leaves for a
-        while: that K8 keeps the previous epoch of the one before. A static member that comes back
-        has it too, in an operation that begins with its tombstones; without its K5 a member may be
-        one. A K2 shows a newcomer only where the K2 before it is known.
-        """
-        if before.current_offset >= 0:
-            return change.last_hole <= before.current_offset
-        if member.previous_epoch == 0 and member.epoch != STATIC_LEAVE_EPOCH and not change.by_k2:
-            is_dynamic = member.instance_id is None and member.client_id is not None
-            return is_dynamic or change.is_whole
-        known = self.life.birth_seen or self.life.last_change_offset >= 0
-        return (
-            known
-            and (change.by_k2 or change.converts)
-            and not before.existed
-            and change.last_hole <= self.life.last_change_offset
-        )
 
     def _watch(
         self, change: Change, member: Member, before: Before, moment: Moment, observed: bool
