@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
-from groupreplay.replay.kept.transition import AWAY, STOP
+from groupreplay.replay.kept.transition import AWAY, REMOVED, STOP
 from tests.simulator.conftest import Play
-from tests.simulator.expected.estimates import Told, estimates_of, wrong_estimates
+from tests.simulator.expected.estimates import Estimate, Told, estimates_of, wrong_estimates
 from tests.simulator.expected.history import History
 from tests.simulator.played import Played
 from tests.simulator.proved import evidence_in
 from tests.simulator.truth import read_truth
+
+CLASSIC_REMOVED: Final = f"classic {REMOVED}"
 
 
 @pytest.mark.interpreted
@@ -73,3 +77,27 @@ def test_what_others_read_meanwhile_is_no_error_of_what_was_asked_back(play: Pla
     asked = [each for each in found if each.kind == "ASKED"]
     assert 12_934 in {each.est_ms for each in asked}
     assert max(abs(each.error_ms) for each in asked) < 100
+
+
+@pytest.mark.interpreted
+def test_what_nobody_was_to_read_is_no_cost_of_the_member_that_gets_it(play: Play) -> None:
+    """A group is empty for two minutes, and then has a member that does not subscribe to a topic. One
+    minute later another gets three partitions of it, stands still, and goes after 76 s. By the last
+    commit nobody had read them for 248 s.
+    """
+    recording = play(Played(714, 16, 0.4, "classic", "4.0.2"))
+    found = estimates_of(recording, History(read_truth(recording)), Told())
+    assert sum(each == Estimate(CLASSIC_REMOVED, 76_045, 76_045, 0) for each in found) == 5
+
+
+@pytest.mark.long
+@pytest.mark.interpreted
+def test_what_a_member_never_read_costs_from_when_it_had_it(play: Play) -> None:
+    """Eight partitions come to members of a cooperative group that stand still, and go 45 s later. By
+    the last commits of other partitions these had stopped 84 and 91 s before.
+    """
+    recording = play(Played(81101, 24, 0.5, "classic", "4.4.0"))
+    lines = Told(evidence_in(recording))
+    found = estimates_of(recording, History(read_truth(recording)), lines)
+    assert sum(each == Estimate(CLASSIC_REMOVED, 45_067, 45_067, 0) for each in found) == 8
+    assert wrong_estimates(found) == []

@@ -151,6 +151,9 @@ class Churn(Fact):
         AWAY, UNASKED), added up. Events that earlier releases saw have that of REPLACED in it too.
     removed_counts: transitions of kinds REMOVED and REPLACED.
     removed_ms: their time from the record of the removal to the next holder, added up.
+    kept_events, kept_ms, kept_counts: parallel lists, of these transitions: place of the event in
+        the other lists, for how long the member that went had had the partition, and how many
+        partitions these are. Only where that was seen, and in events that this release saw.
     gap_ms: est_ms of transitions of kind GAP, added up; of STOP the time from the generation that
         left a partition out to the one that gave it, in events that this release saw.
     stop_counts: transitions of kind STOP.
@@ -194,6 +197,9 @@ class Churn(Fact):
     asked_ms: list[int] = field(default_factory=list)
     removed_counts: list[int] = field(default_factory=list)
     removed_ms: list[int] = field(default_factory=list)
+    kept_events: list[int] = field(default_factory=list)
+    kept_ms: list[int] = field(default_factory=list)
+    kept_counts: list[int] = field(default_factory=list)
     gap_ms: list[int] = field(default_factory=list)
     stop_counts: list[int] = field(default_factory=list)
     lows_ms: list[int] = field(default_factory=list)

@@ -59,7 +59,12 @@ def test_events_are_the_members_that_came_and_went(recorded: RecordedGroup) -> N
         counts += kinds
         assert chain.times_at == sorted(chain.times_at)
         lists = {name: value for name, value in vars_of(chain).items() if isinstance(value, list)}
+        kept = [lists.pop(name) for name in ("kept_events", "kept_ms", "kept_counts")]
         assert {len(value) for value in lists.values()} == {len(chain.offsets)}
+        places, _, numbers = kept
+        assert len({len(value) for value in kept}) == 1
+        assert sum(numbers) <= sum(chain.removed_counts)
+        assert all(chain.removed_counts[place] for place in places)
     ends = Counter(life.end_reason for life in lives)
     if counts:
         assert counts["G"] == ends["LEFT_OR_FENCED"]

@@ -68,11 +68,11 @@ def test_prices_of_single_events(told: Wave, name: str, wanted: tuple[int, int, 
 
 
 def test_a_member_that_was_too_slow_is_priced_as_one_that_left() -> None:
-    late = event("G", 0, 2, end="POLL_TIMEOUT", removed=2, silent_ms=10_000)
+    late = event("G", 0, 2, end="POLL_TIMEOUT", silent_ms=10_000, unread_ms=20_000)
     for name in ("EAGER", "COOPERATIVE", "CONSUMER"):
         assert costs(priced(wave(late), name)) == costs(priced(LEAVE, name))
     assert replace(wave(late), est_ms=20_500).actual_ms == 500, "without the time it was too slow"
-    awaited = event("G", 0, 2, end="REBALANCE_TIMEOUT", removed=2, silent_ms=10_000)
+    awaited = event("G", 0, 2, end="REBALANCE_TIMEOUT", silent_ms=10_000, unread_ms=20_000)
     assert costs(priced(wave(awaited), "CONSUMER")) == costs(priced(LEAVE, "CONSUMER"))
     assert replace(wave(awaited), est_ms=20_500).actual_ms is None
 

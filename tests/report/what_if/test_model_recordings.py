@@ -160,8 +160,8 @@ def told(story: Story) -> tuple[Wave, int, int]:
         {
             "place": place,
             "end": story.end,
-            "removed": 0,
             "silent_ms": None,
+            "unread_ms": None,
             "unheard_ms": None,
             "absent_ms": None,
         }

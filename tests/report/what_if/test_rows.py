@@ -36,8 +36,8 @@ def priced(wave: dict[str, Any], **said: Any) -> list[dict[str, Any]]:
         {
             "place": place,
             "end": "LEFT",
-            "removed": 1,
             "silent_ms": 100,
+            "unread_ms": 100,
             "unheard_ms": None,
             "absent_ms": None,
         }
@@ -93,8 +93,8 @@ def test_ends_that_nothing_shows_refuse_a_price() -> None:
             {
                 "place": i,
                 "end": end,
-                "removed": 1,
                 "silent_ms": None,
+                "unread_ms": None,
                 "unheard_ms": None,
                 "absent_ms": None,
             }

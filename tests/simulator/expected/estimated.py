@@ -32,9 +32,6 @@ BEAT_MS: Final = 8_250
 
 SLOW_BEAT_MS: Final = 25_000
 
-SYNC_MS: Final = 3_250
-"""From the answers to joins to the K2, at most."""
-
 
 class Range(NamedTuple):
     """ms. is_stop: what eager members lost while they stopped, which a request log alone shows.
@@ -163,8 +160,7 @@ class Estimated:
                 # Before that it is among those that stopped; of a generation that nobody wrote
                 # nothing is priced, so it counts from the answer that armed its session.
                 latest = max(latest, told, *self._unwritten_since(who, unread))
-            elif joined_at == opened_at:
-                earliest = max(earliest, opened_at - SYNC_MS)  # it had nothing before
+        earliest = max(earliest, opened_at)  # before that another transition has its price
         slack = SLACK_MS + self._clocks_ms
         return Range(
             max(0, granted.true_at - latest - slack),

@@ -31,8 +31,9 @@ from tests.simulator.expected.stopped_holders import (
     stood_still,
 )
 from tests.simulator.expected.stops import Late, called_for
-from tests.simulator.expected.unread import Unread, is_admin, is_unsure, unread_of
+from tests.simulator.expected.unread import Unread, committed_at, is_admin, is_unsure, unread_of
 from tests.simulator.lives import Life
+from tests.simulator.readers import Gap
 from tests.simulator.replayed import replay_recording
 from tests.simulator.truth import CLASSIC, Operation
 
@@ -226,8 +227,63 @@ def estimates_of(recording: Path, history: History, logs: Told) -> list[Estimate
         for each in unread:
             if times[each.span.partition, each.gap] == 1:
                 found += _estimates(history, life, each, told[life.group_id], logs, late)
+            found += _never_read(history, life, each, told[life.group_id])
         found += _stops(history, life, unread, told[life.group_id], logs, late)
     return found
+
+
+def _never_read(
+    history: History, life: Life, unread: Unread, told: Sequence[Transition]
+) -> Iterator[Estimate]:
+    """Of a member that got a partition, never read it, and went. The time before it had it is not
+    its own: it is that of another change of hands, or nobody was to read it.
+    """
+    gap = unread.gap
+    if gap is None or not _is_before(life, unread, gap) or is_admin(history, life.group_id):
+        return
+    found = {
+        (_name(each.kind, unread), each.est_ms)
+        for each in _of(life, unread, told)
+        if _is_by_commit(each.kind, unread) and None not in (each.stopped_at, each.held_since)
+    }
+    committed = committed_at(history, life, unread)
+    if len(found) != 1 or committed is None:
+        return
+    opened_at = life.operations[unread.span.opened].true_at
+    ((name, est_ms),) = found
+    true_ms = unread.granted.true_at - opened_at
+    callback_ms = max(0, committed - opened_at)
+    yield Estimate(name, est_ms or 0, true_ms, quiet_ms=0, callback_ms=callback_ms)
+
+
+def _is_before(life: Life, unread: Unread, gap: Gap) -> bool:
+    """Whether nobody read a partition since before its holder had it."""
+    return gap.since < life.operations[unread.span.opened].true_at
+
+
+def _is_by_commit(kind: str, unread: Unread) -> bool:
+    """Whether an estimate counts from a last commit."""
+    return kind == REMOVED or (kind == GAP and unread.released is unread.granted)
+
+
+def _name(kind: str, unread: Unread) -> str:
+    name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
+    is_at_once = kind == GAP and unread.released is unread.granted
+    return f"{name} at once" if is_at_once else name
+
+
+def _of(life: Life, unread: Unread, told: Sequence[Transition]) -> Iterator[Transition]:
+    """Transitions of the same holder between the same operations, of what it got together."""
+    held_since = life.operations[unread.span.opened].at
+    for each in told:
+        if (
+            each.from_member_id == unread.span.member_id
+            and each.held_since in (None, held_since)
+            and each.is_costed
+            and _is_in(each.released_offset, unread.released)
+            and _is_in(each.grant_offset, unread.granted)
+        ):
+            yield each
 
 
 def _stops(
@@ -292,27 +348,19 @@ def _estimates(
     late: Late,
 ) -> Iterator[Estimate]:
     group_id, gap = life.group_id, unread.gap
-    same = {
-        (transition.kind, transition.est_ms, transition.stopped_at is None)
-        for transition in told
-        if transition.from_member_id == unread.span.member_id
-        and transition.is_costed
-        and _is_in(transition.released_offset, unread.released)
-        and _is_in(transition.grant_offset, unread.granted)
-    }
+    same = {(each.kind, each.est_ms, each.stopped_at is None) for each in _of(life, unread, told)}
     if gap is None or gap.until is None or len(same) != 1 or is_of_another(history, unread, gap):
         return
     until = gap.until
     ((kind, est_ms, never_committed),) = same
-    at_once = kind == GAP and unread.released is unread.granted
-    by_commit = kind == REMOVED or at_once
+    by_commit, name = _is_by_commit(kind, unread), _name(kind, unread)
     if est_ms is None or (by_commit and (never_committed or is_admin(history, group_id))):
         return
+    if by_commit and _is_before(life, unread, gap):
+        return  # `_never_read` has it
     gap = since_let_go(history, life, unread, gap, is_away=kind == AWAY)
-    if kind in (AWAY, GAP) and not at_once and stood_still(history, unread, gap):
+    if kind in (AWAY, GAP) and not by_commit and stood_still(history, unread, gap):
         return
-    name = f"classic {kind}" if unread.released.protocol == CLASSIC else kind
-    name += " at once" if at_once else ""
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
     callback_ms = 0 if kind == AWAY else seen_from(history, life, unread, gap) - gap.since
     answered_ms = answer_ms_of(history, unread.released) if name == CLASSIC_GAP else 0

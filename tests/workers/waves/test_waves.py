@@ -213,6 +213,9 @@ def test_a_member_is_one_process_whoever_else_is_there(
     ids = [each.split()[0].split(">") for each in events]
     made = with_processes(
         {
+            "kept_events": [],
+            "kept_ms": [],
+            "kept_counts": [],
             "event_kinds": "J" * len(ids),
             "member_ids": [each[0] for each in ids],
             "other_ids": [each[1] if len(each) > 1 else None for each in ids],

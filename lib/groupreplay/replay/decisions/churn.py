@@ -336,9 +336,25 @@ def _count(chain: Churn, index: int, transition: Transition) -> None:
     elif transition.kind in _WENT:
         chain.removed_counts[index] += 1
         chain.removed_ms[index] += since_release
+        _add_kept(chain, index, transition)
     else:
         sums = chain.gap_ms if transition.kind == GAP else chain.asked_ms
         sums[index] += transition.est_ms or 0
+
+
+def _add_kept(chain: Churn, index: int, transition: Transition) -> None:
+    """For how long a member that went had had the partition: it cannot have left it unread for
+    longer. Partitions that it got together come together.
+    """
+    if transition.held_since is None:
+        return
+    kept_ms = max(0, transition.released_at - transition.held_since)
+    if (chain.kept_events[-1:], chain.kept_ms[-1:]) == ([index], [kept_ms]):
+        chain.kept_counts[-1] += 1
+        return
+    chain.kept_events.append(index)
+    chain.kept_ms.append(kept_ms)
+    chain.kept_counts.append(1)
 
 
 def _add_high(chain: Churn, index: int, transition: Transition) -> None:

@@ -131,6 +131,7 @@ class Transitions:
             moment.offset,
             by_k2=moment.by_k2,
             came_from=span.came_from if is_recent else None,
+            held_since=span.assigned_at if span.start_observed else None,
             requested_at=requested_at,
             away_at=leaver.away_at if kind == AWAY else None,
             stopped_at=leaver.stopped_at,
@@ -312,17 +313,27 @@ def _tell_low(transition: Transition, moment: Moment) -> None:
         case "ASKED":
             since_at = transition.requested_at
         case "REMOVED" | "REPLACED":
-            since_at = transition.stopped_at
+            since_at = _since_held(transition)
         case "AWAY":
             since_at = transition.away_at
         case "GAP" if transition.grant_offset == transition.released_offset:
-            since_at = transition.stopped_at  # its holder had stopped before: it did not own it
+            since_at = _since_held(transition)  # its holder had stopped before: it did not own it
         case "GAP" | "UNASKED":
             since_at = transition.released_at
         case _:
             since_at = None
     if transition.kind != STOP:
         transition.est_ms = max(low, granted_at - since_at) if since_at is not None else low
+
+
+def _since_held(transition: Transition) -> int | None:
+    """The last commit of its holder, but not before that had it. The time before is that of the
+    transition that brought it; if none did, nobody was to read the partition.
+    """
+    stopped_at, held_since = transition.stopped_at, transition.held_since
+    if stopped_at is None or held_since is None:
+        return stopped_at
+    return max(stopped_at, held_since)
 
 
 def _holds_for(generation: Generation, transition: Transition) -> bool:

@@ -28,7 +28,7 @@ SESSION_SLACK_MS: Final = 1_000
 
 _END_TYPE: Final = (
     "struct<place: int, kind: string, end: string, is_exact: boolean, removed: bigint,"
-    " silent_ms: bigint, unheard_ms: bigint, absent_ms: bigint>"
+    " silent_ms: bigint, unread_ms: bigint, unheard_ms: bigint, absent_ms: bigint>"
 )
 WAVE_KEY: Final = ("group_id", "log_incarnation", "offsets_partition", "incarnation", "from_offset")
 
@@ -36,10 +36,10 @@ WAVE_KEY: Final = ("group_id", "log_incarnation", "offsets_partition", "incarnat
 def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
     """waves with `ends_told`, one element a departure or takeover, in any order: its place in the
     lists gone_*, its kind there, what it was (`end`, of a departure), whether that is known for
-    sure, how many of its partitions got another holder (`removed`), for how long nobody had read
-    them when it was removed (`silent_ms`), and by then the time since its last heartbeat was
-    answered (`unheard_ms`), and since it was last alive for sure (`absent_ms`); NULL where these
-    are not known.
+    sure, how many of its partitions got another holder (`removed`), for how long it had read
+    nothing when it was removed (`silent_ms`), what these partitions had lost by then in
+    partition-ms (`unread_ms`), the time since its last heartbeat was answered (`unheard_ms`), and
+    since it was last alive for sure (`absent_ms`); NULL where these are not known.
     """
     gone = sf.arrays_zip(*[name for name in waves.columns if name.startswith("gone_")])
     whole = sf.struct(*[name for name in waves.columns if not name.startswith("gone_")])
@@ -84,13 +84,15 @@ def _end(context: ReportContext) -> Column:
     removed_at = sf.col("_gone.gone_times_at")
     unheard = removed_at - sf.col("contact.last_heartbeat_at")
     absent = removed_at - alive_at(_committed_at())
+    silent = _silent_ms()
     return sf.struct(
         sf.col("_place").alias("place"),
         sf.col("_gone.gone_kinds").alias("kind"),
         end.alias("end"),
         is_exact.alias("is_exact"),
         sf.col("_gone.gone_removed").alias("removed"),
-        _silent_ms().alias("silent_ms"),
+        silent.alias("silent_ms"),
+        _unread_ms(silent).alias("unread_ms"),
         sf.when(unheard >= 0, unheard).alias("unheard_ms"),
         sf.when(unheard >= 0, absent).alias("absent_ms"),
     )
@@ -140,6 +142,21 @@ def _silent_ms() -> Column:
     )
     stopped_at = sf.least(by_sign, sf.col("told_at"))
     return sf.when(stopped_at.isNotNull(), sf.greatest(removed_at - stopped_at, sf.lit(0)))
+
+
+def _unread_ms(silent_ms: Column) -> Column:
+    """A partition lost nothing by this member before that had it: the time before is in the price
+    of the change of hands that brought it.
+    """
+    kept = sf.arrays_zip("_gone.gone_kept_ms", "_gone.gone_kept")
+    before = sf.aggregate(
+        kept,
+        sf.lit(0).cast("bigint"),
+        lambda total, each: (
+            total + each["gone_kept"] * sf.greatest(sf.lit(0), silent_ms - each["gone_kept_ms"])
+        ),
+    )
+    return sf.col("_gone.gone_removed") * silent_ms - before
 
 
 def _committed_at() -> Column:

@@ -134,12 +134,12 @@ def _clients() -> Column:
 
 def _est_ms() -> Column:
     """NULL where members of an eager group stopped and no line shows when they heard of it."""
-    silent = sf.aggregate(
+    unread = sf.aggregate(
         "ends_told",
         sf.lit(0).cast("bigint"),
-        lambda total, each: total + each["removed"] * sf.coalesce(each["silent_ms"], sf.lit(0)),
+        lambda total, each: total + sf.coalesce(each["unread_ms"], sf.lit(0)),
     )
-    est = sf.col("asked_ms") + sf.col("removed_ms") + sf.col("gap_ms") + silent
+    est = sf.col("asked_ms") + sf.col("removed_ms") + sf.col("gap_ms") + unread
     est += sf.col("told_stopped_ms")
     is_known = sf.col("low_ms").isNotNull() & est.isNotNull()
     return sf.when(is_known, sf.greatest(sf.col("low_ms"), est))

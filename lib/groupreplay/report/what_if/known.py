@@ -24,8 +24,9 @@ class Gone:
     """How a member went that departed (G) or whose instance was taken over (R).
 
     end: as in `departure_waves.ends`.
-    removed: how many of its partitions got another holder.
-    silent_ms: how long nobody had read them when it was removed, None where nothing shows it.
+    silent_ms: how long it had read nothing when it was removed, None where nothing shows it.
+    unread_ms: partition-ms that its partitions which got another holder had lost by then, None
+        likewise.
     unheard_ms: time since its last heartbeat was answered, None where no request log shows it.
     absent_ms: time since it was last alive for sure, by that log; no less.
     uncommitted_ms: time since its last commit, None where none was seen.
@@ -34,8 +35,8 @@ class Gone:
     """
 
     end: str = UNKNOWN_END
-    removed: int = 0
     silent_ms: int | None = None
+    unread_ms: int | None = None
     unheard_ms: int | None = None
     absent_ms: int | None = None
     uncommitted_ms: int | None = None
@@ -100,9 +101,7 @@ class Wave:
         gone = [each.gone for each in self.events if each.kind == GONE and each.gone is not None]
         if self.est_ms is None or any(each.end in WAITED_FOR_ENDS for each in gone):
             return None
-        waited = sum(
-            each.removed * (each.silent_ms or 0) for each in gone if each.end == POLL_TIMEOUT
-        )
+        waited = sum(each.unread_ms or 0 for each in gone if each.end == POLL_TIMEOUT)
         return max(0, self.est_ms - waited)
 
 

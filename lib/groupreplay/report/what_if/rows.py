@@ -117,7 +117,7 @@ def prices_of(row: Mapping[str, Any], own: Pricing) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- what is known
 
 
-_OF_END: Final = ("end", "removed", "silent_ms", "unheard_ms", "absent_ms")
+_OF_END: Final = ("end", "silent_ms", "unread_ms", "unheard_ms", "absent_ms")
 
 
 def wave_of(row: Mapping[str, Any]) -> Wave:

@@ -17,6 +17,8 @@ class GoneMembers:
     gone_*: parallel lists, one element a member that went (kind G) or was taken over (R);
         `joins.departure_ends` reads them.
     gone_rejoins: it joined again under its id, within the chain.
+    gone_kept_ms, gone_kept: for how long it had had its partitions that got another holder, and how
+        many it had for so long, as far as that was seen.
     """
 
     group_id: str
@@ -34,6 +36,8 @@ class GoneMembers:
     gone_ends: list[str | None]
     gone_rejoins: list[bool]
     gone_removed: list[int]
+    gone_kept_ms: list[list[int]]
+    gone_kept: list[list[int]]
 
 
 _PLACE: Final = ("group_id", "incarnation", "offsets_partition", "log_incarnation")
@@ -55,15 +59,26 @@ _GONE: Final = {
 def gone_members(chain: Chain, gone: Iterable[int]) -> dict[str, Any]:
     """The fields of GoneMembers.
 
-    chain: with its `last_joins`.
+    chain: with its `last_joins` and `kept`.
     gone: places in the chain of the events by which members went or were taken over.
     """
-    places, last_joins = [*gone], chain["last_joins"]
+    places, last_joins, kept = [*gone], chain["last_joins"], chain["kept"]
     return {
         **{name: chain[name] for name in _PLACE},
         **{f"gone_{name}": [chain[of][i] for i in places] for name, of in _GONE.items()},
+        "gone_kept_ms": [[ms for ms, _ in kept.get(i, ())] for i in places],
+        "gone_kept": [[count for _, count in kept.get(i, ())] for i in places],
         "gone_rejoins": [last_joins.get(chain["member_ids"][i], -1) > i for i in places],
     }
+
+
+def kept_times(chain: Chain) -> dict[int, list[tuple[int, int]]]:
+    """Place of an event -> for how long its member had had how many partitions."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    lists = (chain["kept_events"], chain["kept_ms"], chain["kept_counts"])
+    for place, kept_ms, count in zip(*lists, strict=True):
+        found.setdefault(place, []).append((kept_ms, count))
+    return found
 
 
 def last_joins(chain: Chain) -> dict[str, int]:

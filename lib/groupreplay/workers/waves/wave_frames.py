@@ -38,7 +38,7 @@ def _schema(rows: type[Any]) -> pa.Schema:
 def _ddl(rows: type[Any]) -> str:
     def name(kind: pa.DataType) -> str:
         is_list = pa.types.is_list(kind)
-        return f"ARRAY<{_SPARK[kind.value_type]}>" if is_list else _SPARK[kind]
+        return f"ARRAY<{name(kind.value_type)}>" if is_list else _SPARK[kind]
 
     return ", ".join(f"`{each.name}` {name(each.type)}" for each in _schema(rows))
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members, last_joins
+from groupreplay.workers.waves.gone_members import (
+    Chain,
+    GoneMembers,
+    gone_members,
+    kept_times,
+    last_joins,
+)
 
 SHOWN: Final = 20
 """Hosts and clients that a row names, at most."""
@@ -93,8 +99,8 @@ class Wave(GoneMembers):
 
 
 def with_processes(chain: Chain) -> Chain:
-    """The chain with one identity for each process, and with `last_joins`. A member that is alone
-    with its client id and host at one event, and is not at another, has two.
+    """The chain with one identity for each process, and with `last_joins` and `kept`. A member that
+    is alone with its client id and host at one event, and is not at another, has two.
     """
     by_member: dict[str, str] = {}
     by_identity: dict[str, str] = {}
@@ -106,7 +112,8 @@ def with_processes(chain: Chain) -> Chain:
         if other_id is not None:
             by_member[other_id] = process
         processes.append(process)
-    return {**chain, "identities": processes, "last_joins": last_joins(chain)}
+    found = {"last_joins": last_joins(chain), "kept": kept_times(chain)}
+    return {**chain, "identities": processes, **found}
 
 
 # ---------------------------------------------------------------- where a wave begins
