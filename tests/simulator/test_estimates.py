@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from groupreplay.replay.kept.transition import AWAY, REMOVED, STOP
+from groupreplay.replay.kept.transition import AWAY, GAP, REMOVED, STOP
 from tests.simulator.conftest import Play
 from tests.simulator.expected.estimates import Estimate, Told, estimates_of, wrong_estimates
 from tests.simulator.expected.history import History
@@ -101,3 +101,15 @@ def test_what_a_member_never_read_costs_from_when_it_had_it(play: Play) -> None:
     found = estimates_of(recording, History(read_truth(recording)), lines)
     assert sum(each == Estimate(CLASSIC_REMOVED, 45_067, 45_067, 0) for each in found) == 8
     assert wrong_estimates(found) == []
+
+
+@pytest.mark.long
+@pytest.mark.interpreted
+def test_when_a_static_member_was_closed_no_record_shows(play: Play) -> None:
+    """Two static members of a cooperative group are closed while their joins wait, 2.8 and 19.3 s
+    before the answers take partitions from them."""
+    recording = play(Played(82103, 24, 0.5, "classic", "4.3.1"))
+    found = estimates_of(recording, History(read_truth(recording)), Told())
+    gaps = [each for each in found if each.kind == f"classic {GAP}"]
+    assert len(gaps) > 50
+    assert max(abs(each.error_ms + each.fetched_ms - each.answered_ms) for each in gaps) < 100

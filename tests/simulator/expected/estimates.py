@@ -29,6 +29,7 @@ from tests.simulator.expected.stopped_holders import (
     seen_from,
     since_let_go,
     stood_still,
+    was_closed,
 )
 from tests.simulator.expected.stops import Late, called_for
 from tests.simulator.expected.unread import Unread, committed_at, is_admin, is_unsure, unread_of
@@ -360,6 +361,8 @@ def _estimates(
         return  # `_never_read` has it
     gap = since_let_go(history, life, unread, gap, is_away=kind == AWAY)
     if kind in (AWAY, GAP) and not by_commit and stood_still(history, unread, gap):
+        return
+    if name == CLASSIC_GAP and was_closed(history, unread, gap):
         return
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
     callback_ms = 0 if kind == AWAY else seen_from(history, life, unread, gap) - gap.since

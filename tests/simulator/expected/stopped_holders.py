@@ -53,9 +53,20 @@ def since_let_go(history: History, life: Life, unread: Unread, gap: Gap, *, is_a
 
 def stood_still(history: History, unread: Unread, gap: Gap) -> bool:
     """Whether the holder read nothing any more, and wrote that it leaves when it was closed later, or
-    gave it up when it joined for other topics: no record shows since when."""
+    gave it up when it joined for other topics: no record shows since when.
+    """
+    return _was_injected("freeze", history, unread, gap)
+
+
+def was_closed(history: History, unread: Unread, gap: Gap) -> bool:
+    """Whether the holder was closed while its join waited, and said nothing as it is static (KIP-345):
+    the answer still takes from it what another is to have."""
+    return _was_injected("close", history, unread, gap)
+
+
+def _was_injected(what: str, history: History, unread: Unread, gap: Gap) -> bool:
     return any(
-        each.what == "freeze" and each.at == gap.since and each.member_id == unread.span.member_id
+        each.what == what and each.at == gap.since and each.member_id == unread.span.member_id
         for each in history.truth.injected
     )
 
