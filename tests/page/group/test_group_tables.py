@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from groupreplay.page.group.group_page import group_page
@@ -37,9 +38,43 @@ def test_red_are_epochs_that_were_superseded_alone() -> None:
     life = made_life()
     for outcome, is_bad in (("SUPERSEDED", True), ("GROUP_REMOVED", False), ("UNOBSERVED", False)):
         one = replace(life.epochs[0], outcome=outcome, converged_at_ms=None, converge_ms=None)
-        page = group_page(replace(life, epochs=(one,)))
-        table = page.split('<section id="epochs">')[1].split("</section>")[0]
+        table = _epochs_table(group_page(replace(life, epochs=(one,))))
         assert ('class="t-stuck"' in table) == is_bad
+
+
+def _epochs_table(page: str) -> str:
+    return page.split('<section id="epochs">')[1].split("</section>")[0]
+
+
+def test_epochs_of_several_lives_say_which_life_each_is_of() -> None:
+    """A group that was deleted counts its epochs from the beginning again: without the life, two
+    rows of one number differ by their time alone.
+    """
+    life = made_life()
+    first, again = life.epochs[0], replace(life.epochs[-1], epoch=life.epochs[0].epoch)
+    assert first.life != again.life
+    table = _epochs_table(group_page(replace(life, epochs=(first, again))))
+    assert "Life of the groupEpochCause" in Parsed(table).text
+    cells = re.findall(r'<td data-v="(\d)">(\d\xa0of\xa0\d)</td>', table)
+    assert cells == [("1", "2\xa0of\xa02"), ("0", "1\xa0of\xa02")], "the newest first"
+
+
+def test_epochs_of_one_life_do_not_name_it() -> None:
+    life = made_life()
+    epochs = tuple(each for each in life.epochs if each.life == life.epochs[0].life)
+    table = _epochs_table(group_page(replace(life, epochs=epochs)))
+    assert "of the group" not in table
+    assert "1\xa0of\xa01" not in table
+
+
+def test_lives_of_epochs_and_of_days_have_the_same_numbers() -> None:
+    """Also where all epochs that are shown are of one life, and a day is of another."""
+    life = made_life()
+    day = replace(life.days[0], life=(0, 3))
+    epochs = tuple(each for each in life.epochs if each.life == (0, 7))
+    page = group_page(replace(life, days=(day,), epochs=epochs))
+    assert ">2\xa0of\xa02</td>" in _epochs_table(page)
+    assert ">1\xa0of\xa02<" in page.split("What days cost")[1]
 
 
 def test_who_never_became_a_member_is_called_by_its_client() -> None:

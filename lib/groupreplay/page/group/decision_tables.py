@@ -21,7 +21,7 @@ from groupreplay.page.drawing.parts import (
     td,
     th,
 )
-from groupreplay.page.group.table_rows import most_rows
+from groupreplay.page.group.table_rows import LIFE_HEAD, most_rows, which_life
 from groupreplay.page.model.life import Absence, Failover, GroupDay, GroupLife, PricedWave, Refusal
 from groupreplay.page.model.rows import LifeKey
 from groupreplay.page.timeline.epoch_marks import known_lives
@@ -150,7 +150,7 @@ def _days_table(life: GroupLife) -> Safe:
         f"What days cost ({w.n(len(life.days))})",
         [
             th("Day"),
-            *([th("Life of the group")] if several else []),
+            *([th(LIFE_HEAD)] if several else []),
             th("Not read, at least", "r"),
             th("At most", "r"),
             th("Read, at most", "r p1"),
@@ -195,7 +195,7 @@ def _life_cell(each: GroupDay, lives: Sequence[LifeKey]) -> Safe:
     """Which life it was, and from when to when of that day."""
     place = lives.index(each.life)
     when = el("span", f": {w.at(each.from_at_ms)} to {w.at(each.to_at_ms)}", cls="p1")
-    return td(join([f"{place + 1} of {len(lives)}", when]), "", place)
+    return td(join([which_life(place, lives), when]), "", place)
 
 
 # ---------------------------------------------------------------- what if

@@ -20,11 +20,12 @@ from groupreplay.page.drawing.parts import (
     td,
     th,
 )
-from groupreplay.page.group.table_rows import most_rows
+from groupreplay.page.group.table_rows import LIFE_HEAD, most_rows, which_life
 from groupreplay.page.model.fleet import SlowRequest
 from groupreplay.page.model.life import Epoch, GroupLife, HandOver, Member, Stuck
 from groupreplay.page.model.life_of_tasks import TaskMove
-from groupreplay.page.timeline.epoch_marks import shown_epochs
+from groupreplay.page.model.rows import LifeKey
+from groupreplay.page.timeline.epoch_marks import known_lives, shown_epochs
 from groupreplay.page.timeline.lanes import Lanes
 
 
@@ -224,13 +225,15 @@ def _stuck_row(each: Stuck, lanes: Lanes) -> Safe:
 
 def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
     shown = list(reversed(shown_epochs(life)))
+    lives = known_lives(life)
     heads = [
         th("Began"),
+        *([th(LIFE_HEAD)] if len(lives) > 1 else []),
         th("Epoch", "r"),
         th("Cause"),
         th("Member", "g p1"),
         th("Members", "p2"),
-        th("Moved", "r"),
+        th("Moved", _moved_looks(lives)),
         th("Settled in", "r"),
         th("Outcome"),
     ]
@@ -243,7 +246,7 @@ def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
             f"Epochs and generations, the newest first ({w.n(len(shown))})",
             heads,
             [
-                _epoch_row(each, causes.get((each.life, each.epoch), each.cause), lanes)
+                _epoch_row(each, causes.get((each.life, each.epoch), each.cause), lanes, lives)
                 for each in shown[: most_rows(life)]
             ],
             "The group kept its epoch.",
@@ -252,7 +255,8 @@ def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
     )
 
 
-def _epoch_row(each: Epoch, cause: str, lanes: Lanes) -> Safe:
+def _epoch_row(each: Epoch, cause: str, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
+    place = lives.index(each.life)
     classic = (
         f", {each.members_classic} classic"
         if each.members_classic and each.protocol == "consumer"
@@ -263,18 +267,26 @@ def _epoch_row(each: Epoch, cause: str, lanes: Lanes) -> Safe:
     return el(
         "tr",
         td(moment(each.started_at_ms), "", each.started_at_ms),
+        td(which_life(place, lives), "", place) if len(lives) > 1 else None,
         td(w.n(each.epoch), "r", each.epoch),
         td(el("span", w.word(w.CAUSE, cause), title=cause)),
         td(who, "g p1"),
         td(f"{each.members}{classic}", "p2"),
         td(
             w.NONE if each.partitions_moved is None else w.n(each.partitions_moved),
-            "r",
+            _moved_looks(lives),
             each.partitions_moved or 0,
         ),
         td(w.lasted(each.converge_ms), "r", each.converge_ms or 0),
-        td(el("span", w.word(w.OUTCOME, each.outcome), cls="t-stuck" if bad else None)),
+        td(w.word(w.OUTCOME, each.outcome), "t-stuck" if bad else ""),
     )
+
+
+def _moved_looks(lives: Sequence[LifeKey]) -> str:
+    """A narrow page has room for the life or for this. Without the life, two rows of one number
+    would look alike: each life counts its epochs from the beginning.
+    """
+    return "r p1" if len(lives) > 1 else "r"
 
 
 # ---------------------------------------------------------------- members
