@@ -272,23 +272,22 @@ def _of_tables(
     with ThreadPoolExecutor(THREADS + 1) as threads:
         of_groups = threads.submit(rows_of_groups, of, tonight, most, counts)
         found = [row for rows in threads.map(ask, range(THREADS)) for row in rows]
-    fleet = read_fleet(
-        by_kind(found),
-        cluster=night.config.cluster,
-        logical_date=night.logical_date,
-        as_of_ms=as_of_ms,
-        since_at_ms=of.since_ms,
-        version=groupreplay.__version__,
-    )
-    chosen = groups_in_trouble(fleet, config.group_pages)
-    lives = lives_of(night.config.cluster, of, of_groups.result(), chosen, counts)
-    groups = {slug(life.cluster, life.group_id): group_page(life) for life in lives}
-    fleet = replace(fleet, has_pages=frozenset(chosen))
-    return Pages(
-        newest=overview(replace(fleet, prefix=f"{night.logical_date}/")),
-        index=overview(fleet),
-        groups=groups,
-    )
+        fleet = read_fleet(
+            by_kind(found),
+            cluster=night.config.cluster,
+            logical_date=night.logical_date,
+            as_of_ms=as_of_ms,
+            since_at_ms=of.since_ms,
+            version=groupreplay.__version__,
+        )
+        chosen = groups_in_trouble(fleet, config.group_pages)
+        fleet = replace(fleet, has_pages=frozenset(chosen))
+        # Both are drawn while Spark looks for the rows of single groups.
+        newest = threads.submit(overview, replace(fleet, prefix=f"{night.logical_date}/"))
+        index = threads.submit(overview, fleet)
+        lives = lives_of(night.config.cluster, of, of_groups.result(), chosen, counts)
+        groups = {slug(life.cluster, life.group_id): group_page(life) for life in lives}
+        return Pages(newest.result(), index.result(), groups)
 
 
 def _few_parts(frame: DataFrame, name: str, counts: Mapping[str, int]) -> DataFrame:

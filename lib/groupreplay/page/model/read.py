@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from heapq import nsmallest
 from typing import Any, Final
 
 from groupreplay.page.model import fleet, life, life_of_tasks
@@ -112,8 +113,12 @@ def groups_in_trouble(found: Fleet, most: int) -> list[str]:
 
 
 def _most_superseded(lines: tuple[fleet.GroupLine, ...]) -> list[str]:
-    ranked = sorted(lines, key=lambda each: (-each.superseded, each.group_id))
-    return [each.group_id for each in ranked if each.superseded][:10]
+    most = nsmallest(
+        10,
+        [each for each in lines if each.superseded],
+        key=lambda each: (-each.superseded, each.group_id),
+    )
+    return [each.group_id for each in most]
 
 
 # ---------------------------------------------------------------- one group
