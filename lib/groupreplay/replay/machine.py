@@ -131,6 +131,10 @@ class GroupMachine(ABC):
         if phase != snapshot.EMPTY:
             life.last_phase = phase
 
+    def forget_phase(self) -> None:
+        """The group before a hole may have been another one."""
+        self.life.last_phase = None
+
     def note_phase(self, operation: Operation, phase: str, is_next: bool) -> None:  # noqa: B027
         """For machines of groups that migrate. life.last_phase is still that before.
 

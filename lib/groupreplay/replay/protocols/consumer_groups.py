@@ -33,6 +33,7 @@ from groupreplay.replay.protocols.births import is_classic_birth, is_consumer_bi
 from groupreplay.replay.protocols.classic import apply_classic
 from groupreplay.replay.protocols.consumer import apply_consumer
 from groupreplay.replay.protocols.hidden_lives import (
+    may_be_another_life,
     settled_in,
     shows_another_life,
     take_newcomers,
@@ -132,9 +133,10 @@ class ConsumerGroupMachine(GroupMachine):
 
     def note_position(self, operation: Operation) -> None:
         last_hole = operation.entries[0].last_hole
-        if not self.life.members and last_hole > self.life.last_change_offset:
+        if may_be_another_life(self.life, operation):
             conversion.forget(self.life)
             self.life.upgraded_at = None
+            self.forget_phase()
         self._note_missing_epoch(last_hole)
         self.membership.epochs.note_hole(last_hole)
         super().note_position(operation)

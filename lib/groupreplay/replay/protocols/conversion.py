@@ -204,8 +204,8 @@ def converted(
 
 
 def forget(life: Life) -> None:
-    """A group without members may have been deleted in a hole: what it was converted to before it
-    does not count behind it.
+    """A group may have been deleted in a hole: what it was converted to before it does not count
+    behind it.
     """
     life.conversions, life.last_direction = 0, None
     life.downgraded_at = life.downgrade_offset = None

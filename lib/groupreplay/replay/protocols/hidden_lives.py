@@ -1,5 +1,5 @@
-"""A consumer group that was deleted and created again in a hole: how that shows, and what of its
-new life was seen by then.
+"""A group that was deleted and created again in a hole: whether that may be so, how it shows in a
+consumer group, and what of its new life was seen by then.
 
 Epochs and targets only rise while a group lives, so a lower one behind a hole proves that another
 life began in it. The record that proves it need not be the first one of the new life that is seen:
@@ -8,18 +8,49 @@ members that showed themselves between the hole and the proof are the new life's
 
 from __future__ import annotations
 
+from groupreplay.records.classic import GroupMetadata
 from groupreplay.records.consumer import (
     STABLE,
     UNRELEASED_PARTITIONS,
     ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupMemberMetadata,
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMetadata,
 )
-from groupreplay.replay.life import Life, Member
+from groupreplay.replay.life import CLASSIC, Life, Member
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.saved_life import derive
 
 _AT_TARGET = (STABLE, UNRELEASED_PARTITIONS)
+
+
+def may_be_another_life(life: Life, operation: Operation) -> bool:
+    """Whether the group may have been deleted in a hole before an operation.
+
+    Kafka deletes groups without members alone. How those of a consumer group went is left by the
+    cleaner; of a classic group it leaves the last K2, so one of its members must be there behind
+    the hole: the coordinator gives such an id once, and lets nobody join under one that it does not
+    know. Source: GroupMetadataManager.classicGroupJoinExistingMember.
+    """
+    last_hole = operation.entries[0].last_hole
+    if not life.members:
+        return last_hole > life.last_change_offset
+    if life.protocol != CLASSIC or GroupMetadata not in operation.kinds:
+        return False
+    last_k2 = next(iter(life.members.values())).current_offset
+    return last_hole > last_k2 and life.members.keys().isdisjoint(_members_in(operation))
+
+
+def _members_in(operation: Operation) -> set[str]:
+    """Whom a K2 lists, or an upgrade takes over."""
+    found: set[str] = set()
+    for entry in operation.entries:
+        match entry.record:
+            case GroupMetadata(value=value) if value is not None:
+                found.update(member.member_id for member in value.members)
+            case ConsumerGroupMemberMetadata(member_id=member_id):
+                found.add(member_id)
+    return found
 
 
 def shows_another_life(life: Life, operation: Operation) -> bool:
