@@ -49,8 +49,8 @@ class _Loops:
 
 def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
     """A member that is removed and comes back, under its id or as the same client id and host where
-    these are unique in the group; not instances that are replaced or were at epoch -2. Who is back
-    under its id may have moved meanwhile."""
+    these are unique in the group, beside who was removed within the hour; not instances that are
+    replaced or were at epoch -2. Who is back under its id may have moved meanwhile."""
     loops = _Loops()
     for before, operation in life.steps():
         was = before.members if before is not None else {}
@@ -76,7 +76,11 @@ def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
 
 def _join(loops: _Loops, operation: Operation, member_id: str, member: Member) -> None:
     alike = [each.client for each in operation.members.values()].count(member.client)
-    left = [name for name, each in loops.departures.items() if each.client == member.client]
+    left = [
+        name
+        for name, each in loops.departures.items()
+        if each.client == member.client and operation.at - each.at <= MAX_CHAIN_GAP_MS
+    ]
     is_client = alike == 1
     found = member_id if member_id in loops.departures else None
     if found is None and is_client and len(left) == 1:

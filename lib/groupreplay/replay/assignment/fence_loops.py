@@ -41,7 +41,7 @@ class FenceLoops:
         departures = self._life.departures
         if not departures:
             return False
-        departure = departures.get(member.member_id) or self._same_client(member)
+        departure = departures.get(member.member_id) or self._same_client(member, at)
         if departure is None or at - departure.removed_at > MAX_CHAIN_GAP_MS:
             return False
         self._forget(departure.member_id)
@@ -58,11 +58,11 @@ class FenceLoops:
             if not index[key]:
                 del index[key]
 
-    def _same_client(self, member: Member) -> RemovedMember | None:
+    def _same_client(self, member: Member, at: int) -> RemovedMember | None:
         """The one departed member of the joiner's client id and host, if no live member and no
         other departed one shares them.
         """
-        gone = self._departed_like(member)
+        gone = self._departed_like(member, at)
         return (
             self._life.departures[gone[0]]
             if len(gone) == 1 and self._is_one_client(member)
@@ -73,14 +73,22 @@ class FenceLoops:
         """Whether no other live member has its client id and host."""
         return member.client_id is not None and self._life.clients.get(member.client_key, 0) == 1
 
-    def _departed_like(self, member: Member) -> list[str]:
-        """Departed members of the same client id and host."""
+    def _departed_like(self, member: Member, at: int) -> list[str]:
+        """Departed members of the same client id and host that may still come back, the two that
+        went last at most.
+        """
+        departures = self._life.departures
         if self._life.departed_clients is None:
             index: dict[str, list[str]] = {}
-            for d in self._life.departures.values():
+            for d in departures.values():
                 index.setdefault(client_key(d.client_id, d.client_host), []).append(d.member_id)
             self._life.departed_clients = index
-        return self._life.departed_clients.get(member.client_key, [])
+        found: list[str] = []
+        for member_id in reversed(self._life.departed_clients.get(member.client_key, [])):
+            if len(found) == 2 or at - departures[member_id].removed_at > MAX_CHAIN_GAP_MS:
+                break
+            found.append(member_id)
+        return found
 
     def _chain_of(self, key: str, member: Member, departure: RemovedMember) -> Chain | None:
         """The chain that goes on. A member that is back under its id is the same, wherever it runs
@@ -96,7 +104,7 @@ class FenceLoops:
     def _add_turn(self, member: Member, departure: RemovedMember, at: int, offset: int) -> None:
         key = (
             member.client_key
-            if self._is_one_client(member) and not self._departed_like(member)
+            if self._is_one_client(member) and not self._departed_like(member, at)
             else member.member_id
         )
         chain = self._chain_of(key, member, departure)
