@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from groupreplay.night.frames.late import has_late, landing_with_holes_filled
+from groupreplay.night.frames.replay import Hole, known_holes
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.sources.watermark import PartitionWatermark
+from groupreplay.wire.segments.holes import MISSING_MAX
 
 
 def test_a_hole_that_was_filled_gives_way_to_the_one_below() -> None:
@@ -33,7 +35,7 @@ def test_a_hole_that_was_filled_gives_way_to_the_one_below() -> None:
         2: 79,
         3: 19,
     }
-    assert seen.holes == ((1, 59), (1, 59), (2, 79), (3, 19))
+    assert seen.holes == ((1, 59), (2, 79), (3, 19))
     assert has_late(newest)
     assert not has_late(then)
 
@@ -47,3 +49,54 @@ def test_where_the_log_begins_is_no_hole() -> None:
     then = RecordsLanding(watermarks={1: PartitionWatermark(900, last_hole=99)}, holes=((1, 99),))
     seen = landing_with_holes_filled(then, newest)
     assert (seen.watermarks[1].last_hole, seen.holes) == (-1, ())
+
+
+def test_what_came_late_lies_above_the_holes_below_it() -> None:
+    """A unit names its last hole alone, and a late unit none but those inside it."""
+    newest = RecordsLanding(
+        watermarks={
+            1: PartitionWatermark(
+                900, last_hole=399, missing=((0, 5), (50, 60), (300, 400)), filled=((100, 200),)
+            )
+        }
+    )
+    then = RecordsLanding(watermarks={1: PartitionWatermark(500, last_hole=399)}, holes=((1, 399),))
+    seen = landing_with_holes_filled(then, newest)
+    assert known_holes(RecordsLanding(), seen) == [Hole(1, 60, 400, 59), Hole(1, 400, None, 399)]
+
+
+def test_holes_above_where_a_night_had_read_to_are_not_its_own() -> None:
+    newest = RecordsLanding(
+        watermarks={
+            1: PartitionWatermark(900, last_hole=399, missing=((300, 400),), filled=((100, 200),))
+        }
+    )
+    then = RecordsLanding(watermarks={1: PartitionWatermark(250, last_hole=199)}, holes=((1, 199),))
+    assert landing_with_holes_filled(then, newest).holes == ()
+
+
+def test_holes_of_another_log_are_not_its_own() -> None:
+    newest = RecordsLanding(
+        watermarks={
+            1: PartitionWatermark(
+                900, last_hole=59, missing=((50, 60),), filled=((100, 200),), log_incarnation=1
+            )
+        }
+    )
+    then = RecordsLanding(watermarks={1: PartitionWatermark(500, last_hole=199)}, holes=((1, 199),))
+    assert landing_with_holes_filled(then, newest) == then
+
+
+def test_where_holes_were_forgotten_one_may_lie_beside_what_came_late() -> None:
+    """The widest alone are remembered, as of a log that was compacted."""
+    missing = tuple((each, each + 5) for each in range(10, 10 * MISSING_MAX, 10))
+    assert len(missing) == MISSING_MAX - 1, "and the one that was filled"
+    newest = RecordsLanding(
+        watermarks={1: PartitionWatermark(3_000, missing=missing, filled=((1_000, 2_000),))}
+    )
+    then = RecordsLanding(
+        watermarks={1: PartitionWatermark(2_500, last_hole=1_999)}, holes=((1, 1_999),)
+    )
+    seen = landing_with_holes_filled(then, newest)
+    assert seen.watermarks[1].last_hole == 1_999
+    assert seen.holes[-2:] == ((1, 999), (1, 1_999))

@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.night.landing.landed import RecordsLanding
-from groupreplay.sources.watermark import NO_HOLE
+from groupreplay.sources.watermark import NO_HOLE, PartitionWatermark
+from groupreplay.wire.segments.holes import MISSING_MAX
 from groupreplay.wire.segments.raw_rows import LATE_KINDS
 
 _LONG_AGO: Final = date(1970, 1, 1)
@@ -111,31 +112,34 @@ def with_holes_filled(records: DataFrame, newest: RecordsLanding) -> DataFrame:
 
 def landing_with_holes_filled(landing: RecordsLanding, newest: RecordsLanding) -> RecordsLanding:
     """The landing without the holes that were filled since: the next hole below takes the place of
-    each.
+    each. With all holes that are there still: a night names the last one of each unit alone, and
+    the rows of a late unit know of none below them.
 
     newest: what the newest night had landed.
     """
+    found = _of_same_logs(newest, landing)
     changed: Mapping[tuple[int, int], int] = {
-        (partition, hole): below for partition, hole, below in _filled_holes(newest)
+        (partition, hole): below for partition, hole, below in _filled_holes(found)
     }
     watermarks = {
         partition: replace(each, last_hole=changed.get((partition, each.last_hole), each.last_hole))
         for partition, each in landing.watermarks.items()
     }
-    holes = ((partition, changed.get((partition, hole), hole)) for partition, hole in landing.holes)
+    holes = {(partition, changed.get((partition, hole), hole)) for partition, hole in landing.holes}
+    holes |= set(_holes_left(landing, found))
     return replace(
         landing,
         watermarks=watermarks,
-        holes=tuple((partition, hole) for partition, hole in holes if hole != NO_HOLE),
+        holes=tuple(sorted((partition, hole) for partition, hole in holes if hole != NO_HOLE)),
     )
 
 
 def _filled_holes(newest: RecordsLanding) -> Iterable[tuple[int, int, int]]:
     """(partition, last offset of a hole that was filled to its end, greatest offset below it that
-    is missing still).
+    is missing still). Not where holes may have been forgotten: then one may lie between.
     """
     for partition, landed in newest.watermarks.items():
-        for _, end in landed.filled:
+        for _, end in landed.filled if _knows_all_holes(landed) else ():
             # What lies below the log's beginning is no hole.
             below = [
                 hole_end - 1
@@ -143,3 +147,35 @@ def _filled_holes(newest: RecordsLanding) -> Iterable[tuple[int, int, int]]:
                 if hole_first > 0 and hole_end <= end
             ]
             yield partition, end - 1, max(below, default=NO_HOLE)
+
+
+def _holes_left(landing: RecordsLanding, newest: RecordsLanding) -> Iterable[tuple[int, int]]:
+    """(partition, last offset) of the holes below where a night had read to. Where holes may have
+    been forgotten, one may lie right below what came late.
+
+    newest: what the newest night had landed of the same logs.
+    """
+    for partition, landed in newest.watermarks.items():
+        ends = [end for first, end in landed.missing if first > 0]
+        if not _knows_all_holes(landed):
+            ends += [first for first, _ in landed.filled if first > 0]
+        read_to = landing.watermarks[partition].next_position
+        yield from ((partition, end - 1) for end in ends if end <= read_to)
+
+
+def _knows_all_holes(landed: PartitionWatermark) -> bool:
+    """Whether no hole of a log was forgotten. One that was filled is missing no more."""
+    return len(landed.missing) + len(landed.filled) < MISSING_MAX
+
+
+def _of_same_logs(newest: RecordsLanding, landing: RecordsLanding) -> RecordsLanding:
+    """What the newest night had landed of the logs that another one read, not of those that took
+    the place of one.
+    """
+    then = {partition: each.log_incarnation for partition, each in landing.watermarks.items()}
+    watermarks = {
+        partition: each
+        for partition, each in newest.watermarks.items()
+        if then.get(partition) == each.log_incarnation
+    }
+    return replace(newest, watermarks=watermarks)
