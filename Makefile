@@ -131,7 +131,7 @@ test:  ## lint, types, import contracts and every test
 	@$(MAKE) --no-print-directory --jobs=2 lint kafka-jars test-jars setup
 	@said="$$(.venv/bin/python compile_core.py)" || { echo "$$said"; exit 1; }; echo "$$said"; \
 	    case "$$said" in "not compiled"*) $(PYTEST) ;; \
-	    *) $(PYTEST) -m '($(UNIT)) or interpreted' && GROUPREPLAY_COMPILED=1 $(PYTEST) \
+	    *) $(PYTEST) -m '($(UNIT)) or (interpreted and not soak)' && GROUPREPLAY_COMPILED=1 $(PYTEST) \
 	        -m 'not soak and not (no_core and $(UNIT))' ;; esac
 
 browser: setup  ## tests of pages in a real browser (apt-get install chromium)

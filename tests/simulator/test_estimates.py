@@ -90,7 +90,7 @@ def test_what_nobody_was_to_read_is_no_cost_of_the_member_that_gets_it(play: Pla
     assert sum(each == Estimate(CLASSIC_REMOVED, 76_045, 76_045, 0) for each in found) == 5
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.interpreted
 def test_what_a_member_never_read_costs_from_when_it_had_it(play: Play) -> None:
     """Eight partitions come to members of a cooperative group that stand still, and go 45 s later. By
@@ -103,7 +103,7 @@ def test_what_a_member_never_read_costs_from_when_it_had_it(play: Play) -> None:
     assert wrong_estimates(found) == []
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.interpreted
 def test_when_a_static_member_was_closed_no_record_shows(play: Play) -> None:
     """Two static members of a cooperative group are closed while their joins wait, 2.8 and 19.3 s
