@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 from groupreplay import shortcuts
 from groupreplay.tables.row_range import RowRange
 from groupreplay.tables.schemas import table_schema
-from groupreplay.tables.upkeep import SMALL_BYTES, count_files, small_files
+from groupreplay.tables.upkeep import count_files, small_files
 from groupreplay.tables.warehouse import Warehouse
 from tests.support.filled_rows import filled_rows
 
@@ -43,6 +43,5 @@ def test_files_of_one_cluster_are_counted_and_piles_found(
     assert count_files(warehouse, TABLE) == (6, 6)
     assert small_files(warehouse, TABLE) == {NIGHTS[1]: 3, NIGHTS[2]: 2}
     monkeypatch.setattr("groupreplay.tables.upkeep.SMALL_BYTES", 1)
-    assert SMALL_BYTES > 1
     assert count_files(warehouse, TABLE) == (6, 0)
     assert small_files(warehouse, TABLE) == {}
