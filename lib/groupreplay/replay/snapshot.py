@@ -13,7 +13,7 @@ from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.new_stall import new_stall
 from groupreplay.replay.decisions.absences import KEPT_ABSENCES, STATIC, open_absences, shown
-from groupreplay.replay.decisions.churn import with_waiting
+from groupreplay.replay.decisions.charges import with_waiting
 from groupreplay.replay.decisions.failovers import open_failovers
 from groupreplay.replay.decisions.profiles import snapshot_columns
 from groupreplay.replay.facts import Fact, GroupSnapshot, Stall

@@ -24,7 +24,7 @@ from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.change import Before, Change, is_hidden
 from groupreplay.replay.decision_facts import Absence
-from groupreplay.replay.decisions.churn import event_of
+from groupreplay.replay.decisions.charges import event_of
 from groupreplay.replay.decisions.identities import CLIENT, identity_of_gone
 from groupreplay.replay.decisions.transitions import Listener
 from groupreplay.replay.kept.absences import KeptAbsences, ReturnCost

@@ -8,7 +8,6 @@ chain. Source of the rules: docs/decisions.md, departure_waves.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -17,12 +16,20 @@ from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.causes import removal_outcome
 from groupreplay.replay.change import Before, Change, is_hidden
 from groupreplay.replay.decision_facts import Churn
+from groupreplay.replay.decisions.charges import (
+    WENT,
+    add_closed,
+    add_granted,
+    charge_of,
+    charged_event,
+    sums_of,
+    with_waiting,
+)
 from groupreplay.replay.decisions.identities import identity_of, identity_of_gone
 from groupreplay.replay.decisions.missed_units import MissedUnits
 from groupreplay.replay.decisions.modes import rebalance_mode
-from groupreplay.replay.decisions.transitions import Listener, waiting
-from groupreplay.replay.kept.transition import GAP, REMOVED, STOP, Transition
-from groupreplay.replay.kept.transition import REPLACED as TAKEN_OVER
+from groupreplay.replay.decisions.transitions import Listener
+from groupreplay.replay.kept.transition import Transition
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
 from groupreplay.replay.output import Output
 
@@ -31,11 +38,6 @@ GONE, REPLACED, JOINED, AWAY = "G", "R", "J", "A"
 
 MAX_EVENTS = 4_096
 """Most events of one chain; the next chain goes on."""
-
-_EVENTS = 8_192
-
-_WENT = (REMOVED, TAKEN_OVER)
-"""Kinds of transitions of members that are none any more."""
 
 
 class _Event(NamedTuple):
@@ -135,21 +137,21 @@ class ChurnChain(Listener):
         if chain is None or (row is not None and row.epoch != chain.group_epochs[-1]):
             return  # what began another epoch since is charged with it
         last = len(chain.offsets) - 1
-        own = transition.kind in _WENT and transition.released_offset >= chain.offsets[0]
+        own = transition.kind in WENT and transition.released_offset >= chain.offsets[0]
         index = _gone_at(chain, transition.from_member_id) if own else None
-        transition.charged_to = _charge(chain, last if index is None else index)
+        transition.charged_to = charge_of(chain, last if index is None else index)
 
     def granted(self, transition: Transition) -> None:
         chain = self._life.churn
-        index = _charged(chain, transition)
+        index = charged_event(chain, transition)
         if chain is not None and index is not None and not transition.is_hidden:
-            _count(chain, index, transition)
+            add_granted(chain, index, transition)
 
     def closed(self, transition: Transition) -> None:
         chain = self._life.churn
-        index = _charged(chain, transition)
+        index = charged_event(chain, transition)
         if chain is not None and index is not None and transition.is_costed:
-            _add_high(chain, index, transition)
+            add_closed(chain, index, transition)
 
     # ------------------------------------------------------------ events
 
@@ -229,7 +231,7 @@ class ChurnChain(Listener):
         chain.unbroken_ms.append(_unbroken_ms(life, change))
         chain.hidden_before.append(int(change.last_hole > last_offset))
         chain.settled.append(None)
-        for sums in _sums(chain):
+        for sums in sums_of(chain):
             sums.append(0)
 
     def _chain(self, change: Change, event: _Event) -> Churn:
@@ -275,40 +277,6 @@ def _known(timeout_ms: int) -> int | None:
     return timeout_ms if timeout_ms >= 0 else None
 
 
-# ---------------------------------------------------------------- what is charged to an event
-
-
-def _sums(chain: Churn) -> tuple[list[int], ...]:
-    return (
-        *(chain.moved_counts, chain.returned_counts, chain.asked_ms, chain.removed_counts),
-        *(chain.removed_ms, chain.gap_ms, chain.stop_counts, chain.lows_ms, chain.highs_ms),
-        *(chain.high_unknowns, chain.idles_ms),
-    )
-
-
-def _charge(chain: Churn, index: int) -> int:
-    """An event in one number: a K2 shows several at one offset."""
-    return chain.offsets[index] * _EVENTS + index
-
-
-def _charged(chain: Churn | None, transition: Transition) -> int | None:
-    """The event that a transition is charged to; None where the chain has it not."""
-    if chain is None or transition.charged_to is None:
-        return None
-    offset, index = divmod(transition.charged_to, _EVENTS)
-    return index if chain.offsets[index : index + 1] == [offset] else None
-
-
-def event_of(chain: Churn | None, transition: Transition) -> tuple[str, int] | None:
-    """Member id and offset of the event that a transition is charged to; of R those of the old
-    member.
-    """
-    index = _charged(chain, transition)
-    if chain is None or index is None:
-        return None
-    return chain.member_ids[index], chain.offsets[index]
-
-
 def _gone_at(chain: Churn, member_id: str) -> int | None:
     """The event of a member's removal or takeover in the operation that came last."""
     for index in range(len(chain.offsets) - 1, -1, -1):
@@ -320,65 +288,3 @@ def _gone_at(chain: Churn, member_id: str) -> int | None:
         if went and chain.member_ids[index] == member_id:
             return index
     return None
-
-
-def _count(chain: Churn, index: int, transition: Transition) -> None:
-    """A transition whose next holder is known."""
-    chain.moved_counts[index] += transition.is_move
-    chain.returned_counts[index] += transition.is_return
-    if not transition.is_costed:
-        return
-    chain.lows_ms[index] += transition.low_ms or 0
-    since_release = max(0, (transition.granted_at or 0) - transition.released_at)
-    if transition.kind == STOP:
-        chain.stop_counts[index] += 1
-        chain.gap_ms[index] += since_release
-    elif transition.kind in _WENT:
-        chain.removed_counts[index] += 1
-        chain.removed_ms[index] += since_release
-        _add_kept(chain, index, transition)
-    else:
-        sums = chain.gap_ms if transition.kind == GAP else chain.asked_ms
-        sums[index] += transition.est_ms or 0
-
-
-def _add_kept(chain: Churn, index: int, transition: Transition) -> None:
-    """For how long a member that went had had the partition: it cannot have left it unread for
-    longer. Partitions that it got together come together.
-    """
-    if transition.held_since is None:
-        return
-    kept_ms = max(0, transition.released_at - transition.held_since)
-    if (chain.kept_events[-1:], chain.kept_ms[-1:]) == ([index], [kept_ms]):
-        chain.kept_counts[-1] += 1
-        return
-    chain.kept_events.append(index)
-    chain.kept_ms.append(kept_ms)
-    chain.kept_counts.append(1)
-
-
-def _add_high(chain: Churn, index: int, transition: Transition) -> None:
-    """The upper bound, of a first commit within the hour after the chain: none later counts, so
-    that the row does not depend on when it is emitted.
-    """
-    is_known = transition.is_high_known and (
-        (transition.first_commit_at or 0) - chain.times_at[-1] <= MAX_CHAIN_GAP_MS
-    )
-    known = [transition.low_ms or 0, transition.est_ms or 0]
-    if is_known:
-        known.append(transition.idle_ms or 0)
-        chain.idles_ms[index] = max(chain.idles_ms[index], transition.idle_ms or 0)
-    chain.highs_ms[index] += max(known)
-    chain.high_unknowns[index] += not is_known
-
-
-def with_waiting(chain: Churn, life: Life) -> Churn:
-    """A copy of the chain, with what is known of transitions that wait for their first commit."""
-    copied = copy.copy(chain)
-    copied.highs_ms, copied.high_unknowns = [*chain.highs_ms], [*chain.high_unknowns]
-    copied.idles_ms = [*chain.idles_ms]
-    for transition in waiting(life):
-        index = _charged(chain, transition)
-        if index is not None:
-            _add_high(copied, index, transition)
-    return copied
