@@ -93,7 +93,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   error_last_at     ARRAY<BIGINT>
     COMMENT 'of contact, goes with error_codes; ms since the epoch, UTC',
   is_new            BOOLEAN                COMMENT 'of rejoin; true, false',
-  last_alive_at     BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
+  last_alive_at     BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
+  is_unassigned     BOOLEAN                COMMENT 'of rejoin; true, false'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

@@ -196,3 +196,18 @@ def test_who_is_new_had_no_request_granted_before(name: str, new: list[str]) -> 
     lines = lines_of(CASES[name])
     found = rejoins(lines, lines[-1].last_ms)
     assert [each.member_id for each in found if each.is_new] == new
+
+
+@pytest.mark.parametrize(
+    ("name", "unassigned"),
+    [
+        ("told-and-joined", []),
+        ("another-rebalance-before-the-sync", [4]),
+        ("generations-that-were-never-synced", []),
+    ],
+)
+def test_who_is_told_by_its_sync_has_no_assignment(name: str, unassigned: list[int]) -> None:
+    """`decisions.md`, departure_waves: it read nothing since the generation before it was told."""
+    lines = lines_of(CASES[name])
+    found = rejoins(lines, lines[-1].last_ms)
+    assert [each.generation for each in found if each.is_unassigned] == unassigned

@@ -30,12 +30,12 @@ from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
 from tests.simulator.expected.estimates import (
     Estimate,
-    Told,
     estimates_of,
     faults,
     wrong_estimates,
 )
 from tests.simulator.expected.history import History
+from tests.simulator.expected.told import Told
 from tests.simulator.further import look_further
 from tests.simulator.played import Played, brokers_of
 from tests.simulator.proved import ProvedTables, evidence_in

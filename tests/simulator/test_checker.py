@@ -170,7 +170,7 @@ TRUE_ESTIMATES: Final = (
     *(Estimate("AWAY", 8_000 - error, 8_000) for error in range(10, 90, 4)),
     *(Estimate("REMOVED", 13_900, 12_000, quiet) for quiet in range(2_000, 7_000, 500)),
     *(Estimate("classic GAP", 6_000 + error, 6_000) for error in range(-60, 61, 4)),
-    *(Estimate("STOP", 2_000 + error, 2_000, partitions=4) for error in range(-60, 61, 4)),
+    *(Estimate("STOP", 2_000 + error, 2_000, partitions=4) for error in range(-15, 16)),
 )
 
 KINDS: Final = ("ASKED", "AWAY", "REMOVED", "classic GAP", "STOP")
@@ -240,4 +240,4 @@ def test_what_is_answered_late_twice_is_no_error() -> None:
 
 def test_estimates_that_are_off_by_little_and_all_the_same_way_are_noticed() -> None:
     lies = [each._replace(est_ms=each.est_ms + 60) for each in TRUE_ESTIMATES]
-    assert [said.split(":")[0] for said in faults(lies)] == ["ASKED"]
+    assert {said.split(":")[0] for said in faults(lies)} == {"ASKED", "STOP"}

@@ -8,8 +8,9 @@ import pytest
 
 from groupreplay.replay.kept.transition import AWAY, GAP, REMOVED, STOP
 from tests.simulator.conftest import Play
-from tests.simulator.expected.estimates import Estimate, Told, estimates_of, wrong_estimates
+from tests.simulator.expected.estimates import Estimate, estimates_of, wrong_estimates
 from tests.simulator.expected.history import History
+from tests.simulator.expected.told import Told
 from tests.simulator.played import Played
 from tests.simulator.proved import evidence_in
 from tests.simulator.truth import read_truth
@@ -40,6 +41,24 @@ def test_a_generation_is_charged_with_what_it_stopped(play: Play) -> None:
     assert wrong_estimates(found) == []
     stops = [each for each in found if each.kind == STOP]
     assert max(abs(each.error_ms + each.fetched_ms - each.late_ms) for each in stops) < 100
+
+
+@pytest.mark.soak
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("seed", "version"), [(81103, "4.2.1"), (82102, "4.0.2"), (82103, "4.3.1")]
+)
+def test_a_generation_costs_what_each_member_had(play: Play, seed: int, version: str) -> None:
+    """Some members wait half a minute for others that have more. One with six of eleven partitions is
+    told by the answer to its SyncGroup, 40 ms before the next generation: it had stopped before the
+    one that it never synced.
+    """
+    recording = play(Played(seed, 24, 0.5, "classic", version))
+    lines = Told(evidence_in(recording))
+    found = estimates_of(recording, History(read_truth(recording)), lines)
+    stops = [each for each in found if each.kind == STOP]
+    assert len(stops) > 40
+    assert max(abs(each.error_ms + each.fetched_ms - each.late_ms) for each in stops) < 20
 
 
 @pytest.mark.long

@@ -12,8 +12,9 @@ import pytest
 
 from tests.simulator.check import PROVED_CHECKS, check_tables, differences
 from tests.simulator.conftest import Play
-from tests.simulator.expected.estimates import Told, estimates_of, faults
+from tests.simulator.expected.estimates import estimates_of, faults
 from tests.simulator.expected.history import History
+from tests.simulator.expected.told import Told
 from tests.simulator.played import Played
 from tests.simulator.proved import ProvedTables, evidence_in
 from tests.simulator.tables import FactTables

@@ -138,6 +138,7 @@ class Rejoin(EvidenceFact):
     new_generation: generation that the join was answered with. The one before where a consumer
         group had nothing else for its member.
     is_new: nothing was granted to it under its id before it joined.
+    is_unassigned: it was told before it had its assignment of the generation before.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -152,6 +153,7 @@ class Rejoin(EvidenceFact):
     synced_at: int | None = None
     new_generation: int | None = None
     is_new: bool = False
+    is_unassigned: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

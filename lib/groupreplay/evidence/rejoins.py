@@ -50,6 +50,9 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     _end(evidence, member_id, output)
     told = evidence.rejoins[member_id] = _new(evidence, line, member_id)
     told.generation, told.told_at = generation, line.event.at_ms
+    told.is_unassigned = (
+        known is not None and known.new_generation == generation and known.synced_at is None
+    )
 
 
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:

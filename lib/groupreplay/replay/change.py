@@ -40,6 +40,8 @@ class Generation:
     is_eager: they gave everything back before they joined: by that, else by the assignor's name.
     skipped: generations between the one before and this one: join phases that never ended.
     leader: member that made the assignment.
+    before_at: when the K2 before was written: members read by it until they were told to join
+        again. None where it was not seen.
     """
 
     joined_at: int | None
@@ -48,6 +50,7 @@ class Generation:
     is_eager: bool
     skipped: int | None
     leader: str | None
+    before_at: int | None = None
 
 
 @dataclass(slots=True)

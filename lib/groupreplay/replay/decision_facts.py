@@ -157,6 +157,10 @@ class Churn(Fact):
     gap_ms: est_ms of transitions of kind GAP, added up; of STOP the time from the generation that
         left a partition out to the one that gave it, in events that this release saw.
     stop_counts: transitions of kind STOP.
+    stop_events, stop_member_ids, stop_partitions, stop_read_ms: parallel lists, of these: place of
+        the event in the other lists, the member that had them, how many these are, and for how long
+        it may have read them, from the K2 before to this one; None where that was not seen. The
+        first MAX_STOPS of a chain, and in events that this release saw.
     lows_ms, highs_ms: lower and upper bounds of all transitions, added up.
     high_unknowns: transitions without a commit before and after, so that no upper bound is known.
     idles_ms: the longest time between two such commits.
@@ -202,6 +206,10 @@ class Churn(Fact):
     kept_counts: list[int] = field(default_factory=list)
     gap_ms: list[int] = field(default_factory=list)
     stop_counts: list[int] = field(default_factory=list)
+    stop_events: list[int] = field(default_factory=list)
+    stop_member_ids: list[str] = field(default_factory=list)
+    stop_partitions: list[int] = field(default_factory=list)
+    stop_read_ms: list[int | None] = field(default_factory=list)
     lows_ms: list[int] = field(default_factory=list)
     highs_ms: list[int] = field(default_factory=list)
     high_unknowns: list[int] = field(default_factory=list)

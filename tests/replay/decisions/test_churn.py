@@ -9,6 +9,7 @@ import pytest
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.decision_facts import Absence, Churn
+from groupreplay.replay.decisions import charges as charges_module
 from groupreplay.replay.decisions import churn as churn_module
 from groupreplay.replay.facts import Epoch, MemberLife
 from groupreplay.workers.waves.waves import WaveLimits, waves_of
@@ -60,14 +61,36 @@ def test_events_are_the_members_that_came_and_went(recorded: RecordedGroup) -> N
         assert chain.times_at == sorted(chain.times_at)
         lists = {name: value for name, value in vars_of(chain).items() if isinstance(value, list)}
         kept = [lists.pop(name) for name in ("kept_events", "kept_ms", "kept_counts")]
+        stops = [lists.pop(name) for name in _STOPS]
         assert {len(value) for value in lists.values()} == {len(chain.offsets)}
         places, _, numbers = kept
         assert len({len(value) for value in kept}) == 1
         assert sum(numbers) <= sum(chain.removed_counts)
         assert all(chain.removed_counts[place] for place in places)
+        assert len({len(value) for value in stops}) == 1
+        stopped: Counter[int] = Counter()
+        for place, count in zip(chain.stop_events, chain.stop_partitions, strict=True):
+            stopped[place] += count
+        assert [stopped[place] for place in range(len(chain.offsets))] == chain.stop_counts
     ends = Counter(life.end_reason for life in lives)
     if counts:
         assert counts["G"] == ends["LEFT_OR_FENCED"]
+
+
+_STOPS = ("stop_events", "stop_member_ids", "stop_partitions", "stop_read_ms")
+
+
+def test_who_had_what_stopped_is_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of later generations only the partitions are counted."""
+    monkeypatch.setattr(charges_module, "MAX_STOPS", 3)
+    log = Log()
+    for number in range(1, 5):
+        members = {f"m{each}": {"foo": [each]} for each in range(number)}
+        log.write({"k2": number, "members": members})
+    (chain,) = (each for each in replayed(log.entries, NAMES) if isinstance(each, Churn))
+    assert chain.stop_counts == [0, 1, 2, 3]
+    assert chain.stop_events == [1, 2, 2]
+    assert chain.stop_member_ids == ["m0", "m0", "m1"]
 
 
 def vars_of(chain: Churn) -> dict[str, object]:

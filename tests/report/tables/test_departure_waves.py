@@ -259,6 +259,36 @@ STOPPED: dict[str, tuple[Told, tuple[int | None, int]]] = {
 }
 """Who was told to join generation 7, which stopped six partitions -> est_ms and high_ms."""
 
+STOPPED_BY_MEMBER: dict[str, tuple[Told, int | None]] = {
+    "each counts what it had": (
+        [{"told_at": AT - 100}, {"told_at": AT - 400, "member_id": "n"}],
+        4 * 100 + 1 * 400 + 1 * 250,
+    ),
+    "who was not told counts as the others": (
+        [{"told_at": AT - 100}],
+        4 * 100 + 1 * 100 + 1 * 100,
+    ),
+    "not from before the K2 before": (
+        [{"told_at": AT - 3_000}, {"told_at": AT - 3_000, "member_id": "n"}],
+        4 * 3_000 + 1 * 1_000 + 1 * 3_000,
+    ),
+    "not since it was told, where it had no assignment": (
+        [
+            {"told_at": AT - 100, "is_unassigned": True},
+            {"told_at": AT - 100, "member_id": "n", "is_unassigned": True},
+        ],
+        4 * 100 + 1 * 1_000 + 1 * 100,
+    ),
+    "one that is told twice, since the first time": (
+        [{"told_at": AT - 500}, {"told_at": AT - 100}],
+        4 * 500 + 1 * 300 + 1 * 300,
+    ),
+    "no line": ([], None),
+}
+"""Who was told -> est_ms. Of six partitions a0 had four, n one, for a second; of one it is not known
+who had it.
+"""
+
 
 def test_members_that_stay_stop_when_they_are_told(
     spark: SparkSession, stage: Stage, context: ReportContext
@@ -272,6 +302,30 @@ def test_members_that_stay_stop_when_they_are_told(
     found = waves_with(spark, stage, context, chain, cases)
     assert {name: (row.est_ms, row.high_ms) for name, row in found.items()} == {
         name: expected for name, (_, expected) in STOPPED.items()
+    }
+
+
+def test_a_generation_costs_what_each_member_had_since_it_was_told(
+    spark: SparkSession, stage: Stage, context: ReportContext
+) -> None:
+    """A mean over members would count those alike that had much and those that had little."""
+    chain = by_hand(
+        *(("J", 0, "b", "/h"), ("J", 1, "c", "/h")),
+        stop_counts=[0, 6],
+        stop_events=[1, 1],
+        stop_member_ids=["a0", "n"],
+        stop_partitions=[4, 1],
+        stop_read_ms=[None, 1_000],
+        group_epochs=[6, 7],
+        times_at=[AT, AT],
+    )
+    cases = {
+        name: [{"new_generation": 7} | each for each in told]
+        for name, (told, _) in STOPPED_BY_MEMBER.items()
+    }
+    found = waves_with(spark, stage, context, chain, cases)
+    assert {name: row.est_ms for name, row in found.items()} == {
+        name: expected for name, (_, expected) in STOPPED_BY_MEMBER.items()
     }
     assert {row.est_is_partial for row in found.values() if row.est_ms is not None} == {False}
 

@@ -16,6 +16,11 @@ from groupreplay.replay.life import Life
 WENT = (REMOVED, REPLACED)
 """Kinds of transitions of members that are none any more."""
 
+MAX_STOPS = 16_384
+"""Most entries of a chain on who had what stopped, so that a state stays small: in a group of 1,000
+members, those of 16 generations.
+"""
+
 _EVENTS = 8_192
 """More than a chain has."""
 
@@ -62,6 +67,7 @@ def add_granted(chain: Churn, index: int, transition: Transition) -> None:
     if transition.kind == STOP:
         chain.stop_counts[index] += 1
         chain.gap_ms[index] += since_release
+        _add_stop(chain, index, transition)
     elif transition.kind in WENT:
         chain.removed_counts[index] += 1
         chain.removed_ms[index] += since_release
@@ -84,6 +90,23 @@ def _add_kept(chain: Churn, index: int, transition: Transition) -> None:
     chain.kept_events.append(index)
     chain.kept_ms.append(kept_ms)
     chain.kept_counts.append(1)
+
+
+def _add_stop(chain: Churn, index: int, transition: Transition) -> None:
+    """What a member of an eager group had that stopped: a log may say since when, by member. What
+    it keeps comes together.
+    """
+    member_id, read_ms = transition.from_member_id, None
+    if transition.held_since is not None:
+        read_ms = max(0, transition.released_at - transition.held_since)
+    last = (chain.stop_events[-1:], chain.stop_member_ids[-1:], chain.stop_read_ms[-1:])
+    if last == ([index], [member_id], [read_ms]):
+        chain.stop_partitions[-1] += 1
+    elif len(chain.stop_events) < MAX_STOPS:
+        chain.stop_events.append(index)
+        chain.stop_member_ids.append(member_id)
+        chain.stop_partitions.append(1)
+        chain.stop_read_ms.append(read_ms)
 
 
 def add_closed(chain: Churn, index: int, transition: Transition) -> None:

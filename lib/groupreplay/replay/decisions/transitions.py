@@ -131,7 +131,7 @@ class Transitions:
             moment.offset,
             by_k2=moment.by_k2,
             came_from=span.came_from if is_recent else None,
-            held_since=span.assigned_at if span.start_observed else None,
+            held_since=_held_since(kind, span, moment),
             requested_at=requested_at,
             away_at=leaver.away_at if kind == AWAY else None,
             stopped_at=leaver.stopped_at,
@@ -188,6 +188,7 @@ class Transitions:
         from when it heard of the rebalance until it had its assignment.
         """
         identity, waiting = identity_of(self._life, member), self._life.stops
+        before_at = moment.generation.before_at if moment.generation is not None else None
         for unit, last_commit_at in last_commits.items():
             transition = Transition(
                 STOP,
@@ -196,6 +197,7 @@ class Transitions:
                 moment.at,
                 moment.offset,
                 by_k2=True,
+                held_since=before_at,
                 last_commit_at=last_commit_at,
                 to_member_id=member.member_id,
                 to_identity=identity,
@@ -292,6 +294,13 @@ def _kind_of(ending: Ending, moment: Moment) -> str:
     if generation is not None and moment.by_k2:
         return STOP if generation.is_eager else GAP
     return UNASKED
+
+
+def _held_since(kind: str, span: Span, moment: Moment) -> int | None:
+    """When a holder that lets a partition go had got it, or its last assignment."""
+    if kind == STOP:
+        return moment.generation.before_at if moment.generation is not None else None
+    return span.assigned_at if span.start_observed else None
 
 
 def _tell_low(transition: Transition, moment: Moment) -> None:

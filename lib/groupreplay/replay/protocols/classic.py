@@ -100,6 +100,7 @@ def _generation(
     sync_ms = entry.ts_ms - joined_at if knows and entry.ts_ms >= joined_at else None
     follows = life.epoch is not None and change.last_hole <= life.last_change_offset
     cooperative = _is_cooperative(membership, value)
+    before = life.epoch_row if follows else None
     return Generation(
         joined_at if knows else None,
         sync_ms,
@@ -107,6 +108,7 @@ def _generation(
         cooperative is False or (cooperative is None and value.protocol != COOPERATIVE_STICKY),
         value.generation - life.epoch - 1 if follows and life.epoch is not None else None,
         value.leader or None,
+        before.started_at if before is not None and before.start_observed else None,
     )
 
 

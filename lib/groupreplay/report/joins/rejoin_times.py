@@ -7,6 +7,7 @@ assignment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -19,6 +20,7 @@ from groupreplay.report.joins.columns import duration_ms
 from groupreplay.report.joins.departures import SLACK_MS
 from groupreplay.report.joins.rebalance_lines import REBALANCE_MS
 
+_BY_MEMBER: Final = ("member_ids", "partitions", "read_ms")
 PLACE: Final = ("source", "input", "position")
 
 
@@ -111,8 +113,10 @@ def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> D
 
 def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext) -> DataFrame:
     """waves with `told_stopped_ms`, partition-ms: for how long partitions of eager generations were
-    not read by members that kept them, from when these were told, in the mean, to the K2. 0 where
-    there are none; NULL where no line names a generation.
+    not read by members that stayed, from when each was told to the K2. A member that was told
+    before it had its assignment, or before the K2 before, counts from that K2. Members of which no
+    line says it count as those that were told, in the mean. 0 where there are none; NULL where no
+    line names a generation.
 
     A group that was removed and came back has generations of the same numbers again: what counts
     is who had not been answered when the K2 was written.
@@ -127,9 +131,13 @@ def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext)
         .groupBy(
             sf.col("group_id").alias("_group_id"), sf.col("new_generation").alias("_generation")
         )
-        .agg(sf.collect_list(sf.struct("told_at", ended.alias("ended_at"))).alias("_told"))
+        .agg(
+            sf.collect_list(
+                sf.struct("member_id", "told_at", ended.alias("ended_at"), "is_unassigned")
+            ).alias("_told")
+        )
     )
-    stops = sf.arrays_zip("stop_times_at", "stop_generations", "stop_counts")
+    stops = sf.arrays_zip(*[name for name in waves.columns if name.startswith("stop_")])
     each = waves.select(
         *key,
         sf.struct(*[n for n in waves.columns if not n.startswith("stop_")]).alias("_wave"),
@@ -163,7 +171,32 @@ def _stop_ms() -> Column:
             & sf.coalesce(each["ended_at"] >= written_at - SLACK_MS, sf.lit(True))
         ),
     )
-    waited = sf.transform(near, lambda each: sf.greatest(sf.lit(0), written_at - each["told_at"]))
-    total = sf.aggregate(waited, sf.lit(0).cast("bigint"), lambda total, each: total + each)
-    mean = sf.when(sf.size(near) > 0, total / sf.size(near))
-    return sf.round(sf.col("_stop.stop_counts") * mean).cast("bigint")
+    waited = sf.transform(
+        near,
+        lambda each: sf.struct(
+            each["member_id"].alias("member_id"),
+            sf.greatest(sf.lit(0), written_at - each["told_at"]).alias("ms"),
+            each["is_unassigned"].alias("is_unassigned"),
+        ),
+    )
+    mean = sf.when(sf.size(near) > 0, _total(waited, lambda each: each["ms"]) / sf.size(near))
+    by_member = sf.arrays_zip(*[f"_stop.stop_{name}" for name in _BY_MEMBER])
+    known = _total(by_member, lambda each: each["stop_partitions"])
+    own = _total(by_member, lambda each: each["stop_partitions"] * _member_ms(waited, each, mean))
+    return sf.round(own + (sf.col("_stop.stop_counts") - known) * mean).cast("bigint")
+
+
+def _member_ms(waited: Column, stopped: Column, mean: Column) -> Column:
+    """How long one member did not read."""
+    own = sf.filter(waited, lambda each: each["member_id"] == stopped["stop_member_ids"])
+    since_told = sf.coalesce(sf.array_max(sf.transform(own, lambda each: each["ms"])), mean)
+    read_ms = stopped["stop_read_ms"]
+    return sf.when(
+        sf.exists(own, lambda each: each["is_unassigned"]), sf.coalesce(read_ms, since_told)
+    ).otherwise(sf.least(since_told, read_ms))
+
+
+def _total(elements: Column, value: Callable[[Column], Column]) -> Column:
+    return sf.aggregate(
+        elements, sf.lit(0.0), lambda total, each: total + value(each).cast("double")
+    )

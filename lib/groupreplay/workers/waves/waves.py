@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from groupreplay.workers.waves.gone_members import (
     Chain,
-    GoneMembers,
     gone_members,
     kept_times,
     last_joins,
 )
+from groupreplay.workers.waves.stops import Stops, members_stopped, stops
 
 SHOWN: Final = 20
 """Hosts and clients that a row names, at most."""
@@ -37,14 +37,12 @@ class WaveLimits:
 
 
 @dataclass(slots=True, kw_only=True)
-class Wave(GoneMembers):
+class Wave(Stops):
     """One wave. Its fields are columns of `departure_waves`, but for those with a comment.
 
     chain_ended_at: last event of the chain that it is of; its row is final with the chain's.
     rose_from_0: the number of members reached 0 and rose again.
     has_new_hosts: who joined is on other hosts than who went, and nobody is left on these.
-    stop_*: parallel lists, one element an event whose generation stopped an eager group: when its
-        K2 was written, the generation, and the partitions that stayed where they were.
     """
 
     from_offset: int
@@ -90,9 +88,6 @@ class Wave(GoneMembers):
     epochs_expansion: int
     registration_pending: bool
     is_cut: bool
-    stop_times_at: list[int]
-    stop_generations: list[int | None]
-    stop_counts: list[int]
 
 
 # ---------------------------------------------------------------- who is who
@@ -138,7 +133,7 @@ def waves_of(chain: Chain, limits: WaveLimits, now_ms: int) -> list[Wave]:
 
     now_ms: time up to which its partition was read.
     """
-    chain = with_processes(chain)
+    chain = {**with_processes(chain), "stops": members_stopped(chain)}
     begins = first_events(chain, limits.gap_ms)
     spans = [range(*ends) for ends in pairwise([*begins, len(chain["offsets"])])]
     founders = {index for span in spans if _before(chain, span) == 0 for index in span}
@@ -173,7 +168,6 @@ def _wave(chain: Chain, span: range) -> Wave:
     before = _before(chain, span)
     is_observed = not any(chain["hidden_before"][index] for index in span[1:])
     gone = [index for index in span if chain["event_kinds"][index] in "GR"]
-    stops = [index for index in span if chain["stop_counts"][index]]
     return Wave(
         **gone_members(chain, gone),
         from_offset=chain["offsets"][first],
@@ -193,9 +187,7 @@ def _wave(chain: Chain, span: range) -> Wave:
         epochs_expansion=0,
         registration_pending=False,
         is_cut=chain["is_cut"] and last == len(chain["offsets"]) - 1,
-        stop_times_at=[chain["times_at"][index] for index in stops],
-        stop_generations=[chain["group_epochs"][index] for index in stops],
-        stop_counts=[chain["stop_counts"][index] for index in stops],
+        **stops(chain, [index for index in span if chain["stop_counts"][index]]),
     )
 
 
