@@ -7,7 +7,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -93,12 +94,35 @@ BANNED_CALLS = {
 }
 
 
-def _name(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+def _name(folder: Path) -> str:
+    return str(folder.relative_to(ROOT))
 
 
-def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
+def _folders(paths: Iterable[Path]) -> list[Path]:
+    return sorted({path.parent for path in paths})
+
+
+def _modules(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.py"))
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(_text(path))
+
+
+@cache
+def _nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(_tree(path))]
+
+
+def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in _nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -115,43 +139,50 @@ def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (function.end_lineno or 0) - function.lineno + 1 - docstring
 
 
-def _long_functions(text: str) -> dict[str, int]:
+@cache
+def _long_functions(path: Path) -> dict[str, int]:
     return {
         function.name: _length(function)
-        for function in _functions(ast.parse(text))
+        for function in _functions(path)
         if _length(function) > FUNCTION_LINES
     }
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _lines(path: Path) -> int:
+    return len(_text(path).splitlines())
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module or ""
 
 
-@pytest.mark.parametrize("path", [*MODULES, *JOBS], ids=_name)
-def test_functions_and_modules_fit(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    most = JOB_LINES if path.parent.name == "jobs" else MODULE_LINES
-    if LIBRARY in path.parents:
-        most = LONGER_MODULES.get(path.relative_to(LIBRARY).as_posix(), most)
-    assert len(lines) <= most
-    assert _long_functions(text) == {}, f"functions of more than {FUNCTION_LINES} lines"
+def _attributes(path: Path) -> Iterator[ast.Attribute]:
+    return (node for node in _nodes(path) if isinstance(node, ast.Attribute))
 
 
-@pytest.mark.parametrize("path", TESTS, ids=_name)
-def test_functions_and_modules_of_tests_fit(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    most = LONGER_TESTS.get(path.relative_to(ROOT / "tests").as_posix(), MODULE_LINES)
-    assert len(text.splitlines()) <= most
-    assert {
-        name: lines
-        for name, lines in _long_functions(text).items()
-        if lines > LONGER_TEST_FUNCTIONS.get(name, 0)
-    } == {}, f"functions of more than {FUNCTION_LINES} lines"
+@pytest.mark.parametrize("folder", _folders([*MODULES, *JOBS]), ids=_name)
+def test_functions_and_modules_fit(folder: Path) -> None:
+    most = JOB_LINES if folder.name == "jobs" else MODULE_LINES
+    for path in _modules(folder):
+        name = path.relative_to(LIBRARY).as_posix() if LIBRARY in path.parents else path.name
+        assert _lines(path) <= LONGER_MODULES.get(name, most), path
+        assert _long_functions(path) == {}, f"{path}: functions of more than {FUNCTION_LINES} lines"
+
+
+@pytest.mark.parametrize("folder", _folders(TESTS), ids=_name)
+def test_functions_and_modules_of_tests_fit(folder: Path) -> None:
+    for path in _modules(folder):
+        most = LONGER_TESTS.get(path.relative_to(ROOT / "tests").as_posix(), MODULE_LINES)
+        assert _lines(path) <= most, path
+        assert {
+            name: lines
+            for name, lines in _long_functions(path).items()
+            if lines > LONGER_TEST_FUNCTIONS.get(name, 0)
+        } == {}, f"{path}: functions of more than {FUNCTION_LINES} lines"
 
 
 def test_what_may_be_longer_exists_and_is() -> None:
@@ -159,101 +190,96 @@ def test_what_may_be_longer_exists_and_is() -> None:
     tests = {path.relative_to(ROOT / "tests").as_posix(): path for path in TESTS}
     for named, paths in ((LONGER_MODULES, modules), (LONGER_TESTS, tests)):
         for name in named:
-            assert len(paths[name].read_text(encoding="utf-8").splitlines()) > MODULE_LINES, name
-    long = {name for path in TESTS for name in _long_functions(path.read_text(encoding="utf-8"))}
+            assert _lines(paths[name]) > MODULE_LINES, name
+    long = {name for path in TESTS for name in _long_functions(path)}
     assert long == LONGER_TEST_FUNCTIONS.keys()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
-def test_modules_are_named_and_described(path: Path) -> None:
-    assert path.stem not in VAGUE_NAMES
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree) or not tree.body, "a module says at its top what it is for"
+@pytest.mark.parametrize("folder", _folders(MODULES), ids=_name)
+def test_modules_are_named_and_described(folder: Path) -> None:
+    for path in _modules(folder):
+        assert path.stem not in VAGUE_NAMES, path
+        documented = ast.get_docstring(_tree(path)) or not _tree(path).body
+        assert documented, f"{path}: a module says at its top what it is for"
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if path.relative_to(LIBRARY).parts[0] in PURE], ids=_name
-)
-def test_pure_modules_import_the_standard_library_alone(path: Path) -> None:
+def _is_pure(path: Path) -> bool:
+    return path.relative_to(LIBRARY).parts[0] in PURE
+
+
+PURE_MODULES = [path for path in MODULES if _is_pure(path)]
+
+
+@pytest.mark.parametrize("folder", _folders(PURE_MODULES), ids=_name)
+def test_pure_modules_import_the_standard_library_alone(folder: Path) -> None:
     allowed = {*sys.stdlib_module_names, "groupreplay"}
-    assert {
-        name.partition(".")[0] for name in _imports(ast.parse(path.read_text(encoding="utf-8")))
-    } <= allowed
+    for path in filter(_is_pure, _modules(folder)):
+        assert {name.partition(".")[0] for name in _imports(path)} <= allowed, path
 
 
 @pytest.mark.parametrize(
-    "path",
-    sorted(path for room in ROOMS for path in (ROOT / "tests" / room).rglob("test_*.py")),
+    "folder",
+    _folders(path for room in ROOMS for path in (ROOT / "tests" / room).rglob("test_*.py")),
     ids=_name,
 )
-def test_tests_lie_where_their_module_does(path: Path) -> None:
+def test_tests_lie_where_their_module_does(folder: Path) -> None:
     """`a/b.py` is tested by `tests/a/test_b.py`, and by `tests/a/test_b_<aspect>.py`."""
-    place = path.relative_to(ROOT / "tests")
-    tested = path.stem.removeprefix("test_")
-    modules = {module.stem for module in (LIBRARY / place.parent).glob("*.py")}
-    assert place.as_posix() in WHOLE_ROOM_TESTS or any(
-        f"{tested}_".startswith(f"{module}_") for module in modules
-    )
+    room = folder.relative_to(ROOT / "tests")
+    modules = {module.stem for module in (LIBRARY / room).glob("*.py")}
+    for path in folder.glob("test_*.py"):
+        tested = path.stem.removeprefix("test_")
+        assert (room / path.name).as_posix() in WHOLE_ROOM_TESTS or any(
+            f"{tested}_".startswith(f"{module}_") for module in modules
+        ), path
 
 
 def test_whole_room_tests_exist() -> None:
     assert [name for name in WHOLE_ROOM_TESTS if not (ROOT / "tests" / name).exists()] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
-def test_banned_calls_stand_nowhere(path: Path) -> None:
-    room = path.relative_to(LIBRARY).parts[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            name = (
-                node.func.attr
-                if isinstance(node.func, ast.Attribute)
-                else getattr(node.func, "id", "")
-            )
-            rooms, why = BANNED_CALLS.get(name, ((room,), ""))
-            assert room in rooms, f"line {node.lineno}: {name}: {why}"
+@pytest.mark.parametrize("folder", _folders(MODULES), ids=_name)
+def test_banned_calls_stand_nowhere(folder: Path) -> None:
+    for path in _modules(folder):
+        room = path.relative_to(LIBRARY).parts[0]
+        for node in _nodes(path):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                rooms, why = BANNED_CALLS.get(name, ((room,), ""))
+                assert room in rooms, f"{path}, line {node.lineno}: {name}: {why}"
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if path.relative_to(LIBRARY).parts[0] in PURE], ids=_name
-)
-def test_machines_know_no_clock_no_chance_and_no_log(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert not {"time", "random", "logging", "uuid", "os"} & set(_imports(tree))
-    asks = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    assert not [name for name in asks if re.search(r"\bdate(time)?\.(now|utcnow|today)$", name)]
+@pytest.mark.parametrize("folder", _folders(PURE_MODULES), ids=_name)
+def test_machines_know_no_clock_no_chance_and_no_log(folder: Path) -> None:
+    now = re.compile(r"\bdate(time)?\.(now|utcnow|today)$")
+    for path in filter(_is_pure, _modules(folder)):
+        assert not {"time", "random", "logging", "uuid", "os"} & set(_imports(path)), path
+        asked = [each for each in _attributes(path) if each.attr in ("now", "utcnow", "today")]
+        assert not [each for each in asked if now.search(ast.unparse(each))], path
 
 
-@pytest.mark.parametrize("path", [*MODULES, *JOBS], ids=_name)
-def test_storage_and_who_asks_a_cluster_alone_reach_into_the_jvm(path: Path) -> None:
-    names = {
-        node.attr
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute)
-    }
-    if LIBRARY / "tables" not in path.parents and path != LIBRARY / "sources/kafka_admin.py":
-        assert not names & {"_jvm", "_jsc", "_jsparkSession", "_gateway"}
+@pytest.mark.parametrize("folder", _folders([*MODULES, *JOBS]), ids=_name)
+def test_storage_and_who_asks_a_cluster_alone_reach_into_the_jvm(folder: Path) -> None:
+    for path in _modules(folder):
+        if LIBRARY / "tables" not in path.parents and path != LIBRARY / "sources/kafka_admin.py":
+            names = {each.attr for each in _attributes(path)}
+            assert not names & {"_jvm", "_jsc", "_jsparkSession", "_gateway"}, path
 
 
-@pytest.mark.parametrize("path", sorted((LIBRARY / "night/frames").glob("*.py")), ids=_name)
-def test_frames_start_no_job_of_spark(path: Path) -> None:
-    names = {
-        node.func.attr
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    }
+def test_frames_start_no_job_of_spark() -> None:
     acts = {"collect", "isEmpty", "take", "head", "first", "save", "persist", "toLocalIterator"}
-    assert not names & acts
+    paths = _modules(LIBRARY / "night/frames")
+    assert paths
+    for path in paths:
+        calls = (node.func for node in _nodes(path) if isinstance(node, ast.Call))
+        assert not acts & {each.attr for each in calls if isinstance(each, ast.Attribute)}, path
 
 
-@pytest.mark.parametrize("path", JOBS, ids=_name)
-def test_jobs_stand_alone(path: Path) -> None:
+def test_jobs_stand_alone() -> None:
     others = {other.stem for other in JOBS}
-    assert not others & {
-        name.partition(".")[0] for name in _imports(ast.parse(path.read_text(encoding="utf-8")))
-    }
-    assert path.stem not in sys.stdlib_module_names
-    assert len(path.stem.split("_")) >= 2, "a job is called verb_noun"
+    for path in JOBS:
+        assert not others & {name.partition(".")[0] for name in _imports(path)}, path
+        assert path.stem not in sys.stdlib_module_names
+        assert len(path.stem.split("_")) >= 2, f"{path}: a job is called verb_noun"
 
 
 def test_packages_are_found_by_setup() -> None:
