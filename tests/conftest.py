@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +47,10 @@ NO_CORE = (
 
 SPARK_FILES: set[Path] = set()
 """Files with tests that ask for the session, once they are collected."""
+
+# An example may take its time: beside ten times the load one of 200 ms takes seconds.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 # Tests run the sources as they are; GROUPREPLAY_COMPILED=1 makes them run the compiled core. Jobs
 # that they start as processes take what a user has (tests/support/processes.py).

@@ -82,8 +82,8 @@ def check_cuts(entries: list[Entry], names: dict[str, str], data: st.DataObject)
     assert wanted == got, f"cut at {sorted(cuts)}:\n{difference(wanted, got)}"
 
 
-USUAL = settings(max_examples=150, deadline=None, derandomize=True)
-LONG = settings(max_examples=4_000, deadline=None, database=None)
+USUAL = settings(max_examples=150, derandomize=True)
+LONG = settings(max_examples=4_000, database=None)
 """By make soak: other logs every time."""
 
 EFFORTS = [pytest.param(USUAL, id="usual"), pytest.param(LONG, id="long", marks=pytest.mark.soak)]

@@ -93,7 +93,7 @@ def test_a_life_comes_back_as_it_was(recorded: RecordedGroup) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(entries=logs())
 def test_any_life_comes_back_as_it_was(entries: list[Entry]) -> None:
     machine = GroupReplay("g", 0, NAMES)

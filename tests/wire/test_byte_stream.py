@@ -49,7 +49,7 @@ def test_what_cannot_be_opened_or_read_on_is_told() -> None:
     assert stream.failure == "cannot be read on: OSError: [Errno 5] Input/output error"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     parts=st.lists(st.binary(max_size=3000), max_size=4),
     piece=st.integers(1, 5000),

@@ -25,7 +25,7 @@ def test_crc32c_is_castagnoli() -> None:
 
 @pytest.mark.parametrize("xerial", [True, False])
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.binary(max_size=3000), times=st.integers(1, 40))
 def test_what_was_packed_is_unpacked(codec: int, xerial: bool, data: bytes, times: int) -> None:
     whole = data * times
@@ -48,7 +48,7 @@ def test_unknown_codecs_are_refused(codec: int) -> None:
 
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.binary(max_size=60), cut=st.integers(1, 20))
 def test_bad_data_is_refused_or_bounded(codec: int, data: bytes, cut: int) -> None:
     for packed in (data, XERIAL + data, compress(codec, b"some text " * 9)[:-cut]):

@@ -197,7 +197,7 @@ def streams_lives(facts: list[Fact]) -> set[int]:
 
 
 def test_any_log_of_a_streams_group_gives_sound_facts() -> None:
-    @settings(max_examples=40, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=40, derandomize=True, database=None)
     @given(entries=logs(of_streams=True))
     def check(entries: list[Entry]) -> None:
         facts = replayed(entries, NAMES)

@@ -221,7 +221,7 @@ TIMEOUTS_OF_ALL = st.builds(
     assignment=st.integers(0, 5_000),
 )
 ANY_SCENARIO = st.sampled_from([*SCENARIOS.values()])
-USUAL = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+USUAL = settings(max_examples=40, derandomize=True, database=None)
 
 
 @USUAL

@@ -68,7 +68,7 @@ VERSIONS = [
 
 
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_encoded_record_decodes_to_itself(key_type: int, version: int, data: st.DataObject) -> None:
     record_type = RECORD_TYPES[key_type]
@@ -91,7 +91,7 @@ def test_encoded_record_decodes_to_itself(key_type: int, version: int, data: st.
     assert decode(key, None) == record_type.record(*names, None)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(key=st.binary(max_size=60), value=st.none() | st.binary(max_size=200))
 @example(key=b"\x00\x08\x00\x00\x00\x00", value=b"\x00\x00" + b"\xff" * 40)
 def test_any_bytes_are_a_record_or_a_reason(key: bytes, value: bytes | None) -> None:
@@ -102,7 +102,7 @@ def test_any_bytes_are_a_record_or_a_reason(key: bytes, value: bytes | None) -> 
 
 
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(value=st.binary(max_size=120), cut=st.integers(0, 120))
 def test_any_value_of_a_known_type_is_a_record_or_a_reason(
     key_type: int, version: int, value: bytes, cut: int
@@ -115,7 +115,7 @@ def test_any_value_of_a_known_type_is_a_record_or_a_reason(
     assert isinstance(decode(key[:cut], value), Record | UnknownType | Undecodable)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_no_text_holds_a_lone_surrogate(data: st.DataObject) -> None:
     raw = data.draw(st.binary(max_size=20))

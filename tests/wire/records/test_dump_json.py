@@ -62,7 +62,7 @@ def _printed(field: Field, value: object, version: int) -> object:
 
 
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_text_and_bytes_give_equal_records(
     key_type: int, version: int, data: st.DataObject
@@ -191,7 +191,7 @@ def test_values(text: str, reason: str) -> None:
     assert decode_json(b'{"type":"3","data":{"groupId":"g"}}', text.encode()) == Undecodable(reason)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(key_type=st.integers(-1, 25), data=JSON, value=st.none() | JSON, raw=st.binary(max_size=40))
 def test_any_text_is_a_record_or_a_reason(
     key_type: int, data: object, value: object, raw: bytes

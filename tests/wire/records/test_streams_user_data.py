@@ -203,7 +203,7 @@ MESSAGES: dict[str, tuple[Callable[[int], Any], Callable[[bytes], object]]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("what", MESSAGES)
 @pytest.mark.parametrize("version", VERSIONS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_every_version_decodes_to_itself(what: str, version: int, data: st.DataObject) -> None:
     messages, decode = MESSAGES[what]
@@ -213,7 +213,7 @@ def test_every_version_decodes_to_itself(what: str, version: int, data: st.DataO
 
 
 @pytest.mark.parametrize("what", MESSAGES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data(), version=st.sampled_from(VERSIONS))
 def test_whatever_is_cut_is_refused(what: str, data: st.DataObject, version: int) -> None:
     messages, decode = MESSAGES[what]
@@ -238,7 +238,7 @@ def sound(result: Any) -> bool:
 
 
 @pytest.mark.parametrize("what", DECODERS)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(version=st.integers(0, 12), garbage=st.binary(max_size=90))
 def test_any_bytes_are_user_data_or_a_reason(what: str, version: int, garbage: bytes) -> None:
     assert sound(DECODERS[what](garbage))
@@ -248,7 +248,7 @@ def test_any_bytes_are_user_data_or_a_reason(what: str, version: int, garbage: b
 @pytest.mark.parametrize(
     ("what", "worked"), [("subscription", REPORTED), ("assignment", GIVEN)], ids=["sub", "assign"]
 )
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(place=st.integers(0, 113), byte=st.integers(0, 255))
 def test_any_changed_byte_is_user_data_or_a_reason(
     what: str, worked: bytes, place: int, byte: int

@@ -74,7 +74,7 @@ def batches(log: Sequence[Said], sizes: Sequence[int], codec: int = 0) -> bytes:
     return content
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(log=st.lists(SAID, max_size=60), sizes=st.lists(st.integers(1, 9), max_size=20))
 def test_reduction_is_exact(log: list[Said], sizes: list[int]) -> None:
     rows = read({"a": batches(log, sizes)})
@@ -89,7 +89,7 @@ def test_reduction_is_exact(log: list[Said], sizes: list[int]) -> None:
     assert read({"a": batches(log, sizes, codec=4)})[:-1] == rows[:-1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     log=st.lists(SAID, max_size=50),
     sizes=st.lists(st.integers(1, 9), max_size=12),
@@ -122,7 +122,7 @@ def test_reduction_is_the_same_where_the_cleaner_left_holes(
         )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(log=st.lists(SAID, max_size=40), moves=st.sets(st.integers(1, 39), max_size=4))
 def test_commits_on_both_sides_of_a_move_of_the_leader_are_kept(
     log: list[Said], moves: set[int]
@@ -330,7 +330,7 @@ def facts(rows: list[Row], *kinds: str) -> set[tuple[object, ...]]:
     return {tuple(row[name] for name in FACTS) for row in rows if row["kind"] in kinds}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     log=st.lists(SAID | st.integers(0, 3), min_size=1, max_size=40),
     cut=st.integers(0, 40),

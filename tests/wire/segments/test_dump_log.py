@@ -86,7 +86,7 @@ def test_ids_may_hold_anything(group: str, make: object) -> None:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     group=st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
     metadata=st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
@@ -266,7 +266,7 @@ def test_an_endless_line_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (offsets(rows), len(reasons(rows))) == ([0, 1], 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(junk=st.binary(max_size=200), at=st.integers(0, 3))
 def test_any_bytes_are_no_failure(junk: bytes, at: int) -> None:
     pieces = [

@@ -126,7 +126,7 @@ def counted(log: Sequence[Written]) -> list[tuple[int, int, int]]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(log=st.lists(WRITTEN, max_size=40), cuts=st.sets(st.integers(1, 39), max_size=2))
 def test_commits_count_as_the_coordinator_replays_them(log: list[Written], cuts: set[int]) -> None:
     """Of a log that is read in several units: those that stay count where they did, and the last

@@ -131,7 +131,7 @@ def test_offsets_above_two_thousand_million_are_found_again_after_damage() -> No
     assert [batch.base_offset for batch in batches_of(segment(content))] == [base, base + 1]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_mutations_of_a_real_segment_never_raise_and_change_no_other_batch(
     data: st.DataObject,
@@ -170,7 +170,7 @@ def mutates_an_offset(good: list[Batch], at: int, size: int) -> bool:
     return any(at < batch.position + 12 and at + size + 1 > batch.position for batch in good)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     content=st.binary(max_size=400),
     first=st.sampled_from([-1, 0, 7]),
@@ -183,7 +183,7 @@ def test_any_bytes_are_no_failure(content: bytes, first: int, pieces: list[int])
     counts(read({"a": content, "b": mixed}))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     records=st.binary(max_size=120),
     attributes=st.integers(0, 0x7F),

@@ -105,7 +105,7 @@ CONTENTS = st.dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     replicas=st.lists(
         st.tuples(CONTENTS, st.integers(0, 3), st.integers(0, 1 << 20)), min_size=1, max_size=4
