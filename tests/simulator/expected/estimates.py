@@ -36,7 +36,7 @@ from tests.simulator.expected.unread import Unread, committed_at, is_admin, is_u
 from tests.simulator.lives import Life
 from tests.simulator.readers import Gap
 from tests.simulator.replayed import replay_recording
-from tests.simulator.truth import CLASSIC
+from tests.simulator.truth import CLASSIC, Operation
 
 
 class Estimate(NamedTuple):
@@ -231,11 +231,29 @@ def _never_read(
     committed = committed_at(history, life, unread)
     if len(found) != 1 or committed is None:
         return
-    opened_at = life.operations[unread.span.opened].true_at
+    opened_at = _had_at(life, unread, told, committed).true_at
     ((name, est_ms),) = found
     true_ms = unread.granted.true_at - opened_at
     callback_ms = max(0, committed - opened_at)
     yield Estimate(name, est_ms or 0, true_ms, quiet_ms=0, callback_ms=callback_ms)
+
+
+def _had_at(
+    life: Life, unread: Unread, told: Sequence[Transition], committed: int | None
+) -> Operation:
+    """By which operation its holder had a partition: what an eager generation stopped it had once
+    more, where it committed nothing since."""
+    opened = life.operations[unread.span.opened]
+    stops = {
+        each.grant_offset
+        for each in told
+        if each.kind == STOP and each.to_member_id == unread.span.member_id
+    }
+    for operation in reversed(life.operations[unread.span.opened + 1 : unread.place]):
+        if any(_is_in(offset, operation) for offset in stops):
+            is_quiet = committed is None or committed < operation.true_at
+            return operation if is_quiet else opened
+    return opened
 
 
 def _is_before(life: Life, unread: Unread, gap: Gap) -> bool:
@@ -256,11 +274,11 @@ def _name(kind: str, unread: Unread) -> str:
 
 def _of(life: Life, unread: Unread, told: Sequence[Transition]) -> Iterator[Transition]:
     """Transitions of the same holder between the same operations, of what it got together."""
-    held_since = life.operations[unread.span.opened].at
+    opened = life.operations[unread.span.opened]
     for each in told:
         if (
             each.from_member_id == unread.span.member_id
-            and each.held_since in (None, held_since)
+            and (each.held_since is None or each.held_since >= opened.at)
             and each.is_costed
             and _is_in(each.released_offset, unread.released)
             and _is_in(each.grant_offset, unread.granted)
@@ -333,13 +351,17 @@ def _estimates(
     if name == CLASSIC_GAP and was_closed(history, unread, gap):
         return
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
+    had = _had_at(life, unread, told, committed_at(history, life, unread))
+    is_stopped = by_commit and gap.since < had.true_at
+    if is_stopped:
+        gap = gap._replace(since=had.true_at)
     callback_ms = 0 if kind == AWAY else seen_from(history, life, unread, gap) - gap.since
     answered_ms = answer_ms_of(history, unread.released) if name == CLASSIC_GAP else 0
     late_ms = 0
     if kind == "ASKED":
         asked_at = unread.granted.true_at - est_ms
         late_ms = late.revoked_ms(group_id, unread.span.member_id, asked_at, gap.since)
-    quiet_ms = quiet_ms_of(history, group_id, unread, gap)
+    quiet_ms = 0 if is_stopped else quiet_ms_of(history, group_id, unread, gap)
     times = quiet_ms, callback_ms, fetched_ms, answered_ms, late_ms
     is_told = kind == REMOVED and not asked_itself(history, unread, gap)
     since = _told_at(history, life, unread, logs) if is_told else None

@@ -142,9 +142,8 @@ class Owners(ABC):
                 self._last_committed(unit) if last_commit_at is not None else None
             )
             if transitions is not None and leaver is not None:
-                if unit in self._life.stops:
-                    transitions.end_stop(unit)
-                transitions.released(trail, span, leaver, ending, moment)
+                stopped = transitions.end_stop(unit) if unit in self._life.stops else None
+                transitions.released(trail, span, leaver, ending, moment, stopped)
         if not member.spans:
             member.owns_since_at, member.owns_since_offset = -1, -1
 

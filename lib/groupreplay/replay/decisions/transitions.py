@@ -111,9 +111,18 @@ class Transitions:
         )
 
     def released(
-        self, trail: Trail, span: Span, leaver: Leaver, ending: Ending, moment: Moment
+        self,
+        trail: Trail,
+        span: Span,
+        leaver: Leaver,
+        ending: Ending,
+        moment: Moment,
+        stopped: Transition | None,
     ) -> None:
-        """A partition was let go."""
+        """A partition was let go.
+
+        stopped: its STOP, where nobody has committed it since.
+        """
         asked = trail.handed[-1] if trail.handed else None
         requested_at, kind = None, leaver.kind
         if asked is not None and (asked.member_id, asked.to_offset) == (
@@ -131,7 +140,7 @@ class Transitions:
             moment.offset,
             by_k2=moment.by_k2,
             came_from=span.came_from if is_recent else None,
-            held_since=_held_since(kind, span, moment),
+            held_since=_held_since(kind, span, moment, stopped),
             requested_at=requested_at,
             away_at=leaver.away_at if kind == AWAY else None,
             stopped_at=leaver.stopped_at,
@@ -228,9 +237,11 @@ class Transitions:
         """The first commit of a partition since the generation in which it stopped."""
         self._read_again(self._life.stops.pop(unit), at, last_hole)
 
-    def end_stop(self, unit: Unit) -> None:
+    def end_stop(self, unit: Unit) -> Transition:
         """A partition that stopped changes hands before anybody committed it."""
-        self._close(self._life.stops.pop(unit))
+        stopped = self._life.stops.pop(unit)
+        self._close(stopped)
+        return stopped
 
     def end_stops(self) -> None:
         """There will be no commit that belongs to what stopped."""
@@ -296,10 +307,14 @@ def _kind_of(ending: Ending, moment: Moment) -> str:
     return UNASKED
 
 
-def _held_since(kind: str, span: Span, moment: Moment) -> int | None:
-    """When a holder that lets a partition go had got it, or its last assignment."""
+def _held_since(kind: str, span: Span, moment: Moment, stopped: Transition | None) -> int | None:
+    """When a holder that lets a partition go had got it. An eager generation gives it to its member
+    once more: until then the time is in the price of that STOP.
+    """
     if kind == STOP:
         return moment.generation.before_at if moment.generation is not None else None
+    if stopped is not None:
+        return stopped.granted_at
     return span.assigned_at if span.start_observed else None
 
 

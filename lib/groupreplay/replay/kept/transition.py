@@ -30,8 +30,9 @@ class Transition:
     from_*, to_*: who had it and who got it. An identity is that of a process (`identity_of`), so
         the same member under another id is no other holder.
     came_from: the identity that held it before `from`, no longer than an hour ago.
-    held_since: when its holder had got it; of a STOP when the K2 before was written. None where
-        that was not seen, and of states of earlier releases.
+    held_since: when its holder had got it, or had it once more after a STOP since which nobody
+        committed it; of a STOP itself when the K2 before was written. None where that was not seen,
+        and of states of earlier releases.
     released_*: when it was let go, and by which record; of a STOP the K2.
     by_k2: a K2 shows the release, later than it was.
     requested_at: when it was asked back.
