@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from groupreplay.replay.fact import Client
 from groupreplay.replay.life import Life, Member, TopicPartition
 from groupreplay.replay.operations import Operation
 
@@ -13,6 +14,7 @@ class Before:
     """A member as it was when an operation began.
 
     existed: it was a member; current_offset is -1 where no K8 of it was known.
+    client: what its facts said of it, where the operation says something else; else None.
     """
 
     existed: bool
@@ -23,6 +25,7 @@ class Before:
     pending: frozenset[TopicPartition]
     current_offset: int
     current_at: int
+    client: Client | None = None
 
     @property
     def held(self) -> int:
@@ -121,6 +124,12 @@ class Change:
         if not self.replaced:
             return set()
         return {new_id for old_id, new_id in self.replaced.items() if self.before[old_id].existed}
+
+    def client_before(self, member: Member) -> Client:
+        """What facts said of a touched member when the operation began: who it was in a stretch of
+        time that the operation ends.
+        """
+        return self.before[member.member_id].client or member.client
 
     @classmethod
     def at_end_of(cls, life: Life) -> Change:

@@ -72,6 +72,7 @@ class Members:
 
     def describe(
         self,
+        change: Change,
         member: Member,
         instance_id: str | None,
         client_id: str,
@@ -82,6 +83,9 @@ class Members:
         described = (instance_id, client_id, client_host, protocol)
         if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
             return
+        before = change.before[member.member_id]
+        if before.existed and before.client is None:
+            before.client = member.client
         if (client_id, client_host) != (member.client_id, member.client_host):
             member.client_inherited = False
         self._count(member, -1)

@@ -187,7 +187,7 @@ class Membership:
             self.stalls.watch_revocation(member, change.at, moment.offset)
         if gone or member.current_offset != before.current_offset or member.epoch != before.epoch:
             if not hidden and (self.life.protocol in RECONCILING or change.downgraded):
-                self.stalls.end_silence(member, before, change.at, moment.offset)
+                self.stalls.end_silence(change, member, moment.offset)
             self._end_state_row(change, member, moment, hidden)
         if gone and ending is not None:
             self._end_member(change, member, before, moment)
@@ -207,15 +207,20 @@ class Membership:
                 self.judge.note(revocation_in_time(member, change.at, moment.offset))
             self.owners.end_requests(member, ending, moment)
         self.stalls.watch_revocation(member, change.at, moment.offset)
-        self.end_spans(member, lost, ending, moment)
+        self.end_spans(change, member, lost, ending, moment)
 
     def end_spans(
-        self, member: Member, lost: set[TopicPartition], ending: Ending, moment: Moment
+        self,
+        change: Change,
+        member: Member,
+        lost: set[TopicPartition],
+        ending: Ending,
+        moment: Moment,
     ) -> None:
         """Ends the spans of what a member lost."""
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
-                self.quiet.lost_everything(member, moment.at, moment.offset, moment.last_hole)
+                self.quiet.lost_everything(change, member, moment)
             self.owners.release(member, lost, ending, moment)
             self.stalls.changed_hands(lost, moment.offset)
 

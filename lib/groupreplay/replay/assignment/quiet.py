@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from groupreplay.limits import MIN_QUIET_MS
 from groupreplay.replay.assignment.new_stall import new_stall
+from groupreplay.replay.change import Change, Moment
+from groupreplay.replay.fact import Client
 from groupreplay.replay.life import CLASSIC, Life, Member
 from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
@@ -35,12 +37,20 @@ class QuietMembers:
                 *[c for c in committers if c[0] != member.member_id][:1],
             ]
 
-    def lost_everything(self, member: Member, at: int, offset: int, last_hole: int) -> None:
+    def lost_everything(self, change: Change, member: Member, moment: Moment) -> None:
         """A member loses its last partition: it was quiet until now, if it was."""
-        self._emit_quiet(member, at, offset, last_hole)
+        client = change.client_before(member)
+        self._emit_quiet(member, moment.at, moment.offset, moment.last_hole, client)
         member.last_commit_at, member.last_commit_offset = -1, -1
 
-    def _emit_quiet(self, member: Member, at: int, offset: int, last_hole: int) -> None:
+    def _emit_quiet(
+        self,
+        member: Member,
+        at: int,
+        offset: int,
+        last_hole: int,
+        client: Client | None = None,
+    ) -> None:
         quiet = self.quiet_since(member, last_hole)
         if quiet is None or at - quiet[0] < MIN_QUIET_MS or self._hides_commits(member, quiet[1]):
             return
@@ -53,6 +63,7 @@ class QuietMembers:
                 quiet[1],
                 [member.member_id],
                 len(member.spans),
+                client,
             )
             self._output.emit_stall(stall, at, offset)
 

@@ -18,7 +18,7 @@ from groupreplay.records.consumer import (
     UNREVOKED_PARTITIONS,
 )
 from groupreplay.replay.assignment.new_stall import new_stall
-from groupreplay.replay.change import Before, Moment
+from groupreplay.replay.change import Before, Change, Moment
 from groupreplay.replay.facts import Stall
 from groupreplay.replay.life import (
     CLASSIC,
@@ -265,10 +265,14 @@ class Stalls:
         of_another_leader = last.current_offset < life.leader_since_offset
         return asked if of_another_leader else max(last.current_at, asked)
 
-    def end_silence(self, member: Member, before: Before, at: int, offset: int) -> None:
+    def end_silence(self, change: Change, member: Member, offset: int) -> None:
         """A member's K8 or tombstone came: how long it had not reacted to a newer target than the
-        one of its last K8 (`before`).
+        one of its last K8. It was who its records said until then: a classic member that joins
+        again may be another process, whose K5 comes first.
+
+        offset: of that K8 or tombstone.
         """
+        before, at = change.before[member.member_id], change.at
         since = self.behind_since(before)
         if since is None or at <= since:
             return
@@ -282,6 +286,7 @@ class Stalls:
                     before.current_offset,
                     [],
                     len(before.assigned),
+                    change.client_before(member),
                 ),
                 at,
                 offset,

@@ -151,7 +151,7 @@ def _set_member(
     members = membership.members
     member = members.touch(change, listed.member_id)
     members.describe(
-        member, listed.group_instance_id, listed.client_id, listed.client_host, CLASSIC
+        change, member, listed.group_instance_id, listed.client_id, listed.client_host, CLASSIC
     )
     topics = listed.subscription.topics if listed.subscription is not None else ()
     if listed.subscription is not None and listed.subscription.streams is not None:

@@ -148,6 +148,7 @@ def _member_metadata(
     member = membership.members.touch(change, member_id)
     classic = value.classic_member_metadata
     membership.members.describe(
+        change,
         member,
         value.instance_id,
         value.client_id,

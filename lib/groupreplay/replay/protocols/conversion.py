@@ -304,7 +304,7 @@ def _end_unnamed(
         is_replaced = member.instance_id is not None and member.instance_id in fresh
         reason = "REPLACED" if is_replaced else "LEFT_OR_FENCED"
         ending = Ending(reason, reason, hidden=is_hidden(change, member.member_id))
-        membership.end_spans(member, unnamed, ending, moment)
+        membership.end_spans(change, member, unnamed, ending, moment)
 
 
 # ---------------------------------------------------------------- from names to ids and back

@@ -93,6 +93,7 @@ def _keep_members(membership: Membership, operation: Operation) -> None:
         elif record.key_type == SHARE_MEMBER_METADATA and record.value is not None:
             value = record.value
             members.describe(
+                change,
                 members.touch(change, record.member_id),
                 value.get("instance_id"),
                 value["client_id"],

@@ -273,7 +273,7 @@ class StreamsGroupMachine(GroupMachine):
             return
         member = membership.members.touch(change, member_id)
         membership.members.describe(
-            member, value["instance_id"], value["client_id"], value["client_host"], STREAMS
+            change, member, value["instance_id"], value["client_id"], value["client_host"], STREAMS
         )
         membership.members.subscribe(member, entry, (), "", None, value["rebalance_timeout_ms"])
         membership.members.run_in(member, value["process_id"])
