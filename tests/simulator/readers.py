@@ -68,6 +68,10 @@ class Readers:
         gap = gaps[place - 1] if place else None
         return gap if gap is not None and (gap.until is None or true_at <= gap.until) else None
 
+    def has_read(self, read: Read, true_at: int) -> bool:
+        """Whether somebody had read a partition by then."""
+        return self._first.get(read, true_at + 1) <= true_at
+
     def unread_ms(self, read: Read, since: int, until: int) -> int:
         """For how long nobody read a partition between two times."""
         first = self._first.get(read)

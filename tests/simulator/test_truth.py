@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.simulator.compare import Bound
+from tests.simulator.expected import departure_waves
+from tests.simulator.expected.history import History
 from tests.simulator.lives import lives_of
 from tests.simulator.readers import Gap
 from tests.simulator.truth import Partition, Truth, read_truth
@@ -170,3 +173,30 @@ def test_nobody_reads_between_one_process_and_the_next(tmp_path: Path) -> None:
     assert readers.gap_at(second, 1_600) == Gap(1_500, None, was_eager=False)
     assert readers.unread_ms(first, 900, 1_600) == 100 + 200 + 100
     assert readers.unread_ms(("g", "t", 2), 900, 1_600) == 700
+
+
+def test_what_nobody_read_before_counts_from_when_it_was_given(tmp_path: Path) -> None:
+    """A second member joins while generation 1 is written: the first is refused its assignment, and
+    reads nothing before generation 2. The K2 of generation 1 says that it has two partitions, and
+    that of 2 that one of them goes to the other member.
+    """
+
+    def generation(number: int, **assigned: list[int]) -> dict[str, Any]:
+        classic = {"e": number, "st": "STABLE", "rt": 1, "classic": 1}
+        members = {name: {**classic, "cl": name, "an": {"t": assigned[name]}} for name in assigned}
+        state = {"type": "classic", "ge": number, "proto": "range", "ptype": "consumer"}
+        return {"g": {**state, "ms": members}}
+
+    reading = (
+        {"t": 1_150, "g": "g", "pr": 0, "cl": "a", "r": ["t/0"]},
+        {"t": 1_160, "g": "g", "pr": 1, "cl": "b", "r": ["t/1"]},
+    )
+    truth = _truth(
+        tmp_path,
+        _line(0, 0, "join", recs=[], s={"g": {"type": "classic", "ge": 0, "ms": {}}}),
+        _line(20, 20, "sync", ans=[27], recs=[], s=generation(1, a=[0, 1])),
+        _line(100, 100, "sync", ans=[0], recs=[], s=generation(2, a=[0], b=[1])),
+        reading=reading,
+    )
+    (wave,) = departure_waves.CHECK.wanted(History(truth)).values()
+    assert wave.values["low_ms"] == Bound(2 * 80, is_lower=True), "from one K2 to the other"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Bound, Untold
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import Span, is_new_generation, named, same
+from tests.simulator.expected.holdings import Named, Span, is_new_generation, named, same
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.readers import Gap
 from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
@@ -18,7 +18,7 @@ from tests.simulator.truth_log import CommitKey
 @dataclass(frozen=True, slots=True)
 class Unread:
     """One partition from one holder to the next, or kept by a member that an eager generation
-    stopped. place: of the operation in which it was let go.
+    stopped. place: of the operation in which it was let go; given: in which its holder got it.
 
     gap: while nobody read it; None where somebody did when the next holder had it. seen_from: of
     the gap, from when it shows at most: a client that commits in its callback reads no more.
@@ -26,6 +26,7 @@ class Unread:
 
     span: Span
     place: int
+    given: Operation
     released: Operation
     granted: Operation
     gap: Gap | None
@@ -70,7 +71,8 @@ def _unread(history: History, life: Life, span: Span, released: int, granted: in
     last = truth.commit_before(CommitKey(life.group_id, topic, number), release.first_offset)
     if last is not None:
         seen_from = max(seen_from, last - release.at + release.true_at)
-    return Unread(span, released, release, grant, gap, seen_from)
+    given = operations[span.opened]
+    return Unread(span, released, given, release, grant, gap, seen_from)
 
 
 def committed_at(history: History, life: Life, unread: Unread) -> int | None:
@@ -145,11 +147,28 @@ def bounds_of_wave(
     low: Any = NOT_AGAIN
     if all(gap.until is not None for _, gap in since):
         missed = sum((gap.until or 0) - begun for (_, gap), begun in since.items())
+        missed += _never_read_ms(history, unread)
         low = Bound(missed, is_lower=True, slack=slack)
     return {
         "low_ms": REMOVED if is_admin(history, lives[0].group_id) else low,
         "high_ms": _high(charged, slack),
     }
+
+
+def _never_read_ms(history: History, unread: Sequence[Unread]) -> int:
+    """For how long nobody read what nobody had read before, from when it was given to a member until
+    the next one had it. A generation can be over before its members have what its K2 gives them: who
+    joins while that K2 is written has their SyncGroup answered with REBALANCE_IN_PROGRESS
+    (GroupMetadataManager.prepareRebalance).
+    """
+    times: dict[Named, tuple[int, int]] = {}
+    for each in unread:
+        partition, granted_at = named(each.span.partition), each.granted.true_at
+        read = (each.granted.group_id, *partition)
+        if not history.truth.readers.has_read(read, granted_at):
+            since, until = times.get(partition, (each.given.true_at, 0))
+            times[partition] = min(since, each.given.true_at), max(until, granted_at)
+    return sum(until - since for since, until in times.values())
 
 
 def _slack_ms(history: History, life: Life, unread: Sequence[Unread]) -> int:
