@@ -154,7 +154,7 @@ class TaskMoves:
             self.returned.append(task)
             return
         self.moved += 1
-        if row.cause == OWNER_GONE and row.released_at == row.granted_at:
+        if row.cause == OWNER_GONE and row.from_offset == move.granted_offset:
             row.outcome = OWNER_GONE
         else:
             row.outcome = "TRANSFERRED" if was_owed_to in (None, process) else "ELSEWHERE"

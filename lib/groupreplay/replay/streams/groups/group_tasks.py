@@ -255,7 +255,8 @@ class GroupTaskSpans:
             row.hand_over_kind, row.outcome = IN_PROCESS, "TRANSFERRED"
         else:
             row.hand_over_kind = "WARMED" if was_warm else "COLD"
-            at_once = row.cause == OWNER_GONE and row.released_at == row.granted_at
+            # A heartbeat that gives it may have the time of the leave.
+            at_once = row.cause == OWNER_GONE and row.from_offset >= change.offset
             row.outcome = OWNER_GONE if at_once else "TRANSFERRED"
 
     # ------------------------------------------------------------ the end
