@@ -40,10 +40,9 @@ def stretches(history: StreamsHistory) -> dict[Key, Wanted]:
     for life in history.lives:
         elected = history.truth.elected.get(life.steps[0].offsets_partition, ())
         for stretch in stretches_of(_as_consumers(life), elected, _TaskWaits(life)):
-            # The clock of a new leader may be behind that of the last.
-            since_at = max(stretch.since.at, stretch.opened.at)
-            if _is_told(since_at, stretch.closed):
-                wanted |= _member(history, life, stretch, since_at)
+            # Over a change of leader by the new one's clock, which may be behind that of the last.
+            if _is_told(stretch.since.at, stretch.closed):
+                wanted |= _member(history, life, stretch)
         wanted |= _unready(history, life)
         wanted |= _unassigned(history, life)
     return wanted
@@ -53,9 +52,7 @@ def _is_told(since_at: int, closed: Operation | Step | None) -> bool:
     return closed is None or closed.at - since_at >= MIN_STALL_MS
 
 
-def _member(
-    history: StreamsHistory, life: StreamsLife, stretch: Stretch, since_at: int
-) -> dict[Key, Wanted]:
+def _member(history: StreamsHistory, life: StreamsLife, stretch: Stretch) -> dict[Key, Wanted]:
     closed = stretch.closed
     values: dict[str, Any] = {
         **history.place(life),
@@ -64,7 +61,7 @@ def _member(
         "partitions_waiting": OneOf((None, *stretch.waiting)),
         "partitions_held": OneOf((None, *stretch.held)),
     }
-    key = (life.group_id, stretch.reason, stretch.member_id or "", since_at)
+    key = (life.group_id, stretch.reason, stretch.member_id or "", stretch.since.at)
     return {key: Wanted(values, (stretch.since.first_offset,))}
 
 
