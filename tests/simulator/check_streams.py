@@ -9,7 +9,6 @@ The rows are those of the replay in pure Python. Exit status 1 on any difference
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -111,34 +110,31 @@ def _excuse_stall(history: StreamsHistory, row: Row) -> str:
     return CLASSIC_LIFE if history.of_row(row) is None else ""
 
 
-def anomalies_of(
-    history: StreamsHistory, replayed: Replayed, recording: Path | None = None
-) -> list[Anomaly]:
+def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
     """What is said against streams groups: nothing but clocks of brokers, for it was Kafka, and
-    what Kafka does wrong after a heartbeat that failed (docs/rules.md, T10). recording: whose
-    logs tell of those.
+    what Kafka does wrong by its own memory (docs/rules.md, T10).
     """
-    failed = _failed_groups(recording) if recording is not None else set()
     return [
         each
         for each in replayed.of(Anomaly)
         if each.group_id in history.steps
         and each.rule != "NEGATIVE_DURATION"
-        and not (each.rule.startswith("T10_") and each.group_id in failed)
+        and not (each.rule.startswith("T10_") and _is_so(history, each))
     ]
 
 
-def _failed_groups(recording: Path) -> set[str]:
-    """Groups of which the coordinator's log tells a heartbeat that ended in an exception."""
-    told = re.compile(
-        r"Operation streams-group-heartbeat with \w+\(groupId='([^']*)'.* hit an unexpected exception"
+def _is_so(history: StreamsHistory, anomaly: Anomaly) -> bool:
+    """Whether the coordinator held a member of T10 as stable at the target epoch, with other tasks
+    than its target.
+    """
+    offset, member_id = anomaly.evidence_offset, anomaly.detail_values[0]
+    return any(
+        step.first_offset <= offset <= step.last_offset
+        and (member := step.members.get(member_id)) is not None
+        and (member.state, member.epoch) == ("STABLE", step.target_epoch)
+        and member.assigned != member.target
+        for step in history.steps[anomaly.group_id]
     )
-    return {
-        found[1]
-        for log in recording.glob("broker-*.server.log")
-        for line in log.read_text().splitlines()
-        if (found := told.search(line)) is not None
-    }
 
 
 def differences(comparison: Comparison, history: StreamsHistory, most: int) -> Iterable[str]:
@@ -168,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for recording in told.recordings:
         history = read_streams(recording, read_truth(recording))
         replayed = replay_recording(recording)
-        found += anomalies_of(history, replayed, recording)
+        found += anomalies_of(history, replayed)
         for each in check_streams(history, replayed, told.table):
             for line in differences(each, history, told.n):
                 print(f"{recording.name} {line}")

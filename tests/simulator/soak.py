@@ -111,7 +111,7 @@ def check_groups_of_streams(history: Played, recording: Path) -> bool:
     began = time.monotonic()
     groups = read_streams(recording, read_truth(recording))
     replayed = replay_recording(recording)
-    compared, anomalies = check_streams(groups, replayed), anomalies_of(groups, replayed, recording)
+    compared, anomalies = check_streams(groups, replayed), anomalies_of(groups, replayed)
     wrong = [each for each in compared if each.differ]
     said = "FAILED" if wrong or anomalies else "ok"
     print(

@@ -36,7 +36,7 @@ def test_every_row_is_what_the_coordinator_held(history: Played, play: Play) -> 
     compared = check_streams(groups, replayed)
     told = [line for each in compared for line in differences(each, groups, 2)]
     assert not told, "\n".join((history.command(), *told[:60]))
-    assert not anomalies_of(groups, replayed, recording)
+    assert not anomalies_of(groups, replayed)
     rows = {each.table: each.agree[ROWS] for each in compared}
     assert rows["task_assignments"] > 100
     assert rows["task_handovers"] > 50
