@@ -25,7 +25,7 @@ from groupreplay.night.earlier.plan_json import from_json
 from groupreplay.night.earlier.raw_kept import check_kept
 from groupreplay.night.extent import find_extent
 from groupreplay.night.frames.evidence import EVIDENCE_TABLE
-from groupreplay.night.frames.late import has_late
+from groupreplay.night.frames.late import as_of_with_late, has_late
 from groupreplay.night.job import Job, opened
 from groupreplay.night.land import land_planned, landed_before
 from groupreplay.night.night_run import NightRun, acquire, timed
@@ -228,8 +228,10 @@ def _from_the_start(run: NightRun, dates: Sequence[date]) -> Results:
     dates: dates of the nights that are rebuilt, in order.
     """
     newest = of_date(run.night.nights, dates[-1])
-    late = str(dates[-1]) if newest is not None and has_late(newest.landing) else ""
-    landing = replace(run.results.landed, states_from=str(dates[0]), late_until=late)
+    landing = replace(run.results.landed, states_from=str(dates[0]), late_until="")
+    if newest is not None and has_late(newest.landing):
+        as_of_ms = as_of_with_late(landing, newest.landing)
+        landing = replace(landing, late_until=str(dates[-1]), as_of_ms=as_of_ms)
     return replace(run.results, landing=landing)
 
 

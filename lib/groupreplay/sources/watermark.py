@@ -46,6 +46,8 @@ class PartitionWatermark(Watermark):
     missing: [first, end) of each stretch below next_position that was not found.
     seen: `planning.key_of` of segments that were searched for what is missing -> their size then.
     filled: [first, end) of each stretch that came late.
+    filled_ms: first offset of such a stretch -> greatest record time of the hole that it was in;
+        not of stretches that earlier releases landed.
     mark: first batch of its newest segment, None where it is not known.
     log_incarnation: how often the topic was created again since the first night.
     read_until_ms: when its end was taken, where a live topic was read to it and held nothing behind
@@ -57,6 +59,7 @@ class PartitionWatermark(Watermark):
     missing: tuple[tuple[int, int], ...] = ()
     seen: Mapping[str, int] = field(default_factory=dict)
     filled: tuple[tuple[int, int], ...] = ()
+    filled_ms: Mapping[int, int] = field(default_factory=dict)
     mark: Mark | None = None
     log_incarnation: int = 0
     read_until_ms: int = NO_TIME_MS

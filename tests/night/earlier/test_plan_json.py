@@ -30,6 +30,7 @@ LANDING = RecordsLanding(
             missing=((0, 3), (5, 7)),
             seen={"key": 9},
             filled=((3, 5),),
+            filled_ms={3: 4},
             mark=Mark("s", 1, 2, 3, 4),
             log_incarnation=2,
             read_until_ms=8,
@@ -95,6 +96,7 @@ def test_texts_of_released_versions_are_read_and_written_in_the_same_shape(path:
     if again["landing"] is not None:
         for each in again["landing"]["partitions"].values():
             assert each.pop("read_until_ms") == NO_TIME_MS, "a field that came later"
+            assert each.pop("filled_ms") == {}, "a field that came later"
     assert again == json.loads(text)
 
 

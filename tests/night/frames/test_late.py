@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from groupreplay.night.frames.late import has_late, landing_with_holes_filled
+from groupreplay.night.frames.late import (
+    as_of_with_late,
+    has_late,
+    landing_with_holes_filled,
+)
 from groupreplay.night.frames.replay import Hole, known_holes
 from groupreplay.night.landing.landed import RecordsLanding
 from groupreplay.sources.watermark import PartitionWatermark
@@ -100,3 +104,26 @@ def test_where_holes_were_forgotten_one_may_lie_beside_what_came_late() -> None:
     seen = landing_with_holes_filled(then, newest)
     assert seen.watermarks[1].last_hole == 1_999
     assert seen.holes[-2:] == ((1, 999), (1, 1_999))
+
+
+def test_a_night_is_as_new_as_what_came_late_of_its_stretch_of_the_log() -> None:
+    """The clock of the leader that wrote it may be ahead of all others."""
+    newest = RecordsLanding(
+        watermarks={
+            1: PartitionWatermark(
+                900, filled=((100, 200), (500, 600)), filled_ms={100: 70, 500: 90}
+            ),
+            2: PartitionWatermark(900, filled=((0, 10),), filled_ms={0: 99}, log_incarnation=1),
+            3: PartitionWatermark(900, filled=((0, 10),)),
+        },
+        as_of_ms=95,
+    )
+
+    def then(next_position: int, as_of_ms: int) -> RecordsLanding:
+        read = PartitionWatermark(next_position)
+        return RecordsLanding(watermarks={1: read, 2: read, 3: read}, as_of_ms=as_of_ms)
+
+    assert as_of_with_late(then(300, 60), newest) == 70
+    assert as_of_with_late(then(300, 80), newest) == 80
+    assert as_of_with_late(then(700, 80), newest) == 90
+    assert as_of_with_late(newest, newest) == 99

@@ -89,7 +89,7 @@ def test_what_was_missed_is_remembered_until_it_is_found() -> None:
     seen = with_files_known(one, log_files(), units)
     assert list(seen.watermarks[partition].seen.values()) == [units[0].files[0].size]
 
-    found = detail(0, 0, filled=[[0, 100]], missing=[[110, 112]], late=100, kept=0)
+    found = detail(0, 0, filled=[[0, 100]], filled_ms=[9], missing=[[110, 112]], late=100, kept=0)
     two = after_units(seen.next_night(), [], [(partition, found)], set())
     after = two.watermarks[partition]
     assert (after.missing, after.filled, after.next_position, after.files) == (
@@ -98,7 +98,7 @@ def test_what_was_missed_is_remembered_until_it_is_found() -> None:
         130,
         seen.watermarks[partition].files,
     )
-    assert two.rows == 0
+    assert (two.rows, after.filled_ms) == (0, {0: 9})
 
 
 def test_a_log_that_took_another_s_place_begins_anew() -> None:

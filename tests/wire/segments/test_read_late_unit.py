@@ -52,6 +52,16 @@ def test_only_what_was_missed_is_landed_and_under_kinds_of_its_own() -> None:
     )
 
 
+def test_how_new_each_stretch_is_that_was_filled_is_said_without_a_clock_that_jumped() -> None:
+    times = (TS + 1, TS + 5, TS + 3 * 86_400_000, TS + 4, TS + 9)
+    content = b"".join(
+        encode.batch(base, [encode.epoch("g")] * 2, ts=ts)
+        for base, ts in zip(range(0, 10, 2), times, strict=True)
+    )
+    told = told_of(read_late(content, (0, 8), (9, 20)))
+    assert (told["filled"], told["filled_ms"]) == ([[0, 8], [9, 10]], [TS + 5, TS + 9])
+
+
 def test_what_is_missing_still_stays_a_hole() -> None:
     late = read_late(encode.batch(22, [encode.epoch("g")] * 2), (20, 30))
     assert (told_of(late)["filled"], told_of(late)["missing"]) == ([[22, 24]], [[20, 22], [24, 30]])

@@ -36,6 +36,22 @@ def has_late(landing: RecordsLanding) -> bool:
     return any(each.filled for each in landing.watermarks.values())
 
 
+def as_of_with_late(landing: RecordsLanding, newest: RecordsLanding) -> int:
+    """Greatest record time up to a night, in ms, as if no record had come late: the clock of the
+    leader that wrote one may be ahead of all others.
+
+    newest: what the newest night had landed.
+    """
+    found = _of_same_logs(newest, landing)
+    late = [
+        late_ms
+        for partition, landed in found.watermarks.items()
+        for first, late_ms in landed.filled_ms.items()
+        if first < landing.watermarks[partition].next_position
+    ]
+    return max([landing.as_of_ms, *late])
+
+
 def with_late(
     raw: DataFrame, logical_date: date, before: RecordsLanding | None, landing: RecordsLanding
 ) -> DataFrame:

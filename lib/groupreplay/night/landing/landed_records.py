@@ -119,8 +119,12 @@ def _with_late(earlier: PartitionWatermark, detail: Detail) -> PartitionWatermar
     """After a unit that looked for what was missed."""
     filled = tuple((first, end) for first, end in detail["filled"])
     missing = widest((first, end) for first, end in detail["missing"])
+    newest = {first: ms for (first, _), ms in zip(filled, detail["filled_ms"], strict=True)}
     return replace(
-        earlier, missing=tuple(missing), filled=tuple(sorted({*earlier.filled, *filled}))
+        earlier,
+        missing=tuple(missing),
+        filled=tuple(sorted({*earlier.filled, *filled})),
+        filled_ms={**earlier.filled_ms, **newest},
     )
 
 

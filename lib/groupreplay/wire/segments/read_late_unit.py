@@ -18,7 +18,7 @@ from groupreplay.wire.segments.raw_rows import (
     UNIT,
     RowBuffer,
 )
-from groupreplay.wire.segments.read_unit import OpenFile, unit_logs
+from groupreplay.wire.segments.read_unit import Clock, OpenFile, unit_logs
 from groupreplay.wire.segments.record_batch import Codecs
 from groupreplay.wire.segments.replicas import merge
 from groupreplay.wire.segments.units import Unit
@@ -31,7 +31,7 @@ def read_late_unit(
     `late` says what was found, if anything was.
     """
     buffer = RowBuffer(unit)
-    holes = [_Hole(buffer, first, end) for first, end in unit.holes]
+    holes = [_Hole(buffer, first, end, RowBuffer(unit)) for first, end in unit.holes]
     newest_ms = -1
     for item in merge(unit_logs(unit, open_file, codecs)):
         if isinstance(item, Batch):
@@ -44,7 +44,7 @@ def read_late_unit(
         if len(buffer.rows) >= ROWS_MAX or buffer.size >= BYTES_MAX:
             yield _renamed(buffer.take())
     for hole in holes:
-        hole.reducer.finish()
+        hole.finish()
     found = [hole for hole in holes if hole.records]
     detail = _detail(unit, holes)
     if found:
@@ -59,15 +59,29 @@ def read_late_unit(
 class _Hole:
     """A stretch that was missed, and what reduces the records that turn up in it. One from offset 0
     on lies below the log's beginning: what is still missing of it is no hole for the rows above it.
+
+    aside: for rows on clocks, which late units do not give.
     """
 
-    def __init__(self, buffer: RowBuffer, first: int, end: int) -> None:
+    def __init__(self, buffer: RowBuffer, first: int, end: int, aside: RowBuffer) -> None:
         self.first, self.end, self._begins = first, end, end
         self.reducer = CommitReducer(buffer, first or -1, end)
+        self._clock = Clock(aside)
 
     def feed(self, batch: Batch) -> None:
         self._begins = min(self._begins, batch.base_offset)
+        self._clock.feed(batch)
         self.reducer.feed(batch)
+
+    def finish(self) -> None:
+        """After the last batch."""
+        self._clock.finish()
+        self.reducer.finish()
+
+    @property
+    def greatest_ms(self) -> int:
+        """Greatest time of a batch in it, without those of a clock that jumped."""
+        return self._clock.greatest_ms
 
     @property
     def missing(self) -> list[tuple[int, int]]:
@@ -113,6 +127,7 @@ def _detail(unit: Unit, holes: list[_Hole]) -> dict[str, Any]:
         "missing": widest(stretch for hole in holes for stretch in hole.missing),
         "late": sum(hole.records for hole in holes),
         "filled": [stretch for hole in holes if hole.records for stretch in hole.filled()],
+        "filled_ms": [hole.greatest_ms for hole in holes if hole.records for _ in hole.filled()],
         "late_open_commits": sum(each["open_commits"] for each in counts),
     }
 
