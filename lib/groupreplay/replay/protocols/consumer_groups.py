@@ -33,6 +33,7 @@ from groupreplay.replay.protocols.births import is_classic_birth, is_consumer_bi
 from groupreplay.replay.protocols.classic import apply_classic
 from groupreplay.replay.protocols.consumer import apply_consumer
 from groupreplay.replay.protocols.hidden_lives import (
+    began_again,
     may_be_another_life,
     settled_in,
     shows_another_life,
@@ -204,7 +205,7 @@ class ConsumerGroupMachine(GroupMachine):
         elif life.protocol != CLASSIC:
             self.membership.judge.note(one_kind(life, operation, CLASSIC))
             machine = self._succeeded(operation, CLASSIC, birth_seen=False)
-        elif value.generation < (life.epoch or 0) and _is_hidden(life, operation):
+        elif began_again(life, value) and _is_hidden(life, operation):
             machine = self._succeeded(operation, CLASSIC, birth_seen=birth)
         machine._apply_classic(operation, entry, value)
         return machine

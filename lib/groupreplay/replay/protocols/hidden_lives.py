@@ -1,5 +1,5 @@
-"""A group that was deleted and created again in a hole: whether that may be so, how it shows in a
-consumer group, and what of its new life was seen by then.
+"""A group that was deleted and created again in a hole: whether that may be so, how it shows, and
+what of its new life was seen by then.
 
 Epochs and targets only rise while a group lives, so a lower one behind a hole proves that another
 life began in it. The record that proves it need not be the first one of the new life that is seen:
@@ -8,7 +8,7 @@ members that showed themselves between the hole and the proof are the new life's
 
 from __future__ import annotations
 
-from groupreplay.records.classic import GroupMetadata
+from groupreplay.records.classic import GroupMetadata, GroupMetadataValue
 from groupreplay.records.consumer import (
     STABLE,
     UNRELEASED_PARTITIONS,
@@ -51,6 +51,16 @@ def _members_in(operation: Operation) -> set[str]:
             case ConsumerGroupMemberMetadata(member_id=member_id):
                 found.add(member_id)
     return found
+
+
+def began_again(life: Life, value: GroupMetadataValue) -> bool:
+    """Whether a K2 has a generation that the life had passed. One that was empty has no member any
+    more: who joins begins the next (ClassicGroup.initNextGeneration).
+    """
+    passed = life.epoch or 0
+    return value.generation < passed or (
+        value.generation == passed and bool(value.members) and not life.members
+    )
 
 
 def shows_another_life(life: Life, operation: Operation) -> bool:
