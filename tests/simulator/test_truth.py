@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.simulator.compare import Bound
-from tests.simulator.expected import departure_waves
+from tests.simulator.expected import (
+    departure_waves,
+    group_days,
+    group_epochs,
+    migration_progress,
+)
 from tests.simulator.expected.history import History
 from tests.simulator.lives import lives_of
 from tests.simulator.readers import Gap
@@ -200,3 +205,22 @@ def test_what_nobody_read_before_counts_from_when_it_was_given(tmp_path: Path) -
     )
     (wave,) = departure_waves.CHECK.wanted(History(truth)).values()
     assert wave.values["low_ms"] == Bound(2 * 80, is_lower=True), "from one K2 to the other"
+
+
+def test_a_group_whose_offsets_were_deleted_may_look_older_than_it_is(tmp_path: Path) -> None:
+    """Offsets are set by hand and deleted again. The coordinator keeps the group in memory, so its
+    first consumer takes away a K2 that was never written, as it does of a group that is older than
+    the log."""
+    state = {"type": "consumer", "ge": 1, "te": 1}
+    joins = _line(
+        2, 9, "join", recs=["K2 gone", "K3 epoch 1"], s={"g": {**state, "ms": _joined("b", 1)}}
+    )
+    commit = _line(0, 0, "commit", c=["K1 g t-0 5"])
+    gone = _line(1, 1, "delete offsets", c=["K1 g t-0 gone"])
+    for name, lines, is_sure in (("kept", (commit,), True), ("gone", (commit, gone), False)):
+        (tmp_path / name).mkdir()
+        history = History(_truth(tmp_path / name, *lines, joins))
+        checks = (migration_progress, group_epochs, departure_waves, group_days)
+        told = [row for each in checks for row in each.CHECK.wanted(history).values()]
+        assert len(told) >= len(checks)
+        assert {not row.left_out for row in told} == {is_sure}, name

@@ -316,7 +316,8 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         waves = list(waves_of(chain))
         for wave, after in zip(waves, [*waves[1:], None], strict=True):
             key = (chain.life.group_id, wave[0].coming.operation.first_offset)
-            wanted[key] = _row(history, chain, wave, after, before)
+            row = _row(history, chain, wave, after, before)
+            wanted[key] = history.judged(chain.life, row)
             before = wave[-1].members
     return wanted
 

@@ -200,7 +200,7 @@ def _of_life(history: History, life: Life, stops: Stops) -> Iterator[tuple[Key, 
         if is_converted:
             values |= dict.fromkeys(("partitions_ms", "unowned_ms"), OVER_CONVERSIONS)
         offsets = (life.operations[0].first_offset, life.operations[-1].first_offset)
-        yield (life.group_id, day.from_at), Wanted(values, offsets)
+        yield (life.group_id, day.from_at), history.judged(life, Wanted(values, offsets))
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:

@@ -245,7 +245,9 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
         incarnation = history.incarnation(life)
-        wanted.update(_row(life, incarnation, epoch) for epoch in epochs_of(history, life))
+        for epoch in epochs_of(history, life):
+            key, row = _row(life, incarnation, epoch)
+            wanted[key] = history.judged(life, row)
     return wanted
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.lives import Life, is_conversion, is_unwritten, lives_of
 from tests.simulator.tables import Row
-from tests.simulator.truth import Injected, Operation, Partition, Truth
+from tests.simulator.truth import CONSUMER, Injected, Operation, Partition, Truth
 from tests.simulator.truth_log import CommitKey
+
+OFFSETS_DELETED: Final = (
+    "a group of commits alone, whose offsets were deleted before it had members"
+)
 
 
 @dataclass
@@ -85,6 +89,23 @@ class History:
         """Whether a life began because the coordinator had forgotten the group."""
         before = self._before(life)
         return before is not None and is_unwritten(before, life.operations[0])
+
+    def judged(self, life: Life, wanted: Wanted) -> Wanted:
+        """A row of a life that hangs on its birth: left out where the log need not show that.
+
+        A group that only commits lives on in the coordinator's memory when its offsets are deleted,
+        and its first consumer takes away a K2 that was never written. So does that of a group
+        that is older than the log (measures.md, history_complete).
+        """
+        first = life.operations[0]
+        if first.protocol != CONSUMER or not first.has("K2 gone") or self._before(life) is not None:
+            return wanted
+        operations = self.truth.operations[life.group_id]
+        place = next(place for place, each in enumerate(operations) if each is first)
+        since = operations[place - 1].last_offset if place else -1
+        if not self.truth.has_tombstone(life.group_id, since, first.first_offset):
+            return wanted
+        return replace(wanted, left_out=OFFSETS_DELETED)
 
     def _before(self, life: Life) -> Operation | None:
         """The last operation of the life that went over into this one; None of any other life."""

@@ -208,7 +208,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         life = last_lives.get(group_id)
         if life is not None and not life.is_removed:
             course = _course(history.truth.operations[group_id])
-            wanted[group_id,] = _row(history, life, course)
+            wanted[group_id,] = history.judged(life, _row(history, life, course))
         elif group_id in others:
             wanted[group_id,] = _other(history, others[group_id])
         elif history.truth.live_offsets.get(group_id):
