@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from groupreplay.limits import DAY_MS
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
-from groupreplay.replay.change import Change
+from groupreplay.replay.change import Change, is_hidden
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.replay.decisions.calendar import Calendar, day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles
@@ -75,11 +75,11 @@ class GroupDays(Listener):
 
     def _pass(self, calendar: Calendar, begin: int, end: int, last_hole: int) -> None:
         """Adds what held from one time to another, day by day."""
-        is_hidden = last_hole > self._life.last_change_offset
+        is_behind = last_hole > self._life.last_change_offset
         while True:
             day, until = calendar.day(begin), (begin // DAY_MS + 1) * DAY_MS
             passed = min(end, until) - begin
-            if is_hidden:
+            if is_behind:
                 day.unobserved_ms += passed
             else:
                 self._add(day, passed)
@@ -164,8 +164,8 @@ class GroupDays(Listener):
         day.replaced += len(heirs)
         for member_id, before in change.before.items():
             if member_id in change.removed:
-                hidden = 0 <= before.current_offset < change.last_hole
-                day.departures += before.existed and member_id not in replaced and not hidden
+                is_seen = before.existed and not is_hidden(change, member_id)
+                day.departures += is_seen and member_id not in replaced
                 away.discard(member_id)
                 continue
             member = life.members[member_id]
