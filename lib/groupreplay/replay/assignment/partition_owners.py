@@ -139,6 +139,8 @@ class PartitionOwners(Owners):
         for tp, trail in life.trails.items():
             topic = new_topic.get(tp)
             if topic is None or (life.protocol == CLASSIC and _is_of_another(trail, topic)):
+                if topic is None and self.transitions is not None:
+                    self.transitions.lost(trail)
                 self.finish(trail)
             else:
                 trails[topic, tp[1]] = trail

@@ -59,7 +59,8 @@ class ChurnChain(Listener):
     """The chain of one life, and what transitions cost that are charged to its events.
 
     _epoch: group epoch before the operation, None where it is not known.
-    _released: what was let go since the events of the operation before were added.
+    _released: what was let go since the events of the operation before were added; _lost: whose
+        next holder cannot be seen since then.
     """
 
     def __init__(self, life: Life, output: Output, missed: MissedUnits) -> None:
@@ -68,6 +69,7 @@ class ChurnChain(Listener):
         self._output = output
         self._epoch = life.epoch
         self._released: list[Transition] = []
+        self._lost: list[Transition] = []
 
     # ------------------------------------------------------------ an operation
 
@@ -94,7 +96,11 @@ class ChurnChain(Listener):
         for transition in self._released:
             if transition.released_offset >= change.offset:
                 self._charge(transition)
-        self._released = []
+        for transition in self._lost:
+            index = charged_event(self._life.churn, transition)
+            if self._life.churn is not None and index is not None:
+                self._life.churn.high_unknowns[index] += 1
+        self._released, self._lost = [], []
         self._epoch = self._life.epoch
 
     def note_converged(self) -> None:
@@ -140,6 +146,10 @@ class ChurnChain(Listener):
         own = transition.kind in WENT and transition.released_offset >= chain.offsets[0]
         index = _gone_at(chain, transition.from_member_id) if own else None
         transition.charged_to = charge_of(chain, last if index is None else index)
+
+    def lost(self, transition: Transition) -> None:
+        if transition.is_costed:
+            self._lost.append(transition)
 
     def granted(self, transition: Transition) -> None:
         chain = self._life.churn

@@ -214,6 +214,11 @@ class GroupDays(Listener):
         if transition.kind == GAP or not (transition.by_k2 or self._life.protocol == CLASSIC):
             add_time(day, max(0, granted_at - transition.waited_since))
 
+    def lost(self, transition: Transition) -> None:
+        if transition.is_costed:
+            self._begin(transition.released_at)
+            self._calendar.day(transition.released_at).high_unknown += 1
+
     def closed(self, transition: Transition) -> None:
         if transition.is_costed:
             at = transition.first_commit_at

@@ -12,6 +12,7 @@ that hold each other stay in memory until a task ends, since tasks collect no cy
                            it is kept with the transition and carried over nights
     then one of
     dropped(transition)    nobody got it: the target has no owner, or the life ended
+    lost(transition)       who got it is not known: it has no known name in the other protocol
     granted(transition)    a holder got it; low_ms is known, or is_hidden / is_through_empty
     and after `granted` always
     closed(transition)     by the first commit, or because there will be none: everything is known
@@ -56,6 +57,9 @@ class Listener:
 
     def dropped(self, transition: Transition) -> None:
         """Nobody will get it."""
+
+    def lost(self, transition: Transition) -> None:
+        """Who will get it cannot be seen."""
 
     def granted(self, transition: Transition) -> None:
         """It has a new holder."""
@@ -259,6 +263,13 @@ class Transitions:
         for transition in trail.leaving:
             for listener in self._listeners:
                 listener.dropped(transition)
+        trail.leaving = []
+
+    def lost(self, trail: Trail) -> None:
+        """The group goes over to the other protocol, in which the partition has no known name."""
+        for transition in trail.leaving:
+            for listener in self._listeners:
+                listener.lost(transition)
         trail.leaving = []
 
     def expire(self, at: int) -> None:
