@@ -205,7 +205,7 @@ class ConsumerGroupMachine(GroupMachine):
         elif life.protocol != CLASSIC:
             self.membership.judge.note(one_kind(life, operation, CLASSIC))
             machine = self._succeeded(operation, CLASSIC, birth_seen=False)
-        elif began_again(life, value) and _is_hidden(life, operation):
+        elif began_again(life, operation, value):
             machine = self._succeeded(operation, CLASSIC, birth_seen=birth)
         machine._apply_classic(operation, entry, value)
         return machine

@@ -53,10 +53,14 @@ def _members_in(operation: Operation) -> set[str]:
     return found
 
 
-def began_again(life: Life, value: GroupMetadataValue) -> bool:
-    """Whether a K2 has a generation that the life had passed. One that was empty has no member any
-    more: who joins begins the next (ClassicGroup.initNextGeneration).
+def began_again(life: Life, operation: Operation, value: GroupMetadataValue) -> bool:
+    """Whether a K2 behind a hole has a generation that the life had passed. One that was empty has
+    no member any more: who joins begins the next (ClassicGroup.initNextGeneration). Tombstones of
+    a consumer group that was there meanwhile may stand between the hole and the K2.
     """
+    last_seen = life.k2_offset if life.k2_offset >= 0 else life.last_change_offset
+    if operation.last_hole <= last_seen:
+        return False
     passed = life.epoch or 0
     return value.generation < passed or (
         value.generation == passed and bool(value.members) and not life.members
