@@ -1,12 +1,15 @@
 """Cut a group's log anywhere, carry the state over as bytes, and the facts are the same:
 nights are such cuts.
+
+Nearly all places are between two commits, and a cut there is like the one before. The suite cuts at
+what is no commit, and at commits spread over the log; `make soak` cuts everywhere.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -29,7 +32,9 @@ from tests.support.replaying import (
 pytestmark = pytest.mark.long
 
 GROUPS_CUT_EVERYWHERE = 2
-RANDOM_PLACES = 100
+SINGLE_CUTS, RANDOM_PLACES = 40, 50
+COMMITS = 20
+"""So many commits of a log are cut at in the suite, and of `SINGLE_CUTS` each replays the rest."""
 
 _ALL = list(all_groups())
 _IDS = [f"{group.recording}-{group.group_id}" for group in _ALL]
@@ -54,6 +59,38 @@ def wanted_of(recording: str, group_id: str, partition: int) -> Counter[FactKey]
 def uncut(group: RecordedGroup) -> Counter[FactKey]:
     """The facts of one run, for all tests the same. Nobody changes them."""
     return wanted_of(group.recording, group.group_id, group.offsets_partition)
+
+
+def is_commit(group: RecordedGroup, place: int) -> bool:
+    return isinstance(group.entries[place].record, OffsetCommit)
+
+
+def spread(places: Sequence[int], most: int) -> list[int]:
+    """At most so many of these, as far from each other as can be."""
+    wanted = min(most, len(places))
+    return [places[(2 * number + 1) * len(places) // (2 * wanted)] for number in range(wanted)]
+
+
+def chosen_places(group: RecordedGroup) -> list[int]:
+    """Before and after each operation that is no commit, and at some commits."""
+    places = boundaries(group.entries)
+    beside = {
+        each
+        for number, place in enumerate(places)
+        if not is_commit(group, place)
+        for each in places[number : number + 2]
+    }
+    commits = [place for place in places if is_commit(group, place)]
+    return sorted(beside | set(spread(commits, COMMITS)))
+
+
+def all_places(group: RecordedGroup) -> list[int]:
+    return boundaries(group.entries)
+
+
+in_suite_and_soak = pytest.mark.parametrize(
+    "places_of", [chosen_places, pytest.param(all_places, marks=pytest.mark.soak)]
+)
 
 
 def begin(group: RecordedGroup) -> GroupReplay:
@@ -82,44 +119,55 @@ def check_single_cuts(group: RecordedGroup, places: list[int]) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("single_cuts", "random_places"),
+    [
+        pytest.param(SINGLE_CUTS, RANDOM_PLACES, id="some"),
+        pytest.param(10_000, 2 * RANDOM_PLACES, id="all", marks=pytest.mark.soak),
+    ],
+)
 @pytest.mark.parametrize("recording", recordings())
-def test_a_log_can_be_cut_at_every_operation(recording: str) -> None:
+def test_a_log_can_be_cut_at_an_operation(
+    recording: str, single_cuts: int, random_places: int
+) -> None:
     """Of the groups that change most."""
 
     def operations(group: RecordedGroup) -> list[int]:
-        return [
-            place
-            for place in boundaries(group.entries)
-            if not isinstance(group.entries[place].record, OffsetCommit)
-        ]
+        return [place for place in boundaries(group.entries) if not is_commit(group, place)]
 
     busiest = sorted(groups(recording), key=lambda group: -len(operations(group)))
     for group in busiest[:GROUPS_CUT_EVERYWHERE]:
-        check_single_cuts(group, operations(group))
+        check_single_cuts(group, spread(operations(group), single_cuts))
     chance = random.Random(recording)
     others = [
         (group, place)
         for group in busiest[GROUPS_CUT_EVERYWHERE:]
         for place in boundaries(group.entries)
     ]
-    chosen = chance.sample(others, min(RANDOM_PLACES, len(others)))
+    chosen = chance.sample(others, min(random_places, len(others)))
     for group in busiest[GROUPS_CUT_EVERYWHERE:]:
         check_single_cuts(group, [place for each, place in chosen if each is group])
 
 
+@in_suite_and_soak
 @pytest.mark.parametrize("group", _ALL, ids=_IDS)
-def test_a_log_can_be_cut_at_many_places_at_once(group: RecordedGroup) -> None:
-    wanted, places = uncut(group), boundaries(group.entries)
+def test_a_log_can_be_cut_at_many_places_at_once(
+    group: RecordedGroup, places_of: Callable[[RecordedGroup], list[int]]
+) -> None:
+    wanted, places = uncut(group), places_of(group)
     for cuts in (places, places[::7], places[3::11]):
         got = facts_of(group, cuts)
         assert got == wanted, f"{len(cuts)} cuts:\n{difference(wanted, got)}"
 
 
+@in_suite_and_soak
 @pytest.mark.parametrize("group", _ALL, ids=_IDS)
-def test_open_facts_change_nothing(group: RecordedGroup) -> None:
+def test_open_facts_change_nothing(
+    group: RecordedGroup, places_of: Callable[[RecordedGroup], list[int]]
+) -> None:
     """They are asked every night of every live group, whether it has news or not."""
     wanted, machine = uncut(group), begin(group)
-    places = set(boundaries(group.entries)[::5])
+    places = set(places_of(group)[::5])
     told: Counter[FactKey] = Counter()
     for index, entry in enumerate(group.entries):
         if index in places:
