@@ -115,32 +115,32 @@ def test_fields_are_hashed_alike_everywhere_and_null_stays_null(spark: SparkSess
     assert hidden(SPECS["members"], spark.createDataFrame([row], ddl), None).collect() == [row]
 
 
-@pytest.mark.parametrize(
-    ("member", "becomes"),
-    [
-        (f"billing-{UUID}", named("billing")),
-        (f"a, b-{UUID}, c\nd-{UUID}", named(f"a, b-{UUID}, c\nd")),
-        (RANDOM, RANDOM),
-        (UUID, UUID),
-        ("", ""),
-        (None, None),
-        ("billing", hashed("client_id", "billing")),
-        (f"billing-{UUID}\n", hashed("client_id", f"billing-{UUID}\n")),
-        (f"billing-{UUID.upper()}", hashed("client_id", f"billing-{UUID.upper()}")),
-        ("finance-department-ann", hashed("client_id", "finance-department-ann")),
-    ],
-)
-def test_member_ids_keep_nothing_but_what_is_random(
-    spark: SparkSession, member: str | None, becomes: str | None
-) -> None:
+BECOMES = {
+    f"billing-{UUID}": named("billing"),
+    f"a, b-{UUID}, c\nd-{UUID}": named(f"a, b-{UUID}, c\nd"),
+    RANDOM: RANDOM,
+    UUID: UUID,
+    "": "",
+    None: None,
+    "billing": hashed("client_id", "billing"),
+    f"billing-{UUID}\n": hashed("client_id", f"billing-{UUID}\n"),
+    f"billing-{UUID.upper()}": hashed("client_id", f"billing-{UUID.upper()}"),
+    "finance-department-ann": hashed("client_id", "finance-department-ann"),
+}
+"""Member id -> what stands for it."""
+
+
+def test_member_ids_keep_nothing_but_what_is_random(spark: SparkSession) -> None:
     ddl = (
         "next_member_id STRING, waiting_on ARRAY<STRING>, blockers ARRAY<STRUCT<member_id: STRING,"
         " client_host: STRING>>"
     )
-    row = (member, [member, RANDOM], [(member, "/h")])
-    (found,) = shown(spark, "members", ddl, row)
-    assert found == (becomes, [becomes, RANDOM], [(becomes, hashed("client_host", "/h"))])
-    assert shown(spark, "members", ddl, row, using=keys("principal")) == [row]
+    rows = [(member, [member, RANDOM], [(member, "/h")]) for member in BECOMES]
+    host = hashed("client_host", "/h")
+    assert shown(spark, "members", ddl, *rows) == [
+        (becomes, [becomes, RANDOM], [(becomes, host)]) for becomes in BECOMES.values()
+    ]
+    assert shown(spark, "members", ddl, *rows, using=keys("principal")) == rows
 
 
 def test_who_asks_is_told_by_what_stands_beside(spark: SparkSession) -> None:
@@ -193,58 +193,65 @@ def test_hosts_and_tags_of_processes_are_hidden(spark: SparkSession) -> None:
     assert of_users == (*row[:3], tags), "whatever is hidden, a tag may say it"
 
 
-@pytest.mark.parametrize(
-    ("identity", "field", "becomes"),
-    [
-        ("client:a b /10.0.0.7", "client_host", "client:a b {/10.0.0.7}"),
-        ("client:a b /10.0.0.7", "client_id", "client:{a b} /10.0.0.7"),
-        ("client:a b /10.0.0.7", "instance_id", "client:a b /10.0.0.7"),
-        ("client:instance:x\n member:y", "client_host", "client:instance:x\n {member:y}"),
-        ("instance:i 1", "instance_id", "instance:{i 1}"),
-        ("instance:i 1", "client_host", "instance:i 1"),
-        (f"member:{RANDOM}", "client_id", f"member:{RANDOM}"),
-        (f"member:app-{UUID}", "client_id", f"member:{{app}}-{UUID}"),
-        (f"member:app-{UUID}", "client_host", f"member:app-{UUID}"),
-        ("who", "client_host", "h:"),
-        (None, "client_host", None),
-    ],
+IDENTITIES = (
+    ("client:a b /10.0.0.7", "client_host", "client:a b {/10.0.0.7}"),
+    ("client:a b /10.0.0.7", "client_id", "client:{a b} /10.0.0.7"),
+    ("client:a b /10.0.0.7", "instance_id", "client:a b /10.0.0.7"),
+    ("client:instance:x\n member:y", "client_host", "client:instance:x\n {member:y}"),
+    ("instance:i 1", "instance_id", "instance:{i 1}"),
+    ("instance:i 1", "client_host", "instance:i 1"),
+    (f"member:{RANDOM}", "client_id", f"member:{RANDOM}"),
+    (f"member:app-{UUID}", "client_id", f"member:{{app}}-{UUID}"),
+    (f"member:app-{UUID}", "client_host", f"member:app-{UUID}"),
+    ("who", "client_host", None),
+    (None, "client_host", None),
 )
-def test_an_identity_is_hidden_part_by_part(
-    spark: SparkSession, identity: str | None, field: str, becomes: str | None
-) -> None:
+"""What stands there, what is hidden, and what becomes of it, with what is hashed in braces; None: it
+is hashed whole.
+"""
+
+
+@pytest.mark.parametrize("field", sorted({field for _, field, _ in IDENTITIES}))
+def test_an_identity_is_hidden_part_by_part(spark: SparkSession, field: str) -> None:
     """Each part as the column that holds the same; what is of no known form is hashed whole."""
-    ((found,),) = shown(
-        spark, "static_accounting", "identity STRING", (identity,), using=keys(field)
-    )
-    if becomes == "h:":
-        assert found == hashed("client_id", identity or "")
-        return
     of = "client_host" if field == "client_host" else "client_id"
-    wanted = becomes and re.sub("{(.*?)}", lambda part: hashed(of, part[1]), becomes)
-    assert found == wanted
+
+    def wanted(identity: str | None, becomes: str | None) -> str | None:
+        if becomes is None:
+            return identity and hashed("client_id", identity)
+        return re.sub("{(.*?)}", lambda part: hashed(of, part[1]), becomes)
+
+    cases = [(identity, becomes) for identity, named, becomes in IDENTITIES if named == field]
+    rows = [(identity,) for identity, _ in cases]
+    found = shown(spark, "static_accounting", "identity STRING", *rows, using=keys(field))
+    assert found == [(wanted(*case),) for case in cases]
 
 
 def test_members_of_streams_tables_are_hidden(spark: SparkSession) -> None:
-    member, ddl = f"app-StreamThread-1-consumer-{UUID}", "{} STRING"
-    columns = {
+    members = {
         "streams_rebalances": ("cause_member_id", "leader_member_id", "next_member_id"),
         "task_assignments": ("member_id", "next_member_id"),
         "task_handovers": ("from_member_id", "to_member_id"),
     }
-    becomes = named("app-StreamThread-1-consumer")
-    for table, names in columns.items():
-        for name in names:
-            assert shown(spark, table, ddl.format(name), (member,)) == [(becomes,)], name
-    ids = {
+    processes = {
         "streams_rebalances": ("cause_process_id", "leader_process_id"),
         "task_assignments": ("process_id", "next_process_id"),
         "task_handovers": ("from_process_id", "to_process_id"),
         "members": ("process_id",),
     }
-    for table, names in ids.items():
-        for name in names:
-            found = shown(spark, table, ddl.format(name), (UUID,), ("ann",))
-            assert found == [(UUID,), (hashed("client_id", "ann"),)], name
+    member, becomes = f"app-StreamThread-1-consumer-{UUID}", named("app-StreamThread-1-consumer")
+    ann = hashed("client_id", "ann")
+    for table, of_processes in processes.items():
+        of_members = members.get(table, ())
+        ddl = ", ".join(f"{name} STRING" for name in (*of_members, *of_processes))
+        rows = [
+            (*[member] * len(of_members), *[process] * len(of_processes))
+            for process in (UUID, "ann")
+        ]
+        assert shown(spark, table, ddl, *rows) == [
+            (*[becomes] * len(of_members), *[process] * len(of_processes))
+            for process in (UUID, ann)
+        ], table
 
 
 def test_salts_and_choices_are_told_apart_and_not_given_away() -> None:
