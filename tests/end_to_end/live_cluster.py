@@ -27,7 +27,7 @@ OPTIONS = {
 }
 HASTY = {"request.timeout.ms": "3000", "default.api.timeout.ms": "5000"}
 """Where a broker is dead on purpose, and nobody should have to wait for it."""
-READ = ("group_conversions", "member_assignments", "member_states", "readiness")
+READ = ("group_conversions", "member_states", "readiness")
 """Tables that tests of live topics read, beside `FEW`."""
 
 SMALL_FETCHES = {

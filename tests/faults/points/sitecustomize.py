@@ -35,6 +35,7 @@ WATCHED = (
     "groupreplay.tables.warehouse",
     "groupreplay.tables.runs",
     "groupreplay.night.publishing.publisher",
+    "groupreplay.night.publishing.publish",
 )
 
 _begun: Counter[str] = Counter()
@@ -89,13 +90,35 @@ def _patch(module: ModuleType) -> None:
         warehouse.create_all = watched(lambda *_, **__: "create_all", warehouse.create_all)
         warehouse.replace_text = watched(lambda *_, **__: "_sql", warehouse.replace_text)
     elif module.__name__ == "groupreplay.night.publishing.publisher":
-        names = set(filter(None, TABLES.split(","))) or set(module.SPECS)
+        left_out = set(_left_out())
         module.__dict__["SPECS"] = {
-            name: spec for name, spec in module.SPECS.items() if name in names
+            name: spec for name, spec in module.SPECS.items() if name not in left_out
         }
+    elif module.__name__ == "groupreplay.night.publishing.publish":
+        _ask_no_others(module)
     else:
         now = module._now
         module.__dict__["_now"] = lambda: now() + int(CLOCK_S * 1000)
+
+
+def _left_out() -> list[str]:
+    """Tables that a night does not publish."""
+    from groupreplay.report.catalog import SPECS
+
+    names = set(filter(None, TABLES.split(","))) or set(SPECS)
+    return [name for name in SPECS if name not in names]
+
+
+def _ask_no_others(module: ModuleType) -> None:
+    """Summary and pages take tables that are not published for empty."""
+    none = dict.fromkeys(_left_out(), 0)
+    frames, draw = module.summary_frames, module.drawn_pages
+    module.__dict__["summary_frames"] = lambda rows, logical_date, top, empty: frames(
+        rows, logical_date, top, {*empty, *none}
+    )
+    module.__dict__["drawn_pages"] = lambda night, as_of_ms, kept, counts: draw(
+        night, as_of_ms, kept, {**none, **counts}
+    )
 
 
 class _Patching(importlib.abc.Loader):
