@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Contact, Departure
+from groupreplay.replay.decision_facts import Churn
 from groupreplay.report.context import ReportContext
 from groupreplay.report.tables.departure_waves import departure_waves
 from groupreplay.workers.evidence_slices import EVIDENCE
@@ -120,46 +120,40 @@ GOT: dict[str, tuple[list[int], list[int], int]] = {
 ago while its join waited for 40 s -> est_ms."""
 
 
-@pytest.mark.parametrize("name", GOT)
 def test_what_a_member_had_not_got_yet_it_did_not_leave_unread(
-    name: str, spark: SparkSession, stage: Stage, context: ReportContext
+    spark: SparkSession, stage: Stage, context: ReportContext
 ) -> None:
-    kept_ms, counts, est_ms = GOT[name]
-    kept: dict[str, Any] = {
-        "kept_events": [0] * len(counts),
-        "kept_ms": kept_ms,
-        "kept_counts": counts,
-    }
-    assert died_waiting(spark, stage, context, 90_000, None, "COOPERATIVE", **kept) == est_ms
+    died = {}
+    for name, (kept_ms, counts, _) in GOT.items():
+        kept = {"kept_events": [0] * len(counts), "kept_ms": kept_ms, "kept_counts": counts}
+        died[name] = died_waiting(name, 90_000, None, "COOPERATIVE", **kept)
+    wanted = {name: est_ms for name, (_, _, est_ms) in GOT.items()}
+    assert estimates(spark, stage, context, died) == wanted
 
 
-@pytest.mark.parametrize("name", DIED_WAITING)
 def test_a_member_that_died_while_its_join_waited_read_no_more(
-    name: str, spark: SparkSession, stage: Stage, context: ReportContext
+    spark: SparkSession, stage: Stage, context: ReportContext
 ) -> None:
-    mode, since, silence, est_ms = DIED_WAITING[name]
-    assert died_waiting(spark, stage, context, since, silence, mode) == est_ms
+    died = {
+        name: died_waiting(name, since, silence, mode)
+        for name, (mode, since, silence, _) in DIED_WAITING.items()
+    }
+    wanted = {name: est_ms for name, (*_, est_ms) in DIED_WAITING.items()}
+    assert estimates(spark, stage, context, died) == wanted
 
 
-def died_waiting(
-    spark: SparkSession,
-    stage: Stage,
-    context: ReportContext,
-    since: int,
-    silence: int | None,
-    mode: str,
-    **lists: Any,
-) -> int | None:
-    """est_ms of its wave."""
-    member: dict[str, Any] = {"group_id": "g", "member_id": "a0"}
+Died = tuple[Churn, list[Any]]
+"""A wave, and what lines say of its member."""
+
+
+def died_waiting(group_id: str, since: int, silence: int | None, mode: str, **lists: Any) -> Died:
+    member: dict[str, Any] = {"group_id": group_id, "member_id": "a0"}
     heard = {"last_heartbeat_at": AT - 10_000, "last_alive_at": AT - 50_000}
     gone = {"ended_at": AT, "outcome": "FENCED", "end_detail": SESSION_EXPIRED}
     lines = [
         evidence(Contact, first_at=AT - since, **member, **heard),
         evidence(Departure, **member, **gone),
     ]
-    told = frame_of(spark, EVIDENCE, lines)
-    context = replace(context, evidence=told, evidence_tonight=told)
     chain = by_hand(
         ("G", 0, "a", "/h"),
         removed_counts=[2],
@@ -168,8 +162,17 @@ def died_waiting(
         member_protocols=["classic"],
         **lists,
     )
-    staged = stage(chain)
+    return replace(chain, group_id=group_id), lines
+
+
+def estimates(
+    spark: SparkSession, stage: Stage, context: ReportContext, died: dict[str, Died]
+) -> dict[str, int | None]:
+    """Group -> est_ms of its wave."""
+    told = frame_of(spark, EVIDENCE, [line for _, lines in died.values() for line in lines])
+    context = replace(context, evidence=told, evidence_tonight=told)
+    staged = stage(*(chain for chain, _ in died.values()))
     frame = departure_waves(inputs_of(staged, context, tables=read_to(staged, context, AT)))
-    (row,) = frame.collect()
-    assert row.ends == {SESSION_EXPIRED: 1}
-    return row.est_ms  # type: ignore[no-any-return]
+    rows = frame.collect()
+    assert [row.ends for row in rows] == [{SESSION_EXPIRED: 1}] * len(died)
+    return {row.group_id: row.est_ms for row in rows}

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 
 from groupreplay.evidence.evidence_facts import (
@@ -79,62 +78,56 @@ def test_a_removal_is_told_by_the_line_of_its_epoch(stage: Stage, prove: Prove) 
     )
 
 
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
-        pytest.param([], ("LEFT_OR_FENCED", None, "NONE"), id="no line"),
-        pytest.param([{"ended_at": AT + 65_001}], ("LEFT_OR_FENCED", None, "NONE"), id="too late"),
-        pytest.param(
-            [{"ended_at": AT - 5_001}], ("LEFT_OR_FENCED", None, "NONE"), id="of an earlier life"
-        ),
-        pytest.param(
-            [{"ended_at": AT + 100, "epoch": 4}],
-            ("LEFT_OR_FENCED", None, "NONE"),
-            id="of another epoch",
-        ),
-        pytest.param(
-            [{"ended_at": AT + 30_000}],
-            ("LEFT", "LEAVE_HEARTBEAT", "EXACT"),
-            id="long before a classic generation shows it",
-        ),
-        pytest.param(
-            [
-                {"ended_at": AT + 59_000},
-                {"ended_at": AT + 20_000, "outcome": "FENCED", "end_detail": "SESSION_EXPIRED"},
-            ],
-            ("LEFT", "LEAVE_HEARTBEAT", "INFERRED"),
-            id="the nearest of two that differ",
-        ),
-        pytest.param(
-            [{"ended_at": AT + 60_000}, {"ended_at": AT + 60_000, "source": "request_log"}],
-            ("LEFT", "LEAVE_HEARTBEAT", "EXACT"),
-            id="both logs agree",
-        ),
-        pytest.param(
-            [
-                {
-                    "ended_at": AT + 60_000,
-                    "end_detail": "LEAVE_GROUP",
-                    "client_reason": "consumer poll timeout has expired.",
-                }
-            ],
-            ("LEFT", "POLL_TIMEOUT", "EXACT"),
-            id="it says that it polled too late, as in members",
-        ),
-    ],
-)
+NEAREST: dict[str, tuple[list[dict[str, Any]], tuple[str, str | None, str]]] = {
+    "no line": ([], ("LEFT_OR_FENCED", None, "NONE")),
+    "too late": ([{"ended_at": AT + 65_001}], ("LEFT_OR_FENCED", None, "NONE")),
+    "of an earlier life": ([{"ended_at": AT - 5_001}], ("LEFT_OR_FENCED", None, "NONE")),
+    "of another epoch": (
+        [{"ended_at": AT + 100, "epoch": 4}],
+        ("LEFT_OR_FENCED", None, "NONE"),
+    ),
+    "long before a classic generation shows it": (
+        [{"ended_at": AT + 30_000}],
+        ("LEFT", "LEAVE_HEARTBEAT", "EXACT"),
+    ),
+    "the nearest of two that differ": (
+        [
+            {"ended_at": AT + 59_000},
+            {"ended_at": AT + 20_000, "outcome": "FENCED", "end_detail": "SESSION_EXPIRED"},
+        ],
+        ("LEFT", "LEAVE_HEARTBEAT", "INFERRED"),
+    ),
+    "both logs agree": (
+        [{"ended_at": AT + 60_000}, {"ended_at": AT + 60_000, "source": "request_log"}],
+        ("LEFT", "LEAVE_HEARTBEAT", "EXACT"),
+    ),
+    "it says that it polled too late, as in members": (
+        [
+            {
+                "ended_at": AT + 60_000,
+                "end_detail": "LEAVE_GROUP",
+                "client_reason": "consumer poll timeout has expired.",
+            }
+        ],
+        ("LEFT", "POLL_TIMEOUT", "EXACT"),
+    ),
+}
+"""Lines of a group's member -> how its span ended, in what detail, and how sure that is."""
+
+
 def test_without_an_epoch_the_nearest_line_within_the_span_counts(
-    stage: Stage, prove: Prove, told: list[dict[str, Any]], expected: tuple[Any, ...]
+    stage: Stage, prove: Prove
 ) -> None:
-    row = only_row(
-        member_assignments(
-            inputs_of(
-                stage(fact(HeldPartition, **REMOVED)),
-                prove(*(evidence(Departure, **each) for each in told), evidence(Outage)),
-            )
-        )
-    )
-    assert (row.end_reason, row.end_detail, row.end_confidence) == expected
+    held = [fact(HeldPartition, group_id=name, **REMOVED) for name in NEAREST]
+    lines = [
+        evidence(Departure, group_id=name, **each)
+        for name, (told, _) in NEAREST.items()
+        for each in told
+    ]
+    rows = member_assignments(inputs_of(stage(*held), prove(*lines, evidence(Outage)))).collect()
+    assert {row.group_id: (row.end_reason, row.end_detail, row.end_confidence) for row in rows} == {
+        name: expected for name, (_, expected) in NEAREST.items()
+    }
 
 
 def test_what_records_prove_stays(stage: Stage, prove: Prove) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from functools import reduce
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -75,10 +74,11 @@ def _one_of_each() -> list[Any]:
 
 def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> dict[str, DataFrame]:
     """As a night makes them, of packed facts, where no night was before and there are no broker
-    logs. Tables that others are made of are held, as a night holds them.
+    logs. What it reads and tables that others are made of are held, as a night holds them.
     """
     spark, reports = raw.sparkSession, dict[str, DataFrame]()
-    rows = NightRows(packed_of(spark, facts), raw, None, no_topics(spark))
+    packed, raw = held_in_one_partition(packed_of(spark, facts)), held_in_one_partition(raw)
+    rows = NightRows(packed, raw, None, no_topics(spark))
 
     def stored(name: str) -> DataFrame:
         nothing = spark.createDataFrame([], table_schema(spark, name).struct)
@@ -94,18 +94,11 @@ def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> di
 
 
 def _row_counts(reports: dict[str, DataFrame]) -> dict[str, int]:
-    """In one job, with every column made: a bare count would leave them out."""
-    made = [
-        frame.select(sf.lit(name).alias("name"), sf.to_json(sf.struct("*")).alias("row"))
+    """With every column made: a bare count would leave them out."""
+    return {
+        name: len(frame.select(sf.to_json(sf.struct("*"))).collect())
         for name, frame in reports.items()
-    ]
-    counts = (
-        reduce(DataFrame.unionByName, made)
-        .groupBy("name")
-        .agg(sf.count("row").alias("rows"))
-        .collect()
-    )
-    return dict.fromkeys(reports, 0) | {row["name"]: row["rows"] for row in counts}
+    }
 
 
 def test_one_fact_of_each_kind_gives_one_row_in_its_table(
