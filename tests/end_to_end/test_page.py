@@ -5,6 +5,7 @@ any group can be shown.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,23 @@ def test_a_rerun_changes_no_byte(spark: SparkSession, nights: Nights) -> None:
     assert again.summary == result.summary
 
 
-def test_any_group_is_shown_over_several_nights(spark: SparkSession, nights: Nights) -> None:
+@dataclass(frozen=True)
+class Shown:
+    """A group that was asked for. read: tables, and the versions of them. address: of its page.
+    of_night: pages that were there before, and as they are since.
+    """
+
+    read: list[tuple[str, int | None]]
+    address: str
+    of_night: tuple[dict[str, str], dict[str, str]]
+
+    @property
+    def page(self) -> str:
+        return Path(self.address.removeprefix("file://")).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def shown(spark: SparkSession, nights: Nights) -> Shown:
     config = nights[0]
     of_night = pages(config)
     read: list[tuple[str, int | None]] = []
@@ -186,25 +203,28 @@ def test_any_group_is_shown_over_several_nights(spark: SparkSession, nights: Nig
             return whole(warehouse, name, version)
 
         patched.setattr(Warehouse, "read", noted)
-        address = show_group(spark, config, "classic-forever", 5)
-    assert {name for name, version in read if version is None} == {"runs"}
-    own = slug("c", "classic-forever")
-    assert address.endswith(f"/{NEXT}/asked/{own}-2.html")
-    assert {name: page for name, page in pages(config).items() if name in of_night} == of_night
-    shown = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
-    assert "classic-forever" in Parsed(shown).text
-    assert "The nights" in Parsed(shown).text
-    with pytest.raises(ConfigError, match="nothing of a group 'nobody'"):
-        show_group(spark, config, "nobody")
+        address = show_group(spark, config, "static-upgrade", 5)
+    since = {name: page for name, page in pages(config).items() if name in of_night}
+    return Shown(read, address, (of_night, since))
 
 
-def test_who_was_gone_and_what_waves_cost_are_on_the_page(
-    spark: SparkSession, nights: Nights
+def test_any_group_is_shown_over_several_nights(
+    spark: SparkSession, nights: Nights, shown: Shown
 ) -> None:
-    address = show_group(spark, nights[0], "static-upgrade", 5)
-    page = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
-    text = Parsed(page).text
+    assert {name for name, version in shown.read if version is None} == {"runs"}
+    own = slug("c", "static-upgrade")
+    assert shown.address.endswith(f"/{NEXT}/asked/{own}-2.html")
+    before, since = shown.of_night
+    assert before == since
+    assert "static-upgrade" in Parsed(shown.page).text
+    assert "The nights" in Parsed(shown.page).text
+    with pytest.raises(ConfigError, match="nothing of a group 'nobody'"):
+        show_group(spark, nights[0], "nobody")
+
+
+def test_who_was_gone_and_what_waves_cost_are_on_the_page(shown: Shown) -> None:
+    text = Parsed(shown.page).text
     assert "Processes that were gone (3)" in text
     assert "What waves would have cost under another protocol" in text
-    assert page.count('class="absent"') == 3 + 1, "in lanes, and in the key"
+    assert shown.page.count('class="absent"') == 3 + 1, "in lanes, and in the key"
     assert "Moves of the coordinator" not in text, "there was none"
