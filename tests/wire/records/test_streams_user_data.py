@@ -203,7 +203,7 @@ MESSAGES: dict[str, tuple[Callable[[int], Any], Callable[[bytes], object]]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("what", MESSAGES)
 @pytest.mark.parametrize("version", VERSIONS)
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_every_version_decodes_to_itself(what: str, version: int, data: st.DataObject) -> None:
     messages, decode = MESSAGES[what]
