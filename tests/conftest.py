@@ -35,6 +35,7 @@ WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
 NO_CORE = (
     "page/drawing/",
+    "page/group/test_group_page.py",
     "page/model/",
     "page/overview/",
     "page/timeline/",
