@@ -25,6 +25,7 @@ VERSIONS = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 PROFILES = ("consumer", "classic", "migration", "static", "failover", "all", "streams")
 SOURCES = Path(__file__).parent / "java"
 MEMORY = "2g"
+_JAR = "simulator.jar"
 LONG = 10.0
 """Hours of groups."""
 
@@ -53,11 +54,15 @@ def simulate(
         raise NotSimulated(f"brokers {version} have no streams groups")
     if out.exists() and any(out.iterdir()) and not (out / "recording.json").exists():
         raise NotSimulated(f"{out} is no recording; not written over")
-    path = f"{compiled(version)}:{jars(version)}/*"
-    command = [tool("java"), *_options(groups * hours, memory), "-cp", path, "simulator.Main"]
+    options = [*_options(groups * hours, memory), *archived(version)]
     asked = [str(seed), str(groups), str(hours), profile, version, str(segments_mb)]
-    _play(command, asked, out)
+    _play(_command(version, options), asked, out)
     return out
+
+
+def _command(version: str, options: list[str]) -> list[str]:
+    path = [compiled(version) / _JAR, *sorted(jars(version).glob("*.jar"))]
+    return [tool("java"), *options, "-cp", ":".join(map(str, path)), "simulator.Main"]
 
 
 def _play(command: list[str], asked: list[str], out: Path) -> None:
@@ -79,6 +84,28 @@ def _options(group_hours: float, memory: str) -> list[str]:
     return [f"-Xmx{memory}", "-XX:+UseSerialGC", *short]
 
 
+def archived(version: str) -> list[str]:
+    """Options by which Java starts from an archive of the classes that a history needs, made once:
+    to load and check them takes longer than a short history itself. None where this Java makes no
+    archive.
+    """
+    archive = compiled(version) / "classes.jsa"
+    with only_one(archive):
+        if not archive.exists():
+            with tempfile.TemporaryDirectory(dir=archive.parent) as scratch:
+                made = Path(scratch) / archive.name
+                options = [
+                    *_options(0, MEMORY),
+                    f"-XX:ArchiveClassesAtExit={made}",
+                    "-Xlog:disable",
+                ]
+                asked = ["1", "4", "0.05", "all", version, "0.0"]
+                _play(_command(version, options), asked, Path(scratch) / "played")
+                made.touch()
+                made.rename(archive)
+    return [f"-XX:SharedArchiveFile={archive}", "-Xlog:disable"] if archive.stat().st_size else []
+
+
 def jars(version: str) -> Path:
     """The folder of the jars of a version of Kafka, fetched once."""
     kafka = "org.apache.kafka:kafka-"
@@ -90,11 +117,11 @@ def jars(version: str) -> Path:
 
 
 def compiled(version: str) -> Path:
-    """The folder of the classes for a version, compiled anew when a source changed."""
+    """The folder with the jar of the classes for a version, compiled anew when a source changed."""
     sources = {path: path.read_text() for path in sorted(SOURCES.rglob("*.java"))}
     named = "".join(f"{path.relative_to(SOURCES)}\n{text}" for path, text in sources.items())
     digest = hashlib.sha256(named.encode()).hexdigest()[:16]
-    classes = CACHE / "simulator" / version / f"classes-{digest}"
+    classes = CACHE / "simulator" / version / f"packed-{digest}"
     libraries = jars(version)
     with only_one(classes):
         if not classes.exists():
@@ -125,7 +152,11 @@ def _compile(sources: dict[Path, str], version: str, libraries: Path, classes: P
         done = subprocess.run([*command, *files], capture_output=True, text=True)
         if done.returncode != 0:
             raise NotSimulated(f"for {version}: {done.stderr[-6000:]}")
-        made.rename(classes)
+        (Path(scratch) / "packed").mkdir()
+        # Java archives no classes of folders.
+        shutil.make_archive(str(Path(scratch) / "packed" / _JAR.removesuffix(".jar")), "zip", made)
+        (packed,) = (Path(scratch) / "packed").iterdir()
+        packed.rename(packed.with_name(_JAR)).parent.rename(classes)
 
 
 def for_version(text: str, version: str) -> str:

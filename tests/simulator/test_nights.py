@@ -15,7 +15,8 @@ from tests.simulator.played import Played
 from tests.support.recordings import recordings
 
 SEEDS = range(2)
-HISTORIES = (Played(11, 12, 0.15, "all", "4.0.2"), Played(14, 12, 0.15, "all", "4.3.1"))
+HISTORIES = (Played(11, 12, 0.2, "all", "4.0.2"), Played(11, 12, 0.2, "all", "4.3.1"))
+"""`test_simulated` plays them too."""
 MOST_NIGHTS = 12
 
 

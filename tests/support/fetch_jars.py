@@ -1,4 +1,4 @@
-"""Fetches Kafka's jars for tests, and compiles the simulator, before the tests ask for them.
+"""Fetches Kafka's jars for tests, and compiles and archives the simulator, before the tests ask for them.
 
     python -m tests.support.fetch_jars
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.simulator.simulate import VERSIONS, compiled
+from tests.simulator.simulate import VERSIONS, archived
 from tests.support.broker import broker_jars
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     try:
         broker_jars()
         for version in VERSIONS:
-            compiled(version)
+            archived(version)
     except (RuntimeError, OSError) as error:
         sys.stdout.write(f"tests of brokers and of the simulator may fail: {error}\n")
 
