@@ -86,8 +86,10 @@ def test_a_night_killed_twice_leaves_what_an_undisturbed_one_leaves(told: Told) 
 
 
 def _undisturbed_pages(told: Told) -> dict[str, bytes]:
-    """What the night would have written."""
-    return pages_below(told.undisturbed.warehouse / "_report/c")
+    """What the night would have written: pages of groups, too."""
+    pages = pages_below(told.undisturbed.warehouse / "_report/c")
+    assert any("/g/" in name for name in pages)
+    return pages
 
 
 def _mended_pages(told: Told, nights: Nights) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ import shutil
 from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
@@ -20,6 +20,9 @@ from tests.support.few_tables import FEW, few_tables
 
 RECORDING = "other-groups-4.2"
 """Small, with transactions, a deleted group, and every kind of group."""
+
+PAGED: Final = "group_days"
+"""Published beside few tables: by what they cost groups of this recording get pages of their own."""
 
 FIRST, SECOND = date(2026, 11, 21), date(2026, 11, 22)
 
@@ -42,7 +45,7 @@ class Told:
         self.expected: dict[str, Rows] = contents(self.undisturbed.warehouse)
 
     def place(self, name: str) -> Nights:
-        tables = FEW if self.is_few else ()
+        tables = (*FEW, PAGED) if self.is_few else ()
         return Nights(self.folder, self.folder / name, tables).configure(("segments", self.logs))
 
     def copy(self, name: str) -> Nights:
@@ -53,7 +56,7 @@ class Told:
 
     def run_here(self, nights: Nights, night: date) -> None:
         """A night in the session of the tests, which is started already."""
-        with few_tables() if self.is_few else nullcontext():
+        with few_tables(PAGED) if self.is_few else nullcontext():
             run_night(self.spark, load_config(str(nights.config)), night, take_over=True)
 
     def forget(self) -> None:
