@@ -14,7 +14,7 @@ class Before:
     """A member as it was when an operation began.
 
     existed: it was a member; current_offset is -1 where no K8 of it was known.
-    client: what its facts said of it, where the operation says something else; else None.
+    described: what its facts said of it, where the operation says something else; else None.
     """
 
     existed: bool
@@ -25,7 +25,7 @@ class Before:
     pending: frozenset[TopicPartition]
     current_offset: int
     current_at: int
-    client: Client | None = None
+    described: Client | None = None
 
     @property
     def held(self) -> int:
@@ -129,7 +129,7 @@ class Change:
         """What facts said of a touched member when the operation began: who it was in a stretch of
         time that the operation ends.
         """
-        return self.before[member.member_id].client or member.client
+        return self.before[member.member_id].described or member.client
 
     @classmethod
     def at_end_of(cls, life: Life) -> Change:

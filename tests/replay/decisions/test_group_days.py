@@ -14,9 +14,9 @@ from groupreplay.limits import DAY_MS
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.decision_facts import GroupDay
+from groupreplay.replay.decisions.bounds import SETTLE_MS
 from groupreplay.replay.decisions.calendar import day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles, upper_edge
-from groupreplay.replay.decisions.transitions import SETTLE_MS
 from tests.replay.decisions.test_transitions import ACKED, ASKED, GIVEN, JOINED, START
 from tests.support.building import NAMES, Log
 from tests.support.group_days import (

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from groupreplay.records.entries import Entry
-from groupreplay.replay.decisions.transitions import SETTLE_MS, Listener
+from groupreplay.replay.decisions.bounds import SETTLE_MS
+from groupreplay.replay.decisions.transitions import Listener
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.kept.transition import Transition
 from tests.support.building import NAMES, Log

@@ -84,8 +84,8 @@ class Members:
         if described == (member.instance_id, member.client_id, member.client_host, member.protocol):
             return
         before = change.before[member.member_id]
-        if before.existed and before.client is None:
-            before.client = member.client
+        if before.existed and before.described is None:
+            before.described = member.client
         if (client_id, client_host) != (member.client_id, member.client_host):
             member.client_inherited = False
         self._count(member, -1)

@@ -17,6 +17,7 @@ from groupreplay.limits import DAY_MS
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.change import Change, is_hidden
 from groupreplay.replay.decision_facts import GroupDay
+from groupreplay.replay.decisions.bounds import SETTLE_MS, tell_high
 from groupreplay.replay.decisions.calendar import Calendar, day_of
 from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles
 from groupreplay.replay.decisions.missed_units import (
@@ -25,12 +26,7 @@ from groupreplay.replay.decisions.missed_units import (
     away_partitions,
     wanted,
 )
-from groupreplay.replay.decisions.transitions import (
-    SETTLE_MS,
-    Listener,
-    tell_high,
-    waiting,
-)
+from groupreplay.replay.decisions.transitions import Listener, waiting
 from groupreplay.replay.facts import Epoch
 from groupreplay.replay.kept.transition import GAP, Transition
 from groupreplay.replay.life import CLASSIC, CONSUMER, STREAMS, Life
