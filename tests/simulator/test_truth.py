@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from groupreplay.replay.facts import Anomaly
 from tests.simulator.compare import Bound
 from tests.simulator.expected import (
     departure_waves,
@@ -17,6 +18,9 @@ from tests.simulator.expected import (
     migration_progress,
 )
 from tests.simulator.expected.history import History
+from tests.simulator.holes.groups import judge_anomaly
+from tests.simulator.holes.judge import Judge
+from tests.simulator.holes.stretches import GroupTruth
 from tests.simulator.lives import lives_of
 from tests.simulator.readers import Gap
 from tests.simulator.truth import Partition, Truth, read_truth
@@ -224,3 +228,34 @@ def test_a_group_whose_offsets_were_deleted_may_look_older_than_it_is(tmp_path: 
         told = [row for each in checks for row in each.CHECK.wanted(history).values()]
         assert len(told) >= len(checks)
         assert {not row.left_out for row in told} == {is_sure}, name
+
+
+def test_what_the_coordinator_forgot_breaks_a_rule_in_a_cleaned_log_too(tmp_path: Path) -> None:
+    state = {"type": "consumer", "ge": 3, "te": 2, "ms": {}}
+    truth = _truth(
+        tmp_path,
+        _line(0, 2, "leave", recs=["K3 epoch 3"], s={"g": state}),
+        _line(
+            3, 3, "join", recs=["K2 generation 0"], s={"g": {"type": "classic", "ge": 0, "ms": {}}}
+        ),
+    )
+
+    def found(rule: str, offset: int) -> int:
+        row = Anomaly(
+            group_id="g",
+            incarnation=0,
+            offsets_partition=3,
+            from_offset=offset,
+            rule=rule,
+            severity="ERROR",
+            detected_at=1,
+            evidence_offset=offset,
+            detail_code="OTHER_KIND",
+            detail_names=["kind", "protocol"],
+            detail_values=["classic", "consumer"],
+        )
+        judge = Judge()
+        judge_anomaly(judge, GroupTruth(truth, "g"), row)
+        return len(judge.findings)
+
+    assert (found("I18_ONE_KIND", 3), found("I18_ONE_KIND", 1), found("I19_OTHER", 3)) == (0, 1, 1)
