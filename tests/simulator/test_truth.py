@@ -17,6 +17,7 @@ from tests.simulator.expected import (
     group_epochs,
     migration_progress,
 )
+from tests.simulator.expected.comings import GONE, JOINED
 from tests.simulator.expected.history import History
 from tests.simulator.holes.groups import judge_anomaly
 from tests.simulator.holes.judge import Judge
@@ -259,3 +260,22 @@ def test_what_the_coordinator_forgot_breaks_a_rule_in_a_cleaned_log_too(tmp_path
         return len(judge.findings)
 
     assert (found("I18_ONE_KIND", 3), found("I18_ONE_KIND", 1), found("I19_OTHER", 3)) == (0, 1, 1)
+
+
+def test_a_target_that_gives_nobody_anything_asks_for_no_move(tmp_path: Path) -> None:
+    """A member goes. When another joins, a regular expression is not resolved, and the target is
+    empty for a moment (KIP-848); a third still has its partition."""
+    state = {"type": "consumer", "ge": 2, "te": 2}
+    untargeted = {"a": {**_joined("a", 2)["a"], "ta": {}}, "c": {**_joined("c", 3)["c"], "a": {}}}
+    untargeted["c"]["ta"] = {}
+    both = {**_joined("a", 2), "b": {**_joined("b", 2)["b"], "a": {ID: [1]}, "ta": {ID: [1]}}}
+    truth = _truth(
+        tmp_path,
+        _line(0, 5, "join", recs=[], s={"g": {**state, "ms": both}}),
+        _line(6, 9, "leave", recs=["K3 epoch 3"], s={"g": {**state, "ge": 3, "gone": ["b"]}}),
+        _line(10, 14, "join", recs=[], s={"g": {**state, "ge": 3, "te": 3, "ms": untargeted}}),
+    )
+    (chain,) = departure_waves.chains_of(History(truth))
+    last = list(departure_waves.waves_of(chain))[-1]
+    assert [event.coming.kind for event in last] == [GONE, JOINED]
+    assert departure_waves.least_moves(last) == 0

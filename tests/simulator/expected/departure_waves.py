@@ -16,7 +16,7 @@ from tests.simulator.expected.moves import counts_of, moves_of
 from tests.simulator.expected.unread import Unread, bounds_of_wave, unread_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
-from tests.simulator.truth import Operation
+from tests.simulator.truth import CLASSIC, Operation, Partition
 
 GAP_MS: Final = 300_000
 """`waves.gap_ms`."""
@@ -222,14 +222,14 @@ def _moves(
     counts = counts_of(history, lives, found)
     if not isinstance(counts["returned"], int):
         return counts | {"moves_floor": counts["returned"]}
-    return counts | {"moves_floor": min(counts["moved"], _floor(wave))}
+    return counts | {"moves_floor": min(counts["moved"], least_moves(wave))}
 
 
 def _process(coming: Coming) -> str:
     return coming.member.instance_id or f"member {coming.member_id}"
 
 
-def _floor(wave: Sequence[Event]) -> int:
+def least_moves(wave: Sequence[Event]) -> int:
     """What an assignor that moves as little as it can must move."""
     held, is_there, was_there = Counter[str](), dict[str, bool](), dict[str, bool]()
     for event in wave:
@@ -239,8 +239,10 @@ def _floor(wave: Sequence[Event]) -> int:
             held[process] += len(coming.member.held)
         if coming.kind in (GONE, JOINED):
             is_there[process] = coming.kind == JOINED
-    members = wave[-1].coming.operation.members.values()
-    target = {partition for member in members for partition in (member.target or member.assigned)}
+    operation = wave[-1].coming.operation
+    members, is_classic = operation.members.values(), operation.protocol == CLASSIC
+    targets = [each.assigned if is_classic else each.target for each in members]
+    target = frozenset[Partition]().union(*targets)
     gone = sum(number for process, number in held.items() if not is_there[process])
     new = sum(there and not was_there[process] for process, there in is_there.items())
     shares = new * (len(target) // len(members)) if members else 0
