@@ -15,7 +15,7 @@ from zipimport import zipimporter
 import pytest
 
 from groupreplay.workers.loading import load
-from groupreplay.workers.task import worker_task
+from groupreplay.workers.task import keep_loaded, worker_task
 
 
 @pytest.fixture
@@ -72,3 +72,30 @@ def test_the_collector_is_put_back_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.fixture
+def new_worker() -> Iterator[None]:
+    """As if this process had run no task yet."""
+    keep_loaded.cache_clear()
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("new_worker")
+def test_what_is_loaded_is_left_out_of_later_collections_once() -> None:
+    """Else garbage of a task would be kept, too."""
+    with worker_task():
+        loaded = gc.get_freeze_count()
+    made_since: list[object] = [[], []]
+    with worker_task():
+        assert gc.get_freeze_count() <= loaded
+    assert loaded > 10_000
+    assert any(each is made_since for each in gc.get_objects())
+
+
+@pytest.mark.usefixtures("new_worker")
+def test_loading_ahead_leaves_what_it_loaded_out_of_collections() -> None:
+    assert list(load([])) == []
+    assert gc.get_freeze_count() > 10_000

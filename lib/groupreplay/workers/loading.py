@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from groupreplay.compiled_core import running
+from groupreplay.workers.task import keep_loaded
 from groupreplay.workers.zip_importers import forget_zips
 
 
@@ -19,6 +20,7 @@ def load(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import groupreplay.workers.read_units
     import groupreplay.workers.slices  # noqa: F401
 
+    keep_loaded()
     for _ in batches:
         yield pa.RecordBatch.from_pydict({"core": [running()]})
     forget_zips()
