@@ -44,12 +44,12 @@ def test_digests_add_up_modulo_2_to_the_64() -> None:
 @pytest.mark.parametrize("table", [spec.name for spec in SPECS.values() if spec.digest])
 def test_digested_columns_are_columns_of_the_table(spark: SparkSession, table: str) -> None:
     """Spark looks for them before it runs anything."""
-    frame = spark.createDataFrame([], table_schema(spark, table).struct)
+    frame = table_schema(spark, table).no_rows(spark)
     assert frame.select(row_hash(SPECS[table]).alias("hash")).columns == ["hash"]
 
 
 def test_the_digest_of_no_rows_is_that_of_nothing(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([], table_schema(spark, "group_epochs").struct)
+    frame = table_schema(spark, "group_epochs").no_rows(spark)
     assert digest(frame, "group_epochs") == EMPTY
 
 

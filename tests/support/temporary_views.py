@@ -20,7 +20,7 @@ def empty_tables(spark: SparkSession, names: Iterable[str], prefix: str = "") ->
     made = []
     try:
         for name in names:
-            empty = spark.createDataFrame([], table_schema(spark, name).struct)
+            empty = table_schema(spark, name).no_rows(spark)
             empty.createOrReplaceTempView(f"{prefix}{name}")
             made.append(f"{prefix}{name}")
         yield

@@ -102,3 +102,16 @@ def _columns(data_type: DataType, at: str) -> list[tuple[str, str | None, str | 
     if isinstance(data_type, MapType):
         return _columns(data_type.valueType, f"{at}.value")
     return []
+
+
+@pytest.mark.parametrize("name", ["group_epochs", "members", "runs"])
+def test_no_rows_have_the_columns_of_the_table_and_need_no_task(
+    spark: SparkSession, name: str
+) -> None:
+    """With comments, and NOT NULL where the file says so."""
+    schema = table_schema(spark, name)
+    empty = schema.no_rows(spark)
+    assert empty.schema.json() == schema.struct.json()
+    assert empty.collect() == []
+    plan = empty._jdf.queryExecution().executedPlan().toString()
+    assert plan.startswith("LocalTableScan <empty>"), plan

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 _SCHEMAS = resources.files("groupreplay").joinpath("_schemas")
@@ -66,6 +67,14 @@ class TableSchema:
     partition_columns: tuple[str, ...]
     comment: str
     properties: Mapping[str, str]
+
+    def no_rows(self, spark: SparkSession) -> DataFrame:
+        """An empty frame of the table's columns.
+
+        By way of Arrow: Spark then sees that it is empty and plans less. An empty list of Python
+        rows is an RDD, of which each partition starts a task of a Python worker.
+        """
+        return spark.createDataFrame(to_arrow_schema(self.struct).empty_table(), self.struct)
 
 
 def ddl_text(name: str) -> str:

@@ -25,7 +25,7 @@ OF = PageNights({NIGHTS[0]: 1_000, NIGHTS[1]: 2_000, NIGHTS[2]: 3_000})
 
 def _empty(spark: SparkSession) -> dict[str, DataFrame]:
     names = {*FLEET_TABLES, *GROUP_TABLES}
-    return {name: spark.createDataFrame([], table_schema(spark, name).struct) for name in names}
+    return {name: table_schema(spark, name).no_rows(spark) for name in names}
 
 
 def test_empty_tables_give_an_empty_page(spark: SparkSession) -> None:

@@ -81,7 +81,7 @@ def _reports(facts: Sequence[Any], raw: DataFrame, context: ReportContext) -> di
     rows = NightRows(packed, raw, None, no_topics(spark))
 
     def stored(name: str) -> DataFrame:
-        nothing = spark.createDataFrame([], table_schema(spark, name).struct)
+        nothing = table_schema(spark, name).no_rows(spark)
         return reports.get(name, nothing)
 
     read_again = {name for spec in SPECS.values() for name in spec.tables}

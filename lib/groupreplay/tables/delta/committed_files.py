@@ -55,7 +55,7 @@ def listed_rows(log: DeltaLog, schema: TableSchema, version: int, of: RowRange) 
         return None
     held = [each for each in files if of.holds(each["partitionValues"])]
     if not held:
-        return log.spark.createDataFrame([], schema.struct)
+        return schema.no_rows(log.spark)
     try:
         return _rows(log, schema, held) if len(held) <= PATHS_MAX else None
     except AnalysisException:
