@@ -118,6 +118,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.driver.memory": "4g",
             "spark.buffer.pageSize": "1m",
             "spark.sql.ui.retainedExecutions": "20",
+            "spark.python.daemon.module": "tests.support.worker_daemon",
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.ui.enabled": "false",
