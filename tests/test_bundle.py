@@ -35,28 +35,39 @@ def test_a_cluster_and_one_machine_give_the_same_tables(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """Other slices, other partitions, another number of tasks and of Python processes: the digests
-    are the same, and so is every page. So are the digests where executors get a core that they
-    cannot load.
+    are the same, and so is every page.
     """
-    config = load_config(str(_config(tmp_path, "local")), ["replay.slices=1"])
-    run_night(spark, config)
-    local = _digests(tmp_path / "local")
+    local = _on_one_machine(spark, tmp_path)
     pages = _pages(tmp_path / "local")
     archive = _archive(tmp_path, compile_core.CORES)
     with standalone_cluster(tmp_path) as master:
         cluster = _run(tmp_path, "cluster", master, ["--set", "replay.slices=5"], archive)
-        other = _archive(tmp_path, _core_of_another_python(tmp_path))
-        said = _submit(tmp_path, "other", master, [], other)
     assert cluster == local
     assert _pages(tmp_path / "cluster") == pages
     assert len(pages) > 5
-    assert _digests(tmp_path / "other") == local
     assert len(local) >= 9
     how = "compiled" if _is_compiled() else "interpreted"
     assert _core(tmp_path / "cluster").startswith(f"{how}: ")
+
+
+@pytest.mark.soak
+def test_executors_that_cannot_load_the_core_give_the_same_tables(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    local = _on_one_machine(spark, tmp_path)
+    with standalone_cluster(tmp_path) as master:
+        other = _archive(tmp_path, _core_of_another_python(tmp_path))
+        said = _submit(tmp_path, "other", master, [], other)
+    assert _digests(tmp_path / "other") == local
     passed_over = "interpreted: 0123-cpython-39-plan9-vax is for another Python or machine"
     assert _core(tmp_path / "other").startswith(passed_over)
     assert said.count(f"the pure core of workers is {passed_over}") == 1, "one line for all workers"
+
+
+def _on_one_machine(spark: SparkSession, tmp_path: Path) -> dict[str, str]:
+    """The digests of a night in the session of the tests."""
+    run_night(spark, load_config(str(_config(tmp_path, "local")), ["replay.slices=1"]))
+    return _digests(tmp_path / "local")
 
 
 @pytest.mark.soak

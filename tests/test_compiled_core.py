@@ -92,13 +92,6 @@ def test_both_cores_make_the_same_of_every_recording(core: Path) -> None:
     assert compiled["digests"] == interpreted["digests"]
 
 
-@pytest.mark.long
-def test_scenarios_hold_compiled(core: Path) -> None:
-    files = ["tests/replay/test_scenarios.py", "tests/wire/test_scenarios.py"]
-    said = _run("1", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files)
-    assert " passed" in said.splitlines()[-1]
-
-
 @pytest.mark.interpreted
 def test_a_core_is_loaded_where_sources_and_python_are_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
