@@ -13,8 +13,6 @@ SHARED: Final = (
     "tests/faults/",
     # The night of the demo.
     "tests/end_to_end/test_sql",
-    # Histories that are played.
-    "tests/simulator/",
 )
 """How the paths of files begin that one worker runs, in their order."""
 
