@@ -6,6 +6,7 @@ import dataclasses
 import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from groupreplay.records.entries import Entry
@@ -14,6 +15,8 @@ from groupreplay.replay.facts import Fact
 from tests.support.recordings import groups, recordings
 
 Partition = tuple[str, int]
+_Event = tuple[int, str, str, frozenset[Partition] | None]
+"""(at, member, assigned or stopped, partitions; None: all of the member's)."""
 
 SUMS = (
     *("unobserved_ms", "members_ms", "empty_ms", "mixed_ms", "consumer_ms", "classic_ms"),
@@ -139,11 +142,14 @@ def unread_ms(
     return total
 
 
-def _events(
-    recording: str, group_id: str
-) -> Iterator[tuple[int, str, str, frozenset[Partition] | None]]:
-    """(at, member, assigned or stopped, partitions; None: all of the member's)."""
-    told = [*_lines(recording, "members"), *_lines(recording, "timeline")]
+@cache
+def _events(recording: str, group_id: str) -> list[_Event]:
+    """Of a group, in no order."""
+    return [*_told_of(recording, group_id)]
+
+
+def _told_of(recording: str, group_id: str) -> Iterator[_Event]:
+    told = _lines(recording)
     members = {e["member"] for e in told if e.get("group") == group_id and "member" in e}
     for event in told:
         kind, member = event.get("event") or event.get("action"), event.get("member")
@@ -161,11 +167,15 @@ def _partition(text: str) -> Partition:
     return topic, int(number)
 
 
-def _lines(recording: str, name: str) -> Iterator[dict[str, Any]]:
-    path = recordings()[recording] / "truth" / f"{name}.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+@cache
+def _lines(recording: str) -> list[dict[str, Any]]:
+    """What clients and the script wrote down."""
+    found: list[dict[str, Any]] = []
+    for name in ("members", "timeline"):
+        path = recordings()[recording] / "truth" / f"{name}.jsonl.gz"
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            found += map(json.loads, lines)
+    return found
 
 
 def partitions_of(recording: str, group_id: str) -> set[Partition]:
