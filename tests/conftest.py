@@ -47,7 +47,7 @@ NO_CORE = (
 """How the paths below tests/ begin whose tests run nothing of the core that is compiled."""
 
 SPARK_FILES: set[Path] = set()
-"""Files with tests that ask for the session, once they are collected."""
+"""Files with tests of this run that ask for the session."""
 
 # An example may take its time: beside ten times the load one of 200 ms takes seconds.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -77,13 +77,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.no_core)
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
-            SPARK_FILES.add(item.path)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was collected stays to the end: a collection of garbage need not walk over it again and
     again.
     """
+    SPARK_FILES.update(each.path for each in session.items if each.get_closest_marker("spark"))
     gc.collect()
     gc.freeze()
 
