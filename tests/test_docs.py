@@ -6,7 +6,6 @@ import re
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from groupreplay.config.sources import SOURCE_KINDS
 from groupreplay.limits import MAX_CHAIN_GAP_MS, MIN_STALL_MS
@@ -27,6 +26,7 @@ from groupreplay.tables.schemas import INTERNAL
 from groupreplay.tables.views import VIEWS
 from tests.support.base_config import load_base
 from tests.support.documents import schema_columns, text
+from tests.support.yaml_text import safe_load
 
 OTHER_RULES: Final = (
     REPLICA_CONFLICT,
@@ -146,7 +146,7 @@ def yaml_of_clients() -> list[dict[str, str | None]]:
     """The default of `clients` as the document shows it, whole."""
     block = re.search(r"```yaml\n(clients:.*?)```", text("docs/configuration.md"), re.DOTALL)
     assert block is not None
-    return [{"version_after": None} | each for each in yaml.safe_load(block[1])["clients"]]
+    return [{"version_after": None} | each for each in safe_load(block[1])["clients"]]
 
 
 def test_limits_of_keys_are_those_of_the_code() -> None:

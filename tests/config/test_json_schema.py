@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from groupreplay.config.json_schema import as_text, json_schema
 from groupreplay.config.model import Config
@@ -16,6 +15,7 @@ from groupreplay.config.reader import _Reader
 from groupreplay.errors import ConfigError
 from tests.support.base_config import load_base
 from tests.support.json_schema import fits
+from tests.support.yaml_text import safe_load
 
 ROOT: Final = Path(__file__).parent.parent.parent
 SCHEMA: Final = ROOT / "conf/schema.json"
@@ -153,7 +153,7 @@ def test_a_variable_of_the_environment_may_stand_where_the_reader_takes_it(
 
 @pytest.mark.parametrize("name", ["demo", "local", "nightly"])
 def test_examples_fit(name: str) -> None:
-    tree = yaml.safe_load((ROOT / f"conf/{name}.yaml").read_text(encoding="utf-8"))
+    tree = safe_load((ROOT / f"conf/{name}.yaml").read_text(encoding="utf-8"))
     assert fits({**REQUIRED, **tree}, schema(), schema())
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.evidence.memory import FORGET_MS, Line
@@ -19,11 +18,10 @@ from groupreplay.evidence.rejoins import HEARTBEAT, JOIN_GROUP, SYNC_GROUP
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG, LogEvent
 from tests.support.log_lines import proved, recorded_evidence
 from tests.support.recordings import recordings
+from tests.support.yaml_text import safe_load
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios" / "rejoins.yaml"
-CASES = {
-    case["name"]: case for case in yaml.safe_load(SCENARIOS.read_text(encoding="utf-8"))["cases"]
-}
+CASES = {case["name"]: case for case in safe_load(SCENARIOS.read_text(encoding="utf-8"))["cases"]}
 
 
 def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:

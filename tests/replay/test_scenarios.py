@@ -28,11 +28,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from groupreplay.replay.facts import FACTS, Anomaly, Fact, GroupSnapshot
 from tests.support.building import NAMES, Log
 from tests.support.replaying import boundaries, difference, fact_keys, replayed
+from tests.support.yaml_text import safe_load
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios" / "replay"
 _KINDS = {fact.KIND: {field.name for field in dataclasses.fields(fact)} for fact in FACTS}
@@ -40,22 +40,9 @@ _WORDS = {"why", "source", "names", "records", "facts", "anomalies"}
 _DIRECTIVES = {"at", "leader", "skip", "hole"}
 
 
-class _OnceLoader(yaml.SafeLoader):
-    """Refuses a key that is given twice: YAML would silently keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = {str(key) for key in keys if keys.count(key) > 1}
-        if twice:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"given twice: {sorted(twice)}", node.start_mark
-            )
-        return super().construct_mapping(node, deep)
-
-
 def load(path: Path) -> dict[str, Any]:
     """A scenario whose words are all there and all known."""
-    scenario: dict[str, Any] = yaml.load(path.read_text(), _OnceLoader)
+    scenario: dict[str, Any] = safe_load(path.read_text())
     unknown, missing = scenario.keys() - _WORDS, _WORDS - {"names"} - scenario.keys()
     assert not unknown, f"{path.name}: unknown {sorted(unknown)}"
     assert not missing, f"{path.name}: {sorted(missing)} must be said"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.support.yaml_text import safe_load
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios" / "streams"
 HEAD = "| generation | runs | learns, or keeps ready | taken, and owed to | next |\n|---|---|---|---|---|"
@@ -13,7 +13,7 @@ HEAD = "| generation | runs | learns, or keeps ready | taken, and owed to | next
 
 def table(name: str) -> str:
     """Markdown. name: of a scenario."""
-    decided = yaml.safe_load((SCENARIOS / f"{name}.yaml").read_text())["decided"]
+    decided = safe_load((SCENARIOS / f"{name}.yaml").read_text())["decided"]
     return "\n".join([HEAD, *map(_row, decided)])
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from groupreplay.records.classic import GroupMember, GroupMetadata, GroupMetadataValue
 from groupreplay.records.streams import SubscriptionInfo, Task
 from groupreplay.replay.streams.classic.placement import place
 from tests.replay.test_scenarios import log_of
 from tests.streams_harness.examples import EXAMPLES
+from tests.support.yaml_text import safe_load
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios" / "streams").glob("*.yaml"))
 
@@ -53,7 +53,7 @@ def test_every_example_is_kept() -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_k2_say_what_was_decided(path: Path) -> None:
-    for value, decided in generations(yaml.safe_load(path.read_text())):
+    for value, decided in generations(safe_load(path.read_text())):
         active, replicas, scheduled = {}, {}, {}
         for member in value.members:
             name = process_of(member)
@@ -76,7 +76,7 @@ def test_k2_say_what_was_decided(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_kafka_wants_tasks_where_the_placement_says(path: Path) -> None:
-    for value, decided in generations(yaml.safe_load(path.read_text())):
+    for value, decided in generations(safe_load(path.read_text())):
         names = {said(member).process_id: process_of(member) for member in value.members}
         threads = Counter(said(member).process_id for member in value.members)
         tasks = [task for found in decided["wanted"].values() for task in found]

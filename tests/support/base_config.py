@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.support.yaml_text import safe_load
 
 BASE = Path(__file__).parents[2] / "conf" / "base.yaml"
 
 
 def load_base() -> dict[str, Any]:
     """key or section -> its default, or the section's keys with theirs."""
-    tree: dict[str, Any] = yaml.safe_load(BASE.read_text(encoding="utf-8"))
+    tree: dict[str, Any] = safe_load(BASE.read_text(encoding="utf-8"))
     return tree

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.records.undecodable import Undecodable, UnknownType
+from tests.support.yaml_text import safe_load
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios" / "wire").glob("*.yaml"))
 KNOWN = {"at", "key", "value", "json_key", "json_value", "record", "undecodable", "unknown_type"}
@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
 
 
 def load(path: Path) -> list[Any]:
-    scenario = yaml.safe_load(path.read_text(encoding="utf-8"))
+    scenario = safe_load(path.read_text(encoding="utf-8"))
     assert set(scenario) == {"why", "source", "cases"}
     return [pytest.param(case, id=f"{path.stem}: {case['at']}") for case in scenario["cases"]]
 

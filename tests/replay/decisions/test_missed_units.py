@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from groupreplay.records.entries import Entry
 from groupreplay.replay.decisions.missed_units import away_partitions, wanted
@@ -16,6 +15,7 @@ from groupreplay.replay.snapshot import MIGRATING, phase_of
 from tests.replay.test_scenarios import SCENARIOS, log_of
 from tests.support.building import NAMES
 from tests.support.recordings import RecordedGroup, all_groups
+from tests.support.yaml_text import safe_load
 
 _ALL = list(all_groups())
 
@@ -53,7 +53,7 @@ def test_of_recorded_groups(group: RecordedGroup) -> None:
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_of_scenarios(path: Path) -> None:
-    scenario: dict[str, Any] = yaml.safe_load(path.read_text())
+    scenario: dict[str, Any] = safe_load(path.read_text())
     check(log_of(scenario["records"]).entries, scenario.get("names", NAMES))
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from groupreplay.replay.facts import Fact
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.streams_facts import ACTIVE, HeldTask, StreamsRebalance, TaskHandOver
 from tests.replay.test_scenarios import log_of
 from tests.support.replaying import replayed
+from tests.support.yaml_text import safe_load
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios" / "streams").glob("*.yaml"))
 
@@ -50,7 +50,7 @@ def open_rows(machine: GroupReplay, kind: type[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_every_generation_is_told_as_it_was_decided(path: Path) -> None:
-    scenario = yaml.safe_load(path.read_text())
+    scenario = safe_load(path.read_text())
     machine = GroupReplay("g", 0, {})
     for entry, decided in zip(
         log_of(scenario["entries"]).entries, scenario["decided"], strict=True
@@ -143,5 +143,5 @@ def told(facts: Iterable[Fact]) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_rows_of_a_worked_example(path: Path) -> None:
-    scenario = yaml.safe_load(path.read_text())
+    scenario = safe_load(path.read_text())
     assert told(replayed(log_of(scenario["entries"]).entries, {})) == scenario["rows"]

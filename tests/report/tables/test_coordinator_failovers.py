@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from groupreplay.replay.decision_facts import Failover
@@ -29,8 +28,9 @@ from tests.support.fact_frames import frame_of
 from tests.support.log_lines import evidence_of, lines_in, recorded_evidence
 from tests.support.replaying import replayed
 from tests.support.table_inputs import inputs_of
+from tests.support.yaml_text import safe_load
 
-CASES = yaml.safe_load(
+CASES = safe_load(
     (Path(__file__).parents[2] / "scenarios" / "failovers.yaml").read_text(encoding="utf-8")
 )["cases"]
 

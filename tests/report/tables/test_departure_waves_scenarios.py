@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from groupreplay.config.model import BrokersConfig, WavesConfig
 from groupreplay.report.context import ReportContext
@@ -21,10 +20,11 @@ from tests.report.conftest import Stage
 from tests.support.building import NAMES
 from tests.support.replaying import boundaries, replayed
 from tests.support.table_inputs import inputs_of, read_to
+from tests.support.yaml_text import safe_load
 
 Case = Mapping[str, Any]
 
-CASES: list[Case] = yaml.safe_load(
+CASES: list[Case] = safe_load(
     (Path(__file__).parents[2] / "scenarios" / "waves.yaml").read_text(encoding="utf-8")
 )["cases"]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as sf
 
@@ -26,10 +25,11 @@ from tests.report.readiness.recorded import CLIENTS
 from tests.support.building import NAMES
 from tests.support.replaying import replayed
 from tests.support.table_inputs import inputs_of
+from tests.support.yaml_text import safe_load
 
 Case = Mapping[str, Any]
 
-CASES: list[Case] = yaml.safe_load(
+CASES: list[Case] = safe_load(
     (Path(__file__).parents[2] / "scenarios" / "readiness.yaml").read_text(encoding="utf-8")
 )["cases"]
 WORDS = {"name", "source", "records", "row", "rules"}

@@ -9,12 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from groupreplay.records.log_events import LogEvent
 from groupreplay.wire.text.request_log import GROUP_APIS, RequestLogParser
+from tests.support.yaml_text import safe_load
 
-CASES = yaml.safe_load(
+CASES = safe_load(
     (Path(__file__).parents[2] / "scenarios" / "request_lines.yaml").read_text(encoding="utf-8")
 )["cases"]
 LINES = [case["line"].encode() for case in CASES]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,8 +21,9 @@ from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, LineLayout
 from groupreplay.wire.text.line_template import Template, template
 from groupreplay.wire.text.server_log import MESSAGE_MAX, ServerLogParser
 from groupreplay.wire.text.server_templates import BY_CLASS, IGNORED
+from tests.support.yaml_text import safe_load
 
-SCENARIO = yaml.safe_load(
+SCENARIO = safe_load(
     (Path(__file__).parents[2] / "scenarios" / "server_lines.yaml").read_text(encoding="utf-8")
 )
 GMM = "org.apache.kafka.coordinator.group.GroupMetadataManager"
