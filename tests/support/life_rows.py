@@ -31,7 +31,7 @@ def made_life(
         version="0.0.0",
         state=model.State(
             phase="MIGRATING",
-            protocol="consumer",
+            is_stalled=True,
             members_consumer=members - 1,
             members_total=members,
             mixed_since_at_ms=start,

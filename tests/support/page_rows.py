@@ -154,6 +154,8 @@ def _lists(ids: list[str], chance: random.Random) -> dict[str, list[dict[str, An
                 "stuck_ms": chance.randint(10_000, 10**7),
                 "deadline_at_ms": AS_OF_MS + 60_000,
                 "blocked_by": [f"m-{group_id}"],
+                "repetitions": len(group_id) or None,
+                "detail": group_id,
             }
         )
         steps = {"notify_ms": 900, "unowned_ms": 400, "resume_ms": None}
@@ -174,7 +176,7 @@ def _lists(ids: list[str], chance: random.Random) -> dict[str, list[dict[str, An
         "reasons": [{"reason": "SLOW_REVOCATION", "open": len(stuck), "ended": 3}],
         "slow": slow[:20],
         "waves": waves[:25],
-        "wave_counts": [{"wave": "ROLLOUT", "waves": 40, "moved": 3}],
+        "wave_counts": [{"wave": "ROLLOUT", "waves": 40}],
         "flips": flips[:25],
         "verdicts": [{"verdict": "READY", "flip_tier": 2, "groups": 40}],
         "rules": [{"rule": "R9", "severity": "CHECK", "groups": 4, "detail": HOSTILE[0]}],

@@ -88,17 +88,15 @@ def _moves() -> tuple[life_of_tasks.TaskMove, ...]:
 def _tasks() -> tuple[life_of_tasks.TaskSpan, ...]:
     span = life_of_tasks.TaskSpan(
         life=LIFE,
-        member_id="p2-1",
         process_id="2" * 8,
-        partition=1,
         task_id="0_1",
         role="ACTIVE",
         assigned_at_ms=_BEGIN_MS + 61_000,
         end_reason="OPEN",
     )
-    replica = replace(span, process_id="1" * 8, member_id="p1-1")
+    replica = replace(span, process_id="1" * 8)
     return (
         span,
         replace(replica, role="WARMUP"),
-        replace(replica, role="STANDBY", task_id="0_2", partition=2),
+        replace(replica, role="STANDBY", task_id="0_2"),
     )

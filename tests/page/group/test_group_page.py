@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from groupreplay.page import overview as overview_package
 from groupreplay.page.drawing.document import slug
 from groupreplay.page.drawing.markup import seen
 from groupreplay.page.group.decision_tables import gone_for
 from groupreplay.page.group.group_page import group_page
-from groupreplay.page.model import fleet, life_of_tasks, streams_apps
 from groupreplay.page.model import life as model
 from groupreplay.page.model.life import GroupLife
 from tests.page.parsed import Parsed, timeline_of
@@ -202,25 +199,6 @@ def test_another_log_is_not_another_life(name: tuple[int, int], said: str) -> No
     assert (", 2 logs" in Parsed(page).text) == (name[0] == 1)
 
 
-def test_all_that_is_asked_is_shown() -> None:
-    """Each column that a page asks the tables for is used by what draws it."""
-    folder = Path(overview_package.__file__).parents[1]
-    drawn = "".join(
-        path.read_text(encoding="utf-8")
-        for path in folder.rglob("*.py")
-        if path.parent.name != "model" or path.name == "read.py"
-    )
-    unused = {
-        f"{cls.__name__}.{field.name}"
-        for module in (fleet, model, life_of_tasks, streams_apps)
-        for cls in vars(module).values()
-        if isinstance(cls, type) and is_dataclass(cls) and cls.__module__ == module.__name__
-        for field in fields(cls)
-        if not re.search(rf"[.\"]{field.name}\b", drawn)
-    }
-    assert unused == set()
-
-
 def test_what_a_life_left_open_ends_where_the_next_one_begins() -> None:
     """An epoch of a group that was deleted, and a join phase that nobody finished."""
     life = made_life()
@@ -368,9 +346,7 @@ def test_an_application_whose_tasks_stayed_has_no_hand_overs_of_partitions() -> 
     text = Parsed(group_page(still)).text
     assert "No task left its process." in text
     assert "No partition was asked back." not in text
-    bare = replace(
-        still, tasks=(), processes=(), state=model.State(phase="NOT_APPLICABLE", protocol="share")
-    )
+    bare = replace(still, tasks=(), processes=(), state=model.State(phase="NOT_APPLICABLE"))
     text = Parsed(group_page(bare)).text
     assert "No partition was asked back." in text
     assert "Cannot take part in the migration" in text

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from groupreplay.page.group.group_page import group_page
 from tests.page.parsed import Parsed
@@ -77,6 +80,38 @@ def test_lives_of_epochs_and_of_days_have_the_same_numbers() -> None:
     assert ">1\xa0of\xa02<" in page.split("What days cost")[1]
 
 
+OF_A_LIFE = {
+    "hand-overs": "hand_overs",
+    "stuck": "stuck",
+    "members": "members",
+    "absences": "absences",
+    "tasks": "task_moves",
+}
+"""Section -> the list whose rows its first table has."""
+
+
+@pytest.mark.parametrize(("section", "rows"), OF_A_LIFE.items())
+def test_rows_of_several_lives_say_which_life_each_is_of(section: str, rows: str) -> None:
+    """Clients come back under their names after a group was deleted. Of a life of which there is
+    nothing else on the page the number is not known.
+    """
+    life = streams_life() if section == "tasks" else made_life()
+    one = getattr(life, rows)[0]
+    first, second = sorted({each.life for each in made_life().epochs})
+    of_lives = [replace(one, life=name) for name in (second, first)]
+    of_lives += [] if section == "members" else [replace(one, life=(0, 5_000))]
+    listed: dict[str, Any] = {"epochs": made_life().epochs, rows: tuple(of_lives)}
+    several = replace(life, **listed)
+    table = group_page(several).split(f'<section id="{section}">')[1].split("</table>")[0]
+    assert "Life of the group" in Parsed(table).text
+    said = re.findall(r'<td class="p1"(?: data-v="\d")?>(\d\xa0of\xa0\d|–)</td>', table)
+    assert [each for each in said if each != "–"] == ["2\xa0of\xa02", "1\xa0of\xa02"]
+    of_first = tuple(each for each in life.epochs if each.life == first)
+    listed = {"epochs": of_first, rows: (replace(one, life=first),)}
+    page = group_page(replace(life, **listed))
+    assert "Life of the group" not in Parsed(page).text
+
+
 def test_who_never_became_a_member_is_called_by_its_client() -> None:
     """Such as one that was refused again and again."""
     life = made_life()
@@ -85,3 +120,39 @@ def test_who_never_became_a_member_is_called_by_its_client() -> None:
     member = replace(one, member_id=life.members[0].member_id)
     text = Parsed(group_page(replace(life, stuck=(member,)))).text
     assert "intruder" not in text, "a member is called as its lane is"
+
+
+def test_a_request_names_its_partitions() -> None:
+    """Those of one request, in natural order; of many the first."""
+    life = made_life()
+    one = life.hand_overs[0]
+    for many, named in ((3, "payments-2, payments-3, payments-10"), (8, "payments-7 and 2 more")):
+        places = (10, 2, 3, 4, 5, 6, 7, 11)[:many]
+        asked = tuple(replace(one, partition=place) for place in places)
+        page = group_page(replace(life, hand_overs=asked))
+        assert f'{named}">{many}</td>' in page
+
+
+def test_a_task_that_moved_says_how_long_it_had_no_commit() -> None:
+    life = streams_life()
+    moved = replace(life.task_moves[0], idle_ms=77_000, cause="OWNER_GONE")
+    page = group_page(replace(life, task_moves=(moved,)))
+    assert "No commit for" in Parsed(page).text
+    assert "77.0\u00a0s" in Parsed(page).text
+    assert 'title="COLD, OWNER_GONE"' in page
+
+
+def test_a_group_that_is_half_way_for_too_long_is_said_to_be() -> None:
+    life = made_life()
+    assert life.state is not None
+    for is_stalled in (True, False):
+        page = group_page(replace(life, state=replace(life.state, is_stalled=is_stalled)))
+        assert ("That is for too long." in Parsed(page).text) == is_stalled
+
+
+def test_readiness_of_a_group_names_the_assignor_that_it_would_have() -> None:
+    life = made_life()
+    assert life.verdict is not None
+    verdict = replace(life.verdict, suggested_assignor="uniform")
+    assert "Its assignor there: uniform." in Parsed(group_page(replace(life, verdict=verdict))).text
+    assert "Its assignor there" not in Parsed(group_page(life)).text

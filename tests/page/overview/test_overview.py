@@ -144,7 +144,7 @@ def test_costs_say_at_least_and_at_most_and_waves_about() -> None:
             {**day, "group_id": "known", "high_unknown": 0},
             {**day, "group_id": "open", "high_unknown": 1},
         ],
-        "wave_counts": [{"wave": "CRASH", "waves": 2, "moved": 4}],
+        "wave_counts": [{"wave": "CRASH", "waves": 2}],
     }
     crash = {"group_id": "known", "wave": "CRASH", "started_at_ms": 1, "ended_at_ms": 2}
     crash |= {"departed": 1, "joined": 0, "stopped_ms": 77_700}
@@ -236,6 +236,24 @@ def test_who_holds_is_named_by_client() -> None:
     text = Parsed(overview(replace(fleet, stuck=(episode,), members=members))).text
     assert "payments-7" in text
     assert "id-1" not in text
+
+
+def test_a_stuck_row_says_since_when_how_often_and_what_else_is_known() -> None:
+    fleet = made_fleet(60)
+    episode = replace(
+        fleet.stuck[0],
+        reason="FENCE_LOOP",
+        since_at_ms=AS_OF_MS - 86_400_000,
+        repetitions=14,
+        detail='of "this" kind',
+    )
+    page = overview(replace(fleet, stuck=(episode,)))
+    text = " ".join(Parsed(page).text.replace("\u00a0", " ").split())
+    assert "fenced again and again 14 ×" in text
+    assert "20 Nov 05:42:04" in text
+    assert 'title="FENCE_LOOP, 14 repetitions: of &quot;this&quot; kind"' in page
+    bare = replace(episode, repetitions=None, detail=None)
+    assert 'title="FENCE_LOOP"' in overview(replace(fleet, stuck=(bare,)))
 
 
 def test_a_request_that_is_open_took_longer_than_is_known() -> None:

@@ -48,12 +48,13 @@ def hidden(label: str) -> Safe:
     return el("span", label, cls="vh")
 
 
-def td(value: object, cls: str = "", key: object = None) -> Safe:
+def td(value: object, cls: str = "", key: object = None, title: str | None = None) -> Safe:
     """A cell.
 
     key: what it is sorted by, None: its text.
+    title: what else there is to say.
     """
-    return el("td", value, cls=cls or None, data_v=key)
+    return el("td", value, cls=cls or None, data_v=key, title=title)
 
 
 def table(
@@ -162,14 +163,32 @@ def escaped_id(group_id: str) -> str:
     return quote(group_id.encode("utf-8", "surrogatepass"), safe="")
 
 
+def stuck_reason(reason: str, repetitions: int | None, detail: str | None) -> Safe:
+    """A cell: what is stuck, in words, and how often. Its title has its name, and what else there
+    is to say.
+    """
+    words = w.word(w.REASON, reason)
+    often = "" if repetitions is None else f", {w.some(repetitions, 'repetition')}"
+    return td(
+        words if repetitions is None else f"{words} {w.n(repetitions)}{w.NB}×",
+        "",
+        reason,
+        f"{reason}{often}" + (f": {detail}" if detail else ""),
+    )
+
+
 def live_line() -> Safe:
     """What a chart says of the mark that is looked at."""
     return el("p", "", cls="say js", aria_live="polite")
 
 
-def move_kind(kind: str | None) -> Safe:
-    """How a task came to a process."""
-    return el("span", w.word(w.MOVE, kind), cls="t-mixed" if kind == "COLD" else None, title=kind)
+def move_kind(kind: str | None, cause: str | None = None) -> Safe:
+    """How a task came to a process.
+
+    cause: why it moved, None: that is said elsewhere.
+    """
+    title = ", ".join(each for each in (kind, cause) if each) or None
+    return el("span", w.word(w.MOVE, kind), cls="t-mixed" if kind == "COLD" else None, title=title)
 
 
 STOPPED_FOR: Final = (

@@ -115,6 +115,17 @@ def availability(pct: float | None) -> str:
     return f"{min(int(pct * 1000) / 1000, 99.999):.3f}{NB}%"
 
 
+def cohort(name: str) -> str:
+    """A cohort, which is a team and software, with words for what is not known."""
+    team, _, software = name.rpartition(" / ")
+    return (
+        f"{'no team' if team == '-' else team} /"
+        f" {'software not known' if software == '?' else software}"
+        if team
+        else name
+    )
+
+
 def word(words: dict[str, str], value: str | None) -> str:
     """An enum in words; a value that is new is shown as it is."""
     return NONE if value is None else words.get(value, value)

@@ -21,7 +21,13 @@ from groupreplay.page.drawing.parts import (
     td,
     th,
 )
-from groupreplay.page.group.table_rows import LIFE_HEAD, most_rows, which_life
+from groupreplay.page.group.table_rows import (
+    LIFE_HEAD,
+    life_cell,
+    life_heads,
+    most_rows,
+    which_life,
+)
 from groupreplay.page.model.life import Absence, Failover, GroupDay, GroupLife, PricedWave, Refusal
 from groupreplay.page.model.rows import LifeKey
 from groupreplay.page.timeline.epoch_marks import known_lives
@@ -33,11 +39,16 @@ def readiness_section(life: GroupLife) -> Safe:
     assert verdict is not None
     tier = w.TIER.get(verdict.flip_tier) if verdict.flip_tier is not None else None
     lead = (
-        f"{w.word(w.VERDICT, verdict.verdict).capitalize()}. Cohort {_cohort(verdict.cohort)}"
+        f"{w.word(w.VERDICT, verdict.verdict).capitalize()}. Cohort {w.cohort(verdict.cohort)}"
         + (f"; {tier}" if tier else "")
         + (
             f". Watched for {w.lasted(verdict.observed_ms)}"
             if verdict.observed_ms is not None
+            else ""
+        )
+        + (
+            f". Its assignor there: {verdict.suggested_assignor}"
+            if verdict.suggested_assignor is not None
             else ""
         )
         + "."
@@ -61,17 +72,6 @@ def readiness_section(life: GroupLife) -> Safe:
             rows,
             "No rule fired.",
         ),
-    )
-
-
-def _cohort(cohort: str) -> str:
-    """The name of a cohort, which is a team and software, with words for what is not known."""
-    team, _, software = cohort.rpartition(" / ")
-    return (
-        f"{'no team' if team == '-' else team} /"
-        f" {'software not known' if software == '?' else software}"
-        if team
-        else cohort
     )
 
 
@@ -103,7 +103,7 @@ def _refusal_row(each: Refusal) -> Safe:
         "tr",
         td(moment(each.first_at_ms), "", each.first_at_ms),
         td(name(each.client_id or each.subject), "g"),
-        td(el("span", each.refusal, title=each.message)),
+        td(each.refusal, title=each.message),
         td(each.api, "p1"),
         td(w.n(each.attempts), "r", each.attempts),
     )
@@ -127,7 +127,7 @@ def _waves_table(life: GroupLife) -> Safe:
             el(
                 "tr",
                 td(moment(each.started_at_ms), "", each.started_at_ms),
-                td(el("span", w.word(w.WAVE, each.wave), title=each.wave)),
+                td(w.word(w.WAVE, each.wave), title=each.wave),
                 td(f"{w.n(each.departed)}, {w.n(each.joined)}", "r"),
                 td(w.NONE if each.moved is None else w.n(each.moved), "r", each.moved or 0),
                 td(
@@ -262,14 +262,14 @@ def _what_if_row(each: PricedWave) -> Safe:
     return el(
         "tr",
         td(moment(each.started_at_ms), "", each.started_at_ms),
-        td(el("span", scenario, title=each.scenario), "g"),
+        td(scenario, "g", title=each.scenario),
         td(_count(each.rebalances), "r p2", each.rebalances or 0),
         td(_count(each.stopped_partitions), "r p2", each.stopped_partitions or 0),
         td(w.lasted(each.mid_ms), "r", each.mid_ms or 0),
         td(bounds, "r p1"),
         td(w.lasted(each.actual_ms), "r p1", each.actual_ms or 0),
         td(_difference(each), "r say2", each.delta_pct or 0.0),
-        td(el("span", w.word(w.BASIS, each.basis), title=each.basis), "p2"),
+        td(w.word(w.BASIS, each.basis), "p2", title=each.basis),
     )
 
 
@@ -300,10 +300,12 @@ def absences_section(life: GroupLife, lanes: Lanes) -> Safe | None:
 
 
 def _absences_table(life: GroupLife, lanes: Lanes) -> Safe:
+    lives = known_lives(life)
     return table(
         f"Processes that were gone ({w.n(len(life.absences))})",
         [
             th("Gone since"),
+            *life_heads(lives),
             th("Client", "g"),
             th("Member", "p1"),
             th("How it ended"),
@@ -314,22 +316,23 @@ def _absences_table(life: GroupLife, lanes: Lanes) -> Safe:
             th("Moved", "r p1"),
             th("Nobody read for", "r"),
         ],
-        [_absence_row(each, lanes) for each in life.absences[: most_rows(life)]],
+        [_absence_row(each, lanes, lives) for each in life.absences[: most_rows(life)]],
         "",
         len(life.absences),
     )
 
 
-def _absence_row(each: Absence, lanes: Lanes) -> Safe:
+def _absence_row(each: Absence, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
     since = each.left_at_ms or each.removed_at_ms or each.returned_at_ms
     who = each.instance_id or each.client_id or lanes.client(each.member_id)
     cliff = ", but by no session of consumer" if each.is_cliff else ""
     return el(
         "tr",
         td(moment(since), "", since or 0),
+        life_cell(each.life, lives),
         td(name(who), "g"),
         td(each.membership.lower(), "p1"),
-        td(el("span", w.word(w.ABSENCE, each.outcome), cliff, title=each.outcome)),
+        td(w.word(w.ABSENCE, each.outcome) + cliff, title=each.outcome),
         td(gone_for(each), "r", each.gap_ms or each.gap_low_ms or each.gap_high_ms or 0),
         td(w.lasted(each.own_timeout_ms), "r p2", each.own_timeout_ms),
         td(f"{_whether(each.absorbed_45s)}, {_whether(each.absorbed_60s)}", "p2"),
@@ -381,7 +384,7 @@ def _failover_row(each: Failover) -> Safe:
         "tr",
         td(moment(each.last_at_ms), "", each.last_at_ms),
         td(w.lasted(each.gap_ms), "r", each.gap_ms or 0),
-        td(el("span", w.word(w.DURING, each.phase), title=each.phase)),
+        td(w.word(w.DURING, each.phase), title=each.phase),
         td(broker, "r p1"),
         td(w.lasted(each.load_ms), "r p2", each.load_ms or 0),
         td(w.lasted(each.unavailable_ms), "r p2", each.unavailable_ms or 0),

@@ -93,6 +93,8 @@ def _sentence(life: GroupLife) -> Safe:
             f"{since}: {state.members_consumer} of {w.some(state.members_total, 'member')} speak"
             " the consumer protocol."
         )
+        if state.is_stalled:
+            parts.append(" That is for too long.")
         if state.waits_for:
             parts += [" It waits for ", join([client(*one) for one in state.waits_for], ", "), "."]
     else:

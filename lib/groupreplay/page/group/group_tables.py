@@ -16,17 +16,24 @@ from groupreplay.page.drawing.parts import (
     moment,
     move_kind,
     section,
+    stuck_reason,
     table,
     td,
     th,
 )
-from groupreplay.page.group.table_rows import LIFE_HEAD, most_rows, which_life
+from groupreplay.page.group.table_rows import (
+    LIFE_HEAD,
+    life_cell,
+    life_heads,
+    most_rows,
+    which_life,
+)
 from groupreplay.page.model.fleet import SlowRequest
 from groupreplay.page.model.life import Epoch, GroupLife, HandOver, Member, Stuck
 from groupreplay.page.model.life_of_tasks import TaskMove
 from groupreplay.page.model.rows import LifeKey
 from groupreplay.page.timeline.epoch_marks import known_lives, shown_epochs
-from groupreplay.page.timeline.lanes import Lanes
+from groupreplay.page.timeline.lanes import Lanes, natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +42,15 @@ class Request:
 
     first: HandOver
     steps: SlowRequest
+    partitions: tuple[str, ...]
 
 
 def requests_of(life: GroupLife) -> list[Request]:
     """The slowest first."""
-    together: dict[tuple[str, int, str], list[HandOver]] = {}
+    together: dict[tuple[LifeKey, str, int, str], list[HandOver]] = {}
     for each in life.hand_overs:
-        together.setdefault((each.member_id, each.requested_at_ms, each.outcome), []).append(each)
+        key = (each.life, each.member_id, each.requested_at_ms, each.outcome)
+        together.setdefault(key, []).append(each)
 
     def longest(found: list[HandOver], step: str) -> int | None:
         return max((ms for each in found if (ms := getattr(each, step)) is not None), default=None)
@@ -60,6 +69,7 @@ def requests_of(life: GroupLife) -> list[Request]:
                 resume_ms=longest(found, "resume_ms"),
                 is_censored=any(each.is_censored for each in found),
             ),
+            tuple(f"{each.topic}-{each.partition}" for each in found),
         )
         for found in together.values()
     ]
@@ -76,9 +86,11 @@ def requests_of(life: GroupLife) -> list[Request]:
 def hand_overs_section(life: GroupLife, lanes: Lanes) -> Safe:
     requests = requests_of(life)
     most = max((charts.steps_total(each.steps) for each in requests), default=1)
-    rows = [_request_row(each, most, lanes) for each in requests[: most_rows(life)]]
+    lives = known_lives(life)
+    rows = [_request_row(each, most, lanes, lives) for each in requests[: most_rows(life)]]
     heads = [
         th("Asked at"),
+        *life_heads(lives),
         th("Client", "g"),
         th("Went to", "g p1"),
         th("Partitions", "r"),
@@ -102,21 +114,31 @@ def hand_overs_section(life: GroupLife, lanes: Lanes) -> Safe:
     )
 
 
-def _request_row(each: Request, most: int, lanes: Lanes) -> Safe:
+def _request_row(each: Request, most: int, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
     first, steps = each.first, each.steps
     bad = first.outcome in ("FENCED", "OPEN")
     taker = name(lanes.client(first.granted_to)) if first.granted_to else w.NONE
     return el(
         "tr",
         td(moment(first.requested_at_ms), "", first.requested_at_ms),
+        life_cell(first.life, lives),
         td(name(lanes.client(first.member_id)), "g"),
         td(taker, "g p1"),
-        td(w.n(steps.partitions), "r", steps.partitions),
+        td(w.n(steps.partitions), "r", steps.partitions, _named(each.partitions)),
         td(charts.steps_bar(steps, most), "w300 p1"),
         td(let_go_after(steps), "r", steps.revoke_ms or 0),
         td(w.lasted(steps.unowned_ms), "r p2", steps.unowned_ms or 0),
-        td(el("span", w.word(w.OUTCOME, first.outcome), cls="t-stuck" if bad else None)),
+        td(w.word(w.OUTCOME, first.outcome), "t-stuck" if bad else ""),
     )
+
+
+_NAMED = 6
+"""Partitions of a request that its title names."""
+
+
+def _named(partitions: Sequence[str]) -> str:
+    named = ", ".join(sorted(partitions, key=natural)[:_NAMED])
+    return named + (f" and {len(partitions) - _NAMED} more" if len(partitions) > _NAMED else "")
 
 
 # ---------------------------------------------------------------- Kafka Streams
@@ -127,14 +149,17 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
         life.task_moves,
         key=lambda each: (-(each.unowned_ms or 0), each.granted_at_ms or 0, each.task_id),
     )
+    lives = known_lives(life)
     heads = [
         th("Granted at"),
+        *life_heads(lives),
         th("Task"),
         th("From", "g p1"),
         th("To", "g p1"),
         th("How"),
         th("Learned for", "r p2"),
         th("No owner", "r", order="descending"),
+        th("No commit for", "r p2"),
         th("Left to restore", "r p2"),
         th("Outcome"),
     ]
@@ -146,30 +171,32 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
         table(
             f"Tasks that left a process, those without an owner longest first ({w.n(len(moves))})",
             heads,
-            [_move_row(each, lanes) for each in moves[: most_rows(life)]],
+            [_move_row(each, lanes, lives) for each in moves[: most_rows(life)]],
             "No task left its process.",
             len(moves),
         ),
     )
 
 
-def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
+def _move_row(each: TaskMove, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
     bounced = each.outcome == "RETURNED"
     return el(
         "tr",
         td(moment(each.granted_at_ms), "", each.granted_at_ms or 0),
+        life_cell(each.life, lives),
         td(name(each.task_id)),
         td(name(lanes.process(each.from_process_id)), "g p1"),
         td(name(lanes.process(each.to_process_id)) if each.to_process_id else w.NONE, "g p1"),
-        td(move_kind(each.kind)),
+        td(move_kind(each.kind, each.cause)),
         td(w.lasted(each.learning_ms), "r p2", each.learning_ms or 0),
         td(w.lasted(each.unowned_ms), "r", each.unowned_ms or 0),
+        td(w.lasted(each.idle_ms), "r p2", each.idle_ms or 0),
         td(
             w.NONE if each.gap_records is None else w.n(each.gap_records),
             "r p2",
             each.gap_records or 0,
         ),
-        td(el("span", w.word(w.OUTCOME, each.outcome), cls="t-stuck" if bounced else None)),
+        td(w.word(w.OUTCOME, each.outcome), "t-stuck" if bounced else ""),
     )
 
 
@@ -177,8 +204,10 @@ def _move_row(each: TaskMove, lanes: Lanes) -> Safe:
 
 
 def stuck_section(life: GroupLife, lanes: Lanes) -> Safe:
+    lives = known_lives(life)
     heads = [
         th("Since"),
+        *life_heads(lives),
         th("What"),
         th("Member", "g"),
         th("Held by", "g p1"),
@@ -193,14 +222,14 @@ def stuck_section(life: GroupLife, lanes: Lanes) -> Safe:
         table(
             f"Episodes, open ones first ({w.n(len(life.stuck))})",
             heads,
-            [_stuck_row(each, lanes) for each in life.stuck[: most_rows(life)]],
+            [_stuck_row(each, lanes, lives) for each in life.stuck[: most_rows(life)]],
             "Nothing was stuck.",
             len(life.stuck),
         ),
     )
 
 
-def _stuck_row(each: Stuck, lanes: Lanes) -> Safe:
+def _stuck_row(each: Stuck, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
     who = (
         el("span", "the whole group", cls="nil")
         if each.member_id is None
@@ -214,7 +243,8 @@ def _stuck_row(each: Stuck, lanes: Lanes) -> Safe:
     return el(
         "tr",
         td(moment(each.since_at_ms), "", each.since_at_ms),
-        td(el("span", w.word(w.REASON, each.reason), title=each.detail or each.reason)),
+        life_cell(each.life, lives),
+        stuck_reason(each.reason, each.repetitions, each.detail),
         td(who, "g"),
         td(join(held_by, ", ") if held_by else w.NONE, "g p1"),
         td(charts.log_dot(each.stuck_ms), "w200 p1", each.stuck_ms),
@@ -269,7 +299,7 @@ def _epoch_row(each: Epoch, cause: str, lanes: Lanes, lives: Sequence[LifeKey]) 
         td(moment(each.started_at_ms), "", each.started_at_ms),
         td(which_life(place, lives), "", place) if len(lives) > 1 else None,
         td(w.n(each.epoch), "r", each.epoch),
-        td(el("span", w.word(w.CAUSE, cause), title=cause)),
+        td(w.word(w.CAUSE, cause), title=cause),
         td(who, "g p1"),
         td(f"{each.members}{classic}", "p2"),
         td(
@@ -296,8 +326,10 @@ def members_section(life: GroupLife) -> Safe:
     ordered = sorted(
         life.members, key=lambda each: (str(each.client_id), each.joined_at_ms, each.member_id)
     )
+    lives = known_lives(life)
     heads = [
         th("Client", "g"),
+        *life_heads(lives),
         th("Speaks"),
         th("Joined"),
         th("Ended", "p1"),
@@ -312,25 +344,27 @@ def members_section(life: GroupLife) -> Safe:
         table(
             f"Lives of members ({w.n(len(ordered))})",
             heads,
-            [_member_row(each) for each in ordered[: most_rows(life)]],
+            [_member_row(each, lives) for each in ordered[: most_rows(life)]],
             "The group has no members.",
             len(ordered),
         ),
     )
 
 
-def _member_row(each: Member) -> Safe:
+def _member_row(each: Member, lives: Sequence[LifeKey]) -> Safe:
     joined = w.when(each.joined_at_ms)
     kind = {"classic": "classic", "consumer": "consumer", "streams": "consumer"}
     return el(
         "tr",
         td(client(each.client_id, each.client_host), "g"),
+        life_cell(each.life, lives),
         td(el("span", each.member_protocol, cls=f"ph k-{kind.get(each.member_protocol, 'empty')}")),
         td(joined if each.start_observed else f"before {joined}", "", each.joined_at_ms),
         td(w.when(each.ended_at_ms), "p1", each.ended_at_ms or 0),
         td(
-            el("span", w.word(w.END, each.end_reason), title=each.end_detail),
+            w.word(w.END, each.end_reason),
             "t-stuck" if each.end_reason == "FENCED" else "",
+            title=each.end_detail,
         ),
         td(each.software or w.NONE, "p2"),
         td(el("span", each.member_id, cls="dim id"), "g p2"),

@@ -232,12 +232,10 @@ class Wave:
     wave: str
     started_at_ms: int
     ended_at_ms: int
-    settled_at_ms: int | None = None
     departed: int
     joined: int
     epochs: int | None = None
     moved: int | None = None
-    returned: int | None = None
     stopped_ms: int | None = None
     is_estimate: bool = False
 
@@ -248,7 +246,6 @@ class WaveCount:
 
     wave: str
     waves: int
-    moved: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,7 +265,6 @@ class GroupLine:
     epochs: int = 0
     superseded: int = 0
     stuck: int = 0
-    is_stalled: bool = False
     went_back: bool = False
     errors: int = 0
 

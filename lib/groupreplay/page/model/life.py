@@ -19,7 +19,6 @@ class State:
     """The group at the end of the night."""
 
     phase: str
-    protocol: str
     streams_protocol: str | None = None
     team: str | None = None
     contact: str | None = None
@@ -226,7 +225,6 @@ class GroupDay:
     availability_least_pct: float | None = None
     epochs: int = 0
     moved: int = 0
-    returned: int = 0
     handover_max_ms: int | None = None
 
 

@@ -31,12 +31,8 @@ class StreamsEpoch:
 
     life: LifeKey
     epoch: int
-    protocol: str
     cause: str
     began_at_ms: int
-    outcome: str
-    members: int
-    processes: int
     tasks: int
     tasks_granted: int | None = None
     tasks_revoked: int | None = None
@@ -46,13 +42,10 @@ class StreamsEpoch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSpan:
-    """A task at one member, in one role."""
+    """A task at one process, in one role."""
 
     life: LifeKey
-    member_id: str
     process_id: str | None = None
-    client_id: str | None = None
-    partition: int
     task_id: str
     role: str
     assigned_at_ms: int
@@ -73,7 +66,6 @@ class TaskMove:
     kind: str | None = None
     cause: str
     outcome: str
-    requested_at_ms: int | None = None
     released_at_ms: int | None = None
     granted_at_ms: int | None = None
     learning_ms: int | None = None

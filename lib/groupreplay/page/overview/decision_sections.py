@@ -89,7 +89,12 @@ def _flip_row(fleet: Fleet, each: Flip) -> Safe:
     return el(
         "tr",
         td(group_link(fleet, each.group_id), "g"),
-        td(w.TIER.get(each.flip_tier, str(each.flip_tier)), "p1", each.flip_tier),
+        td(
+            w.TIER.get(each.flip_tier, str(each.flip_tier)),
+            "p1",
+            each.flip_tier,
+            w.cohort(each.cohort),
+        ),
         td(w.word(w.VERDICT, each.verdict)),
         td(
             w.NONE if each.partitions is None else w.n(each.partitions),

@@ -11,6 +11,7 @@ from groupreplay.page.drawing.parts import (
     client,
     group_link,
     section,
+    stuck_reason,
     table,
     td,
     th,
@@ -73,6 +74,7 @@ def stuck_now(fleet: Fleet) -> Safe:
         th("Held by", "g p2"),
         th("Stuck for", "w200 p1", extra=charts.log_head(), order="descending"),
         th("For", "r", sorts=False),
+        th("Since", "r p2"),
         th("Fenced at", "r p2"),
         th("Team", "p2"),
     ]
@@ -103,12 +105,13 @@ def _stuck_row(fleet: Fleet, each: Episode) -> Safe:
     )
     return el(
         "tr",
-        td(el("span", w.word(w.REASON, each.reason), title=each.reason), "", each.reason),
+        stuck_reason(each.reason, each.repetitions, each.detail),
         td(group_link(fleet, each.group_id), "g"),
         td(who, "g p1"),
         td(join(held_by, ", ") if held_by else w.NONE, "g p2"),
         td(charts.log_dot(each.stuck_ms), "w200 p1", each.stuck_ms),
         td(w.lasted(each.stuck_ms), "r", each.stuck_ms),
+        td(w.when(each.since_at_ms), "r p2", each.since_at_ms),
         td(
             w.at(deadline) if deadline and deadline > fleet.as_of_ms else w.NONE,
             "r p2",

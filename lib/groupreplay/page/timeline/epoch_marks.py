@@ -95,7 +95,13 @@ def _say_tasks(each: StreamsEpoch) -> str:
         ("taken", each.tasks_revoked),
         ("learned ahead", each.warmup_copies),
     )
-    return "".join(f", {w.some(tasks, 'task')} {what}" for what, tasks in counts if tasks)
+    said = "".join(f", {w.some(tasks, 'task')} {what}" for what, tasks in counts if tasks)
+    if each.tasks_misplaced:
+        said += (
+            f"; {w.n(each.tasks_misplaced)} of {w.some(each.tasks, 'task')} are not where they"
+            " should be"
+        )
+    return said
 
 
 def _rank(each: Epoch) -> int:
@@ -144,6 +150,7 @@ def phases(life: GroupLife, places: Places) -> list[Safe]:
             )
             + (f", {w.some(each.missing, 'member')} did not join in time" if each.missing else "")
             + ("" if each.outcome == "COMPLETED" else f", {each.outcome.lower()}")
+            + (f"; in the words of its broker: {each.reason}" if each.reason else "")
         )
         join_bar = el(
             "rect",

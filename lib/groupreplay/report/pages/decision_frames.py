@@ -63,9 +63,9 @@ def waves(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
 
 def wave_counts(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
     counted = tonight["departure_waves"].where(of.is_of_last("ended_at")).groupBy("class")
-    return counted.agg(
-        sf.count(sf.lit(1)).alias("waves"), sf.coalesce(sf.sum("moved"), sf.lit(0)).alias("moved")
-    ).transform(rows_as, fleet.WaveCount, wave="class")
+    return counted.agg(sf.count(sf.lit(1)).alias("waves")).transform(
+        rows_as, fleet.WaveCount, wave="class"
+    )
 
 
 _COSTS: Final = ("partitions_ms", "low_ms", "high_ms", "high_unknown", "moved", "returned")
