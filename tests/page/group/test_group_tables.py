@@ -11,6 +11,7 @@ import pytest
 from groupreplay.page.group.group_page import group_page
 from tests.page.parsed import Parsed
 from tests.support.life_rows import made_life
+from tests.support.page_rows import AS_OF_MS
 from tests.support.streams_life_rows import streams_life
 
 
@@ -156,3 +157,31 @@ def test_readiness_of_a_group_names_the_assignor_that_it_would_have() -> None:
     verdict = replace(life.verdict, suggested_assignor="uniform")
     assert "Its assignor there: uniform." in Parsed(group_page(replace(life, verdict=verdict))).text
     assert "Its assignor there" not in Parsed(group_page(life)).text
+
+
+def test_a_time_of_day_alone_is_one_of_the_last_24_hours() -> None:
+    """An episode that is open for days began on another day, and a page may show many nights."""
+    life = made_life()
+    one = life.stuck[0]
+    since = (AS_OF_MS - 3_600_000, AS_OF_MS - 86_400_000, AS_OF_MS - 5 * 86_400_000)
+    rows = tuple(replace(one, since_at_ms=ms) for ms in since)
+    table = group_page(replace(life, stuck=rows)).split('<section id="stuck">')[1]
+    links = re.findall(r'href="#t=(\d+)">([^<]+)<', table.split("</table>")[0])
+    assert links == [
+        (str(since[0]), "04:42:04"),
+        (str(since[1]), "20 Nov 05:42:04"),
+        (str(since[2]), "16 Nov 05:42:04"),
+    ]
+
+
+def test_each_time_of_a_table_leads_into_the_timeline() -> None:
+    """Of lives of members too."""
+    page = group_page(made_life())
+    for table in re.findall(r"<table.*?</table>", page, re.DOTALL):
+        outside = re.sub(r"<a [^>]*>.*?</a>", "", table, flags=re.DOTALL)
+        times = re.findall(r"\d\d:\d\d:\d\d", Parsed(outside).text)
+        assert times == [] or "What days cost" in outside, times
+    members = page.split('<section id="members">')[1]
+    first = made_life().members[0]
+    assert f'href="#t={first.joined_at_ms}"' in members
+    assert f'href="#t={first.ended_at_ms}"' in members

@@ -135,11 +135,6 @@ def facts(rows: Sequence[tuple[str, object, object]], cls: str = "facts") -> Saf
     )
 
 
-def moment(ms: int | None) -> object:
-    """A time as a link into the timeline of its page."""
-    return w.NONE if ms is None else el("a", w.at(ms), href=f"#t={ms}")
-
-
 def let_go_after(each: SlowRequest) -> str:
     """At least, where the request is still open."""
     let_go = w.lasted(each.revoke_ms)

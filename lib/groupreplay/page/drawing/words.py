@@ -68,6 +68,12 @@ def at(ms: int | None, *, seconds: bool = True) -> str:
     return moment.strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
+def day_of(ms: int) -> str:
+    """The day of a time, UTC."""
+    moment = _moment(ms)
+    return at(ms) if moment is None else _day(moment)
+
+
 def when(ms: int | None) -> str:
     """Day and time, UTC."""
     if ms is None:

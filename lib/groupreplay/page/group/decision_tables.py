@@ -5,7 +5,6 @@ its coordinator, waves and what they would have cost otherwise, and what days co
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import Final
 
 from groupreplay.page.drawing import words as w
@@ -14,23 +13,14 @@ from groupreplay.page.drawing.parts import (
     AT_LEAST_AT_MOST,
     STOPPED_FOR,
     at_most,
-    moment,
     section,
     stopped_for,
     table,
     td,
     th,
 )
-from groupreplay.page.group.table_rows import (
-    LIFE_HEAD,
-    life_cell,
-    life_heads,
-    most_rows,
-    which_life,
-)
+from groupreplay.page.group.table_rows import LIFE_HEAD, Shared, most_rows, shared_by
 from groupreplay.page.model.life import Absence, Failover, GroupDay, GroupLife, PricedWave, Refusal
-from groupreplay.page.model.rows import LifeKey
-from groupreplay.page.timeline.epoch_marks import known_lives
 from groupreplay.page.timeline.lanes import Lanes
 
 
@@ -92,16 +82,16 @@ def _refusals_table(life: GroupLife) -> Safe:
     return table(
         f"Requests that were refused ({w.n(len(life.refusals))})",
         [th("First at"), th("Client", "g"), th("Why"), th("Request", "p1"), th("Times", "r")],
-        [_refusal_row(each) for each in life.refusals[: most_rows(life)]],
+        [_refusal_row(each, shared_by(life)) for each in life.refusals[: most_rows(life)]],
         "",
         len(life.refusals),
     )
 
 
-def _refusal_row(each: Refusal) -> Safe:
+def _refusal_row(each: Refusal, shared: Shared) -> Safe:
     return el(
         "tr",
-        td(moment(each.first_at_ms), "", each.first_at_ms),
+        shared.time_cell(each.first_at_ms),
         td(name(each.client_id or each.subject), "g"),
         td(each.refusal, title=each.message),
         td(each.api, "p1"),
@@ -114,6 +104,7 @@ def _with_note(found: Safe, note: str) -> Safe:
 
 
 def _waves_table(life: GroupLife) -> Safe:
+    shared = shared_by(life)
     return table(
         f"Waves of joins and departures ({w.n(len(life.waves))})",
         [
@@ -126,7 +117,7 @@ def _waves_table(life: GroupLife) -> Safe:
         [
             el(
                 "tr",
-                td(moment(each.started_at_ms), "", each.started_at_ms),
+                shared.time_cell(each.started_at_ms),
                 td(w.word(w.WAVE, each.wave), title=each.wave),
                 td(f"{w.n(each.departed)}, {w.n(each.joined)}", "r"),
                 td(w.NONE if each.moved is None else w.n(each.moved), "r", each.moved or 0),
@@ -144,8 +135,8 @@ def _waves_table(life: GroupLife) -> Safe:
 
 
 def _days_table(life: GroupLife) -> Safe:
-    lives = known_lives(life)
-    several = len(lives) > 1
+    shared = shared_by(life)
+    several = shared.has_lives
     return table(
         f"What days cost ({w.n(len(life.days))})",
         [
@@ -163,7 +154,7 @@ def _days_table(life: GroupLife) -> Safe:
             el(
                 "tr",
                 td(each.day),
-                _life_cell(each, lives) if several else None,
+                _life_cell(each, shared) if several else None,
                 td(w.lasted(each.low_ms) if each.partitions_ms else w.NONE, "r", each.low_ms),
                 td(
                     at_most(each.high_ms, each.high_unknown) if each.partitions_ms else w.NONE,
@@ -191,11 +182,11 @@ def _days_table(life: GroupLife) -> Safe:
     )
 
 
-def _life_cell(each: GroupDay, lives: Sequence[LifeKey]) -> Safe:
+def _life_cell(each: GroupDay, shared: Shared) -> Safe:
     """Which life it was, and from when to when of that day."""
-    place = lives.index(each.life)
+    place = shared.lives.index(each.life)
     when = el("span", f": {w.at(each.from_at_ms)} to {w.at(each.to_at_ms)}", cls="p1")
-    return td(join([which_life(place, lives), when]), "", place)
+    return td(join([shared.which_life(place), when]), "", place)
 
 
 # ---------------------------------------------------------------- what if
@@ -248,20 +239,20 @@ def _what_if_table(life: GroupLife) -> Safe:
             th("Difference", "r"),
             th("By times of", "p2"),
         ],
-        [_what_if_row(each) for each in ordered[: most_rows(life)]],
+        [_what_if_row(each, shared_by(life)) for each in ordered[: most_rows(life)]],
         "",
         len(ordered),
     )
 
 
-def _what_if_row(each: PricedWave) -> Safe:
+def _what_if_row(each: PricedWave, shared: Shared) -> Safe:
     scenario: object = w.word(w.SCENARIO, each.scenario)
     if each.is_actual:
         scenario = el("b", scenario, ", as it was")
     bounds = w.NONE if each.mid_ms is None else f"{w.lasted(each.low_ms)}, {w.lasted(each.high_ms)}"
     return el(
         "tr",
-        td(moment(each.started_at_ms), "", each.started_at_ms),
+        shared.time_cell(each.started_at_ms),
         td(scenario, "g", title=each.scenario),
         td(_count(each.rebalances), "r p2", each.rebalances or 0),
         td(_count(each.stopped_partitions), "r p2", each.stopped_partitions or 0),
@@ -300,12 +291,12 @@ def absences_section(life: GroupLife, lanes: Lanes) -> Safe | None:
 
 
 def _absences_table(life: GroupLife, lanes: Lanes) -> Safe:
-    lives = known_lives(life)
+    shared = shared_by(life)
     return table(
         f"Processes that were gone ({w.n(len(life.absences))})",
         [
             th("Gone since"),
-            *life_heads(lives),
+            *shared.life_heads(),
             th("Client", "g"),
             th("Member", "p1"),
             th("How it ended"),
@@ -316,20 +307,20 @@ def _absences_table(life: GroupLife, lanes: Lanes) -> Safe:
             th("Moved", "r p1"),
             th("Nobody read for", "r"),
         ],
-        [_absence_row(each, lanes, lives) for each in life.absences[: most_rows(life)]],
+        [_absence_row(each, lanes, shared) for each in life.absences[: most_rows(life)]],
         "",
         len(life.absences),
     )
 
 
-def _absence_row(each: Absence, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
+def _absence_row(each: Absence, lanes: Lanes, shared: Shared) -> Safe:
     since = each.left_at_ms or each.removed_at_ms or each.returned_at_ms
     who = each.instance_id or each.client_id or lanes.client(each.member_id)
     cliff = ", but by no session of consumer" if each.is_cliff else ""
     return el(
         "tr",
-        td(moment(since), "", since or 0),
-        life_cell(each.life, lives),
+        shared.time_cell(since),
+        shared.life_cell(each.life),
         td(name(who), "g"),
         td(each.membership.lower(), "p1"),
         td(w.word(w.ABSENCE, each.outcome) + cliff, title=each.outcome),
@@ -371,18 +362,18 @@ def _failovers_table(life: GroupLife) -> Safe:
             th("Removed", "r p1"),
             th("Moved", "r"),
         ],
-        [_failover_row(each) for each in life.failovers[: most_rows(life)]],
+        [_failover_row(each, shared_by(life)) for each in life.failovers[: most_rows(life)]],
         "",
         len(life.failovers),
     )
 
 
-def _failover_row(each: Failover) -> Safe:
+def _failover_row(each: Failover, shared: Shared) -> Safe:
     moved_from = "" if each.moved_from is None else f"{each.moved_from} to "
     broker = w.NONE if each.broker is None else f"{moved_from}{each.broker}"
     return el(
         "tr",
-        td(moment(each.last_at_ms), "", each.last_at_ms),
+        shared.time_cell(each.last_at_ms),
         td(w.lasted(each.gap_ms), "r", each.gap_ms or 0),
         td(w.word(w.DURING, each.phase), title=each.phase),
         td(broker, "r p1"),

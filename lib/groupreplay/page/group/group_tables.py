@@ -13,7 +13,6 @@ from groupreplay.page.drawing.parts import (
     client,
     hidden,
     let_go_after,
-    moment,
     move_kind,
     section,
     stuck_reason,
@@ -21,18 +20,12 @@ from groupreplay.page.drawing.parts import (
     td,
     th,
 )
-from groupreplay.page.group.table_rows import (
-    LIFE_HEAD,
-    life_cell,
-    life_heads,
-    most_rows,
-    which_life,
-)
+from groupreplay.page.group.table_rows import LIFE_HEAD, Shared, most_rows, shared_by
 from groupreplay.page.model.fleet import SlowRequest
 from groupreplay.page.model.life import Epoch, GroupLife, HandOver, Member, Stuck
 from groupreplay.page.model.life_of_tasks import TaskMove
 from groupreplay.page.model.rows import LifeKey
-from groupreplay.page.timeline.epoch_marks import known_lives, shown_epochs
+from groupreplay.page.timeline.epoch_marks import shown_epochs
 from groupreplay.page.timeline.lanes import Lanes, natural
 
 
@@ -86,11 +79,11 @@ def requests_of(life: GroupLife) -> list[Request]:
 def hand_overs_section(life: GroupLife, lanes: Lanes) -> Safe:
     requests = requests_of(life)
     most = max((charts.steps_total(each.steps) for each in requests), default=1)
-    lives = known_lives(life)
-    rows = [_request_row(each, most, lanes, lives) for each in requests[: most_rows(life)]]
+    shared = shared_by(life)
+    rows = [_request_row(each, most, lanes, shared) for each in requests[: most_rows(life)]]
     heads = [
         th("Asked at"),
-        *life_heads(lives),
+        *shared.life_heads(),
         th("Client", "g"),
         th("Went to", "g p1"),
         th("Partitions", "r"),
@@ -114,14 +107,14 @@ def hand_overs_section(life: GroupLife, lanes: Lanes) -> Safe:
     )
 
 
-def _request_row(each: Request, most: int, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
+def _request_row(each: Request, most: int, lanes: Lanes, shared: Shared) -> Safe:
     first, steps = each.first, each.steps
     bad = first.outcome in ("FENCED", "OPEN")
     taker = name(lanes.client(first.granted_to)) if first.granted_to else w.NONE
     return el(
         "tr",
-        td(moment(first.requested_at_ms), "", first.requested_at_ms),
-        life_cell(first.life, lives),
+        shared.time_cell(first.requested_at_ms),
+        shared.life_cell(first.life),
         td(name(lanes.client(first.member_id)), "g"),
         td(taker, "g p1"),
         td(w.n(steps.partitions), "r", steps.partitions, _named(each.partitions)),
@@ -149,10 +142,10 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
         life.task_moves,
         key=lambda each: (-(each.unowned_ms or 0), each.granted_at_ms or 0, each.task_id),
     )
-    lives = known_lives(life)
+    shared = shared_by(life)
     heads = [
         th("Granted at"),
-        *life_heads(lives),
+        *shared.life_heads(),
         th("Task"),
         th("From", "g p1"),
         th("To", "g p1"),
@@ -171,19 +164,19 @@ def tasks_section(life: GroupLife, lanes: Lanes) -> Safe:
         table(
             f"Tasks that left a process, those without an owner longest first ({w.n(len(moves))})",
             heads,
-            [_move_row(each, lanes, lives) for each in moves[: most_rows(life)]],
+            [_move_row(each, lanes, shared) for each in moves[: most_rows(life)]],
             "No task left its process.",
             len(moves),
         ),
     )
 
 
-def _move_row(each: TaskMove, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
+def _move_row(each: TaskMove, lanes: Lanes, shared: Shared) -> Safe:
     bounced = each.outcome == "RETURNED"
     return el(
         "tr",
-        td(moment(each.granted_at_ms), "", each.granted_at_ms or 0),
-        life_cell(each.life, lives),
+        shared.time_cell(each.granted_at_ms),
+        shared.life_cell(each.life),
         td(name(each.task_id)),
         td(name(lanes.process(each.from_process_id)), "g p1"),
         td(name(lanes.process(each.to_process_id)) if each.to_process_id else w.NONE, "g p1"),
@@ -204,10 +197,10 @@ def _move_row(each: TaskMove, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
 
 
 def stuck_section(life: GroupLife, lanes: Lanes) -> Safe:
-    lives = known_lives(life)
+    shared = shared_by(life)
     heads = [
         th("Since"),
-        *life_heads(lives),
+        *shared.life_heads(),
         th("What"),
         th("Member", "g"),
         th("Held by", "g p1"),
@@ -222,14 +215,14 @@ def stuck_section(life: GroupLife, lanes: Lanes) -> Safe:
         table(
             f"Episodes, open ones first ({w.n(len(life.stuck))})",
             heads,
-            [_stuck_row(each, lanes, lives) for each in life.stuck[: most_rows(life)]],
+            [_stuck_row(each, lanes, shared) for each in life.stuck[: most_rows(life)]],
             "Nothing was stuck.",
             len(life.stuck),
         ),
     )
 
 
-def _stuck_row(each: Stuck, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
+def _stuck_row(each: Stuck, lanes: Lanes, shared: Shared) -> Safe:
     who = (
         el("span", "the whole group", cls="nil")
         if each.member_id is None
@@ -242,8 +235,8 @@ def _stuck_row(each: Stuck, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
     held_by: Sequence[Safe] = [name(lanes.client(member)) for member in each.blocked_by[:3]]
     return el(
         "tr",
-        td(moment(each.since_at_ms), "", each.since_at_ms),
-        life_cell(each.life, lives),
+        shared.time_cell(each.since_at_ms),
+        shared.life_cell(each.life),
         stuck_reason(each.reason, each.repetitions, each.detail),
         td(who, "g"),
         td(join(held_by, ", ") if held_by else w.NONE, "g p1"),
@@ -255,15 +248,15 @@ def _stuck_row(each: Stuck, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
 
 def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
     shown = list(reversed(shown_epochs(life)))
-    lives = known_lives(life)
+    shared = shared_by(life)
     heads = [
         th("Began"),
-        *([th(LIFE_HEAD)] if len(lives) > 1 else []),
+        *([th(LIFE_HEAD)] if shared.has_lives else []),
         th("Epoch", "r"),
         th("Cause"),
         th("Member", "g p1"),
         th("Members", "p2"),
-        th("Moved", _moved_looks(lives)),
+        th("Moved", _moved_looks(shared)),
         th("Settled in", "r"),
         th("Outcome"),
     ]
@@ -276,7 +269,7 @@ def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
             f"Epochs and generations, the newest first ({w.n(len(shown))})",
             heads,
             [
-                _epoch_row(each, causes.get((each.life, each.epoch), each.cause), lanes, lives)
+                _epoch_row(each, causes.get((each.life, each.epoch), each.cause), lanes, shared)
                 for each in shown[: most_rows(life)]
             ],
             "The group kept its epoch.",
@@ -285,8 +278,8 @@ def epochs_section(life: GroupLife, lanes: Lanes) -> Safe:
     )
 
 
-def _epoch_row(each: Epoch, cause: str, lanes: Lanes, lives: Sequence[LifeKey]) -> Safe:
-    place = lives.index(each.life)
+def _epoch_row(each: Epoch, cause: str, lanes: Lanes, shared: Shared) -> Safe:
+    place = shared.lives.index(each.life)
     classic = (
         f", {each.members_classic} classic"
         if each.members_classic and each.protocol == "consumer"
@@ -296,15 +289,15 @@ def _epoch_row(each: Epoch, cause: str, lanes: Lanes, lives: Sequence[LifeKey]) 
     who = name(lanes.client(each.cause_member_id)) if each.cause_member_id else w.NONE
     return el(
         "tr",
-        td(moment(each.started_at_ms), "", each.started_at_ms),
-        td(which_life(place, lives), "", place) if len(lives) > 1 else None,
+        shared.time_cell(each.started_at_ms),
+        td(shared.which_life(place), "", place) if shared.has_lives else None,
         td(w.n(each.epoch), "r", each.epoch),
         td(w.word(w.CAUSE, cause), title=cause),
         td(who, "g p1"),
         td(f"{each.members}{classic}", "p2"),
         td(
             w.NONE if each.partitions_moved is None else w.n(each.partitions_moved),
-            _moved_looks(lives),
+            _moved_looks(shared),
             each.partitions_moved or 0,
         ),
         td(w.lasted(each.converge_ms), "r", each.converge_ms or 0),
@@ -312,11 +305,11 @@ def _epoch_row(each: Epoch, cause: str, lanes: Lanes, lives: Sequence[LifeKey]) 
     )
 
 
-def _moved_looks(lives: Sequence[LifeKey]) -> str:
+def _moved_looks(shared: Shared) -> str:
     """A narrow page has room for the life or for this. Without the life, two rows of one number
     would look alike: each life counts its epochs from the beginning.
     """
-    return "r p1" if len(lives) > 1 else "r"
+    return "r p1" if shared.has_lives else "r"
 
 
 # ---------------------------------------------------------------- members
@@ -326,10 +319,10 @@ def members_section(life: GroupLife) -> Safe:
     ordered = sorted(
         life.members, key=lambda each: (str(each.client_id), each.joined_at_ms, each.member_id)
     )
-    lives = known_lives(life)
+    shared = shared_by(life)
     heads = [
         th("Client", "g"),
-        *life_heads(lives),
+        *shared.life_heads(),
         th("Speaks"),
         th("Joined"),
         th("Ended", "p1"),
@@ -344,23 +337,23 @@ def members_section(life: GroupLife) -> Safe:
         table(
             f"Lives of members ({w.n(len(ordered))})",
             heads,
-            [_member_row(each, lives) for each in ordered[: most_rows(life)]],
+            [_member_row(each, shared) for each in ordered[: most_rows(life)]],
             "The group has no members.",
             len(ordered),
         ),
     )
 
 
-def _member_row(each: Member, lives: Sequence[LifeKey]) -> Safe:
-    joined = w.when(each.joined_at_ms)
+def _member_row(each: Member, shared: Shared) -> Safe:
+    joined = shared.moment(each.joined_at_ms)
     kind = {"classic": "classic", "consumer": "consumer", "streams": "consumer"}
     return el(
         "tr",
         td(client(each.client_id, each.client_host), "g"),
-        life_cell(each.life, lives),
+        shared.life_cell(each.life),
         td(el("span", each.member_protocol, cls=f"ph k-{kind.get(each.member_protocol, 'empty')}")),
-        td(joined if each.start_observed else f"before {joined}", "", each.joined_at_ms),
-        td(w.when(each.ended_at_ms), "p1", each.ended_at_ms or 0),
+        td(joined if each.start_observed else join(["before ", joined]), "", each.joined_at_ms),
+        td(shared.moment(each.ended_at_ms), "p1", each.ended_at_ms or 0),
         td(
             w.word(w.END, each.end_reason),
             "t-stuck" if each.end_reason == "FENCED" else "",

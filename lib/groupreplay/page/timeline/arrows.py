@@ -30,7 +30,7 @@ def hand_overs(life: GroupLife, places: Places) -> list[Safe]:
         one, bad = found[0], outcome == "FENCED"
         say = (
             f"{w.some(len(found), 'partition')} from {places.lanes.client(giver)} to"
-            f" {places.lanes.client(taker)}: asked at {w.at(one.requested_at_ms)}, let go after"
+            f" {places.lanes.client(taker)}: asked at {w.when(one.requested_at_ms)}, let go after"
             f" {w.lasted(one.revoke_ms)} ({outcome}), granted {w.lasted(one.unowned_ms)} later,"
             f" first commit {w.lasted(one.resume_ms)} after that"
         )

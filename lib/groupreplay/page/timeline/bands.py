@@ -1,5 +1,5 @@
-"""Bands between epochs and lanes: waves of joins and departures, requests that were refused, and
-what days cost. Each is there where it has something to show.
+"""Bands between epochs and lanes: days where several are shown, waves of joins and departures,
+requests that were refused, and what days cost. Each is there where it has something to show.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class Band:
 def bands_of(life: GroupLife, axis: Axis) -> list[Band]:
     lives = known_lives(life)
     found = (
+        ("days", _days(axis)),
         ("readiness", _verdict(life)),
         ("moves of broker", [_failover(each) for each in life.failovers]),
         ("waves", [_wave(each) for each in life.waves]),
@@ -78,6 +79,25 @@ def bands_of(life: GroupLife, axis: Axis) -> list[Band]:
             drawn = sorted(longest, key=lambda bar: (bar.from_ms, bar.to_ms))
             bands.append(Band(name, axis, drawn, len(seen)))
     return bands
+
+
+_SHORT_MS: Final = 36 * 3_600_000
+"""A night: in less than that each time of day is there once, or nearly so."""
+
+_DAY_MS: Final = 86_400_000
+
+
+def _days(axis: Axis) -> list[Bar]:
+    """Which day it is, wherever something happened: ticks say the time of day alone."""
+    if axis.to_ms - axis.from_ms < _SHORT_MS:
+        return []
+    days: dict[int, tuple[int, int]] = {}
+    for stretch in axis.stretches:
+        for day in range(stretch.from_ms // _DAY_MS, (stretch.to_ms - 1) // _DAY_MS + 1):
+            begin, _ = days.get(day, (max(stretch.from_ms, day * _DAY_MS), 0))
+            days[day] = begin, min(stretch.to_ms, (day + 1) * _DAY_MS)
+    named = [(begin, end, w.day_of(begin)) for begin, end in days.values()]
+    return [Bar(begin, end, f"{day}, UTC", "day", day) for begin, end, day in named]
 
 
 def _verdict(life: GroupLife) -> list[Bar]:
