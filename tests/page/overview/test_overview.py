@@ -204,6 +204,24 @@ def test_numbers_of_the_headline_are_those_of_the_night() -> None:
     assert f"{last.mixed:,} are half-way" in headline
 
 
+@pytest.mark.parametrize(
+    ("holes", "undecoded", "said"),
+    [
+        (0, 0, "without a hole."),
+        (12, 0, "with 12 offsets missing."),
+        (0, 1, "with 1 row not decoded."),
+        (1_240, 7, "with 1,240 offsets missing and 7 rows not decoded."),
+    ],
+)
+def test_the_second_sentence_says_whether_the_night_can_be_trusted(
+    holes: int, undecoded: int, said: str
+) -> None:
+    fleet = made_fleet(60)
+    found = replace(fleet, seen=replace(fleet.seen, holes=holes, undecoded=undecoded))
+    text = " ".join(Parsed(overview(found)).text.split())
+    assert f"This night was seen {said}" in text
+
+
 def test_numbers_are_of_all_though_lists_are_cut() -> None:
     fleet = made_fleet(60)
     reasons = (
@@ -303,3 +321,10 @@ def test_readiness_speaks_of_one_group_and_of_several(groups: int, said: str) ->
         rows, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
     )
     assert said in Parsed(overview(fleet)).text
+
+
+def test_one_night_of_causes_has_one_date() -> None:
+    one = made_fleet(60, nights=1)
+    text = Parsed(overview(one)).text
+    assert "21 Nov to" not in text
+    assert "20 Nov to 21 Nov" in Parsed(overview(made_fleet(60, nights=2))).text

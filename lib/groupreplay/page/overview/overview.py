@@ -117,10 +117,21 @@ def _second_sentence(fleet: Fleet) -> Safe:
         ]
     else:
         parts += [el("a", "Hand-overs", href="#hand-overs"), ": none was measured. "]
-    holes = fleet.seen.holes
-    parts += [
+    return el("p", *parts, *_trust(fleet), cls="sub")
+
+
+def _trust(fleet: Fleet) -> list[object]:
+    """Whether all was seen, and understood."""
+    lacks = [
+        f"{w.some(many, what)} {how}"
+        for many, what, how in (
+            (fleet.seen.holes, "offset", "missing"),
+            (fleet.seen.undecoded, "row", "not decoded"),
+        )
+        if many
+    ]
+    return [
         el("a", "This night", href="#trust"),
         " was seen ",
-        el("b", f"with {w.some(holes, 'offset')} missing.") if holes else "without a hole.",
+        el("b", f"with {' and '.join(lacks)}.") if lacks else "without a hole.",
     ]
-    return el("p", *parts, cls="sub")

@@ -102,11 +102,8 @@ def causes(fleet: Fleet) -> Safe:
     ordered = sorted(
         by_cause, key=lambda cause: (-sum(one.epochs for one in by_cause[cause].values()), cause)
     )
-    span = (
-        f"{w.night(date.fromisoformat(nights[0]))} to {w.night(date.fromisoformat(nights[-1]))}"
-        if nights
-        else "Nights"
-    )
+    ends = dict.fromkeys(w.night(date.fromisoformat(each)) for each in (*nights[:1], *nights[-1:]))
+    span = " to ".join(ends) or "Nights"
     heads = [
         th("Cause"),
         th(span, "w300", sorts=False),
