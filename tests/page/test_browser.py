@@ -127,6 +127,24 @@ def test_lists_sort_by_their_heads(open_page: Open, index: str) -> None:
     assert values == sorted(values)
 
 
+def test_words_are_sorted_from_a_on_first_and_the_head_says_so(open_page: Open, index: str) -> None:
+    """Also where some cells have no value: those stand last."""
+    page = open_page().ready(index)
+    head = page.locator("#stuck th", has_text="Group")
+    cells = page.locator("#stuck tbody td:nth-child(2)")
+    for order in ("ascending", "descending", "ascending"):
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == order
+        ids = cells.all_text_contents()
+        assert ids == sorted(ids, key=_utf16, reverse=order == "descending")
+    assert page.locator("#stuck th[aria-sort]").count() == 1
+
+
+def _utf16(text: str) -> bytes:
+    """As a script compares texts."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
 def test_keys_go_through_a_chart(open_page: Open, index: str) -> None:
     page = open_page().ready(index)
     page.keyboard.press("Tab")
@@ -170,6 +188,42 @@ def test_the_timeline_zooms_by_key_link_and_button(open_page: Open, group: str) 
     page.focus("svg.tl")
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#timeline .say") != ""
+
+
+def test_the_wheel_zooms_with_ctrl_alone_and_no_further_than_256_times(
+    open_page: Open, group: str
+) -> None:
+    page = open_page().ready(group)
+    width = "document.querySelector('.wide').offsetWidth"
+    whole = page.evaluate(width)
+    page.locator("svg.tl").first.hover(position={"x": 300, "y": 100})
+    page.mouse.wheel(0, -100)
+    page.wait_for_timeout(100)
+    assert page.evaluate(width) == whole, "it scrolls the page"
+    page.locator("svg.tl").first.hover(position={"x": 300, "y": 100})
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    wait_until(page, f"{width} > {whole}")
+    page.keyboard.up("Control")
+    assert page.evaluate(width) == pytest.approx(1.25 * whole, abs=2)
+    for _ in range(9):
+        page.click("#zi")
+    assert page.evaluate(width) == pytest.approx(256 * whole, abs=2)
+    page.click("#zf")
+    assert page.evaluate(width) == whole
+
+
+def test_what_is_pointed_at_is_said(open_page: Open, index: str, group: str) -> None:
+    """As with the arrow keys; each mark of each chart has a title to say."""
+    for url, chart in ((index, "#migration"), (group, "#timeline")):
+        page = open_page().ready(url)
+        silent = "[...document.querySelectorAll('.mk')].filter(one => !one.querySelector('title'))"
+        assert page.evaluate(f"{silent}.length") == 0
+        mark = page.locator(f"{chart} svg.marks .mk:has(rect)").last
+        mark.scroll_into_view_if_needed()
+        mark.dispatch_event("mouseover")
+        said = mark.locator("title").text_content()
+        assert page.locator(f"{chart} .say").text_content() == said != ""
 
 
 def test_buttons_show_more_rows(open_page: Open, index: str) -> None:

@@ -15,25 +15,27 @@
     return made;
   }
   function grouped(value) { return String(value).replace(/\B(?=(\d{3})+$)/g, ","); }
-  function compare(a, b) { return a < b ? -1 : a > b ? 1 : 0; }
+  function compare(a, b) {
+    if (typeof a !== typeof b) return typeof a === "string" ? 1 : -1;
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
 
   /* ---- tables that are in the page whole */
 
   function sortBy(table, head) {
     var place = Array.prototype.indexOf.call(head.parentNode.children, head), body = table.tBodies[0];
-    var up = head.getAttribute("aria-sort") === "descending";
-    all("th", table).forEach(function (other) { other.removeAttribute("aria-sort"); });
-    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    var before = head.getAttribute("aria-sort");
     var rows = Array.prototype.slice.call(body.rows).map(function (row, index) {
       var cell = row.cells[place], value = cell.getAttribute("data-v");
       var key = value === null ? cell.textContent : value === "" || isNaN(value) ? value : +value;
       return { key: key, index: index, row: row };
     });
-    rows.sort(function (a, b) {
-      var order = compare(a.key, b.key);
-      if (typeof a.key === "string" && typeof b.key === "string") order = -order;
-      return (up ? order : -order) || a.index - b.index;
-    });
+    /* At first numbers fall, and words go from A on. */
+    var isText = rows.every(function (each) { return typeof each.key === "string"; });
+    var up = before ? before === "descending" : isText;
+    all("th", table).forEach(function (other) { other.removeAttribute("aria-sort"); });
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    rows.sort(function (a, b) { return (up ? 1 : -1) * compare(a.key, b.key) || a.index - b.index; });
     rows.forEach(function (each) { body.appendChild(each.row); });
   }
   all("table.t").forEach(function (table) {
