@@ -127,6 +127,16 @@ def test_lists_sort_by_their_heads(open_page: Open, index: str) -> None:
     assert values == sorted(values)
 
 
+def test_a_phone_shows_whom_to_ask(open_page: Open, index: str) -> None:
+    """Who blocks, who is stuck, and what a rule found: what sections are there for."""
+    page = open_page(viewport={"width": 390, "height": 844}).ready(index)
+    for section, head in (("blockers", "Waits for"), ("stuck", "Member"), ("readiness", "For exa")):
+        assert page.locator(f"#{section} th", has_text=head).first.is_visible(), head
+    bars = page.locator("#blockers svg").locator("visible=true").all()
+    assert bars
+    assert max(each.bounding_box()["width"] for each in bars) < 70, "ids need the room"
+
+
 def test_words_are_sorted_from_a_on_first_and_the_head_says_so(open_page: Open, index: str) -> None:
     """Also where some cells have no value: those stand last."""
     page = open_page().ready(index)

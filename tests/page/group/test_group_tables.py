@@ -148,15 +148,16 @@ def test_a_group_that_is_half_way_for_too_long_is_said_to_be() -> None:
     assert life.state is not None
     for is_stalled in (True, False):
         page = group_page(replace(life, state=replace(life.state, is_stalled=is_stalled)))
-        assert ("That is for too long." in Parsed(page).text) == is_stalled
+        assert ("It has been so for too long." in Parsed(page).text) == is_stalled
 
 
 def test_readiness_of_a_group_names_the_assignor_that_it_would_have() -> None:
     life = made_life()
     assert life.verdict is not None
     verdict = replace(life.verdict, suggested_assignor="uniform")
-    assert "Its assignor there: uniform." in Parsed(group_page(replace(life, verdict=verdict))).text
-    assert "Its assignor there" not in Parsed(group_page(life)).text
+    page = Parsed(group_page(replace(life, verdict=verdict))).text
+    assert "on the consumer protocol would be uniform." in page
+    assert "Its assignor" not in Parsed(group_page(life)).text
 
 
 def test_a_time_of_day_alone_is_one_of_the_last_24_hours() -> None:

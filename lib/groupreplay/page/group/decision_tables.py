@@ -37,7 +37,7 @@ def readiness_section(life: GroupLife) -> Safe:
             else ""
         )
         + (
-            f". Its assignor there: {verdict.suggested_assignor}"
+            f". Its assignor on the consumer protocol would be {verdict.suggested_assignor}"
             if verdict.suggested_assignor is not None
             else ""
         )

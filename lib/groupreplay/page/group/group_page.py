@@ -94,7 +94,7 @@ def _sentence(life: GroupLife) -> Safe:
             " the consumer protocol."
         )
         if state.is_stalled:
-            parts.append(" That is for too long.")
+            parts.append(" It has been so for too long.")
         if state.waits_for:
             parts += [" It waits for ", join([client(*one) for one in state.waits_for], ", "), "."]
     else:

@@ -68,7 +68,7 @@ def readiness(fleet: Fleet) -> Safe:
                 th("Rule"),
                 th("Severity"),
                 th("Groups", "r", order="descending"),
-                th("For example", "g p1"),
+                th("For example", "g"),
             ],
             [
                 el(
@@ -76,7 +76,7 @@ def readiness(fleet: Fleet) -> Safe:
                     td(each.rule),
                     td(w.word(w.SEVERITY, each.severity)),
                     td(w.n(each.groups), "r", each.groups),
-                    td(each.detail or w.NONE, "say2 p1"),
+                    td(each.detail or w.NONE, "say2 g"),
                 )
                 for each in fleet.rules
             ],

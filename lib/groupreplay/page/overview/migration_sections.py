@@ -107,7 +107,7 @@ def blockers(fleet: Fleet) -> Safe:
         th("Members on consumer", "w120"),
         th(hidden("members on consumer, as numbers"), "r", sorts=False),
         th("Half-way for", "r", order="descending"),
-        th("Waits for", "g p1", sorts=False),
+        th("Waits for", "g", sorts=False),
     ]
     client_heads = [
         th("Client id", "g"),
@@ -160,7 +160,7 @@ def _half_way_row(fleet: Fleet, each: HalfWay) -> Safe:
         td(charts.share_bar(each.members_consumer, each.members_total), "w120", share),
         td(w.of(each.members_consumer, each.members_total), "r", share),
         td(w.lasted(mixed_ms), "r t-stuck" if each.is_stalled else "r", mixed_ms or 0),
-        td(join(named, ", ") if named else w.NONE, "g p1"),
+        td(join(named, ", ") if named else w.NONE, "g"),
     )
 
 

@@ -70,7 +70,7 @@ def stuck_now(fleet: Fleet) -> Safe:
     heads = [
         th("What"),
         th("Group", "g"),
-        th("Member", "g p1"),
+        th("Member", "g"),
         th("Held by", "g p2"),
         th("Stuck for", "w200 p1", extra=charts.log_head(), order="descending"),
         th("For", "r", sorts=False),
@@ -107,7 +107,7 @@ def _stuck_row(fleet: Fleet, each: Episode) -> Safe:
         "tr",
         stuck_reason(each.reason, each.repetitions, each.detail),
         td(group_link(fleet, each.group_id), "g"),
-        td(who, "g p1"),
+        td(who, "g"),
         td(join(held_by, ", ") if held_by else w.NONE, "g p2"),
         td(charts.log_dot(each.stuck_ms), "w200 p1", each.stuck_ms),
         td(w.lasted(each.stuck_ms), "r", each.stuck_ms),
