@@ -45,10 +45,17 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--to",
         required=True,
+        type=_path,
         metavar="PATH",
         help="file or URI that is not there yet; with / at its end: a folder of several files",
     )
     return parser
+
+
+def _path(text: str) -> str:
+    if text:
+        return text
+    raise argparse.ArgumentTypeError("expected a path, found none")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

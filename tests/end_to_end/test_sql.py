@@ -122,7 +122,7 @@ def test_an_export_never_replaces_what_is_there(demo: FinishedNight, tmp_path: P
         export(demo.read("topics"), CSV, str(tmp_path / "mine.csv"))
     assert (tmp_path / "mine.csv").read_text() == "mine"
     (tmp_path / "file").touch()
-    with pytest.raises(NotReady, match=r"file/x\.csv cannot be written: "):
+    with pytest.raises(NotReady, match="Parent path is not a directory"):
         export(demo.read("topics"), CSV, str(tmp_path / "file/x.csv"))
 
 

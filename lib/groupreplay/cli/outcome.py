@@ -33,6 +33,10 @@ LOG_FORMATS = (TEXT, JSON)
 UNFORESEEN = 1
 INTERRUPTED = 130
 _LONG_ENOUGH = 400
+_OF_STATEMENTS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Loggers of PySpark: each error of a statement goes to them with a trace of 12 kB, also one that
+was foreseen. The last sentence says what is wrong, and where the trace is.
+"""
 
 
 class JsonLines(logging.Formatter):
@@ -137,6 +141,8 @@ def _start_log(log_format: str) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.captureWarnings(log_format == JSON)
     logging.getLogger("py4j").setLevel(logging.ERROR)
+    for name in _OF_STATEMENTS:
+        logging.getLogger(name).disabled = True
 
 
 def _json_line(message: str, level: int, **fields: Any) -> str:

@@ -22,7 +22,7 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructTy
 
 from groupreplay.errors import ConfigError, NotReady
 from groupreplay.tables.delta.damage import damaged_table, lack_of_space
-from groupreplay.tables.storage import file_system
+from groupreplay.tables.storage import file_system, first_cause
 
 CSV, PARQUET, JSON = "csv", "parquet", "json"
 FORMATS: Final = (CSV, PARQUET, JSON)
@@ -133,4 +133,8 @@ def _cell(name: str, kind: DataType) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    return next(line.strip() for line in str(error).splitlines() if line.strip())
+    """Of what an error of Java says, that of its first cause: all others say that a job was
+    aborted.
+    """
+    said = first_cause(error) if isinstance(error, Py4JJavaError) else str(error)
+    return next(line.strip() for line in said.splitlines() if line.strip())

@@ -48,5 +48,13 @@ def file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     return place.getFileSystem(spark._jsc.hadoopConfiguration()), place
 
 
+def first_cause(error: Py4JJavaError) -> str:
+    """What the innermost exception of Java says, with its class."""
+    cause = error.java_exception
+    while (deeper := cause.getCause()) is not None:
+        cause = deeper
+    return str(cause.toString())
+
+
 def _first_line(error: Py4JJavaError) -> str:
     return str(error.java_exception.toString()).splitlines()[0]
