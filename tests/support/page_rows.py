@@ -46,6 +46,9 @@ HOSTILE = (
     "toString",
     " leading and trailing ",
     "`${window.__pwned=1}`",
+    "\u3164",
+    "orders\U000e0041\ufe0f",
+    "\u115f\u034f\u17b4",
 )
 """Ids of groups that are anybody's text."""
 

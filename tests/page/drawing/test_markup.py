@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from html import escape
 from pathlib import Path
 
@@ -75,6 +76,26 @@ def test_links_within_the_pages_are_taken(link: str) -> None:
 def test_what_is_unseen_is_shown() -> None:
     assert seen("a\u202eb\u0000c\ud800d\u200be") == "a\\u{202e}b\\u{0}c\\u{d800}d\\u{200b}e"
     assert seen("日本語 🧨") == "日本語 🧨"
+
+
+@pytest.mark.parametrize("category", ["Cc", "Cf", "Cs", "Zl", "Zp"])
+def test_no_character_without_a_look_is_left(category: str) -> None:
+    """Those of Cf that are left are drawn: they stand before numbers, or place hieroglyphs."""
+    drawn = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+    drawn |= {*range(0x13430, 0x13440)}
+    left = {
+        code
+        for code in range(0x110000)
+        if unicodedata.category(chr(code)) == category and seen(chr(code)) == chr(code)
+    }
+    assert left <= drawn
+
+
+def test_ids_that_look_alike_are_told_apart() -> None:
+    """By tags, selectors of variants and fillers, too, which have no look of their own."""
+    for unseen in ("\U000e0041", "\ufe0f", "\u3164", "\u034f", "\u2060"):
+        assert seen(f"orders{unseen}") == f"orders\\u{{{ord(unseen):x}}}"
+    assert seen("日本 é ⚠ \u3000 1\u00a0s") == "日本 é ⚠ \u3000 1\u00a0s"
 
 
 @given(st.text())

@@ -39,12 +39,14 @@ _LINK: Final = re.compile(
 """A place in this page, a page below or above it, and the empty icon."""
 
 _UNSEEN_CHARACTERS: Final = (
-    "\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff"
+    "\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _UNSEEN: Final = re.compile(f"[{_UNSEEN_CHARACTERS}]")
-"""What a reader cannot see, or what turns text around: controls, bidi marks, line separators, zero
-width, noncharacters, lone surrogates.
+"""What a reader cannot see, or what turns text around: controls, bidi marks, line separators, what
+Unicode calls default ignorable (zero width, fillers, variation selectors, tags), noncharacters,
+lone surrogates. The script has the same.
 """
 
 

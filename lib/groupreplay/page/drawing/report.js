@@ -98,11 +98,9 @@
     for (var i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   }
-  var UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]/;
+  var UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
   function seen(text) {
-    var shown = "";
-    for (var each of text) shown += each.length === 1 && UNSEEN.test(each) ? "\\u{" + each.charCodeAt(0).toString(16) + "}" : each;
-    return shown;
+    return text.replace(UNSEEN, function (each) { return "\\u{" + each.codePointAt(0).toString(16) + "}"; });
   }
   function escaped(id) { try { return encodeURIComponent(id); } catch (error) { return ""; } }
 
