@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from groupreplay.cli.job_session import job_session
-from groupreplay.cli.options import job_parser
+from groupreplay.cli.options import job_parser, path
 from groupreplay.cli.outcome import end_job
 from groupreplay.tables.export import FORMATS, chosen, export
 from groupreplay.tables.schemas import PUBLIC
@@ -45,17 +45,11 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--to",
         required=True,
-        type=_path,
+        type=path,
         metavar="PATH",
         help="file or URI that is not there yet; with / at its end: a folder of several files",
     )
     return parser
-
-
-def _path(text: str) -> str:
-    if text:
-        return text
-    raise argparse.ArgumentTypeError("expected a path, found none")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -85,6 +85,13 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def path(text: str) -> str:
+    """For an option that names one."""
+    if text:
+        return text
+    raise argparse.ArgumentTypeError("expected a path, found none")
+
+
 def _date(text: str) -> date:
     try:
         return date.fromisoformat(text)

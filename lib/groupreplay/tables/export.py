@@ -133,7 +133,7 @@ def _cell(name: str, kind: DataType) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    """Of what an error of Java says, that of its first cause: all others say that a job was
+    """An error of Java has causes: the first one says what is wrong, all others that a job was
     aborted.
     """
     said = first_cause(error) if isinstance(error, Py4JJavaError) else str(error)
