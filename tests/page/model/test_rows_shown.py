@@ -17,7 +17,6 @@ from groupreplay.page.overview.overview import overview
 from tests.page.group.test_group_page_recordings import lives
 from tests.support.life_rows import LIFE, made_life
 from tests.support.page_rows import AS_OF_MS, made_fleet
-from tests.support.recordings import recordings
 from tests.support.streams_life_rows import streams_life
 
 WHOLE: Final = (fleet.Fleet, GroupLife)
@@ -61,7 +60,7 @@ def drawn() -> Iterator[GroupLife]:
         ),
     )
     yield streams
-    for recording in recordings():
+    for recording in ("classic-3.9", "streams-protocol-4.3"):
         yield from lives(recording)
 
 
