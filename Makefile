@@ -112,7 +112,7 @@ lint: $(VENV)  ## formatting, lint, types and import contracts
 types: $(VENV)  ## types alone
 	@.venv/bin/mypy
 
-unit: $(VENV)  ## tests that need no Spark, broker or browser: two minutes
+unit: $(VENV)  ## tests that need no Spark, broker or browser: about a minute
 	@$(PYTEST) -m '$(UNIT)'
 
 unit-compiled: $(VENV)  ## the same on the compiled core, where one can be compiled

@@ -116,6 +116,7 @@ def test_the_file_is_what_the_model_says() -> None:
     assert text == SCHEMA.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", list(schema()["properties"]))
 def test_a_key_holds_what_the_reader_takes(key: str) -> None:
     below = schema()["properties"][key].get("properties")

@@ -13,6 +13,7 @@ from groupreplay.replay.group_replay import GroupReplay
 from tests.support.recordings import RecordedGroup, groups, recordings
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recording", sorted(recordings()))
 def test_a_machine_leaves_no_cycles(recording: str) -> None:
     found = groups(recording)

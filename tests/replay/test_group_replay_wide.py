@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from groupreplay.records.consumer import ConsumerGroupCurrentMemberAssignment
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
@@ -75,12 +77,14 @@ def walks_of(first: int) -> tuple[int, int, Life]:
     return walks, quiet, life
 
 
+@pytest.mark.long
 def test_heartbeats_and_commits_walk_over_nothing() -> None:
     walks, quiet, _ = walks_of(0)
     assert quiet > 10 * MEMBERS
     assert walks == 0
 
 
+@pytest.mark.long
 def test_behind_a_hole_members_are_asked_once_an_epoch() -> None:
     walks, quiet, life = walks_of(5)
     assert quiet > 10 * MEMBERS

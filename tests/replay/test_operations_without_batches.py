@@ -21,6 +21,7 @@ def name(group: RecordedGroup) -> str:
     return f"{group.recording}-{group.group_id}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", GROUPS, ids=name)
 def test_batches_add_nothing_to_the_seams(group: RecordedGroup) -> None:
     without = [entry._replace(batch_base_offset=-1) for entry in group.entries]
@@ -33,6 +34,7 @@ def test_batches_add_nothing_to_the_seams(group: RecordedGroup) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", GROUPS, ids=name)
 def test_leader_epochs_tell_when_timers_began_anew_and_nothing_else(group: RecordedGroup) -> None:
     """A coordinator that took over has begun its timers anew: without the leader epoch deadlines

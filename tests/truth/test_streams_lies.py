@@ -10,6 +10,7 @@ from tests.truth.streams_truth import streams_truth_of
 from tests.truth.test_streams_truth import CHECKS, replayed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lie", LIES, ids=str)
 def test_a_lie_is_found(lie: Lie) -> None:
     tables, truth = replayed(lie.recording), streams_truth_of(lie.recording)

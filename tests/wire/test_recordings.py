@@ -55,6 +55,7 @@ def test_there_are_recordings() -> None:
     assert RECORDINGS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.name)
 def test_segments_and_dump_say_the_same(recording: Path) -> None:
     """Also merged with each other: every record is then met twice, and read once."""

@@ -170,6 +170,7 @@ def key_of(page: str) -> str:
     return page[page.index("tlkey") : page.index('<div class="tools')]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recording", recordings())
 def test_the_key_explains_what_is_drawn_and_nothing_else(recording: str) -> None:
     """Frays of the key lie on a bar, which is no member's."""

@@ -134,6 +134,7 @@ def test_enough_was_compared_with_what_clients_saw() -> None:
     assert sum(compared) > 2_000_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recorded", _ALL, ids=_IDS)
 def test_midnight_changes_rows_and_no_sum(recorded: RecordedGroup) -> None:
     wanted = sums(days(recorded))
@@ -243,6 +244,7 @@ def test_a_day_that_is_final_is_the_same_wherever_the_log_is_cut(
                 assert found == wanted, (place, now)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recorded", _ALL, ids=_IDS)
 def test_a_hole_hides_costs_and_makes_none(recorded: RecordedGroup) -> None:
     """Whatever is lost, low stays below what clients saw, and time is watched or not, never both."""

@@ -120,6 +120,7 @@ def test_a_changed_log_gives_sound_facts(recorded: RecordedGroup, change: str) -
     check_log(CHANGES[change](entries_of(recorded), chance), recorded.names, chance)
 
 
+@pytest.mark.long
 @of_each_group
 def test_a_log_that_was_changed_often_gives_sound_facts(recorded: RecordedGroup) -> None:
     chance = random.Random(recorded.group_id)

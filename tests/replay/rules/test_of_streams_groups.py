@@ -131,6 +131,7 @@ def holed(log: Sequence[Entry], is_kept: Any) -> Log:
     return left
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recorded", _GROUPS, ids=_IDS)
 def test_a_part_of_a_recorded_log_breaks_none(recorded: RecordedGroup) -> None:
     assert not broken(recorded.entries, recorded)

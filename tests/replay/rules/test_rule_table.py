@@ -142,6 +142,7 @@ def _key(record: Record) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "recorded", list(all_groups()), ids=lambda g: f"{g.recording}-{g.group_id}"
 )

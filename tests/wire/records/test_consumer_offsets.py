@@ -67,6 +67,7 @@ VERSIONS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
 @settings(max_examples=25)
 @given(data=st.data())

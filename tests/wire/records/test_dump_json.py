@@ -61,6 +61,7 @@ def _printed(field: Field, value: object, version: int) -> object:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("key_type", "version"), VERSIONS)
 @settings(max_examples=15)
 @given(data=st.data())

@@ -212,6 +212,7 @@ def test_every_version_decodes_to_itself(what: str, version: int, data: st.DataO
     assert decode(raw + b"\0") == Undecodable("1 bytes too many")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", MESSAGES)
 @settings(max_examples=100)
 @given(data=st.data(), version=st.sampled_from(VERSIONS))
@@ -237,6 +238,7 @@ def sound(result: Any) -> bool:
     return repr(result).encode() != b"" and isinstance(result, SubscriptionInfo | AssignmentInfo)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", DECODERS)
 @settings(max_examples=1000)
 @given(version=st.integers(0, 12), garbage=st.binary(max_size=90))
@@ -245,6 +247,7 @@ def test_any_bytes_are_user_data_or_a_reason(what: str, version: int, garbage: b
     assert sound(DECODERS[what](struct.pack(">i", version) + garbage))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "worked"), [("subscription", REPORTED), ("assignment", GIVEN)], ids=["sub", "assign"]
 )
