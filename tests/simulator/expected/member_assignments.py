@@ -12,7 +12,7 @@ from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.expected.untold import COMMITS_OF_DELETED, TO_TWO_AT_ONCE, start_observed
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row, elapsed_ms
-from tests.simulator.truth import CLASSIC, Member, Operation
+from tests.simulator.truth import CLASSIC, Member, Operation, Partition
 from tests.simulator.truth_log import CommitKey
 
 DELETED_OVER_CONVERSION: Final = "a deleted topic's name need not be known over a conversion"
@@ -97,13 +97,18 @@ class _Life:
         return OneOf(("REVOKED", "TOPIC_REMOVED"))
 
     def _shows_removal(self, span: Span) -> bool:
-        """Whether the target that took a partition shows that its topic is gone: the member
-        subscribed to it then, and every regular expression was resolved (measures.md 4).
+        """Whether the target since which nobody was given a partition shows that its topic is gone:
+        the member subscribed to it then, and every regular expression was resolved (measures.md 4).
         """
         assert span.closed is not None
         place = span.closed
-        while place > span.opened and not self._has(place - 1, span):
+        while place > span.opened and not self._is_given(place - 1, span.partition):
             place -= 1
+        if not self._has(place - 1, span):  # others had been given it, and may have gone since
+            targets = range(place, span.closed + 1)
+            place = next((each for each in targets if self.operation(each).target_epochs), -1)
+            if place < 0 or not self._is_topic_given(place - 1, span.partition):
+                return False
         operation = self.operation(place)
         resolved: set[str] = set()
         for each in range(place + 1):
@@ -123,6 +128,18 @@ class _Life:
         """Whether a partition is in its holder's target after an operation."""
         member = self.operation(place).members.get(span.member_id)
         return member is not None and span.partition in member.target
+
+    def _is_given(self, place: int, partition: Partition) -> bool:
+        """Whether a partition is in anybody's target after an operation."""
+        return any(partition in each.target for each in self.operation(place).members.values())
+
+    def _is_topic_given(self, place: int, partition: Partition) -> bool:
+        """Whether a partition of its topic is in anybody's target after an operation."""
+        return any(
+            each.topic_id == partition.topic_id
+            for member in self.operation(place).members.values()
+            for each in member.target
+        )
 
     def _idle_ms(self, span: Span, following: Span | None) -> Any:
         """From the last commit before the release to the first of the next holder."""
