@@ -91,7 +91,13 @@ def check_tables(
     truth: Truth, tables: Tables, only: str = "", checks: Sequence[Check] = CHECKS
 ) -> list[Comparison]:
     """What each check says. only: a part of the names of the tables to look at, "" for all."""
-    history = History(truth)
+    return check_history(History(truth), tables, only, checks)
+
+
+def check_history(
+    history: History, tables: Tables, only: str = "", checks: Sequence[Check] = CHECKS
+) -> list[Comparison]:
+    """The same of a history that was made before."""
     return [
         compared(check, history, check.wanted(history), tables.rows(check.table))
         for check in checks

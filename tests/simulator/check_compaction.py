@@ -38,7 +38,7 @@ from tests.simulator.growing import PartitionLog, partition_logs, whole
 from tests.simulator.holes import decisions, groups, members, ownership, stuck
 from tests.simulator.holes.judge import Finding, Judge
 from tests.simulator.holes.stretches import GroupTruth
-from tests.simulator.nights import in_one_night
+from tests.simulator.nights import GroupKey, in_one_night
 from tests.simulator.truth import Truth, read_truth
 
 JUDGES: Final[dict[type[Fact], Any]] = {
@@ -75,8 +75,13 @@ def cleanings(logs: Sequence[PartitionLog], seed: int) -> dict[PartitionLog, Cle
 
 def judge_logs(truth: Truth, names: Mapping[str, str], logs: Sequence[PartitionLog]) -> Judge:
     """Every fact of these logs, held against the truth."""
+    return judge_facts(truth, in_one_night(whole(logs), names))
+
+
+def judge_facts(truth: Truth, told: Mapping[GroupKey, Sequence[Fact]]) -> Judge:
+    """The same of facts that were told of these groups."""
     judge = Judge()
-    for group, facts in in_one_night(whole(logs), names).items():
+    for group, facts in told.items():
         of_group = GroupTruth(truth, group.group_id)
         for fact in facts:
             rules = JUDGES.get(type(fact))

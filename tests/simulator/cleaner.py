@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from groupreplay.wire.byte_stream import ByteStream
@@ -51,6 +52,7 @@ class _Parsed:
     markers: dict[int, list[int]] = field(default_factory=dict)
 
 
+@lru_cache(maxsize=128)
 def _parse(log: PartitionLog) -> _Parsed:
     """With the offsets of aborted records, and of each marker those of its transaction."""
     stream = ByteStream("log", len(log.data), lambda _: io.BytesIO(log.data))

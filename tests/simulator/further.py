@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from tests.simulator.check import differences
-from tests.simulator.check_compaction import cleanings, judge_logs
+from tests.simulator.check_compaction import cleanings, judge_facts, judge_logs
 from tests.simulator.check_episodes import check_episodes
-from tests.simulator.check_nights import differing, names_of, told_by_nights, told_once
+from tests.simulator.check_nights import Told, differing, names_of, told_by_nights
 from tests.simulator.cleaner import cleaned
-from tests.simulator.growing import PartitionLog, partition_logs
+from tests.simulator.growing import PartitionLog, partition_logs, whole
+from tests.simulator.holes.judge import Judge
+from tests.simulator.nights import counted, in_one_night
 from tests.simulator.replayed import replay_recording
 from tests.simulator.truth import Truth
 
@@ -42,10 +44,11 @@ def look_further(recording: Path, truth: Truth, seed: int, *, has_truth: bool = 
         compared.
     """
     found, names, logs = Found(), names_of(recording), partition_logs(recording)
+    told = in_one_night(whole(logs), names)
     if has_truth:
         _episodes(found, recording, truth)
-        _cleanings(found, truth, names, logs, seed)
-    _nights(found, names, logs, seed)
+        _cleanings(found, judge_facts(truth, told), truth, names, logs, seed)
+    _nights(found, counted(told), names, logs, seed)
     return found
 
 
@@ -58,14 +61,14 @@ def _episodes(found: Found, recording: Path, truth: Truth) -> None:
 
 def _cleanings(
     found: Found,
+    of_whole: Judge,
     truth: Truth,
     names: Mapping[str, str],
     logs: Sequence[PartitionLog],
     seed: int,
 ) -> None:
-    whole = judge_logs(truth, names, logs)
-    known = {finding.place for finding in whole.findings}
-    wrong, judged = [("whole", each) for each in whole.findings], 0
+    known = {finding.place for finding in of_whole.findings}
+    wrong, judged = [("whole", each) for each in of_whole.findings], 0
     for cleaning in range(seed, seed + CLEANINGS):
         plan = cleanings(logs, cleaning)
         judge = judge_logs(truth, names, [cleaned(log, plan[log]) for log in logs])
@@ -76,9 +79,8 @@ def _cleanings(
 
 
 def _nights(
-    found: Found, names: Mapping[str, str], logs: Sequence[PartitionLog], seed: int
+    found: Found, wanted: Told, names: Mapping[str, str], logs: Sequence[PartitionLog], seed: int
 ) -> None:
-    wanted = told_once(logs, names)
     for cuts in range(seed, seed + CUTS):
         wrong = differing(wanted, told_by_nights(logs, names, cuts, MOST_NIGHTS))
         found.wrong += [f"-- nights {cuts}, {group}\n{text}" for group, text in wrong.items()]

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from groupreplay.compiled_core import running
-from tests.simulator.check import JOB_CHECKS, PROVED_CHECKS, check_tables, differences
+from tests.simulator.check import JOB_CHECKS, PROVED_CHECKS, check_history, differences
 from tests.simulator.check_streams import anomalies_of, check_streams
 from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
@@ -43,7 +43,7 @@ from tests.simulator.replayed import replay_recording
 from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
 from tests.simulator.streams.history import read_streams
 from tests.simulator.tables import DeltaTables, FactTables, Tables
-from tests.simulator.truth import STREAMS, read_truth
+from tests.simulator.truth import STREAMS, Truth, read_truth
 from tests.support.log_lines import logs_in
 from tests.support.processes import as_a_user_has_it
 
@@ -91,10 +91,9 @@ def run_job(recording: Path, warehouse: Path, *, with_logs: bool = False) -> Del
     return DeltaTables(warehouse)
 
 
-def check_further(history: Played, recording: Path) -> bool:
+def check_further(history: Played, recording: Path, truth: Truth) -> bool:
     """Whether episodes, cleaned logs and nights agree too; says so, and shows what does not."""
     began, is_of_streams = time.monotonic(), history.profile == STREAMS
-    truth = read_truth(recording)
     found = look_further(recording, truth, history.seed, has_truth=not is_of_streams)
     said = "FAILED" if found.wrong else "ok"
     told = f"{', '.join(found.compared)}, {len(found.wrong)} differ"
@@ -106,10 +105,10 @@ def check_further(history: Played, recording: Path) -> bool:
     return not found.wrong
 
 
-def check_groups_of_streams(history: Played, recording: Path) -> bool:
+def check_groups_of_streams(history: Played, recording: Path, truth: Truth) -> bool:
     """Whether all rows of streams groups agree; says so, and shows what does not."""
     began = time.monotonic()
-    groups = read_streams(recording, read_truth(recording))
+    groups = read_streams(recording, truth)
     replayed = replay_recording(recording)
     compared, anomalies = check_streams(groups, replayed), anomalies_of(groups, replayed)
     wrong = [each for each in compared if each.differ]
@@ -127,23 +126,28 @@ def check_groups_of_streams(history: Played, recording: Path) -> bool:
 
 
 def check(
-    history: Played, recording: Path, tables: Tables, of_logs: Tables, with_job: bool
+    history: Played,
+    recording: Path,
+    known: History,
+    tables: tuple[Tables, Tables],
+    with_job: bool,
 ) -> bool:
     """Whether all rows agree; says so, and shows what does not.
 
-    of_logs: what logs of brokers prove too. with_job: the tables are its.
+    known: what the coordinator's memory says of it. tables: of the topic, and of what logs of
+    brokers prove too. with_job: they are the job's.
     """
     began = time.monotonic()
-    truth = read_truth(recording)
-    compared = check_tables(truth, tables)
-    compared += check_tables(truth, of_logs, checks=JOB_CHECKS if with_job else PROVED_CHECKS)
+    of_topic, of_logs = tables
+    compared = check_history(known, of_topic)
+    compared += check_history(known, of_logs, checks=JOB_CHECKS if with_job else PROVED_CHECKS)
     wrong = [each for each in compared if each.differ]
     said, through = "FAILED" if wrong else "ok", "through the job" if with_job else "in Python"
-    print(
-        f"{said}: {history.name} {through}: {_counted(recording, compared)}, {time.monotonic() - began:.0f} s"
-    )
+    took_s = time.monotonic() - began
+    counted = _counted(recording, compared)
+    print(f"{said}: {history.name} {through}: {counted}, {took_s:.0f} s")
     for each in wrong:
-        print(*differences(each, truth, SHOWN), sep="\n")
+        print(*differences(each, known.truth, SHOWN), sep="\n")
     if wrong:
         print(f"to repeat: {history.command(with_job)}")
     sys.stdout.flush()
@@ -168,15 +172,15 @@ def soak(history: Played, with_job: bool, estimates: list[Estimate]) -> bool:
         except NotSimulated as error:
             print(f"FAILED: {history.name} could not be played: {error}")
             return False
+        truth = read_truth(recording)
         if history.profile == STREAMS:
-            is_right = check_groups_of_streams(history, recording)
-            return check_further(history, recording) and is_right
-        replayed = FactTables(recording)
-        proved = ProvedTables(recording, replayed)
-        is_right = check(history, recording, replayed, proved, with_job=False)
-        is_right &= check_further(history, recording)
-        logs = Told(evidence_in(recording))
-        estimates += estimates_of(recording, History(read_truth(recording)), logs)
+            is_right = check_groups_of_streams(history, recording, truth)
+            return check_further(history, recording, truth) and is_right
+        known, replayed = History(truth), FactTables(recording)
+        in_python = replayed, ProvedTables(recording, replayed)
+        is_right = check(history, recording, known, in_python, with_job=False)
+        is_right &= check_further(history, recording, truth)
+        estimates += estimates_of(recording, known, Told(evidence_in(recording)))
         if with_job:
             try:
                 tables = run_job(recording, Path(scratch) / "warehouse")
@@ -185,7 +189,7 @@ def soak(history: Played, with_job: bool, estimates: list[Estimate]) -> bool:
                 print(f"FAILED: {history.name}, the job: {error}")
                 print(f"to repeat: {history.command(with_job=True)}")
                 return False
-            is_right &= check(history, recording, tables, of_logs, with_job=True)
+            is_right &= check(history, recording, known, (tables, of_logs), with_job=True)
         return is_right
 
 

@@ -68,13 +68,16 @@ def _judge_course(judge: Judge, truth: GroupTruth, row: Epoch, operation: Operat
         is_so = first_at is not None and first_at <= row.converged_at
         judge.holds("epoch: converged by then", row, is_so, row.converged_at, first_at)
     if row.assign_ms is not None and row.protocol != CLASSIC:
-        targets = [
-            each.at
-            for each in truth.between(operation, None)
-            if row.epoch in each.target_epochs
-            or (not each.records and each.target_epoch == row.epoch)
-        ]
-        judge.equal("epoch: target_at", row, row.target_at, targets[0] if targets else None)
+        target_at = next(
+            (
+                each.at
+                for each in truth.between(operation, None)
+                if row.epoch in each.target_epochs
+                or (not each.records and each.target_epoch == row.epoch)
+            ),
+            None,
+        )
+        judge.equal("epoch: target_at", row, row.target_at, target_at)
     if row.outcome == "SUPERSEDED" and row.start_observed:
         judge.equal("epoch: SUPERSEDED before it converged", row, None, first_at)
     if row.superseded_at is None and not row.is_final:

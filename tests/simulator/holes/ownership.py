@@ -7,10 +7,12 @@ was not seen.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from groupreplay.replay.facts import HandOver, HeldPartition
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.members import heir_of
-from tests.simulator.holes.stretches import GroupTruth, Ids, Place, Stretch, may_be
+from tests.simulator.holes.stretches import Courses, GroupTruth, Ids, Place, Stretch, may_be
 from tests.simulator.truth import AWAY_EPOCH, Operation
 from tests.simulator.truth_log import CommitKey
 
@@ -37,20 +39,18 @@ def _found(
 
 
 def _first_of(
-    known: dict[Place, list[Stretch[Ids]]], stretch: Stretch[Ids], topic: str, number: int
+    known: Courses, stretch: Stretch[Ids], topic: str, number: int
 ) -> tuple[str, Stretch[Ids]] | None:
-    """Whose is the first stretch of the same partition that began where another ended, or later."""
+    """Whose is the first stretch of the same partition that began where another ended, or later.
+
+    known: of every partition its stretches, in the order in which they began.
+    """
     closed = stretch.closed
     if closed is None:
         return None
-    found = [
-        (each.opened.first_offset, member_id, each)
-        for (member_id, name, partition), own in known.items()
-        if (name, partition) == (topic, number)
-        for each in own
-        if each.opened.first_offset >= closed.first_offset and may_be(each.value, stretch.value)
-    ]
-    return min(found, key=lambda each: each[:2])[1:] if found else None
+    course = known.get((topic, number), ())
+    first = bisect_left(course, closed.first_offset, key=lambda each: each[1].opened.first_offset)
+    return next((each for each in course[first:] if may_be(each[1].value, stretch.value)), None)
 
 
 # ------------------------------------------------------------ spans
@@ -126,7 +126,7 @@ def _span_end(truth: GroupTruth, stretch: Stretch[Ids], row: HeldPartition) -> s
 
 def _judge_next(judge: Judge, truth: GroupTruth, row: HeldPartition, stretch: Stretch[Ids]) -> None:
     name, closed = _name(truth, row), stretch.closed
-    after = _first_of(truth.held, stretch, name, row.partition)
+    after = _first_of(truth.holders, stretch, name, row.partition)
     assert closed is not None
     if row.next_member_id is not None:
         so = (after[0], after[1].opened.at) if after is not None else None
@@ -199,7 +199,7 @@ def _judge_end(judge: Judge, truth: GroupTruth, row: HandOver, stretch: Stretch[
 def _judge_grant(judge: Judge, truth: GroupTruth, row: HandOver, stretch: Stretch[Ids]) -> None:
     name, closed = _name(truth, row), stretch.closed
     assert closed is not None
-    granted = _first_of(truth.assigned, stretch, name, row.partition)
+    granted = _first_of(truth.owners, stretch, name, row.partition)
     so = (granted[1].opened.at, granted[0]) if granted is not None else None
     if not judge.equal("hand-over: granted", row, (row.granted_at, row.granted_to), so):
         return

@@ -40,6 +40,8 @@ class Stretch(Generic[V]):
 
 
 Stretches = dict[str, list[Stretch[V]]]
+Courses = dict[tuple[str, int], list[tuple[str, Stretch[Ids]]]]
+"""Topic name and partition -> members and their stretches, in the order in which they began."""
 
 
 def stretches(
@@ -136,6 +138,16 @@ class GroupTruth:
     def pending(self) -> dict[Place, list[Stretch[Ids]]]:
         return self._of_partitions("pending")
 
+    @cached_property
+    def holders(self) -> Courses:
+        """By partition whatever of `held` is of it."""
+        return _courses(self.held)
+
+    @cached_property
+    def owners(self) -> Courses:
+        """By partition whatever of `assigned` is of it."""
+        return _courses(self.assigned)
+
     def _of_partitions(self, of: str) -> dict[Place, list[Stretch[Ids]]]:
         """Stretches in which a member had a partition. of: one of a Member's sets."""
         found: dict[Place, list[Stretch[Ids]]] = defaultdict(list)
@@ -153,6 +165,15 @@ class GroupTruth:
 
     def converts(self, operation: Operation) -> bool:
         return is_conversion(self.before(operation), operation)
+
+
+def _courses(known: Mapping[Place, Sequence[Stretch[Ids]]]) -> Courses:
+    found: Courses = defaultdict(list)
+    for (member_id, topic, number), own in known.items():
+        found[topic, number] += [(member_id, each) for each in own]
+    for course in found.values():
+        course.sort(key=lambda each: (each[1].opened.first_offset, each[0]))
+    return found
 
 
 def _partitions(operation: Operation, of: str) -> set[tuple[Place, str | None]]:
