@@ -14,7 +14,8 @@ class Answer(NamedTuple):
     """One answered request.
 
     received_at, at: when it came and when it was answered, by the clock of the broker. error: 14,
-    15 or 16, that no coordinator is there; 0 of every other answer. kind: as of operations.
+    15 or 16, that no coordinator is there; 0 of every other answer. kind, asked_by: as of
+    operations.
     """
 
     at: int
@@ -22,6 +23,7 @@ class Answer(NamedTuple):
     received_at: int
     error: int
     kind: str
+    asked_by: str | None
 
 
 class Answers:
@@ -37,7 +39,8 @@ class Answers:
         with gzip.open(self._file, "rt", encoding="utf-8") as text:
             for line in map(json.loads, text):
                 place = line["bt"], line["br"], line["rt"]
-                found[line["g"]].append(Answer(*place, line.get("err", 0), line["op"]))
+                told = line.get("err", 0), line["op"], line.get("m")
+                found[line["g"]].append(Answer(*place, *told))
         for answers in found.values():
             answers.sort(key=lambda each: (each.at, each.broker))
         return found

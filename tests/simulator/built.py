@@ -17,10 +17,12 @@ from pyspark.sql import DataFrame, SparkSession
 from groupreplay.config.model import BrokersConfig, Thresholds
 from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.replay.decision_facts import Churn, Failover
+from groupreplay.replay.facts import Chain, Epoch, Fact, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.context import ReportContext
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.tables.coordinator_failovers import coordinator_failovers
 from groupreplay.report.tables.departure_waves import departure_waves
+from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.simulator.played import brokers_of
@@ -30,10 +32,12 @@ from tests.simulator.tables import STORED, Row, rows_of
 from tests.support.fact_frames import frame_of
 from tests.support.table_inputs import inputs_of, read_to
 
-_BUILDS: Final[dict[str, tuple[type[Any], Callable[[TableInputs], DataFrame]]]] = {
-    "coordinator_failovers": (Failover, coordinator_failovers),
-    "departure_waves": (Churn, departure_waves),
+_BUILDS: Final[dict[str, tuple[tuple[type[Fact], ...], Callable[[TableInputs], DataFrame]]]] = {
+    "coordinator_failovers": ((Failover,), coordinator_failovers),
+    "departure_waves": ((Churn,), departure_waves),
+    "stuck_groups": ((Stall, Chain, MemberLife, GroupSnapshot, Epoch), stuck_groups),
 }
+"""Table -> the kinds of facts that give it rows, or tell which life of a group is the last."""
 
 
 class BuiltTables:
@@ -65,8 +69,9 @@ class BuiltTables:
     def rows(self, table: str) -> Sequence[Row]:
         name = STORED.get(table, table)
         if name not in self._built:
-            kind, build = _BUILDS[name]
-            staged = frame_of(self._spark, REPLAYED, self._replayed.of(kind))
+            kinds, build = _BUILDS[name]
+            facts = [fact for kind in kinds for fact in self._replayed.of(kind)]
+            staged = frame_of(self._spark, REPLAYED, facts)
             read = read_to(staged, self._context, self._replayed.as_of_ms)
             self._built[name] = build(inputs_of(staged, self._context, tables=read)).toArrow()
         return rows_of(table, self._built[name])

@@ -41,6 +41,7 @@ from tests.simulator.expected import (
     revocation_latencies,
     static_accounting,
     stuck,
+    unavailable,
     wave_classes,
     wave_estimates,
 )
@@ -83,6 +84,7 @@ JOB_CHECKS: Final[tuple[Check, ...]] = (
     wave_classes.CHECK,
     wave_estimates.CHECK,
     failover_lines.CHECK,
+    unavailable.CHECK,
 )
 """What the job alone makes, given the logs of brokers too."""
 
@@ -110,7 +112,7 @@ def compared(
 ) -> Comparison:
     """What one check says of these rows. wanted: of the check, for this history."""
     key_of, excuse = partial(check.key_of, history), partial(check.excuse, history)
-    return compare(check.table, wanted, check.gathered(rows), key_of, excuse)
+    return compare(check.table, wanted, check.gathered(history, rows), key_of, excuse)
 
 
 def differences(comparison: Comparison, truth: Truth, most: int) -> Iterable[str]:

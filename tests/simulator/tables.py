@@ -158,15 +158,21 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "unavailable_ms",
     ),
     "outages": ("group_id", "since_at", "last_at", "until_at", "attempts"),
+    "unavailable": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
+        *("detail_code", "detail_params"),
+    ),
     "coordinator_events": ("offsets_partition", "broker", "event", "occurred_at", "moved_from"),
 }
-"""Table -> its columns here. Those of the last six are what lines of broker logs prove."""
+"""Table -> its columns here. Those of the last seven are what lines of broker logs prove."""
 
 STORED: Final = {
     "member_ends": "members",
     "wave_classes": "departure_waves",
     "wave_estimates": "departure_waves",
     "failover_lines": "coordinator_failovers",
+    "unavailable": "stuck_groups",
 }
 """Tables here that are part of another one's rows."""
 

@@ -1,5 +1,5 @@
-"""What lines of broker logs add to tables by joins of Spark: classes and estimates of waves, and what
-moves of coordinators did."""
+"""What lines of broker logs add to tables by joins of Spark: classes and estimates of waves, what
+moves of coordinators did, and groups whose coordinator was not there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from tests.simulator.built import BuiltTables
 from tests.simulator.check import JOB_CHECKS, check_tables, differences
 from tests.simulator.conftest import Play
+from tests.simulator.expected.unavailable import REASON
 from tests.simulator.played import Played
 from tests.simulator.truth import read_truth
 
@@ -43,6 +44,7 @@ def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, p
             seen.update(loads=row["loaded_at"] is not None, rearmed=len(row["rearmed"] or ()))
             seen["unavailable"] += row["unavailable_ms"] is not None
             seen[row["phase"]] += 1
+        seen.update(row["reason"] for row in tables.rows("unavailable"))
         seen.update(row["class"] for row in tables.rows("wave_classes"))
         rows = tables.rows("wave_estimates")
         seen.update(estimates=sum(row["est_ms"] is not None for row in rows))
@@ -56,6 +58,7 @@ def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, p
             "STEADY",
             "HOST_SWAP",
             "estimates",
+            REASON,
         )
         if not seen[name]
     }

@@ -4,7 +4,7 @@ anew, for how long nobody answered, and what a classic group was doing (measures
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from tests.simulator.expected.coordinator_failovers import (
     place_of,
 )
 from tests.simulator.expected.history import Check, History
-from tests.simulator.expected.outages import Outage, ends, joined, outages_of
+from tests.simulator.expected.outages import unavailable_of
 from tests.simulator.truth import CLASSIC, CONSUMER, Injected, Operation
 
 NEAR_MS: Final = 5_000
@@ -122,19 +122,18 @@ def _unavailable_ms(history: History, group_id: str, since: int, until: int) -> 
     """From the first answer that turned somebody away to the first that did not, after the last
     stretch that began near the move."""
 
-    def near(outages: Iterable[Outage]) -> list[Outage]:
-        return [each for each in outages if since < each.since_at <= until]
-
-    outages = outages_of(history.truth.answers.of_groups.get(group_id, ()))
-    alone, together = near(outages), near(joined(outages))
-    if [each.since_at for each in alone[:1]] != [each.since_at for each in together[:1]] or (
-        alone and alone[-1].last_at != together[-1].last_at
-    ):
+    answers = history.truth.answers.of_groups.get(group_id, ())
+    near = [
+        each
+        for each in unavailable_of(answers)
+        if any(since < part.since_at <= until for part in each.outages)
+    ]
+    if any(not since < part.since_at <= until for each in near for part in each.outages):
         return AT_AN_EDGE
-    lasted = ends(alone[-1].until_at) if alone else None
-    if lasted is None:
+    if not near or (lasted := near[-1].until) is None:
         return None
-    return Between(lasted.first - alone[0].since_at, lasted.last - alone[0].since_at)
+    since_at = near[0].since_at
+    return Between(lasted.first - since_at, lasted.last - since_at)
 
 
 def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:

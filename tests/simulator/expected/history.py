@@ -190,4 +190,4 @@ class Check:
     wanted: Callable[[History], Mapping[Key, Wanted]]
     key_of: Callable[[History, Row], Key]
     excuse: Callable[[History, Row], str] = lambda history, row: ""
-    gathered: Callable[[Sequence[Row]], Sequence[Row]] = lambda rows: rows
+    gathered: Callable[[History, Sequence[Row]], Sequence[Row]] = lambda history, rows: rows

@@ -54,7 +54,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     return wanted
 
 
-def _gathered(rows: Sequence[Row]) -> Sequence[Row]:
+def _gathered(history: History, rows: Sequence[Row]) -> Sequence[Row]:
     """One row a group and error, of the runs of all askers."""
     found: dict[tuple[str, str, bool], Row] = {}
     for row in rows:

@@ -168,7 +168,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     return wanted
 
 
-def _gathered(rows: Sequence[Row]) -> list[Row]:
+def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
     return [{**row, "told": Told(row["class"], dict(row["ends"]))} for row in rows]
 
 

@@ -96,7 +96,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     return wanted
 
 
-def _gathered(rows: Sequence[Row]) -> list[Row]:
+def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
     return [{**row, "told": Told(row["est_ms"], bool(row["est_is_partial"]))} for row in rows]
 
 

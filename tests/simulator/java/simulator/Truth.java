@@ -112,6 +112,7 @@ final class Truth {
     /** A request about a group was answered; where no coordinator was there, the line says so. */
     void answered(Broker broker, Asked asked, long received, Collection<Errors> errors) {
         Json json = new Json().text("g", asked.group).text("op", asked.kind).raw("br", broker.id);
+        json.given("m", asked.member);
         json.raw("rt", received).raw("bt", broker.clock.milliseconds());
         errors.stream().filter(NOBODY_THERE::contains).findFirst()
             .ifPresent(error -> json.raw("err", error.code()));
