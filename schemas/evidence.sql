@@ -94,7 +94,8 @@ CREATE TABLE IF NOT EXISTS evidence (
     COMMENT 'of contact, goes with error_codes; ms since the epoch, UTC',
   is_new            BOOLEAN                COMMENT 'of rejoin; true, false',
   last_alive_at     BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
-  is_unassigned     BOOLEAN                COMMENT 'of rejoin; true, false'
+  is_unassigned     BOOLEAN                COMMENT 'of rejoin; true, false',
+  unassigned_since  BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

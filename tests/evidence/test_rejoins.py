@@ -200,12 +200,23 @@ def test_who_is_new_had_no_request_granted_before(name: str, new: list[str]) -> 
     ("name", "unassigned"),
     [
         ("told-and-joined", []),
-        ("another-rebalance-before-the-sync", [4]),
+        ("another-rebalance-before-the-sync", [("a", 4, 2000)]),
+        (
+            "leaders-that-never-sent-an-assignment",
+            [("a", 4, 2000), ("b", 4, 900), ("a", 5, 2000)],
+        ),
         ("generations-that-were-never-synced", []),
     ],
 )
-def test_who_is_told_by_its_sync_has_no_assignment(name: str, unassigned: list[int]) -> None:
-    """`decisions.md`, departure_waves: it read nothing since the generation before it was told."""
+def test_who_is_told_by_its_sync_has_no_assignment(
+    name: str, unassigned: list[tuple[str, int, int]]
+) -> None:
+    """`decisions.md`, departure_waves: it read nothing since it was told to join the generation
+    whose assignment it never had."""
     lines = lines_of(CASES[name])
     found = rejoins(lines, lines[-1].last_ms)
-    assert [each.generation for each in found if each.is_unassigned] == unassigned
+    assert unassigned == [
+        (each.member_id, each.generation, each.unassigned_since)
+        for each in found
+        if each.is_unassigned
+    ]

@@ -63,6 +63,20 @@ def test_a_generation_costs_what_each_member_had(play: Play, seed: int, version:
 
 @pytest.mark.long
 @pytest.mark.interpreted
+def test_who_waits_for_a_leader_that_died_stopped_when_it_was_told(play: Play) -> None:
+    """A leader crashes in the join phase, so its generation has no K2. Its session runs out 45 s later.
+    A member with five partitions had read them for 3 s after the K2 before, until it was told to
+    join, and not for 79.5 s."""
+    recording = play(Played(881120003, 60, 0.15, "classic", "4.4.0"))
+    lines = Told(evidence_in(recording))
+    found = estimates_of(recording, History(read_truth(recording)), lines)
+    stops = [each for each in found if each.kind == STOP]
+    assert 79_471 in {each.true_ms for each in stops}
+    assert wrong_estimates(found) == []
+
+
+@pytest.mark.long
+@pytest.mark.interpreted
 def test_how_late_a_member_polls_is_no_error_of_an_estimate(play: Play) -> None:
     """Four members of 34 generations hear of a rebalance seconds before they poll, and read until
     then."""

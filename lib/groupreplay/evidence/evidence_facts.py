@@ -139,6 +139,8 @@ class Rejoin(EvidenceFact):
         group had nothing else for its member.
     is_new: nothing was granted to it under its id before it joined.
     is_unassigned: it was told before it had its assignment of the generation before.
+    unassigned_since: of such a one when it was told to join that generation, or the first of
+        several in a row; when its join came, where it was not told. None of any other.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -154,6 +156,7 @@ class Rejoin(EvidenceFact):
     new_generation: int | None = None
     is_new: bool = False
     is_unassigned: bool = False
+    unassigned_since: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -50,9 +50,8 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     _end(evidence, member_id, output)
     told = evidence.rejoins[member_id] = _new(evidence, line, member_id)
     told.generation, told.told_at = generation, line.event.at_ms
-    told.is_unassigned = (
-        known is not None and known.new_generation == generation and known.synced_at is None
-    )
+    if known is not None and known.new_generation == generation and known.synced_at is None:
+        told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
 
 
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
@@ -83,6 +82,12 @@ def _go_on(
             rejoin.synced_at = event.at_ms
         if event.event == HEARTBEAT or not _is_waiting(rejoin):
             _end(evidence, member_id, output)
+
+
+def _stopped_at(rejoin: Rejoin) -> int | None:
+    """Since when at the latest a member read nothing that had no assignment after a rejoin."""
+    times = (rejoin.unassigned_since, rejoin.told_at, rejoin.joined_at)
+    return next((at for at in times if at is not None), None)
 
 
 def _is_waiting(rejoin: Rejoin) -> bool:

@@ -279,6 +279,21 @@ STOPPED_BY_MEMBER: dict[str, tuple[Told, int | None]] = {
         ],
         4 * 100 + 1 * 1_000 + 1 * 100,
     ),
+    "but since it was told to join that generation": (
+        [
+            {"told_at": AT - 100, "is_unassigned": True, "unassigned_since": AT - 700},
+            {"told_at": AT - 100, "member_id": "n", "is_unassigned": True}
+            | {"unassigned_since": AT - 800},
+        ],
+        4 * 100 + 1 * 800 + 1 * 100,
+    ),
+    "and not from before the K2 before": (
+        [
+            {"told_at": AT - 100, "member_id": "n", "is_unassigned": True}
+            | {"unassigned_since": AT - 3_000},
+        ],
+        4 * 100 + 1 * 1_000 + 1 * 100,
+    ),
     "one that is told twice, since the first time": (
         [{"told_at": AT - 500}, {"told_at": AT - 100}],
         4 * 500 + 1 * 300 + 1 * 300,

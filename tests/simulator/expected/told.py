@@ -32,16 +32,20 @@ class Told:
 
 
 class Waited(NamedTuple):
-    """How long before a K2 a member was told to join, and whether it had no assignment then."""
+    """How long before a K2 a member was told to join, and since when it had no assignment then;
+    None where it had one."""
 
     ms: int
-    is_unassigned: bool
+    unassigned_ms: int | None
 
 
 def waited_of(operation: Operation, logs: Told) -> dict[str, Waited]:
     at = operation.at
     return {
-        each.member_id: Waited(max(0, at - each.told_at), each.is_unassigned)
+        each.member_id: Waited(
+            max(0, at - each.told_at),
+            None if each.unassigned_since is None else at - each.unassigned_since,
+        )
         for each in logs.joined.get((operation.group_id, operation.epoch), ())
         if each.told_at is not None
         and at - HOUR_MS <= each.told_at <= at + SLACK_OF_LINES_MS
@@ -58,4 +62,4 @@ def _stop_ms(stopped: Transition, waited: Waited) -> int:
     if stopped.held_since is None:
         return waited.ms
     read_ms = stopped.released_at - stopped.held_since
-    return read_ms if waited.is_unassigned else min(waited.ms, read_ms)
+    return min(waited.ms if waited.unassigned_ms is None else waited.unassigned_ms, read_ms)

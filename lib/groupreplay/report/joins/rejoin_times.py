@@ -114,9 +114,10 @@ def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> D
 def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext) -> DataFrame:
     """waves with `told_stopped_ms`, partition-ms: for how long partitions of eager generations were
     not read by members that stayed, from when each was told to the K2. A member that was told
-    before it had its assignment, or before the K2 before, counts from that K2. Members of which no
-    line says it count as those that were told, in the mean. 0 where there are none; NULL where no
-    line names a generation.
+    before it had its assignment counts from when it was told to join that generation, or the first
+    such one in a row: no K2 shows one whose leader sent nothing. Nobody counts from before the K2
+    before. Members of which no line says it count as those that were told, in the mean. 0 where
+    there are none; NULL where no line names a generation.
 
     A group that was removed and came back has generations of the same numbers again: what counts
     is who had not been answered when the K2 was written.
@@ -133,7 +134,10 @@ def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext)
         )
         .agg(
             sf.collect_list(
-                sf.struct("member_id", "told_at", ended.alias("ended_at"), "is_unassigned")
+                sf.struct(
+                    *("member_id", "told_at", "is_unassigned", "unassigned_since"),
+                    ended.alias("ended_at"),
+                )
             ).alias("_told")
         )
     )
@@ -177,6 +181,7 @@ def _stop_ms() -> Column:
             each["member_id"].alias("member_id"),
             sf.greatest(sf.lit(0), written_at - each["told_at"]).alias("ms"),
             each["is_unassigned"].alias("is_unassigned"),
+            (written_at - each["unassigned_since"]).alias("unassigned_ms"),
         ),
     )
     mean = sf.when(sf.size(near) > 0, _total(waited, lambda each: each["ms"]) / sf.size(near))
@@ -190,10 +195,12 @@ def _member_ms(waited: Column, stopped: Column, mean: Column) -> Column:
     """How long one member did not read."""
     own = sf.filter(waited, lambda each: each["member_id"] == stopped["stop_member_ids"])
     since_told = sf.coalesce(sf.array_max(sf.transform(own, lambda each: each["ms"])), mean)
+    unassigned_ms = sf.array_max(sf.transform(own, lambda each: each["unassigned_ms"]))
     read_ms = stopped["stop_read_ms"]
-    return sf.when(
-        sf.exists(own, lambda each: each["is_unassigned"]), sf.coalesce(read_ms, since_told)
-    ).otherwise(sf.least(since_told, read_ms))
+    is_unassigned = sf.exists(own, lambda each: each["is_unassigned"]) & read_ms.isNotNull()
+    return sf.when(is_unassigned, sf.least(read_ms, unassigned_ms)).otherwise(
+        sf.least(since_told, read_ms)
+    )
 
 
 def _total(elements: Column, value: Callable[[Column], Column]) -> Column:
