@@ -225,6 +225,13 @@ def test_a_kind_without_estimates_is_noticed(kind: str) -> None:
     assert {said.split(":")[0] for said in faults(lies)} == {kind}
 
 
+def test_the_way_of_a_request_is_no_error_of_short_stops() -> None:
+    short = [Estimate("STOP", 206, 200, partitions=4)] * 21
+    assert wrong_estimates(short) == []
+    longest = Estimate("STOP", 2_100, 1_000, partitions=4)
+    assert any("all together" in said for said in wrong_estimates([*short, longest]))
+
+
 def test_estimates_of_few_per_cent_too_much_in_the_sum_are_noticed() -> None:
     gaps = [each for each in TRUE_ESTIMATES if each.kind == "classic GAP"]
     longest = Estimate("classic GAP", 60_000, 40_000)
