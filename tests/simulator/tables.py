@@ -428,7 +428,8 @@ class DeltaTables:
 def rows_of(table: str, stored: pa.Table) -> Sequence[Row]:
     """Rows as the product has them, in the columns and types of a table here."""
     columns = COLUMNS[table]
-    rows: list[Row] = pa.table({name: _in_ms(stored.column(name)) for name in columns}).to_pylist()
+    told = pa.table({name: _as_number(stored.column(name)) for name in columns})
+    rows: list[Row] = told.to_pylist()
     if "high_ms" in columns:
         unknown = stored.column("high_unknown").to_pylist()
         for row, hidden in zip(rows, unknown, strict=True):
@@ -436,7 +437,10 @@ def rows_of(table: str, stored: pa.Table) -> Sequence[Row]:
     return rows
 
 
-def _in_ms(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_number(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times in ms and days, since the epoch, as facts have them."""
+    if pa.types.is_date32(column.type):
+        return column.cast(pa.int32())
     if not pa.types.is_timestamp(column.type):
         return column
     return column.cast(pa.timestamp("ms", "UTC")).cast(pa.int64())
