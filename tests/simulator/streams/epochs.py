@@ -77,8 +77,8 @@ def causes_of(life: StreamsLife, epoch: Epoch) -> list[tuple[str, str | None]]:
         return found
     if step.validated_epoch != before.validated_epoch:
         found.append(("TOPOLOGY_VALIDATED", None))
-    # Brokers of 4.1 write hash 0 whenever a member leaves.
-    if step.metadata_hash not in (before.metadata_hash, 0):
+    # Brokers of 4.1 write hash 0 whenever a member leaves; else it is that of no topics.
+    if step.metadata_hash != before.metadata_hash and (step.metadata_hash != 0 or not gone):
         found.append(("TOPIC_METADATA", None))
     if step.configs != before.configs:
         found.append(("CONFIG", None))

@@ -65,9 +65,9 @@ CASES: dict[str, tuple[list[Form], Cause]] = {
         [{"streams_member": "B", "tags": {"zone": "a"}}, CHANGED],
         ("MEMBER_METADATA", "B", "EXACT"),
     ),
-    "a hash of 0, which 4.1 writes when a member goes": (
-        [{"streams_member": "B"}, {**CHANGED, "hash": 0}],
-        ("MEMBER_METADATA", "B", "EXACT"),
+    "all topics deleted": (
+        [{**CHANGED, "hash": 0}, {"streams_target_epoch": 6}],
+        ("TOPIC_METADATA", None, "EXACT"),
     ),
     "a target without one of a member (4.4)": (
         [CHANGED, {"streams_target_epoch": 6}],
@@ -95,6 +95,7 @@ def test_the_operation_shows_the_cause(case: str) -> None:
             [{"streams_member": "C"}, {**CHANGED, "hash": 8, "configs": ONE_STANDBY}],
             ["TOPIC_METADATA", "CONFIG"],
         ),
+        ([*GONE, {**CHANGED, "hash": 0}], []),  # as 4.1 writes it
         ([*GONE, {"streams_member": "C"}, CHANGED], ["LEFT_OR_FENCED"]),
         ([*GONE, {"streams_member": "R", "instance": "i"}, CHANGED], []),
         (

@@ -13,13 +13,14 @@
 
 The first that applies is the cause, the others stand in `also`.
 
-Brokers of 4.1 write hash 0 when a member leaves, and keep it: a hash that becomes 0 shows nothing.
-Source: GroupMetadataManager.streamsGroupHeartbeat, streamsGroupFenceMember.
+Brokers of 4.1 write hash 0 when a member leaves, and keep it: there a hash that becomes 0 shows
+nothing. Where nobody leaves it is that of no topics: all of the topology are deleted.
+Source: GroupMetadataManager.streamsGroupHeartbeat, streamsGroupFenceMember; Utils.computeGroupHash.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groupreplay.replay.causes import (
@@ -66,7 +67,7 @@ def find_group_causes(
         if member_ids:
             found.append((cause, only(member_ids)))
     values = values_of(operation, STREAMS_GROUP_METADATA) if tasks.is_known else []
-    found += [(cause, None) for value in values[:1] for cause in _changed(tasks, value)]
+    found += [(cause, None) for value in values[:1] for cause in _changed(tasks, value, gone)]
     if described:
         found.append(("MEMBER_METADATA", only(described)))
     if values and not found and _is_refined(operation):
@@ -86,11 +87,12 @@ def _replaced(life: Life, came: dict[str, str | None], gone: list[str]) -> dict[
     }
 
 
-def _changed(tasks: GroupTasks, value: Mapping[str, Any]) -> list[str]:
-    """What a K17 says that the one before did not."""
+def _changed(tasks: GroupTasks, value: Mapping[str, Any], gone: Sequence[str]) -> list[str]:
+    """What a K17 says that the one before did not. gone: members that left with it."""
+    no_hash = (tasks.metadata_hash, 0) if gone else (tasks.metadata_hash,)
     changed = {
         "TOPOLOGY_VALIDATED": value["validated_topology_epoch"] != tasks.validated_epoch,
-        TOPIC_METADATA: value["metadata_hash"] not in (tasks.metadata_hash, 0),
+        TOPIC_METADATA: value["metadata_hash"] not in no_hash,
         "CONFIG": configs_of(value) != tasks.configs,
     }
     return [cause for cause, is_so in changed.items() if is_so]
