@@ -335,10 +335,11 @@ class Membership:
     def _is_new(self, change: Change, tp: TopicPartition) -> bool:
         """Whether a partition that a conversion shows for the first time was truly new: without its
         topic's other name it may have been held all along. A name that follows from the upgrade's
-        own target comes too late for that.
+        own target comes too late for that. At a downgrade an id without a name may be one that the
+        topic had meanwhile.
         """
         if change.by_k2:
-            return bool(self.names.ids(tp[0]))
+            return tp[1] not in change.unnamed_partitions and bool(self.names.ids(tp[0]))
         return tp[0] not in change.unnamed_topics and self.names.name(tp[0]) is not None
 
     def _end_hidden_holders(
