@@ -75,7 +75,8 @@ class Change:
     is_whole: nothing of the operation is known to be lost.
     hidden_heirs: static members that are gone, whose heir may be in a lost part of the operation.
     unnamed_topics: ids of an upgrade that had no name yet when what is open was renamed.
-    unnamed_partitions: numbers of what members held at a downgrade of topics without a name.
+    unnamed_partitions: (member, number) of what members held at a downgrade of topics without a
+        name.
     """
 
     at: int
@@ -100,7 +101,7 @@ class Change:
     is_whole: bool = True
     hidden_heirs: set[str] = field(default_factory=set)
     unnamed_topics: set[str] = field(default_factory=set)
-    unnamed_partitions: set[int] = field(default_factory=set)
+    unnamed_partitions: set[tuple[str, int]] = field(default_factory=set)
 
     @classmethod
     def of(cls, operation: Operation, life: Life | None = None) -> Change:

@@ -303,7 +303,7 @@ class Membership:
             self._end_hidden_holders(change, member, fresh)
             known = fresh
             if change.converts and before.existed:
-                known = frozenset([tp for tp in fresh if self._is_new(change, tp)])
+                known = frozenset([tp for tp in fresh if self._is_new(change, member, tp)])
             self.owners.hold(member, known, moment, observed)
             self.owners.hold(member, fresh - known, moment, False)
             self.stalls.changed_hands(fresh, moment.offset)
@@ -332,14 +332,15 @@ class Membership:
         if is_join and observed and self.loops.joined(member, change.at, moment.offset):
             self.days.note_cycle(change.at)
 
-    def _is_new(self, change: Change, tp: TopicPartition) -> bool:
+    def _is_new(self, change: Change, member: Member, tp: TopicPartition) -> bool:
         """Whether a partition that a conversion shows for the first time was truly new: without its
         topic's other name it may have been held all along. A name that follows from the upgrade's
-        own target comes too late for that. At a downgrade an id without a name may be one that the
-        topic had meanwhile.
+        own target comes too late for that. At a downgrade an id without a name, of which the member
+        held this partition, may be one that the topic had meanwhile.
         """
         if change.by_k2:
-            return tp[1] not in change.unnamed_partitions and bool(self.names.ids(tp[0]))
+            may_be_held = (member.member_id, tp[1]) in change.unnamed_partitions
+            return not may_be_held and bool(self.names.ids(tp[0]))
         return tp[0] not in change.unnamed_topics and self.names.name(tp[0]) is not None
 
     def _end_hidden_holders(

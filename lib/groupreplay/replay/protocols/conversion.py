@@ -164,7 +164,9 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
     one_each = _one_each(named, life)
     new_topic = {tp: one_each[tp] for tp in are_open}
     change.unnamed_partitions = {
-        tp[1] for member in life.members.values() for tp in unnamed_of(member, new_topic)
+        (member_id, tp[1])
+        for member_id, member in life.members.items()
+        for tp in unnamed_of(member, new_topic)
     }
     _end_unnamed(membership, change, entry.offset, value, new_topic)
     _rename(membership, change, new_topic)
