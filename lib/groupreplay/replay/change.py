@@ -74,6 +74,8 @@ class Change:
     converts, downgraded: the group changed its protocol online, or went back to the classic one.
     is_whole: nothing of the operation is known to be lost.
     hidden_heirs: static members that are gone, whose heir may be in a lost part of the operation.
+    left_behind: members that an upgrade did not take over. Their targets are of the generation
+        before, under ids that are guessed by name.
     unnamed_topics: ids of an upgrade that had no name yet when what is open was renamed.
     unnamed_partitions: (member, number) of what members held at a downgrade of topics without a
         name.
@@ -100,6 +102,7 @@ class Change:
     downgraded: bool = False
     is_whole: bool = True
     hidden_heirs: set[str] = field(default_factory=set)
+    left_behind: frozenset[str] = frozenset()
     unnamed_topics: set[str] = field(default_factory=set)
     unnamed_partitions: set[tuple[str, int]] = field(default_factory=set)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from groupreplay.records.entries import Entry
 from groupreplay.replay.assignment.membership import Membership
+from groupreplay.replay.change import Change
 from groupreplay.replay.facts import TopicSeen
 
 
@@ -40,12 +41,13 @@ def learn_topic(
         )
 
 
-def deduce_topic(membership: Membership, entry: Entry) -> None:
+def deduce_topic(membership: Membership, change: Change, entry: Entry) -> None:
     """At a K6: names the one id in the target that has no name, if one subscribed topic is left for
-    it. Groups with a regex prove nothing.
+    it. Groups with a regex prove nothing, nor does who is left behind: the target is not of it.
     """
-    members = membership.life.members.values()
-    ids = {topic for topic, _ in membership.life.target_owner}
+    life, gone = membership.life, change.left_behind
+    members = [each for member_id, each in life.members.items() if member_id not in gone]
+    ids = {tp[0] for tp, owner in life.target_owner.items() if owner not in gone}
     unnamed = [i for i in ids if membership.names.name(i) is None]
     if len(unnamed) != 1 or any(m.regex or m.client_id is None for m in members):
         return

@@ -301,7 +301,7 @@ def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: i
     membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
     if membership.targets.take_unnamed():
-        deduce_topic(membership, entry)
+        deduce_topic(membership, change, entry)
 
 
 def _imply_epoch(membership: Membership, operation: Operation, known: Cause | None) -> None:

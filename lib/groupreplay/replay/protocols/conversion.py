@@ -122,6 +122,7 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
             for topic in entry.record.value.topic_partitions:
                 membership.names.see(topic.topic_id)
     left_behind = _left_behind(membership, operation)
+    change.left_behind = frozenset(left_behind)
     _end_left_behind(membership, change, operation, left_behind)
     used = _targets_in(operation)
     ids = {topic_id for topic_id, _ in used}
