@@ -1,13 +1,22 @@
-"""What a table sees of the tables that it is made of."""
+"""What a table sees of the facts of a night, and of the tables that it is made of."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.report.table_inputs import StoredTables
+from groupreplay.replay.decision_facts import Churn
+from groupreplay.replay.facts import Epoch, MemberLife
+from groupreplay.report.catalog import SPECS
+from groupreplay.report.context import ReportContext
+from groupreplay.report.table_frames import NightRows
+from groupreplay.report.table_inputs import StoredTables, TableInputs
+from tests.report.facts_by_hand import fact
+from tests.support.fact_frames import packed_of
+from tests.support.table_inputs import no_topics
 
 BEFORE, NIGHT, AFTER = (date(2026, 11, day) for day in (21, 22, 23))
 
@@ -76,3 +85,28 @@ def test_rows_of_this_night_are_those_in_memory_where_they_are_kept(spark: Spark
     new = StoredTables(NIGHT, rows.__getitem__, *of_both, new=("facts",), kept=kept)
     assert rows_of(new.so_far("facts")) == {"kept"}
     assert rows_of(new.earlier("facts")) == set()
+
+
+def test_facts_are_unpacked_by_kind_with_the_columns_that_are_asked(
+    spark: SparkSession, context: ReportContext
+) -> None:
+    """Of those that the spec names, and no other."""
+    staged = packed_of(spark, [fact(MemberLife, member_id="a"), fact(Epoch), fact(Epoch)])
+    given: list[TableInputs] = []
+
+    def note(inputs: TableInputs) -> DataFrame:
+        given.append(inputs)
+        return inputs.staged
+
+    spec = replace(SPECS["group_epochs"], build=note, facts=(Epoch,), beside=(MemberLife,))
+    rows = NightRows(staged, staged, None, no_topics(spark))
+    rows.frame(spec, context, StoredTables(NIGHT, spark.table))
+    (inputs,) = given
+    kinds = sorted(row.kind for row in inputs.staged.collect())
+    assert kinds == ["epoch", "epoch", "member_life"]
+    lives = inputs.facts(MemberLife, columns=("member_id",))
+    assert [tuple(row) for row in lives.collect()] == [("member_life", "a")]
+    assert len(inputs.facts(Epoch).collect()) == 2
+    assert "member_id" not in inputs.facts(Epoch).columns
+    with pytest.raises(LookupError, match="does not name Churn"):
+        inputs.facts(Epoch, Churn)

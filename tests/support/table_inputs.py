@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from groupreplay.report.context import ReportContext
 from groupreplay.report.table_inputs import StoredTables, TableInputs
+from groupreplay.workers.fact_frames import KINDS
 
 TOPICS_DDL = "topic_id STRING, topic STRING"
 
@@ -39,8 +41,16 @@ def inputs_of(
         if tables is None
         else tables
     )
+
+    def unpack(kinds: Collection[type[Any]], columns: Collection[str] | None) -> DataFrame:
+        rows = staged
+        if kinds != KINDS:
+            rows = staged.where(sf.col("kind").isin(*[kind.KIND for kind in kinds]))
+        return rows if columns is None else rows.select("kind", *columns)
+
     return TableInputs(
-        staged,
+        unpack,
+        KINDS,
         context,
         staged.limit(0) if raw is None else raw,
         lines,

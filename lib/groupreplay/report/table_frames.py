@@ -4,14 +4,16 @@ computed yet.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.group_owners import with_owners
-from groupreplay.report.table_inputs import StoredTables, TableInputs
+from groupreplay.report.table_inputs import StoredTables, TableInputs, as_they_are
 from groupreplay.report.table_spec import StagedFacts, TableSpec
 from groupreplay.workers.fact_frames import KINDS, UnionSchema
 from groupreplay.workers.packed import unpacking
@@ -34,12 +36,14 @@ class NightRows:
     raw: the raw rows it replayed (`night.frames.replay.night_records`).
     lines: the rows of `raw_lines` that it landed, None if there are none.
     given_topics: (topic_id, topic, partitions) of the topics sources; duplicates are allowed.
+    held: as in `TableInputs`.
     """
 
     replayed: DataFrame
     raw: DataFrame
     lines: DataFrame | None
     given_topics: DataFrame
+    held: Callable[[DataFrame], DataFrame] = as_they_are
 
     def frame(self, spec: TableSpec, context: ReportContext, stored: StoredTables) -> DataFrame:
         """The rows of one table, with the owners of their groups."""
@@ -66,6 +70,10 @@ class NightRows:
             # Its rows are not hidden a second time, so it gets no names of clients.
             context = replace(context, evidence=None, evidence_tonight=None)
             raw, lines = raw.limit(0), None
+
+        def unpack(kinds: Collection[type[Any]], columns: Collection[str] | None) -> DataFrame:
+            return unpacked(self.replayed, facts.of(kinds, columns))
+
         return TableInputs(
-            unpacked(self.replayed, facts), context, raw, lines, self.given_topics, stored
+            unpack, facts.kinds, context, raw, lines, self.given_topics, stored, self.held
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -73,25 +74,49 @@ class StoredTables:
             raise LookupError(f"the spec of this table does not name {name} in its `{where}`")
 
 
+def as_they_are(rows: DataFrame) -> DataFrame:
+    """`held` where each query computes its rows again."""
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class TableInputs:
     """What `TableSpec.build` is given.
 
-    staged: the night's facts of the kinds that the spec names, a row each.
+    unpack: kinds of facts that the spec names, and names of columns or None for all -> the night's
+        facts of these kinds, a row each.
+    kinds: those that the spec names.
     context: the night.
     raw: the raw rows that the night replays: those it landed, and as kind `record` the commits of
         earlier nights that its markers settled.
     lines: the rows of `raw_lines` that it landed, None if there are none.
     given_topics: (topic_id, topic, partitions) of the topics sources; duplicates are allowed.
     stored: the tables that the spec names.
+    held: gives rows that a table reads more than once, and that are few: they are computed once.
     """
 
-    staged: DataFrame
+    unpack: Callable[[Collection[type[Any]], Collection[str] | None], DataFrame]
+    kinds: tuple[type[Any], ...]
     context: ReportContext
     raw: DataFrame
     lines: DataFrame | None
     given_topics: DataFrame
     stored: StoredTables
+    held: Callable[[DataFrame], DataFrame] = as_they_are
+
+    @property
+    def staged(self) -> DataFrame:
+        """The night's facts of all kinds that the spec names, a row each."""
+        return self.unpack(self.kinds, None)
+
+    def facts(self, *kinds: type[Any], columns: Collection[str] | None = None) -> DataFrame:
+        """The night's facts of these kinds, a row each: `kind`, and these columns, or all that the
+        kinds have. Spark unpacks facts at each place of a query that reads them, and does not see
+        which of them the place needs. Raises LookupError for a kind that the spec does not name.
+        """
+        if missing := [kind.__name__ for kind in kinds if kind not in self.kinds]:
+            raise LookupError(f"the spec of this table does not name {', '.join(missing)}")
+        return self.unpack(kinds, columns)
 
     @property
     def evidence(self) -> DataFrame:

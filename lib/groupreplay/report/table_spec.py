@@ -23,6 +23,10 @@ class StagedFacts(NamedTuple):
     kinds: tuple[type[Any], ...]
     columns: frozenset[str] | None = None
 
+    def of(self, kinds: Collection[type[Any]], columns: Collection[str] | None) -> StagedFacts:
+        """Those of these kinds. columns: the columns that are wanted of them, None: as here."""
+        return StagedFacts(tuple(kinds), self.columns if columns is None else frozenset(columns))
+
 
 class Sentence(NamedTuple):
     """Three columns that say one thing.

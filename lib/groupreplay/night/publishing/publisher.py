@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from graphlib import TopologicalSorter
 from typing import Any, Final
@@ -110,6 +110,7 @@ class Publisher:
         self._keeps = self._asked if staged_rows <= SMALL_ROWS else frozenset[str]()
         self._held = held_in_one_partition if in_one_task else held
         self._new: frozenset[str] = frozenset()
+        self._within: list[DataFrame] = []
         self._user_metadata, self._keys = user_metadata, keys
         self.published = Published()
         self.kept: dict[str, DataFrame] = {}
@@ -127,7 +128,16 @@ class Publisher:
         def commit(name: str) -> None:
             self._commit_table(SPECS[name], rows, kinds, context)
 
-        run_in_order(waits(SPECS.values()), commit)
+        rows = replace(rows, held=self._hold)
+        try:
+            run_in_order(waits(SPECS.values()), commit)
+        finally:
+            for each in self._within:
+                each.unpersist()
+
+    def _hold(self, frame: DataFrame) -> DataFrame:
+        self._within.append(held_frame := self._held(frame))
+        return held_frame
 
     def _commit_table(
         self, spec: TableSpec, rows: NightRows, kinds: Collection[str], context: ReportContext

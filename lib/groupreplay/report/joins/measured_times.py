@@ -12,7 +12,9 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Contact, Rebalance, Rejoin
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
+from groupreplay.report.joins.horizons import horizons, with_horizon
 from groupreplay.report.joins.rejoin_times import rejoin_times
+from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.what_if.times import (
     BEAT,
     CALLBACK,
@@ -31,39 +33,49 @@ ROUNDED_TO: Final = -2
 """Heartbeats are set in round numbers and come some ms late: to hundreds of ms."""
 
 
-def record_times(staged: DataFrame) -> DataFrame:
+_OF_STEPS: Final = (
+    *("group_id", "offsets_partition", "outcome", "member_protocol", "revoke_ms"),
+    *("started_at", "sync_ms"),
+)
+_OF_EPOCH: Final = ("group_id", "epoch", "protocol", "cooperative", "started_at")
+_OF_HELD: Final = ("group_id", "member_id", "released_epoch", "released_at", "next_assigned_at")
+
+
+def record_times(inputs: TableInputs) -> DataFrame:
     """REVOKE, SYNC and TAKEN. A generation that an earlier night saw begin goes on tonight, and
     says nothing of it.
 
-    staged: facts of hand-overs, epochs and held partitions, with their horizon.
+    inputs: with facts of hand-overs, epochs and held partitions.
     """
     kind = sf.col("kind")
     is_acked = (kind == HandOver.KIND) & (sf.col("outcome") == "ACKED")
     is_revoke = is_acked & (sf.col("member_protocol") == "consumer")
     is_sync = (kind == Epoch.KIND) & (sf.col("started_at") > sf.col("before_ms"))
     ms = sf.when(is_revoke, sf.col("revoke_ms")).when(is_sync, sf.col("sync_ms"))
-    told = staged.where((is_revoke | is_sync) & (ms >= 0)).select(
+    facts = inputs.facts(HandOver, Epoch, columns=_OF_STEPS)
+    facts = with_horizon(facts, horizons(inputs))
+    told = facts.where((is_revoke | is_sync) & (ms >= 0)).select(
         sf.col("group_id").alias("_id"),
         sf.when(is_revoke, REVOKE).otherwise(SYNC).alias("measure"),
         ms.alias("ms"),
     )
-    return told.unionByName(_taken(staged))
+    return told.unionByName(_taken(inputs))
 
 
-def _taken(staged: DataFrame) -> DataFrame:
+def _taken(inputs: TableInputs) -> DataFrame:
     """Times of partitions that one generation of a cooperative group took and the next gave out:
     each such pair of generations once.
     """
-    generations = staged.where(
-        (sf.col("kind") == Epoch.KIND)
-        & (sf.col("protocol") == "classic")
-        & sf.coalesce("cooperative", sf.lit(False))
-    ).select(
-        sf.col("group_id").alias("_id"),
-        sf.col("epoch").alias("_epoch"),
-        sf.col("started_at").alias("_given_at"),
+    generations = (
+        _cooperative(inputs)
+        .where(sf.col("protocol") == "classic")
+        .select(
+            sf.col("group_id").alias("_id"),
+            sf.col("epoch").alias("_epoch"),
+            sf.col("started_at").alias("_given_at"),
+        )
     )
-    revoked = _revoked(staged).where(sf.col("next_assigned_at") > sf.col("released_at"))
+    revoked = _revoked(inputs).where(sf.col("next_assigned_at") > sf.col("released_at"))
     is_next = (
         (sf.col("group_id") == sf.col("_id"))
         & (sf.col("released_epoch") + 1 == sf.col("_epoch"))
@@ -73,35 +85,38 @@ def _taken(staged: DataFrame) -> DataFrame:
     return _measured(pairs.distinct(), TAKEN, sf.col("_given_at") - sf.col("released_at"))
 
 
-def _revoked(staged: DataFrame) -> DataFrame:
+def _cooperative(inputs: TableInputs) -> DataFrame:
+    """Epochs of cooperative groups."""
+    epochs = inputs.facts(Epoch, columns=_OF_EPOCH)
+    return epochs.where(sf.coalesce("cooperative", sf.lit(False)))
+
+
+def _revoked(inputs: TableInputs) -> DataFrame:
     """Partitions that a member gave up while it stayed."""
-    is_revoked = (sf.col("kind") == HeldPartition.KIND) & (sf.col("end_reason") == "REVOKED")
-    return staged.where(is_revoked).select(
-        "group_id", "member_id", "released_epoch", "released_at", "next_assigned_at"
-    )
+    held = inputs.facts(HeldPartition, columns=(*_OF_HELD, "end_reason"))
+    return held.where(sf.col("end_reason") == "REVOKED").select(*_OF_HELD)
 
 
-def line_times(lines: DataFrame, staged: DataFrame) -> DataFrame:
+def line_times(lines: DataFrame, inputs: TableInputs) -> DataFrame:
     """JOIN and REJOIN of eager groups, CALLBACK, BEAT and CLASSIC_BEAT.
 
     lines: rows of `evidence` that the night wrote.
-    staged: facts of the night.
+    inputs: with facts of epochs and held partitions.
     """
     return (
-        _joins(lines, staged)
-        .unionByName(_callbacks(lines, staged))
+        _joins(lines, inputs)
+        .unionByName(_callbacks(lines, inputs))
         .unionByName(_beats(lines))
         .unionByName(_classic_beats(lines))
     )
 
 
-def _joins(lines: DataFrame, staged: DataFrame) -> DataFrame:
+def _joins(lines: DataFrame, inputs: TableInputs) -> DataFrame:
     """A join phase of a group that had nobody lasts as long as the broker waits for more
     (group.initial.rebalance.delay.ms), and shows nothing of its members. Members of cooperative
     groups join before they give anything up.
     """
-    is_cooperative = (sf.col("kind") == Epoch.KIND) & sf.coalesce("cooperative", sf.lit(False))
-    cooperative = staged.where(is_cooperative).select(sf.col("group_id").alias("_id")).distinct()
+    cooperative = _cooperative(inputs).select(sf.col("group_id").alias("_id")).distinct()
     lasted = sf.col("joined_at") - sf.col("started_at")
     is_first = sf.col("generation") <= 0
     phases = lines.where((sf.col("kind") == Rebalance.KIND) & ~is_first & (lasted >= 0))
@@ -112,7 +127,7 @@ def _joins(lines: DataFrame, staged: DataFrame) -> DataFrame:
     return joins.join(cooperative, "_id", "left_anti")
 
 
-def _callbacks(lines: DataFrame, staged: DataFrame) -> DataFrame:
+def _callbacks(lines: DataFrame, inputs: TableInputs) -> DataFrame:
     """From when a member had its assignment, without partitions that it had before, to when it came
     to join the next generation without being told to.
     """
@@ -127,7 +142,7 @@ def _callbacks(lines: DataFrame, staged: DataFrame) -> DataFrame:
         (sf.col("new_generation") - 1).alias("_epoch"),
         sf.col("joined_at").alias("_came_at"),
     )
-    gave_up = _revoked(staged).select(
+    gave_up = _revoked(inputs).select(
         "group_id", "member_id", sf.col("released_epoch").alias("_epoch")
     )
     key = ["group_id", "member_id", "_epoch"]

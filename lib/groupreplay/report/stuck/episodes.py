@@ -23,6 +23,7 @@ from groupreplay.report.joins.columns import fact_columns, instant, integer, san
 from groupreplay.report.joins.departures import EVIDENCE_TYPE
 from groupreplay.report.stuck.evidence_stalls import evidence_stalls
 from groupreplay.report.stuck.thresholds import threshold
+from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import StagedFacts
 from groupreplay.workers.fact_frames import UnionSchema
 
@@ -84,15 +85,15 @@ _EPISODES = "array<struct<since_ms: bigint, until_ms: bigint, repetitions: int>>
 _SPANS = "array<struct<first: int, last: int>>"
 
 
-def stuck_episodes(staged: DataFrame, context: ReportContext, *, of_members: bool) -> DataFrame:
+def stuck_episodes(inputs: TableInputs, *, of_members: bool) -> DataFrame:
     """Rows of `replayed`, one an episode, with `episode`: since_ms, until_ms (NULL while open),
     repetitions (NULL for stalls that count nothing).
 
     of_members: gives episodes of members, else those of whole groups (member_id NULL).
     """
-    is_member = sf.col("member_id").isNotNull()
-    facts = _with_details(staged.where(sf.col("kind").isin(Stall.KIND, Chain.KIND)))
-    of_lines = evidence_stalls(staged, context)
+    context, is_member = inputs.context, sf.col("member_id").isNotNull()
+    facts = _with_details(inputs.facts(Stall, Chain))
+    of_lines = evidence_stalls(inputs)
     if of_lines is not None:
         facts = facts.unionByName(of_lines, allowMissingColumns=True)
     facts = facts.where(is_member if of_members else ~is_member)

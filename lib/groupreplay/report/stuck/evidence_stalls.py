@@ -15,10 +15,10 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage, Rebalance, Silence
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
-from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.departures import evidence_column
 from groupreplay.report.joins.distinct_refusals import distinct_refusals, error_name
 from groupreplay.report.stuck.thresholds import threshold
+from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.words.sentences import params_of
 
 BURST_MS: Final = 10_000
@@ -63,22 +63,20 @@ def unseen_reasons(kinds: frozenset[str]) -> dict[str, str]:
     }
 
 
-def evidence_stalls(staged: DataFrame, context: ReportContext) -> DataFrame | None:
-    """Stalls and chains of the lines, None without broker logs.
-
-    staged: the night's rows of `replayed`.
-    """
+def evidence_stalls(inputs: TableInputs) -> DataFrame | None:
+    """Stalls and chains of the lines, None without broker logs."""
+    context = inputs.context
     if context.evidence_tonight is None:
         return None
     tonight = context.evidence_tonight
     rows = _silences(tonight).unionByName(_rejected(tonight), allowMissingColumns=True)
-    rows = rows.unionByName(_open_silences(tonight, staged, context), allowMissingColumns=True)
+    rows = rows.unionByName(_open_silences(tonight, inputs), allowMissingColumns=True)
     rows = rows.unionByName(_refused_upgrades(tonight), allowMissingColumns=True)
     rows = rows.unionByName(_phases(tonight), allowMissingColumns=True).unionByName(
         _outages(tonight), allowMissingColumns=True
     )
     rows = rows.unionByName(_assignor_failures(tonight), allowMissingColumns=True)
-    return rows.join(_lives(staged), "group_id", "left").select(
+    return rows.join(_lives(inputs), "group_id", "left").select(
         "*",
         sf.coalesce("_life.incarnation", sf.lit(-1)).alias("incarnation"),
         sf.coalesce("_life.offsets_partition", sf.lit(-1)).alias("offsets_partition"),
@@ -89,15 +87,19 @@ def evidence_stalls(staged: DataFrame, context: ReportContext) -> DataFrame | No
     )
 
 
-def _lives(staged: DataFrame) -> DataFrame:
+def _lives(inputs: TableInputs) -> DataFrame:
     """group_id, _life: the newest incarnation, of the newest log, that tonight's facts are of."""
     log = sf.coalesce("log_incarnation", sf.lit(0)).alias("log")
     life = sf.max(sf.struct(log, "incarnation", "offsets_partition")).alias("_life")
+    facts = inputs.facts(*inputs.kinds, columns=_OF_LIFE)
     return (
-        staged.where(sf.col("incarnation").isNotNull() & sf.col("group_id").isNotNull())
+        facts.where(sf.col("incarnation").isNotNull() & sf.col("group_id").isNotNull())
         .groupBy("group_id")
         .agg(life)
     )
+
+
+_OF_LIFE: Final = ("group_id", "incarnation", "offsets_partition", "log_incarnation")
 
 
 def _stall(reason: Column, *more: Column) -> list[Column]:
@@ -158,14 +160,13 @@ def _silences(tonight: DataFrame) -> DataFrame:
     )
 
 
-def _open_silences(tonight: DataFrame, staged: DataFrame, context: ReportContext) -> DataFrame:
+def _open_silences(tonight: DataFrame, inputs: TableInputs) -> DataFrame:
     """Members that are still in the group and have been silent up to the newest line."""
-    alive = staged.where((sf.col("kind") == MemberLife.KIND) & ~sf.col("is_final")).select(
-        "group_id", "member_id"
-    )
-    applicable = staged.where(
-        (sf.col("kind") == GroupSnapshot.KIND) & (sf.col("phase") != "NOT_APPLICABLE")
-    ).select("group_id")
+    context = inputs.context
+    lives = inputs.facts(MemberLife, columns=("group_id", "member_id", "is_final"))
+    alive = lives.where(~sf.col("is_final")).select("group_id", "member_id")
+    groups = inputs.facts(GroupSnapshot, columns=("group_id", "phase"))
+    applicable = groups.where(sf.col("phase") != "NOT_APPLICABLE").select("group_id")
     silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
     is_in_group = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining")
     is_silent = is_in_group & (silent_ms >= threshold(context, "not_heartbeating_ms"))

@@ -26,16 +26,16 @@ GROUPS_NAMED: Final = 100
 
 def coordinator_events(inputs: TableInputs) -> DataFrame:
     """A group that was removed in the night counts by its epochs: these count too."""
-    staged = inputs.staged
     events = inputs.evidence.where(sf.col("kind") == ShardEvent.KIND)
     partition = sf.col("offsets_partition").alias("_partition")
     groups = (
-        staged.where(sf.col("kind").isin(GroupSnapshot.KIND, Epoch.KIND))
+        inputs.facts(GroupSnapshot, Epoch, columns=("group_id", "offsets_partition"))
         .groupBy(partition)
         .agg(sf.sort_array(sf.collect_set("group_id")).alias("_groups"))
     )
     epochs = (
-        staged.where((sf.col("kind") == Epoch.KIND) & sf.col("start_observed"))
+        inputs.facts(Epoch, columns=("offsets_partition", "start_observed", "started_at"))
+        .where("start_observed")
         .groupBy(partition)
         .agg(sf.collect_list("started_at").alias("_epochs"))
     )

@@ -85,9 +85,8 @@ def _night(context: ReportContext) -> Night:
 def _known(inputs: TableInputs) -> DataFrame:
     """A row a group that is classic or of the consumer protocol, with the fields of `Group`."""
     context = inputs.context
-    groups = inputs.staged.where(
-        (sf.col("kind") == GroupSnapshot.KIND) & sf.col("protocol").isin("classic", "consumer")
-    )
+    snapshots = inputs.facts(GroupSnapshot, columns=_OF_SNAPSHOT)
+    groups = snapshots.where(sf.col("protocol").isin("classic", "consumer"))
     groups = with_horizon(groups, horizons(inputs))
     now_ms = sf.when(sf.col("now_ms") > NEVER_MS, sf.col("now_ms")).otherwise(context.as_of_ms)
     groups = groups.select(*_OF_SNAPSHOT, "before_ms", now_ms.alias("now_ms"))
@@ -118,7 +117,7 @@ _OF_SNAPSHOT: Final = (
 def _members(inputs: TableInputs) -> DataFrame:
     """Members of each life (those that live), ended (those that left or were fenced tonight)."""
     context = inputs.context
-    lives = inputs.staged.where(sf.col("kind") == MemberLife.KIND)
+    lives = inputs.facts(MemberLife)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
     since, ended = sf.col("joined_at"), sf.coalesce("ended_at", sf.lit(2**62))
     known = with_departure(lives, context.evidence, is_removed, since, sf.col("ended_at"), None)
@@ -166,13 +165,16 @@ def _with_rejoin(lives: DataFrame, context: ReportContext) -> DataFrame:
 _REJOIN_TYPE: Final = "struct<rejoin_ms: bigint, source: string, input: string, position: bigint>"
 
 
+_OF_PAST: Final = (*_LIFE, "reason", "is_final", "cause", "times_at", "started_at")
+
+
 def _past(inputs: TableInputs) -> DataFrame:
     """What else facts of the night say of each life."""
     kind = sf.col("kind")
     is_loop = (kind == Chain.KIND) & (sf.col("reason") == "FENCE_LOOP") & ~sf.col("is_final")
     is_changed = (kind == Epoch.KIND) & (sf.col("cause") == "SUBSCRIPTION")
     return (
-        inputs.staged.where(kind.isin(Chain.KIND, Epoch.KIND))
+        inputs.facts(Chain, Epoch, columns=_OF_PAST)
         .groupBy(*_LIFE)
         .agg(
             sf.collect_list(sf.when(is_loop, sf.col("times_at"))).alias("loops_at"),

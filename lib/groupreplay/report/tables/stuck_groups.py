@@ -24,7 +24,7 @@ from groupreplay.report.words.sentences import said_columns, sorted_params
 def stuck_groups(inputs: TableInputs) -> DataFrame:
     context = inputs.context
     detail, *made_of = said_columns(sf.col("detail_code"), sf.col("detail_params"))
-    return stuck_episodes(inputs.staged, context, of_members=False).select(
+    return stuck_episodes(inputs, of_members=False).select(
         *stuck_fact_columns(context),
         "reason",
         *episode_columns(context),

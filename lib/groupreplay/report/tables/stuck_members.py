@@ -25,7 +25,7 @@ from groupreplay.report.words.sentences import said_columns, sorted_params
 def stuck_members(inputs: TableInputs) -> DataFrame:
     context = inputs.context
     detail, *made_of = said_columns(sf.col("detail_code"), sf.col("detail_params"))
-    return stuck_episodes(inputs.staged, context, of_members=True).select(
+    return stuck_episodes(inputs, of_members=True).select(
         *stuck_fact_columns(context),
         "member_id",
         "instance_id",

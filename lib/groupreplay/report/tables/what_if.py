@@ -16,7 +16,7 @@ from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instants, integer
 from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
-from groupreplay.report.joins.horizons import COVERAGE, horizons, with_horizon
+from groupreplay.report.joins.horizons import COVERAGE
 from groupreplay.report.joins.measured_times import line_times, record_times
 from groupreplay.report.joins.settings_in_force import broker_settings
 from groupreplay.report.table_inputs import TableInputs
@@ -61,7 +61,7 @@ def _waves(inputs: TableInputs) -> DataFrame:
     """The waves that `departure_waves` has of this night, event by event, with what is told there:
     so a row here is final with its wave, and no night writes it twice.
     """
-    chains = inputs.staged.where(sf.col("kind") == Churn.KIND).select(*CHAIN_COLUMNS)
+    chains = inputs.facts(Churn, columns=CHAIN_COLUMNS).select(*CHAIN_COLUMNS)
     events = chains.mapInArrow(cutting_events(inputs.context.waves.gap_ms), EVENTS_DDL)
     told = inputs.stored.tonight("departure_waves").select(*OF_WAVES)
     told = told.where(~sf.col("class").isin(*WITHOUT_ROWS)).withColumns(
@@ -79,33 +79,36 @@ def _with_times(waves: DataFrame, inputs: TableInputs) -> DataFrame:
     """With own_times of the group and fleet_times of all groups: of each measure (`what_if.times`)
     how many there are, their percentiles, and the longest.
     """
-    samples = _samples(inputs)
-    own = (
-        _percentiles(samples, "_id", "measure")
-        .groupBy("_id")
-        .agg(sf.collect_list("times").alias("own_times"))
-    )
-    fleet = _percentiles(samples, "measure").agg(sf.collect_list("times").alias("fleet_times"))
+    # Few, and made of most facts of the night: computed once for both.
+    times = inputs.held(_percentiles(_samples(inputs)))
+    of_groups, of_all = times.where(~sf.col("is_of_all")), times.where("is_of_all")
+    own = of_groups.groupBy("_id").agg(sf.collect_list("times").alias("own_times"))
+    fleet = of_all.agg(sf.collect_list("times").alias("fleet_times"))
     joined = waves.join(own, sf.col("group_id") == sf.col("_id"), "left").drop("_id")
     return joined.crossJoin(sf.broadcast(fleet))
 
 
 def _samples(inputs: TableInputs) -> DataFrame:
     """Times of the night. Another measure comes in there."""
-    lines, staged = inputs.context.evidence_tonight, inputs.staged
-    found = record_times(with_horizon(staged, horizons(inputs)))
-    return found if lines is None else found.unionByName(line_times(lines, staged))
+    lines = inputs.context.evidence_tonight
+    found = record_times(inputs)
+    return found if lines is None else found.unionByName(line_times(lines, inputs))
 
 
-def _percentiles(samples: DataFrame, *by: str) -> DataFrame:
-    """by, and times: a struct with the fields of `Sample` and the measure."""
-    found = samples.groupBy(*by).agg(
+def _percentiles(samples: DataFrame) -> DataFrame:
+    """A row for each group and measure, and one for each measure of all groups: _id, is_of_all,
+    and times: a struct with the fields of `Sample` and the measure.
+    """
+    each = samples.groupingSets([("_id", "measure"), ("measure",)], "_id", "measure")
+    found = each.agg(
+        (sf.grouping("_id") == 1).alias("is_of_all"),
         sf.count("ms").alias("count"),
         sf.expr("percentile(ms, array(0.1D, 0.5D, 0.9D))").alias("at"),
         sf.max("ms").alias("most"),
     )
     percentiles = [_rounded(sf.col("at")[i]).alias(name) for i, name in enumerate(_PERCENTILES)]
-    return found.select(*by, sf.struct("measure", "count", *percentiles, "most").alias("times"))
+    times = sf.struct("measure", "count", *percentiles, "most").alias("times")
+    return found.select("_id", "is_of_all", times)
 
 
 _PERCENTILES: Final = ("p10", "p50", "p90")
