@@ -37,7 +37,9 @@ FALSE_ONCE: Final = (
     # nothing is.
     (Played(31002, 14, 0.3, "migration", "4.3.1"), 2, 24),
     # Of a group that was deleted and created again the tombstone of K4 is left.
-    (Played(662281014, 60, 0.15, "migration", "4.4.0"), 662281015, 24),
+    pytest.param(
+        *(Played(662281014, 60, 0.15, "migration", "4.4.0"), 662281015, 24), marks=pytest.mark.soak
+    ),
 )
 """Histories, seeds of cleanings, and partitions of which something false was said once."""
 
