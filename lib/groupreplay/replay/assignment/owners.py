@@ -11,6 +11,7 @@ rules: docs/measures.md, Who holds what, Hand-overs; CurrentAssignmentBuilder fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Set
 
 from groupreplay.replay.change import Ending, Moment
 from groupreplay.replay.decisions.missed_units import MissedUnits
@@ -300,16 +301,18 @@ class Owners(ABC):
         if self.transitions is not None:
             self.transitions.not_read(trail)
 
-    def drop_untargeted(self, offset: int) -> None:
+    def drop_untargeted(self, offset: int, given_back: Set[Unit] = frozenset()) -> None:
         """At a new target: a partition let go before it, and in nobody's target now, will have no
         next owner from it.
+
+        given_back: what its members have all the same.
         """
         targeted = self._life.target_owner
         # Not a difference of sets: that would walk over every partition of the target, at every
         # target.
         for unit in sorted([unit for unit in self._life.unowned if unit not in targeted]):
             trail = self._life.trails[unit]
-            if trail.released_offset < offset:
+            if trail.released_offset < offset and unit not in given_back:
                 self._finish(unit, trail)
 
     def finish_all(self) -> None:

@@ -6,7 +6,7 @@ conversion renames what is open.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from groupreplay.records.consumer import ConsumerGroupCurrentMemberAssignmentValue
 from groupreplay.replay.assignment.owners import Owners
@@ -194,8 +194,8 @@ class UntoldOwners(PartitionOwners):
         super().first_commit(unit, at, offset, last_hole, position)
         self._output.take()
 
-    def drop_untargeted(self, offset: int) -> None:
-        super().drop_untargeted(offset)
+    def drop_untargeted(self, offset: int, given_back: Set[Unit] = frozenset()) -> None:
+        super().drop_untargeted(offset, given_back)
         self._output.take()
 
 

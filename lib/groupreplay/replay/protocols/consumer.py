@@ -102,11 +102,22 @@ def apply_consumer(
             case ConsumerGroupRegularExpression(regular_expression=regex, value=resolved):
                 _resolved_regex(membership.life.resolved_topics, regex, resolved)
     if ConsumerGroupTargetAssignmentMetadata in operation.kinds:
-        membership.owners.drop_untargeted(change.offset)
+        membership.owners.drop_untargeted(change.offset, _given_back(membership, change))
     _imply_epoch(membership, operation, known)
     begins_epoch = membership.life.epoch_offset >= change.offset
     for member in change.resubscribed:
         membership.members.note_subscription(member, begins_epoch=begins_epoch)
+
+
+def _given_back(membership: Membership, change: Change) -> set[TopicPartition]:
+    """What members have behind an upgrade. Its own second target need not have it: they begin with
+    what they had before a generation that was written and never told to them.
+
+    Source: GroupMetadataManager.convertToConsumerGroup; the assignments of a classic group change
+    when its K2 is committed, after the upgrade.
+    """
+    members = membership.life.members.values() if change.converts else ()
+    return {tp for member in members for tp in member.held}
 
 
 def _group_epoch(
