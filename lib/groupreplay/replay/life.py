@@ -98,13 +98,12 @@ class Member:
     revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
     waiting: partitions of its target that it has not got while it is UNRELEASED.
     last_commit_*: time and offset of its last commit of a partition it holds, -1 for none.
-    joined_*: when it was first seen in the group, -1 until the end of that operation, and whether
-        that was its joining.
+    unseen_offset: until where it may have committed unseen what it does not hold any more, or -1.
+    joined_*: when it was first seen, -1 until that operation ends, and whether it joined then.
     owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
     process_id: id of the Kafka Streams process that it is a thread of; None for other clients.
     profile: None where the record that describes it was not seen.
-    client_inherited: client id and host are those of an earlier process that had its instance; None
-        where that is not known.
+    client_inherited: client id and host are of an earlier process of its instance; None: not known.
     """
 
     member_id: str
@@ -146,6 +145,7 @@ class Member:
     process_id: str | None = None
     profile: Profile | None = None
     client_inherited: bool | None = None
+    unseen_offset: int = -1
 
     @property
     def own_session_ms(self) -> int | None:

@@ -221,6 +221,8 @@ class Membership:
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
                 self.quiet.lost_everything(change, member, moment)
+            else:
+                self.quiet.lets_go(member, lost, moment.offset)
             self.owners.release(member, lost, ending, moment)
             self.stalls.changed_hands(lost, moment.offset)
 

@@ -4,11 +4,13 @@ ASSIGNED_NOT_CONSUMING. Source: docs/measures.md, Stuck.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from groupreplay.limits import MIN_QUIET_MS
 from groupreplay.replay.assignment.new_stall import new_stall
 from groupreplay.replay.change import Change, Moment
 from groupreplay.replay.fact import Client
-from groupreplay.replay.life import CLASSIC, Life, Member
+from groupreplay.replay.life import CLASSIC, Life, Member, TopicPartition
 from groupreplay.replay.names import Names
 from groupreplay.replay.output import Output
 
@@ -71,36 +73,50 @@ class QuietMembers:
     def quiet_since(member: Member, last_hole: int) -> tuple[int, int] | None:
         """Since when, in ms and by which record, a member has committed nothing of what it holds:
         since its last commit, or since it got the first partition. None where neither was seen, or
-        where commits may have been lost in a hole since.
+        where commits may have been lost in a hole, or be nobody's, since.
         """
         since = max(
             (member.last_commit_at, member.last_commit_offset),
             (member.owns_since_at, member.owns_since_offset),
         )
-        return since if since[0] >= 0 and last_hole <= since[1] else None
+        is_seen = max(last_hole, member.unseen_offset) <= since[1]
+        return since if since[0] >= 0 and is_seen else None
 
     def silent_ms(self, member: Member, at: int, last_hole: int) -> int | None:
         """For how long a member has committed nothing of what it holds; None where it never did,
         or where commits may be unseen. Negative where a clock went back.
         """
         since, offset = member.last_commit_at, member.last_commit_offset
-        is_unseen = last_hole > offset or not member.spans or self._hides_commits(member, offset)
+        is_unseen = max(last_hole, member.unseen_offset) > offset or not member.spans
+        is_unseen = is_unseen or self._hides_commits(member, offset)
         return at - since if since >= 0 and not is_unseen else None
 
+    def lets_go(self, member: Member, units: Collection[TopicPartition], offset: int) -> None:
+        """A member loses partitions, or at a downgrade their ids: whether it committed them unseen
+        until then cannot be asked any more.
+        """
+        if self._hides_commits_of(member, units, member.last_commit_offset):
+            member.unseen_offset = offset
+
     def _hides_commits(self, member: Member, since_offset: int) -> bool:
-        """Whether the member may have committed since, unseen: commits that name a topic whose id
-        is not known to be one it holds are nobody's.
+        return self._hides_commits_of(member, member.spans, since_offset)
+
+    def _hides_commits_of(
+        self, member: Member, units: Collection[TopicPartition], since_offset: int
+    ) -> bool:
+        """Whether the member may have committed some of what it holds since, unseen: commits that
+        name a topic whose id is not known to be one it holds are nobody's.
         """
         if self._life.protocol == CLASSIC:
             return False
-        names = {topic: self._names.name(topic) for topic in {topic for topic, _ in member.spans}}
+        names = {topic: self._names.name(topic) for topic in {topic for topic, _ in units}}
         if None in names.values():
             return True
         commits = self._life.commits
         return any(
             commits.get((names[topic] or "", partition), (-1, -1))[1]
-            > max(since_offset, span.from_offset)
-            for (topic, partition), span in member.spans.items()
+            > max(since_offset, member.spans[topic, partition].from_offset)
+            for topic, partition in units
         )
 
     def is_quiet(self, member: Member, last_hole: int) -> tuple[int, int] | None:

@@ -157,7 +157,8 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
         (m.member_id for m in gone if m.protocol != CLASSIC), gone[0].member_id if gone else None
     )
     for member_id in list(life.members):
-        membership.members.touch(change, member_id)
+        member = membership.members.touch(change, member_id)
+        membership.quiet.lets_go(member, member.spans, entry.offset)
     change.converts = change.downgraded = True
     # What a target has keeps its name, though nobody holds it yet: its topic is there.
     are_open = _open_partitions(life)
