@@ -129,7 +129,7 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
     change.unnamed_topics = {each for each in ids if membership.names.name(each) is None}
     unnamed = {partition for topic_id, partition in used if topic_id in change.unnamed_topics}
     new_topic = {tp: _id_of(membership, tp, ids, unnamed) for tp in _open_partitions(life)}
-    for tp in life.unowned:
+    for tp in life.unowned - life.holders.keys():
         # Nobody holds it, so perhaps no record has named its topic's id.
         if not membership.names.ids(tp[0]):
             new_topic[tp] = membership.names.given_id(tp[0])
