@@ -41,10 +41,14 @@ def epoch_step(life: Life, entry: Entry, epoch: int, upgrading: bool) -> Iterato
 
 
 def target_epoch(life: Life, entry: Entry, epoch: int) -> Iterator[Finding]:
-    """I5, before the target epoch is taken over."""
+    """I5, before the target epoch is taken over. Of an epoch that no K3 shows, the group may have
+    been past it.
+    """
     if entry.last_hole > life.epoch_offset:
         return
-    if life.epoch is not None and epoch > life.epoch and life.birth_seen:
+    row = life.epoch_row
+    is_seen = life.birth_seen and row is not None and row.start_observed
+    if life.epoch is not None and epoch > life.epoch and is_seen:
         params = {"target_epoch": str(epoch), "epoch": str(life.epoch)}
         yield Finding("I5", entry.ts_ms, entry.offset, "TARGET_PAST_EPOCH", params)
     elif life.target_epoch is not None and epoch < life.target_epoch:
