@@ -77,8 +77,8 @@ class Change:
     left_behind: members that an upgrade did not take over. Their targets are of the generation
         before, under ids that are guessed by name.
     unnamed_topics: ids of an upgrade that had no name yet when what is open was renamed.
-    unnamed_partitions: (member, number) of what members held at a downgrade of topics without a
-        name.
+    may_go_on: (member, partition) of what the K2 of a downgrade gives, and may be what the member
+        held by an id without a name.
     """
 
     at: int
@@ -104,7 +104,7 @@ class Change:
     hidden_heirs: set[str] = field(default_factory=set)
     left_behind: frozenset[str] = frozenset()
     unnamed_topics: set[str] = field(default_factory=set)
-    unnamed_partitions: set[tuple[str, int]] = field(default_factory=set)
+    may_go_on: set[tuple[str, TopicPartition]] = field(default_factory=set)
 
     @classmethod
     def of(cls, operation: Operation, life: Life | None = None) -> Change:

@@ -341,8 +341,8 @@ class Membership:
         held this partition, may be one that the topic had meanwhile.
         """
         if change.by_k2:
-            may_be_held = (member.member_id, tp[1]) in change.unnamed_partitions
-            return not may_be_held and bool(self.names.ids(tp[0]))
+            may_go_on = (member.member_id, tp) in change.may_go_on
+            return not may_go_on and bool(self.names.ids(tp[0]))
         return tp[0] not in change.unnamed_topics and self.names.name(tp[0]) is not None
 
     def _end_hidden_holders(

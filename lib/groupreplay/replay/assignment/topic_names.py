@@ -8,10 +8,13 @@ to but one are in the target under ids whose names are known, and one id is left
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
 from groupreplay.records.entries import Entry
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.change import Change
 from groupreplay.replay.facts import TopicSeen
+from groupreplay.replay.life import TopicPartition
 
 
 def learn_topic(
@@ -55,3 +58,36 @@ def deduce_topic(membership: Membership, change: Change, entry: Entry) -> None:
     left = subscribed - {membership.names.name(i) for i in ids}
     if len(left) == 1 and len(ids) == len(subscribed):
         learn_topic(membership, entry, unnamed[0], left.pop(), None, "SUBSCRIPTION")
+
+
+def may_go_on(
+    membership: Membership,
+    change: Change,
+    unnamed: Mapping[str, Set[TopicPartition]],
+    shown: Mapping[str, Set[TopicPartition]],
+) -> set[tuple[str, TopicPartition]]:
+    """What the K2 of a downgrade gives members, and they may have had all along by another id of
+    its topic. Ids of one target are of topics that are there at once, so of different names.
+
+    unnamed: member -> what it holds and has no name behind the downgrade. shown: member -> what the
+    K2 gives it, by name. Source: TargetAssignmentBuilder, one metadata image for all members.
+    """
+    life, names = membership.life, membership.names
+    together, named = set[str](), set[str | None]()
+    members = life.members.values()
+    if unnamed and all(m.target is None or m.target_offset >= change.last_hole for m in members):
+        together = {topic_id for topic_id, _ in life.target_owner}
+        named = {names.name(topic_id) for topic_id in together}
+    found = set()
+    for member_id, held in unnamed.items():
+        by_number: dict[int, list[str]] = {}
+        for topic_id, number in held:
+            by_number.setdefault(number, []).append(topic_id)
+        for topic, number in shown.get(member_id, ()):
+            is_another = together if topic in named else ()
+            if any(
+                names.name(topic_id) in (None, topic) and topic_id not in is_another
+                for topic_id in by_number.get(number, ())
+            ):
+                found.add((member_id, (topic, number)))
+    return found

@@ -21,12 +21,13 @@ from groupreplay.records.entries import Entry
 from groupreplay.replay import causes
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.partition_owners import unnamed_of
+from groupreplay.replay.assignment.topic_names import may_go_on
 from groupreplay.replay.causes import EXACT
 from groupreplay.replay.change import Change, Ending, Moment, is_hidden
 from groupreplay.replay.facts import Conversion
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, TopicPartition
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.protocols.classic import apply_classic
+from groupreplay.replay.protocols.classic import apply_classic, assignment_of
 from groupreplay.replay.protocols.consumer import apply_consumer
 
 UPGRADE = "UPGRADE"
@@ -165,11 +166,9 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
     named = {tp: _name_of(membership, tp) for tp in are_open | life.target_owner.keys()}
     one_each = _one_each(named, life)
     new_topic = {tp: one_each[tp] for tp in are_open}
-    change.unnamed_partitions = {
-        (member_id, tp[1])
-        for member_id, member in life.members.items()
-        for tp in unnamed_of(member, new_topic)
-    }
+    unnamed = {i: held for i, m in life.members.items() if (held := unnamed_of(m, new_topic))}
+    shown = {m.member_id: assignment_of(m) for m in value.members if m.member_id in unnamed}
+    change.may_go_on = may_go_on(membership, change, unnamed, shown)
     _end_unnamed(membership, change, entry.offset, value, new_topic)
     _rename(membership, change, new_topic)
     life.become(CLASSIC)
