@@ -76,6 +76,7 @@ class Change:
     hidden_heirs: static members that are gone, whose heir may be in a lost part of the operation.
     left_behind: members that an upgrade did not take over. Their targets are of the generation
         before, under ids that are guessed by name.
+    follows_target: an upgrade comes behind a generation that was seen.
     unnamed_topics: ids of an upgrade that had no name yet when what is open was renamed.
     may_go_on: (member, partition) of what the K2 of a downgrade gives, and may be what the member
         held by an id without a name.
@@ -103,6 +104,7 @@ class Change:
     is_whole: bool = True
     hidden_heirs: set[str] = field(default_factory=set)
     left_behind: frozenset[str] = frozenset()
+    follows_target: bool = False
     unnamed_topics: set[str] = field(default_factory=set)
     may_go_on: set[tuple[str, TopicPartition]] = field(default_factory=set)
 

@@ -197,7 +197,6 @@ def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
     opened, closed = epoch.opened, epoch.closed
     is_superseded = closed is not None and closed.protocol is not None
     is_seen = life.is_seen_to_begin(opened)
-    knows_target = is_seen and not _begins_targets_unseen(life, opened)
     values: dict[str, Any] = {
         "incarnation": incarnation,
         "offsets_partition": life.offsets_partition,
@@ -216,20 +215,13 @@ def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
         "superseded_at": closed.at if closed is not None and is_superseded else None,
         "members": len(opened.members),
         "members_classic": sum(each.is_classic for each in opened.members.values()),
-        "partitions_moved": epoch.moved if knows_target else BIRTH_IS_HIDDEN,
+        "partitions_moved": epoch.moved if is_seen else BIRTH_IS_HIDDEN,
         "assign_ms": elapsed_ms(opened.at, epoch.target_at) if is_seen else BIRTH_IS_HIDDEN,
         "converge_ms": elapsed_ms(opened.at, epoch.converged_at) if is_seen else BIRTH_IS_HIDDEN,
         "outcome": epoch.outcome,
     }
     key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)
     return key, Wanted(values, (opened.first_offset,))
-
-
-def _begins_targets_unseen(life: Life, opened: Operation) -> bool:
-    """Whether an upgrade begins the targets of a classic group that was not seen to begin."""
-    first = life.operations[0]
-    upgraded = next((each for each in life.operations if each.protocol == CONSUMER), None)
-    return opened is upgraded and not life.is_seen_to_begin(first)
 
 
 def epochs_of(history: History, life: Life) -> list[Epoch]:

@@ -93,12 +93,14 @@ class Targets:
             if owner in old:
                 self._life.moved_from[tp] = member_id
 
-    def begin_epoch(self, epoch: int) -> int | None:
+    def begin_epoch(self, epoch: int, *, follows: bool = False) -> int | None:
         """The target of an epoch is whole. Returns how many partitions went from one member to
         another since the target before; None where that was not seen.
+
+        follows: an upgrade's first target, behind a generation that was seen.
         """
         life = self._life
-        knows_target = life.birth_seen or life.target_epoch is not None
+        knows_target = life.birth_seen or life.target_epoch is not None or follows
         life.target_epoch = epoch
         moved = _moved(life.moved_from, life.target_owner) if knows_target else None
         life.moved_from.clear()

@@ -136,6 +136,7 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
             new_topic[tp] = membership.names.given_id(tp[0])
     _rename(membership, change, _one_each(new_topic, life))
     life.become(CONSUMER)
+    change.follows_target = life.target_epoch is not None
     membership.targets.forget_epoch()
     apply_consumer(membership, change, operation, (causes.UPGRADE, joiner_of(operation), EXACT))
     for member_id in left_behind:
