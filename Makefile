@@ -48,9 +48,11 @@ core: $(READY)
 compiled: $(VENV)  ## pack the compiled core for executors and as a wheel, into dist/
 	@.venv/bin/python compile_core.py --archive
 
+# pip would compile every module of every package on one core, for half a minute: a process compiles
+# those that it loads, once.
 $(VENV): setup.py constraints.txt
 	@bash .ci/make_venv "$(PYTHON)"
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check \
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 	    --constraint constraints.txt --editable '.[local,dev]'
 	@$(IN_VENV) .ci/compile_zips .venv/lib/python3*/site-packages/pyspark/python/lib/*.zip
 	@touch $@

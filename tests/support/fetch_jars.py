@@ -9,18 +9,32 @@ cannot be had is said in a line, and then by the tests that need it: this never 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final
 
 from tests.simulator.simulate import VERSIONS, archived
 from tests.support.broker import broker_jars
 
+AT_ONCE: Final = 2
+"""Each fetches for half a minute, which waits for the network, and then compiles."""
+
 
 def main() -> None:
+    wanted: list[Callable[[], object]] = [broker_jars]
+    wanted += [partial(archived, version) for version in VERSIONS]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for error in filter(None, threads.map(_failure, wanted)):
+            sys.stdout.write(f"tests of brokers and of the simulator may fail: {error}\n")
+
+
+def _failure(fetch: Callable[[], object]) -> Exception | None:
     try:
-        broker_jars()
-        for version in VERSIONS:
-            archived(version)
+        fetch()
     except (RuntimeError, OSError) as error:
-        sys.stdout.write(f"tests of brokers and of the simulator may fail: {error}\n")
+        return error
+    return None
 
 
 if __name__ == "__main__":
