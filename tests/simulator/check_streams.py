@@ -112,7 +112,7 @@ def _excuse_stall(history: StreamsHistory, row: Row) -> str:
 
 def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
     """What is said against streams groups: nothing but clocks of brokers, for it was Kafka, and
-    what Kafka does wrong by its own memory (docs/rules.md, T10).
+    what Kafka does wrong by its own memory (docs/rules.md, T10, I21).
     """
     return [
         each
@@ -120,6 +120,7 @@ def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
         if each.group_id in history.steps
         and each.rule != "NEGATIVE_DURATION"
         and not (each.rule.startswith("T10_") and _is_so(history, each))
+        and not (each.rule.startswith("I21_") and _lost_its_timer(history, each))
     ]
 
 
@@ -134,6 +135,18 @@ def _is_so(history: StreamsHistory, anomaly: Anomaly) -> bool:
         and (member.state, member.epoch) == ("STABLE", step.target_epoch)
         and member.assigned != member.target
         for step in history.steps[anomaly.group_id]
+    )
+
+
+def _lost_its_timer(history: StreamsHistory, anomaly: Anomaly) -> bool:
+    """Whether a heartbeat of a member of I21 failed in the coordinator while it was asked."""
+    member_id, took_ms = anomaly.detail_values[:2]
+    since = anomaly.detected_at - int(took_ms)
+    return any(
+        (event.what, event.member_id) == ("refused", member_id)
+        and event.detail.endswith("UNKNOWN_SERVER_ERROR")
+        and since <= event.broker_at <= anomaly.detected_at
+        for event in history.truth.injected
     )
 
 
