@@ -357,6 +357,9 @@ def _estimates(
         return
     if name == CLASSIC_GAP and was_closed(history, unread, gap):
         return
+    if not by_commit and _is_before(life, unread, gap):
+        # It never read that: who came and left for a while before its first fetch.
+        gap = gap._replace(since=life.operations[unread.span.opened].true_at)
     fetched_ms = until - min(until, max(gap.since, unread.granted.true_at))
     had = _had_at(life, unread, told, committed_at(history, life, unread))
     is_stopped = by_commit and gap.since < had.true_at
