@@ -345,8 +345,10 @@ def _estimates(
     same = {(each.kind, each.est_ms, each.stopped_at is None) for each in _of(life, unread, told)}
     if gap is None or gap.until is None or len(same) != 1 or is_of_another(history, unread, gap):
         return
-    until = gap.until
     ((kind, est_ms, never_committed),) = same
+    until = gap.until
+    if kind == "ASKED" and unread.lost is not None:
+        until = min(until, unread.lost.true_at)  # behind that it is the next change of hands
     by_commit, name = _is_by_commit(kind, unread), _name(kind, unread)
     if est_ms is None or (by_commit and (never_committed or is_admin(history, group_id))):
         return

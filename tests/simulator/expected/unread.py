@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tests.simulator.compare import Bound, Untold
@@ -18,7 +18,8 @@ from tests.simulator.truth_log import CommitKey
 @dataclass(frozen=True, slots=True)
 class Unread:
     """One partition from one holder to the next, or kept by a member that an eager generation
-    stopped. place: of the operation in which it was let go; given: in which its holder got it.
+    stopped. place: of the operation in which it was let go; given: in which its holder got it;
+    lost: in which the next holder lost it, None where it did not.
 
     gap: while nobody read it; None where somebody did when the next holder had it. seen_from: of
     the gap, from when it shows at most: a client that commits in its callback reads no more.
@@ -31,18 +32,21 @@ class Unread:
     granted: Operation
     gap: Gap | None
     seen_from: int
+    lost: Operation | None = None
 
 
 def unread_of(history: History, life: Life) -> list[Unread]:
     """Of a life, in no order. What was let go and got while nobody was a member is none."""
     operations, found = life.operations, []
-    for span, released, granted in _changes(history, life):
+    for span, released, granted, lost in _changes(history, life):
         if all(each.members for each in operations[released : granted + 1]):
-            found.append(_unread(history, life, span, released, granted))
+            unread = _unread(history, life, span, released, granted)
+            found.append(replace(unread, lost=None if lost is None else operations[lost]))
     return found
 
 
-def _changes(history: History, life: Life) -> Iterator[tuple[Span, int, int]]:
+def _changes(history: History, life: Life) -> Iterator[tuple[Span, int, int, int | None]]:
+    """Spans, and places: where it is let go, where it is had again, and where that ends."""
     operations, holdings = life.operations, history.holdings(life)
     generations = [
         place
@@ -55,11 +59,11 @@ def _changes(history: History, life: Life) -> Iterator[tuple[Span, int, int]]:
     for span in holdings.spans:
         heir = holdings.next_after(span)
         if heir is not None and span.closed is not None:
-            yield span, span.closed, heir.opened
+            yield span, span.closed, heir.opened, heir.closed
         closed = len(operations) if span.closed is None else span.closed
         for place in generations:
             if span.opened < place < closed:
-                yield span, place, place
+                yield span, place, place, span.closed
 
 
 def _unread(history: History, life: Life, span: Span, released: int, granted: int) -> Unread:
