@@ -39,18 +39,22 @@ def _found(
 
 
 def _first_of(
-    known: Courses, stretch: Stretch[Ids], topic: str, number: int
+    known: Courses, stretch: Stretch[Ids], topic: str, number: int, said: str | None = None
 ) -> tuple[str, Stretch[Ids]] | None:
     """Whose is the first stretch of the same partition that began where another ended, or later.
 
     known: of every partition its stretches, in the order in which they began.
+    said: whom a row names. CooperativeStickyAssignor may give a partition to two members at once:
+        each of them is the next.
     """
     closed = stretch.closed
     if closed is None:
         return None
     course = known.get((topic, number), ())
     first = bisect_left(course, closed.first_offset, key=lambda each: each[1].opened.first_offset)
-    return next((each for each in course[first:] if may_be(each[1].value, stretch.value)), None)
+    same = [each for each in course[first:] if may_be(each[1].value, stretch.value)]
+    at_once = [each for each in same if each[1].opened is same[0][1].opened]
+    return next((each for each in at_once if each[0] == said), next(iter(same), None))
 
 
 # ------------------------------------------------------------ spans
@@ -126,7 +130,7 @@ def _span_end(truth: GroupTruth, stretch: Stretch[Ids], row: HeldPartition) -> s
 
 def _judge_next(judge: Judge, truth: GroupTruth, row: HeldPartition, stretch: Stretch[Ids]) -> None:
     name, closed = _name(truth, row), stretch.closed
-    after = _first_of(truth.holders, stretch, name, row.partition)
+    after = _first_of(truth.holders, stretch, name, row.partition, row.next_member_id)
     assert closed is not None
     if row.next_member_id is not None:
         so = (after[0], after[1].opened.at) if after is not None else None
