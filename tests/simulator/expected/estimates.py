@@ -23,12 +23,12 @@ from tests.simulator.expected.holdings import generation_before, is_new_generati
 from tests.simulator.expected.stopped_holders import (
     answer_ms_of,
     asked_itself,
+    is_gone,
     is_of_another,
     quiet_ms_of,
     seen_from,
     since_let_go,
     stood_still,
-    was_closed,
 )
 from tests.simulator.expected.stops import Late, called_for
 from tests.simulator.expected.told import HOUR_MS, Told, stopped_ms, waited_of
@@ -357,7 +357,7 @@ def _estimates(
     gap = since_let_go(history, life, unread, gap, is_away=kind == AWAY)
     if kind in (AWAY, GAP) and not by_commit and stood_still(history, unread, gap):
         return
-    if name == CLASSIC_GAP and was_closed(history, unread, gap):
+    if name == CLASSIC_GAP and is_gone(history, unread, gap, never_committed=never_committed):
         return
     if not by_commit and _is_before(life, unread, gap):
         # It never read that: who came and left for a while before its first fetch.

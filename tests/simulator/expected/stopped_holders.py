@@ -58,10 +58,13 @@ def stood_still(history: History, unread: Unread, gap: Gap) -> bool:
     return _was_injected("freeze", history, unread, gap)
 
 
-def was_closed(history: History, unread: Unread, gap: Gap) -> bool:
-    """Whether the holder was closed while its join waited, and said nothing as it is static (KIP-345):
-    the answer still takes from it what another is to have."""
-    return _was_injected("close", history, unread, gap)
+def is_gone(history: History, unread: Unread, gap: Gap, *, never_committed: bool) -> bool:
+    """Whether the holder, a static member, was closed while its join waited or died, and no record
+    shows since when: it says nothing (KIP-345), and the next answers still take from it what others
+    are to have."""
+    return _was_injected("close", history, unread, gap) or (
+        never_committed and _was_injected("crash", history, unread, gap)
+    )
 
 
 def _was_injected(what: str, history: History, unread: Unread, gap: Gap) -> bool:
