@@ -132,7 +132,7 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
     new_topic = {tp: _id_of(membership, tp, ids, unnamed) for tp in _open_partitions(life)}
     for tp in life.unowned - life.holders.keys():
         # Nobody holds it, so perhaps no record has named its topic's id.
-        if not membership.names.ids(tp[0]):
+        if not membership.names.ids(tp[0]) and tp[1] not in unnamed:
             new_topic[tp] = membership.names.given_id(tp[0])
     _rename(membership, change, _one_each(new_topic, life))
     life.become(CONSUMER)
