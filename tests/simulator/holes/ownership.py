@@ -203,7 +203,7 @@ def _judge_end(judge: Judge, truth: GroupTruth, row: HandOver, stretch: Stretch[
 def _judge_grant(judge: Judge, truth: GroupTruth, row: HandOver, stretch: Stretch[Ids]) -> None:
     name, closed = _name(truth, row), stretch.closed
     assert closed is not None
-    granted = _first_of(truth.owners, stretch, name, row.partition)
+    granted = _first_of(truth.owners, stretch, name, row.partition, row.granted_to)
     so = (granted[1].opened.at, granted[0]) if granted is not None else None
     if not judge.equal("hand-over: granted", row, (row.granted_at, row.granted_to), so):
         return
