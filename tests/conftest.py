@@ -30,6 +30,10 @@ LATE_SECOND_COMPILER = (
     " -XX:Tier4BackEdgeThreshold=400000"
 )
 """As conf/spark-local.conf has it: ten times later than by default."""
+LARGE_HEAP = ("-Xms1536m", "-Xmn1g")
+"""From the start: a heap that grows collects garbage every few seconds until it has grown, 2 s of
+each of the first nights.
+"""
 
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
@@ -128,7 +132,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             # A test asks each question once: what Spark compiles for it is never used again. Spark
             # itself is: Java's second compiler takes a quarter off each night from the tenth on.
             "spark.driver.extraJavaOptions": " ".join(
-                ["-XX:+UseSerialGC", LATE_SECOND_COMPILER, *archived_classes()]
+                ["-XX:+UseSerialGC", *LARGE_HEAP, LATE_SECOND_COMPILER, *archived_classes()]
             ),
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -44,11 +45,13 @@ SHARPENED = {
     "what_if",
 }
 """Tables that lines can say more in; all others have the same digest with and without them."""
-MAY_BE_SHARPENED = (
+MEMBERSHIP = (
+    *("members", "stuck_members", "stuck_groups", "member_states"),
     *("refusals", "rebalances", "rejoins", "coordinator_events"),
-    *("member_states", "static_accounting", "readiness", "coordinator_failovers", "group_days"),
 )
-"""Those of lines alone, and those that lines could say more in of another recording."""
+"""Beside few: those of members and groups as they were, and those of lines alone."""
+DECISIONS = ("what_if", "static_accounting", "readiness", "coordinator_failovers", "group_days")
+"""What is made of them: as long again to publish."""
 
 
 def night(
@@ -89,16 +92,22 @@ def night(
     return job(spark, config, day)
 
 
-@pytest.fixture(scope="module")
-def nights(
-    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, NightResult, list[str], NightResult]:
-    """Warehouse, the night without logs, how its members ended, and the last run of all: the first
-    night's report again, without a replay, after its logs came with the next; and the next again.
-    All publish few tables, and those that lines may say more in.
+class Nights(NamedTuple):
+    """without: the night without logs, and how its members ended.
+
+    again: the last run of all: the first night's report again, without a replay, after its logs
+    came with the next; and the next again.
     """
-    warehouse = tmp_path_factory.mktemp("warehouse")
-    with few_tables(*SHARPENED, *MAY_BE_SHARPENED, "group_conversions"):
+
+    warehouse: Path
+    without: NightResult
+    ends: list[str]
+    again: NightResult
+
+
+def three_runs(spark: SparkSession, warehouse: Path, *tables: str) -> Nights:
+    """All publish few tables, and these."""
+    with few_tables(*tables, "group_conversions"):
         without = night(spark, warehouse, DAY, with_logs=False)
     assert not (warehouse / "raw_lines").exists(), "without logs there are no tables of them"
     ends = [row["end_reason"] for row in table(spark, warehouse, "members").collect()]
@@ -108,9 +117,14 @@ def nights(
     assert late == ends.count("LEFT_OR_FENCED"), (
         "what was final stays so until its night runs again"
     )
-    with few_tables(*SHARPENED, *MAY_BE_SHARPENED):
+    with few_tables(*tables):
         again = night(spark, warehouse, DAY, with_logs=True, job=build_reports)
-    return warehouse, without, ends, again
+    return Nights(warehouse, without, ends, again)
+
+
+@pytest.fixture(scope="module")
+def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nights:
+    return three_runs(spark, tmp_path_factory.mktemp("warehouse"), *MEMBERSHIP)
 
 
 def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:
@@ -118,7 +132,7 @@ def table(spark: SparkSession, warehouse: Path, name: str) -> DataFrame:
 
 
 def test_lines_say_how_members_ended_and_change_nothing_else(
-    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
+    spark: SparkSession, nights: Nights
 ) -> None:
     warehouse, without, ends, with_logs = nights
     assert ends.count("LEFT_OR_FENCED") == 20
@@ -139,35 +153,53 @@ def test_lines_say_how_members_ended_and_change_nothing_else(
         "static-bounce-m1": "SESSION_EXPIRED",
         "stuck-revoker-stuck": "REBALANCE_TIMEOUT",
     }
+    compare_digests(without, with_logs, SHARPENED - {*DECISIONS})
+
+
+def compare_digests(without: NightResult, with_logs: NightResult, sharpened: set[str]) -> None:
+    """Lines change these tables alone."""
     assert without.run is not None
     assert with_logs.run is not None
     before, after = without.run.digest or {}, with_logs.run.digest or {}
-    assert {name for name in after if before.get(name) != after[name]} <= SHARPENED
-    assert after.keys() >= SHARPENED & before.keys()
+    assert {name for name in after if before.get(name) != after[name]} <= sharpened
+    assert after.keys() >= sharpened & before.keys()
     assert before["member_states"] == after["member_states"]
 
 
+@pytest.mark.soak
+def test_lines_change_no_other_table_that_decisions_stand_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    made = three_runs(spark, tmp_path, *MEMBERSHIP, *DECISIONS)
+    compare_digests(made.without, made.again, SHARPENED)
+    check_names_are_hidden(spark, tmp_path)
+
+
 def test_lines_show_who_knocks_in_vain_and_who_fell_silent(
-    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
+    spark: SparkSession, nights: Nights
 ) -> None:
     """The timeline of the recording: a process killed, one frozen and thawed, one started again and
     again with an instance id that is taken.
     """
-    stuck = table(spark, nights[0], "stuck_members").where(sf.col("evidence").isNotNull()).collect()
+    stuck = (
+        table(spark, nights.warehouse, "stuck_members")
+        .where(sf.col("evidence").isNotNull())
+        .collect()
+    )
     assert {(row["client_id"], row["reason"]) for row in stuck} == {
         ("crash-victim", "LATE_LEAVE"),
         ("frozen-frozen", "NOT_HEARTBEATING"),
         ("duplicate-instance-intruder", "REJECTED_LOOP"),
     }
     (refused,) = (
-        table(spark, nights[0], "refusals").where("refusal = 'UNRELEASED_INSTANCE_ID'").collect()
+        table(spark, nights.warehouse, "refusals")
+        .where("refusal = 'UNRELEASED_INSTANCE_ID'")
+        .collect()
     )
     assert (refused["attempts"], refused["subject"]) == (5, "duplicate-instance-i")
 
 
-def test_every_line_is_counted(
-    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
-) -> None:
+def test_every_line_is_counted(spark: SparkSession, nights: Nights) -> None:
     warehouse, without, _, with_logs = nights
     coverage = table(spark, warehouse, "coverage")
     logs = {
@@ -184,18 +216,20 @@ def test_every_line_is_counted(
     assert any("lines in 2 logs of brokers" in line for line in result_lines(with_logs))
 
 
-def test_each_kind_of_name_is_hidden_alone(
-    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
-) -> None:
+def test_each_kind_of_name_is_hidden_alone(spark: SparkSession, nights: Nights) -> None:
     """Whatever column it stands in, alone or with others."""
+    check_names_are_hidden(spark, nights.warehouse)
+
+
+def check_names_are_hidden(spark: SparkSession, warehouse: Path) -> None:
     values: dict[str, set[str]] = {name: set() for name in PRIVATE_FIELDS}
     for lines in recorded_lines("consumer-4.3").values():
         for name, found in values.items():
             found |= {getattr(line.event, name) for line in lines} - {None, ""}
     for name in [name for name in SPECS if name in PUBLIC]:
-        if not any((nights[0] / name).rglob("*.parquet")):
+        if not any((warehouse / name).rglob("*.parquet")):
             continue
-        rows = table(spark, nights[0], name).drop("cluster", "logical_date")
+        rows = table(spark, warehouse, name).drop("cluster", "logical_date")
         shown: DataFrame | None = None
         for kind in PRIVATE_FIELDS:
             if kind == "principal" and kind not in rows.columns:
@@ -213,16 +247,14 @@ def test_each_kind_of_name_is_hidden_alone(
 
 
 @pytest.mark.soak
-def test_a_cluster_without_logs_shares_the_warehouse(
-    spark: SparkSession, nights: tuple[Path, NightResult, list[str], NightResult]
-) -> None:
+def test_a_cluster_without_logs_shares_the_warehouse(spark: SparkSession, nights: Nights) -> None:
     warehouse, without, _, _ = nights
     refused = table(spark, warehouse, "refusals").count()
-    with few_tables("refusals", *SHARPENED):
+    with few_tables("refusals", *SHARPENED - {*DECISIONS}):
         other = night(spark, warehouse, DAY, with_logs=False, cluster="other")
     assert other.run is not None
     assert without.run is not None
     alone = without.run.digest or {}
     assert other.run.digest == {name: alone[name] for name in other.run.digest or {}}
-    assert set(other.run.digest or {}) >= SHARPENED & set(alone)
+    assert set(other.run.digest or {}) >= (SHARPENED - {*DECISIONS}) & set(alone)
     assert table(spark, warehouse, "refusals").count() == refused > 0

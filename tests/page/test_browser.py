@@ -4,8 +4,10 @@ of what ids try, and can be read by everybody. Debian's chromium by playwright; 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -17,10 +19,12 @@ from groupreplay.page.overview.overview import overview
 from tests.support.browser import (
     OPEN_ALL,
     Open,
+    Opened,
     broken_rules,
     broken_words,
     cut_tables,
     faint_in_dark,
+    opening,
     wait_until,
 )
 from tests.support.life_rows import made_life
@@ -77,12 +81,20 @@ def test_it_asks_for_the_file_alone_and_says_nothing(
         assert page.evaluate("window.__pwned") is None
 
 
+@pytest.fixture(scope="module")
+def finder(browser: Any) -> Iterator[Opened]:
+    """One tab for all links: a new one takes half a second."""
+    with opening(browser) as open_page:
+        yield open_page()
+
+
 @pytest.mark.parametrize("hostile", FINDABLE, ids=range(len(FINDABLE)))
-def test_a_link_finds_each_hostile_group(open_page: Open, folder: Path, hostile: str) -> None:
-    opened = open_page()
-    opened.page.goto(f"{(folder / 'few.html').as_uri()}#group={quote(hostile, safe='')}")
-    opened.page.wait_for_selector("html.ready")
-    page = opened.page
+def test_a_link_finds_each_hostile_group(finder: Opened, folder: Path, hostile: str) -> None:
+    opened, page = finder, finder.page
+    page.goto("about:blank")
+    opened.said.clear()
+    page.goto(f"{(folder / 'few.html').as_uri()}#group={quote(hostile, safe='')}")
+    page.wait_for_selector("html.ready")
     wait_until(page, "document.querySelector('h1.gid') || location.hash.length > 1")
     if "/g/" in page.url:
         shown = page.inner_text("h1.gid")
