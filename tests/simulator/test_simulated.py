@@ -68,6 +68,9 @@ LONG_SEEDS: Final = (
     Played(9010, 10, 0.25, "failover", "4.3.1"),
     # A downgrade names by topic what had been asked back of one that was created again since.
     Played(336100115, 16, 0.4, "migration", "4.1.2"),
+    # A topic went from a group whose first consumer took away a K2 that was never written: who its
+    # members are is not known.
+    Played(412685016, 60, 1.0, "static", "4.1.2"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 
