@@ -5,11 +5,16 @@ Source: docs/measures.md, Stuck.
 
 from __future__ import annotations
 
+from typing import Final
+
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.assignment.epochs import MAX_CHAIN_LENGTH
 from groupreplay.replay.facts import Chain
 from groupreplay.replay.life import Life, Member, RemovedMember, client_key
 from groupreplay.replay.output import Output
+
+DEPARTURES_KEPT: Final = 4_096
+"""Removed members that may come back: the oldest are given up, though it is not an hour yet."""
 
 
 class FenceLoops:
@@ -29,10 +34,7 @@ class FenceLoops:
         departures[member_id] = RemovedMember(at, member_id, member.client_id, member.client_host)
         if life.departed_clients is not None:
             life.departed_clients.setdefault(member.client_key, []).append(member_id)
-        if len(departures) > 64 + 2 * len(self._life.members):
-            for gone_id in list(departures)[: len(departures) // 2]:
-                del departures[gone_id]
-            life.departed_clients = None
+        self._give_up(at)
 
     def joined(self, member: Member, at: int, offset: int) -> bool:
         """A member joined: where it had been removed before, one more turn of a loop. Returns
@@ -47,6 +49,19 @@ class FenceLoops:
         self._forget(departure.member_id)
         self._add_turn(member, departure, at, offset)
         return True
+
+    def _give_up(self, at: int) -> None:
+        """Drops those that went more than an hour ago, but for a few: a thread of Kafka Streams is
+        known by its id for longer (`Processes.join`).
+        """
+        departures = self._life.departures
+        few = 64 + 2 * len(self._life.members)
+        while len(departures) > few:
+            oldest = next(iter(departures.values()))
+            is_over = at - oldest.removed_at > MAX_CHAIN_GAP_MS
+            if not is_over and len(departures) <= max(few, DEPARTURES_KEPT):
+                break
+            self._forget(oldest.member_id)
 
     def _forget(self, member_id: str) -> None:
         """Drops a departure: the member is back, or departs again."""
