@@ -31,10 +31,14 @@ SHOWN: Final = 3
 
 @dataclass(slots=True)
 class Found:
-    """What was compared, in words, and what is wrong."""
+    """What was compared, in words, and what is wrong.
+
+    differ: how many values, statements and groups; wrong tells the first of them.
+    """
 
     compared: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    differ: int = 0
 
 
 def look_further(recording: Path, truth: Truth, seed: int, *, has_truth: bool = True) -> Found:
@@ -56,7 +60,9 @@ def _episodes(found: Found, recording: Path, truth: Truth) -> None:
     told = check_episodes(truth, replay_recording(recording))
     found.compared.append(f"{sum(each.agree.total() for each in told)} values of episodes")
     for each in told:
-        found.wrong += differences(each, truth, SHOWN)
+        if each.differ:
+            found.differ += each.differ.total()
+            found.wrong.append("\n".join(differences(each, truth, SHOWN)))
 
 
 def _cleanings(
@@ -75,6 +81,7 @@ def _cleanings(
         judged += sum(judge.judged.values())
         wrong += [(f"{cleaning}", each) for each in judge.findings if each.place not in known]
     found.compared.append(f"{judged} statements of {CLEANINGS} cleanings")
+    found.differ += len(wrong)
     found.wrong += [f"-- cleaning {of}, {each}" for of, each in wrong]
 
 
@@ -83,6 +90,7 @@ def _nights(
 ) -> None:
     for cuts in range(seed, seed + CUTS):
         wrong = differing(wanted, told_by_nights(logs, names, cuts, MOST_NIGHTS))
+        found.differ += len(wrong)
         found.wrong += [f"-- nights {cuts}, {group}\n{text}" for group, text in wrong.items()]
     facts = sum(bag.total() for bag in wanted.values())
     found.compared.append(f"{facts} facts of {CUTS} cut into nights")

@@ -96,7 +96,7 @@ def check_further(history: Played, recording: Path, truth: Truth) -> bool:
     began, is_of_streams = time.monotonic(), history.profile == STREAMS
     found = look_further(recording, truth, history.seed, has_truth=not is_of_streams)
     said = "FAILED" if found.wrong else "ok"
-    told = f"{', '.join(found.compared)}, {len(found.wrong)} differ"
+    told = f"{', '.join(found.compared)}, {found.differ} differ"
     print(f"{said}: {history.name} further: {told}, {time.monotonic() - began:.0f} s")
     print(*found.wrong[:SHOWN], sep="\n", end="\n" if found.wrong else "")
     if found.wrong:

@@ -1,0 +1,32 @@
+"""What `further` says of a history in which something is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from groupreplay.replay.facts import Stall
+from tests.simulator import further
+from tests.simulator.conftest import Play
+from tests.simulator.played import Played
+from tests.simulator.replayed import replay_recording
+from tests.simulator.truth import read_truth
+
+HISTORY = Played(10, 12, 0.2, "all", "4.2.1")
+"""`test_episodes` plays it too."""
+
+
+def test_stretches_that_are_gone_are_counted_and_the_first_are_shown(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = play(HISTORY)
+    replayed = replay_recording(recording)
+    stalls = replayed.facts[Stall]
+    gone = [each for each in replayed.of(Stall) if each.reason == "NOT_RECONCILING"][:5]
+    replayed.facts[Stall] = [each for each in stalls if each not in gone]
+    monkeypatch.setattr(further, "replay_recording", lambda _: replayed)
+    monkeypatch.setattr(further, "CLEANINGS", 0)
+    monkeypatch.setattr(further, "CUTS", 0)
+    found = further.look_further(recording, read_truth(recording), HISTORY.seed)
+    assert found.differ == len(gone) == 5
+    (told,) = found.wrong
+    assert told.count("-- NOT_RECONCILING.(missing)") == further.SHOWN
