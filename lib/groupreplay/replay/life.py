@@ -259,8 +259,8 @@ class Life:
     target_epoch: epoch of the target assignment, None until seen.
     asked_at, asked_offset: time and offset of the first K6 (K20) behind the last hole, -1 for none:
         it asked every member, seen or not, for a K8 (K22).
-    converged_in_doubt: the open epoch converged by the members that were seen, and there may have
-        been others.
+    listed_offset: of the last upgrade that was seen whole, which lists all members; -1 for none.
+    converged_in_doubt: the open epoch converged by members that were seen; there may be others.
     targets: (epoch, ms, leader epoch) of the K6s that a member may not have reached yet.
     stable: epoch -> how many members are STABLE in it.
     target_owner: whose target a partition is in.
@@ -282,8 +282,7 @@ class Life:
     resolved_topics: regular expression -> the topics that its K16 resolves it to.
     topic_metadata_epoch: the last epoch that came with other topics than the one before, whatever
         caused it; -1 for none.
-    deleted_topics: ids that a target shows to be gone, as long as somebody holds a partition of
-        them.
+    deleted_topics: ids that a target shows to be gone, while somebody holds a partition of them.
     leader_since, leader_since_offset: time and offset of the current leader's first operation, -1
         while the first leader that was seen is the current one.
     last_change_offset: offset of the last record that was no commit, -1 before one.
@@ -387,6 +386,7 @@ class Life:
     churn: Churn | None = None
     asked_at: int = -1
     asked_offset: int = -1
+    listed_offset: int = -1
     converged_in_doubt: bool = False
     lost_offset: int = -1
 

@@ -98,6 +98,10 @@ class Epochs:
         if life.asked_offset < 0 or life.asked_offset < last_hole:
             life.asked_at, life.asked_offset = at, offset
 
+    def note_listed(self, offset: int) -> None:
+        """An upgrade that was seen whole: whom it does not take over is no member."""
+        self._life.listed_offset = offset
+
     def count_members(self) -> list[Epoch]:
         """Gives the rows that the operation opened. members and members_classic are those at its
         end.
@@ -266,11 +270,13 @@ class Epochs:
         return life.converged_in_doubt and not self.knows_members(life.last_at, life.last_hole)
 
     def knows_members(self, at: int, last_hole: int) -> bool:
-        """Whether no member can be there that was not seen: the birth of the group was, or a K2,
-        which lists all, or all have answered a target since; and no hole came after it.
+        """Whether no member can be there that was not seen: the birth of the group was, or a K2 or
+        a whole upgrade, which list all, or all have answered a target since; and no hole came after
+        it.
         """
         life = self._life
-        known_from = max(life.k2_offset, life.incarnation if life.birth_seen else -1)
+        birth = life.incarnation if life.birth_seen else -1
+        known_from = max(life.k2_offset, life.listed_offset, birth)
         if known_from >= 0 and last_hole <= known_from:
             return True
         asked = max(0, last_hole) <= life.asked_offset

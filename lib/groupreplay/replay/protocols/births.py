@@ -60,6 +60,13 @@ def is_classic_birth(operation: Operation, value: GroupMetadataValue) -> bool:
     return value.generation == 1 and not repeats and operation.last_hole < 0
 
 
+def is_whole_upgrade(operation: Operation) -> bool:
+    """Whether no record of an upgrade is lost: the last one is the joiner's K8."""
+    last = operation.entries[-1].record
+    ends = isinstance(last, ConsumerGroupCurrentMemberAssignment) and last.value is not None
+    return ends and operation.is_whole
+
+
 def _may_lack_its_beginning(operation: Operation) -> bool:
     """Whether the record right before it, in its batch, is lost."""
     opening = operation.entries[0]

@@ -16,6 +16,7 @@ does; docs/measures.md (Epochs) for why an epoch began.
 
 from __future__ import annotations
 
+from groupreplay.records.classic import GroupMetadata
 from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -40,6 +41,7 @@ from groupreplay.replay.change import Change
 from groupreplay.replay.decisions.profiles import profile_of_k5
 from groupreplay.replay.life import CLASSIC, CONSUMER, Member, TopicPartition
 from groupreplay.replay.operations import Operation
+from groupreplay.replay.protocols.births import is_whole_upgrade
 from groupreplay.replay.protocols.consumer_causes import Cause, find_cause
 from groupreplay.replay.rules.of_operations import (
     epoch_step,
@@ -103,6 +105,8 @@ def apply_consumer(
                 _resolved_regex(membership.life.resolved_topics, regex, resolved)
     if ConsumerGroupTargetAssignmentMetadata in operation.kinds:
         membership.owners.drop_untargeted(change.offset, _given_back(membership, change))
+    if GroupMetadata in operation.kinds and is_whole_upgrade(operation):
+        membership.epochs.note_listed(change.offset)
     _imply_epoch(membership, operation, known)
     begins_epoch = membership.life.epoch_offset >= change.offset
     for member in change.resubscribed:

@@ -27,6 +27,7 @@ from groupreplay.replay.change import Change, Ending, Moment, is_hidden
 from groupreplay.replay.facts import Conversion
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, TopicPartition
 from groupreplay.replay.operations import Operation
+from groupreplay.replay.protocols.births import is_whole_upgrade
 from groupreplay.replay.protocols.classic import apply_classic, assignment_of
 from groupreplay.replay.protocols.consumer import apply_consumer
 
@@ -87,7 +88,7 @@ def offline_if_sure(operation: Operation, direction: str) -> str:
     have taken what would. Epoch 1 is no generation that went on.
     """
     epochs = _k3s_in(operation)
-    is_sure = direction == DOWNGRADE or _is_seen_whole(operation) or epochs[-1:] == [1]
+    is_sure = direction == DOWNGRADE or is_whole_upgrade(operation) or epochs[-1:] == [1]
     return OFFLINE if is_sure else UNKNOWN
 
 
@@ -97,13 +98,6 @@ def _k3s_in(operation: Operation) -> list[int]:
         for e in operation.entries
         if isinstance(e.record, ConsumerGroupMetadata) and e.record.value is not None
     ]
-
-
-def _is_seen_whole(operation: Operation) -> bool:
-    """Whether no record of an upgrade is lost: the last one is the joiner's K8."""
-    last = operation.entries[-1].record
-    ends = isinstance(last, ConsumerGroupCurrentMemberAssignment) and last.value is not None
-    return ends and operation.is_whole
 
 
 def upgrade_online(membership: Membership, change: Change, operation: Operation) -> None:
@@ -190,7 +184,7 @@ def converted(
     """
     trigger = joiner_of(operation) if direction == UPGRADE else removed
     life = membership.life
-    is_seen = direction == DOWNGRADE or bool(_k3s_in(operation)) or _is_seen_whole(operation)
+    is_seen = direction == DOWNGRADE or bool(_k3s_in(operation)) or is_whole_upgrade(operation)
     life.conversions += 1
     life.last_direction = direction
     if direction == DOWNGRADE:
