@@ -2,9 +2,10 @@
 
     python -m tests.simulator.check_episodes RECORDING... [-n DIFFERENCES]
 
-NOT_RECONCILING, ASSIGNED_NOT_CONSUMING, MIGRATION_STALLED, FENCE_LOOP and EPOCH_STORM, of the
-replay in pure Python and from the machines' own floors on, so that short histories show them: the
-report's thresholds only choose among them. Exit status 1 on any difference.
+NOT_RECONCILING, ASSIGNED_NOT_CONSUMING, MIGRATION_STALLED, FENCE_LOOP and EPOCH_STORM, and how many
+members came back, of the replay in pure Python and from the machines' own floors on, so that short
+histories show them: the report's thresholds only choose among them. Exit status 1 on any
+difference.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.replay.facts import Chain, Stall
 from tests.simulator.check import counts, differences
 from tests.simulator.compare import Comparison, Key, Wanted, compare
@@ -86,6 +88,21 @@ def check_repetitions(truth: Truth, replayed: Replayed, reason: str) -> Comparis
     return compare(reason, wanted, rows, key_of, lambda _: "")
 
 
+def check_returns(truth: Truth, replayed: Replayed) -> Comparison:
+    """Members that were removed and came back, over all days of a group."""
+    returns = Counter[str]()
+    for life in lives_of(truth):
+        returns[life.group_id] += repetitions.returns_of(life)
+    wanted: dict[Key, Wanted] = {
+        (group_id,): Wanted({"cycles": times}, ()) for group_id, times in returns.items()
+    }
+    told = Counter[str]()
+    for day in replayed.of(GroupDay):
+        told[day.group_id] += day.cycles
+    rows = [{"group_id": group_id, "cycles": times} for group_id, times in told.items()]
+    return compare("returns", wanted, rows, lambda row: (row["group_id"],), lambda _: "")
+
+
 def check_episodes(truth: Truth, replayed: Replayed) -> list[Comparison]:
     """All reasons, one after the other."""
     reasons = (silences.NOT_RECONCILING, silences.NOT_CONSUMING, mixed.MIGRATION_STALLED)
@@ -93,6 +110,7 @@ def check_episodes(truth: Truth, replayed: Replayed) -> list[Comparison]:
     return [
         *(check_stretches(truth, replayed, reason) for reason in reasons),
         *(check_repetitions(truth, replayed, reason) for reason in chains),
+        check_returns(truth, replayed),
     ]
 
 

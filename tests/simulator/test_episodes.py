@@ -5,10 +5,12 @@ More: `python -m tests.simulator.check_episodes`.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 import pytest
 
+from groupreplay.replay.decision_facts import GroupDay
 from tests.simulator.check import differences
 from tests.simulator.check_episodes import check_episodes
 from tests.simulator.conftest import Play
@@ -34,3 +36,18 @@ def test_stretches_and_turns_are_those_of_the_truth(history: Played, play: Play)
     assert sum(each.agree.total() for each in found) > 20
     for each in found:
         assert not each.differ, "\n".join(differences(each, truth, 3))
+
+
+def test_a_return_that_is_not_counted_is_noticed(play: Play) -> None:
+    recording = play(HISTORIES[0])
+    replayed = replay_recording(recording)
+    days = replayed.facts[GroupDay]
+    place, day = next(
+        (place, each)
+        for place, each in enumerate(days)
+        if isinstance(each, GroupDay) and each.cycles
+    )
+    days[place] = dataclasses.replace(day, cycles=day.cycles - 1)
+    differ = {each.table: each.differ for each in check_episodes(read_truth(recording), replayed)}
+    assert differ.pop("returns") == {"cycles": 1}
+    assert not any(differ.values())

@@ -48,6 +48,18 @@ class _Loops:
 
 
 def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
+    """Chains of at least two turns."""
+    for chain in _chains_of(life):
+        if len(chain.turns) > 1:
+            yield _row(life, FENCE_LOOP, chain)
+
+
+def returns_of(life: Life) -> int:
+    """How many turns there were, of chains of any length: what `flap_score` counts twice."""
+    return sum(len(chain.turns) for chain in _chains_of(life))
+
+
+def _chains_of(life: Life) -> list[_Chain]:
     """A member that is removed and comes back, under its id or as the same client id and host where
     these are unique in the group, beside who was removed within the hour; not instances that are
     replaced or were at epoch -2. Who is back under its id may have moved meanwhile."""
@@ -69,9 +81,7 @@ def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
             member = operation.members[member_id]
             if member.instance_id is None or member.instance_id not in replaced:
                 _join(loops, operation, member_id, member)
-    for chain in [*loops.done, *loops.chains.values()]:
-        if len(chain.turns) > 1:
-            yield _row(life, FENCE_LOOP, chain)
+    return [*loops.done, *loops.chains.values()]
 
 
 def _join(loops: _Loops, operation: Operation, member_id: str, member: Member) -> None:
