@@ -98,8 +98,10 @@ def judge_span(judge: Judge, truth: GroupTruth, row: HeldPartition) -> None:
     if row.end_reason == "UNOBSERVED":
         # Its end lies in a hole, so what is said of it can only come later; or its name was not
         # known over a conversion, or the conversion lies in a hole: that did not end it.
+        # By offsets: clocks of leaders may go back.
         by = truth.operation_at(row.to_offset)
-        is_so = closed is not None and (row.released_at or closed.at) >= closed.at
+        is_over = closed is not None and closed.first_offset <= (row.to_offset or 0)
+        is_so = is_over or (closed is not None and row.released_at is None)
         if by is not None and not is_so:
             in_between = truth.between(stretch.opened, by)[1:] if row.released_at is None else ()
             is_so = any(truth.converts(each) for each in (*in_between, by))
