@@ -28,7 +28,7 @@ SIZES = {
     "one-group": (300, 0),
     "wide": (200, 0),
 }
-NIGHTS, GROUPS = 6, 200
+NIGHTS, GROUPS = 5, 200
 
 
 @pytest.fixture(scope="module", params=sorted(SIZES))
