@@ -127,14 +127,14 @@ spark: $(READY) kafka-jars  ## the tests that need a Spark session, but run no w
 test-jars: $(VENV)  # Kafka's own jars, of each version that tests play
 	@$(IN_VENV) .venv/bin/python -m tests.support.fetch_jars
 
-# First two things at once: fetching waits for others, linting and compiling for one core. What runs
-# nothing of the core is run once, before the core is.
+# First two things at once: fetching waits for others, linting and compiling for one core. Each test
+# runs once, on the compiled core where there is one.
 test:  ## lint, types, import contracts and every test
 	@$(MAKE) --no-print-directory --jobs=2 lint kafka-jars test-jars setup
 	@said="$$(.venv/bin/python compile_core.py)" || { echo "$$said"; exit 1; }; echo "$$said"; \
 	    case "$$said" in "not compiled"*) $(PYTEST) ;; \
-	    *) $(PYTEST) -m '($(UNIT)) or (interpreted and not soak)' && GROUPREPLAY_COMPILED=1 $(PYTEST) \
-	        -m 'not soak and not (no_core and $(UNIT))' ;; esac
+	    *) $(PYTEST) -m 'interpreted and not soak' && GROUPREPLAY_COMPILED=1 $(PYTEST) \
+	        -m 'not soak and not interpreted' ;; esac
 
 browser: setup  ## tests of pages in a real browser (apt-get install chromium)
 	@$(IN_VENV) .venv/bin/python -m pytest -m browser

@@ -37,19 +37,6 @@ each of the first nights.
 
 WHOLE = ("end_to_end", "faults", "jobs", "simulator", "test_bundle.py")
 """Folders and files of tests/ whose tests run whole jobs, or start processes of their own."""
-NO_CORE = (
-    "page/drawing/",
-    "page/group/test_group_page.py",
-    "page/model/",
-    "page/overview/",
-    "page/timeline/",
-    "test_architecture.py",
-    "test_docs_links.py",
-    "test_field_writers.py",
-    "test_prose.py",
-)
-"""How the paths below tests/ begin whose tests run nothing of the core that is compiled."""
-
 SPARK_FILES: set[Path] = set()
 """Files with tests of this run that ask for the session."""
 
@@ -77,8 +64,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(TESTS)
         if place.parts[0] in WHOLE:
             item.add_marker(pytest.mark.whole)
-        if place.as_posix().startswith(NO_CORE):
-            item.add_marker(pytest.mark.no_core)
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
 

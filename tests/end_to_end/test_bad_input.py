@@ -54,7 +54,7 @@ def test_damage_is_told_and_the_rest_is_replayed(spark: SparkSession, tmp_path: 
     place = Place(
         spark, tmp_path / "warehouse", (("segments", logs), ("dump_log", tmp_path / "dump"))
     )
-    with few_tables("undecoded"):
+    with few_tables("undecoded", "group_epochs", is_summarized=True):
         summary = "\n".join(result_lines(place.run()))
 
     undecoded = (
@@ -86,7 +86,7 @@ def test_hostile_names_reach_the_tables_unharmed(spark: SparkSession, tmp_path: 
     place = Place(
         spark, tmp_path / "ware house'1", (("segments", logs), ("topics", tmp_path / "topics.json"))
     )
-    with few_tables("undecoded", "readiness"):
+    with few_tables("undecoded", "readiness", is_summarized=True):
         result = place.run()
     assert sorted(row[0] for row in place.rows("migration_progress", "group_id")) == sorted(HOSTILE)
     assert place.rows("undecoded", "reason") == []

@@ -46,10 +46,11 @@ SHARPENED = {
 }
 """Tables that lines can say more in; all others have the same digest with and without them."""
 MEMBERSHIP = (
+    *("group_epochs", "revocation_latencies"),
     *("members", "stuck_members", "stuck_groups", "member_states"),
     *("refusals", "rebalances", "rejoins", "coordinator_events"),
 )
-"""Beside few: those of members and groups as they were, and those of lines alone."""
+"""Beside few: epochs and hand-overs, members and groups as they were, and tables of lines alone."""
 DECISIONS = ("what_if", "static_accounting", "readiness", "coordinator_failovers", "group_days")
 """What is made of them: as long again to publish."""
 
@@ -107,7 +108,7 @@ class Nights(NamedTuple):
 
 def three_runs(spark: SparkSession, warehouse: Path, *tables: str) -> Nights:
     """All publish few tables, and these."""
-    with few_tables(*tables, "group_conversions"):
+    with few_tables(*tables, "group_conversions", is_summarized=True):
         without = night(spark, warehouse, DAY, with_logs=False)
     assert not (warehouse / "raw_lines").exists(), "without logs there are no tables of them"
     ends = [row["end_reason"] for row in table(spark, warehouse, "members").collect()]
@@ -117,7 +118,7 @@ def three_runs(spark: SparkSession, warehouse: Path, *tables: str) -> Nights:
     assert late == ends.count("LEFT_OR_FENCED"), (
         "what was final stays so until its night runs again"
     )
-    with few_tables(*tables):
+    with few_tables(*tables, is_summarized=True):
         again = night(spark, warehouse, DAY, with_logs=True, job=build_reports)
     return Nights(warehouse, without, ends, again)
 

@@ -102,7 +102,7 @@ def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nig
             )
             with pytest.raises(IndexError):
                 run_night(spark, config, NIGHT)
-        with few_tables(*OF_FIRST):
+        with few_tables(*OF_FIRST, is_summarized=True):
             first = run_night(spark, config, NIGHT)
         copy_log(RECORDING, logs)
         # Pages of one night show how they hide: the first draws none.

@@ -1,6 +1,6 @@
 """The tables of the demo where people already have SQL: in files, in a catalog, in other engines.
 
-One file, so that one worker of the suite runs the night of the demo, once.
+One worker of the suite runs all files that begin with `test_sql`, and the night of the demo once.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def test_a_night_killed_while_it_publishes_leaves_what_an_undisturbed_one_leaves
     told: Told,
 ) -> None:
     nights = told.copy("killed").configure(("segments", told.logs), pages=True)
-    kill_on_the_way(nights, SECOND, ("files:group_epochs:1",))
+    kill_on_the_way(nights, SECOND, ("files:member_assignments:1",))
     told.forget()
     told.run_here(nights, SECOND)
     assert_same(contents(nights.warehouse), told.expected)
@@ -78,7 +78,7 @@ def test_a_night_killed_twice_leaves_what_an_undisturbed_one_leaves(told: Told) 
     is the note that they begin, the second is the first of `_sql`.
     """
     nights = told.copy("killed-twice").configure(("segments", told.logs), pages=True)
-    kill_on_the_way(nights, SECOND, ("files:group_epochs:1", "before:_sql:2"))
+    kill_on_the_way(nights, SECOND, ("files:member_assignments:1", "before:_sql:2"))
     assert run_rows(nights.warehouse)[-1]["state"] == "DONE"
     told.forget()
     assert_same(contents(nights.warehouse), told.expected)

@@ -17,23 +17,25 @@ from groupreplay.report.summary.frames import summary_frames
 FEW: Final = (
     "topics",
     "coverage",
-    "group_epochs",
     "group_state",
     "migration_progress",
     "member_assignments",
-    "revocation_latencies",
     "anomalies",
 )
-"""One or more of each sort: of facts, of landed rows, of tables of this night and of earlier ones,
-with and without rows that are not final, and what the next night goes on from. Those that take
-longest, `departure_waves` and `group_days`, are of no sort of their own.
+"""One of each sort: of facts, of landed rows, of tables of this night and of earlier ones, with and
+without rows that are not final, and what the next night goes on from.
 """
+SUMMARIZED: Final = "coverage"
+"""The table that the summary of such a night asks, where a test does not read it."""
 
 
 @contextmanager
-def few_tables(*more: str) -> Iterator[None]:
+def few_tables(*more: str, is_summarized: bool = False) -> Iterator[None]:
     """Nights in the session of the tests publish FEW, and these with what they are made of. The
     others exist and stay empty, and neither a summary nor a page asks them.
+
+    is_summarized: a test reads the summary. Of other nights it asks one table: its fifteen
+    questions take longer than what they ask.
     """
     names = set(FEW)
     wanted = [*more]
@@ -42,6 +44,7 @@ def few_tables(*more: str) -> Iterator[None]:
         wanted += set(SPECS[name].tables) - names
     published = {name: spec for name, spec in SPECS.items() if name in names}
     none = dict.fromkeys(SPECS.keys() - names, 0)
+    unasked = set(none) if is_summarized else SPECS.keys() - {SUMMARIZED}
     draw: Callable[..., Any] = vars(publish)["drawn_pages"]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(publisher, "SPECS", published)
@@ -49,7 +52,7 @@ def few_tables(*more: str) -> Iterator[None]:
             publish,
             "summary_frames",
             lambda rows, logical_date, top, empty: summary_frames(
-                rows, logical_date, top, {*empty, *none}
+                rows, logical_date, top, {*empty, *unasked}
             ),
         )
         patched.setattr(

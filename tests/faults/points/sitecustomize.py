@@ -110,11 +110,12 @@ def _left_out() -> list[str]:
 
 
 def _ask_no_others(module: ModuleType) -> None:
-    """Summary and pages take tables that are not published for empty."""
+    """Pages take tables that are not published for empty, and the summary all but one."""
     none = dict.fromkeys(_left_out(), 0)
+    unasked = none.keys() | ({*module.SUMMARY_TABLES} - {"coverage"} if none else set())
     frames, draw = module.summary_frames, module.drawn_pages
     module.__dict__["summary_frames"] = lambda rows, logical_date, top, empty: frames(
-        rows, logical_date, top, {*empty, *none}
+        rows, logical_date, top, {*empty, *unasked}
     )
     module.__dict__["drawn_pages"] = lambda night, as_of_ms, kept, counts: draw(
         night, as_of_ms, kept, {**none, **counts}
