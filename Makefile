@@ -28,6 +28,8 @@ IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" PYSPARK_PYTHON="$(CURDIR)/.venv/bin
     PYTHONDONTWRITEBYTECODE=
 PYTEST := $(IN_VENV) .venv/bin/python -m pytest --numprocesses=2 --dist=loadfile \
     --no-loadscope-reorder
+# Files with such tests: to look for them in all of tests/ takes longer than they do.
+INTERPRETED = $(shell grep -rlF mark.interpreted --include='test_*.py' tests)
 UNIT := not spark and not whole and not broker and not browser and not long and not soak
 CHECKED := lib jobs tests setup.py compile_core.py compile_dataclasses.py
 
@@ -133,8 +135,8 @@ test:  ## lint, types, import contracts and every test
 	@$(MAKE) --no-print-directory --jobs=2 lint kafka-jars test-jars setup
 	@said="$$(.venv/bin/python compile_core.py)" || { echo "$$said"; exit 1; }; echo "$$said"; \
 	    case "$$said" in "not compiled"*) $(PYTEST) ;; \
-	    *) $(PYTEST) -m 'interpreted and not soak' && GROUPREPLAY_COMPILED=1 $(PYTEST) \
-	        -m 'not soak and not interpreted' ;; esac
+	    *) $(PYTEST) -m 'interpreted and not soak' $(INTERPRETED) \
+	        && GROUPREPLAY_COMPILED=1 $(PYTEST) -m 'not soak and not interpreted' ;; esac
 
 browser: setup  ## tests of pages in a real browser (apt-get install chromium)
 	@$(IN_VENV) .venv/bin/python -m pytest -m browser

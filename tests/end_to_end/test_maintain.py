@@ -28,7 +28,7 @@ NIGHTS = tuple(date(2026, 11, day) for day in range(21, 26))
 NO_PAGE, PAGE = PageConfig(), PageConfig(nights=5, keep_nights=1)
 """Nights of the tests draw pages only where they are configured."""
 PAGED = "group_epochs"
-"""Published by nights that draw pages: groups of this recording get pages by their epochs."""
+"""Published beside few tables: by their epochs groups of this recording get pages of their own."""
 INTERNAL = [name for name in ALWAYS if name in schemas.INTERNAL]
 
 
@@ -52,7 +52,7 @@ class Kept:
         )
 
     def run(self, night: date, page: PageConfig = NO_PAGE) -> NightResult:
-        with few_tables(*([] if page == NO_PAGE else [PAGED])):
+        with few_tables(PAGED):
             return run_night(self.spark, self.config(page=page), night)
 
     def report(self) -> dict[str, bytes]:
