@@ -22,8 +22,8 @@ CREATE TABLE IF NOT EXISTS coordinator_events (
   detail            STRING
     COMMENT 'error of a failed load, NULL if nothing; any text',
   groups            INT           NOT NULL
-    COMMENT 'groups that live in the partition, or had an epoch there in the night, as far as their '
-      'records were seen; groups',
+    COMMENT 'groups that live in the partition, or had an epoch there in the night, as far as '
+      'their records were seen; groups',
   group_ids         ARRAY<STRING> NOT NULL COMMENT 'the first 100 of them by name; group ids',
   epochs_after      INT           NOT NULL
     COMMENT 'epochs of these groups that began in the 60 s after; epochs',

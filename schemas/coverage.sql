@@ -11,8 +11,8 @@ CREATE TABLE IF NOT EXISTS coverage (
     COMMENT 'kind of the source; segments, dump_log, kafka, server_log, request_log, none for '
       'what no source shows (open enum), joined by + where a log was put together from several',
   input        STRING    NOT NULL
-    COMMENT 'what was read, __consumer_offsets-P or a path; of source none a reason of being stuck, or '
-      'a part of a decision',
+    COMMENT 'what was read, __consumer_offsets-P or a path; of source none a reason of being '
+      'stuck, or a part of a decision',
   first_offset BIGINT
     COMMENT 'first offset read, of a text log the position in its text; offset, or bytes',
   next_offset  BIGINT

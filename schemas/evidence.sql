@@ -17,16 +17,20 @@ CREATE TABLE IF NOT EXISTS evidence (
   input             STRING                 COMMENT 'of every fact; text',
   position          BIGINT                 COMMENT 'of every fact; byte',
   is_final          BOOLEAN                COMMENT 'of every fact; true, false',
-  member_id         STRING                 COMMENT 'of departure, refusal, rejoin, contact, silence; text',
-  instance_id       STRING                 COMMENT 'of departure, refusal, rejoin, contact, silence; text',
+  member_id         STRING
+    COMMENT 'of departure, refusal, rejoin, contact, silence; text',
+  instance_id       STRING
+    COMMENT 'of departure, refusal, rejoin, contact, silence; text',
   ended_at          BIGINT
     COMMENT 'of departure, rebalance, contact; ms since the epoch, UTC',
   outcome           STRING                 COMMENT 'of departure, rebalance; text',
   end_detail        STRING                 COMMENT 'of departure; text',
   client_reason     STRING                 COMMENT 'of departure, rebalance; text',
   epoch             BIGINT                 COMMENT 'of departure, assignor_failure; number',
-  client_id         STRING                 COMMENT 'of departure, refusal, rejoin, contact, silence; text',
-  client_host       STRING                 COMMENT 'of departure, refusal, rejoin, contact, silence; text',
+  client_id         STRING
+    COMMENT 'of departure, refusal, rejoin, contact, silence; text',
+  client_host       STRING
+    COMMENT 'of departure, refusal, rejoin, contact, silence; text',
   subject           STRING                 COMMENT 'of refusal, state; text',
   api               STRING                 COMMENT 'of refusal; text',
   error_code        BIGINT                 COMMENT 'of refusal; number',

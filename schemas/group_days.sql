@@ -63,8 +63,8 @@ CREATE TABLE IF NOT EXISTS group_days (
     COMMENT '100 x (1 - low_ms / partitions_ms), NULL where nobody should have read anything; '
       'percent',
   availability_least_pct DOUBLE
-    COMMENT '100 x (1 - high_ms / partitions_ms), at least 0, NULL where high_unknown > 0 and where '
-      'nobody should have read anything; percent',
+    COMMENT '100 x (1 - high_ms / partitions_ms), at least 0, NULL where high_unknown > 0 and '
+      'where nobody should have read anything; percent',
   handovers             INT NOT NULL
     COMMENT 'partitions that went over so that records show how long it took: all of the consumer '
       'protocol, those of cooperative classic groups; transitions',

@@ -84,8 +84,8 @@ CREATE TABLE IF NOT EXISTS group_epochs (
     COMMENT 'from joined_at to the record of the generation: while nobody of an eager group may '
       'read, NULL without joined_at; ms',
   cooperative       BOOLEAN
-    COMMENT 'whether members of a classic group went on reading in the rebalance, by what they list '
-      'as owned, NULL where nobody can show it and for the consumer protocol; true, false',
+    COMMENT 'whether members of a classic group went on reading in the rebalance, by what they '
+      'list as owned, NULL where nobody can show it and for the consumer protocol; true, false',
   skipped           INT
     COMMENT 'generations between the one before and this one, whose join phases never ended, NULL '
       'where the one before was not seen and for the consumer protocol; generations',

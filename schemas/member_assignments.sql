@@ -76,8 +76,8 @@ CREATE TABLE IF NOT EXISTS member_assignments (
     COMMENT 'how often the offsets topic had been created again when the log of this row began, '
       'NULL never; part of the key; times',
   rewound BIGINT
-    COMMENT 'by how much the first commit of the next owner lies below the last one before: messages '
-      'that are read again, 0 none, NULL without both commits; offsets'
+    COMMENT 'by how much the first commit of the next owner lies below the last one before: '
+      'messages that are read again, 0 none, NULL without both commits; offsets'
 )
 USING DELTA
 COMMENT 'Who held which partition, from when to when, and who had it next'

@@ -125,8 +125,8 @@ CREATE TABLE IF NOT EXISTS members (
     COMMENT 'from its last commit of a partition that it held to its end, NULL without one, and '
       'where it was replaced; ms',
   error_apis ARRAY<STRING>
-    COMMENT 'requests that the errors answered, in the order of errors, empty text where an earlier '
-      'release counted them, NULL without a request log; API',
+    COMMENT 'requests that the errors answered, in the order of errors, empty text where an '
+      'earlier release counted them, NULL without a request log; API',
   error_first_at ARRAY<TIMESTAMP>
     COMMENT 'when each of errors was answered first, in their order, NULL where an earlier release '
       'counted it; UTC',

@@ -40,8 +40,8 @@ CREATE TABLE IF NOT EXISTS raw_records (
     COMMENT 'kind of the source; segments, dump_log, kafka (open enum)',
   input             STRING NOT NULL COMMENT 'what was read; __consumer_offsets-P, or a path',
   detail            STRING
-    COMMENT 'what a row that is no record says; own_offset of a commit that stands at the marker of '
-      'its transaction; NULL for other records; JSON',
+    COMMENT 'what a row that is no record says; own_offset of a commit that stands at the marker '
+      'of its transaction; NULL for other records; JSON',
   log_incarnation   INT
     COMMENT 'how often the topic had been created again when the row was landed, NULL for never; '
       'times'

@@ -1,6 +1,6 @@
 -- Grain: one absence of one process from a group.
--- Key: (cluster, group_id, log_incarnation, incarnation, identity, from_offset); log_incarnation may
---   be NULL.
+-- Key: (cluster, group_id, log_incarnation, incarnation, identity, from_offset); log_incarnation
+--   may be NULL.
 -- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final
 --   and its own final ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
@@ -27,8 +27,8 @@ CREATE TABLE IF NOT EXISTS static_accounting (
     COMMENT 'how often the offsets topic had been created again when the log of this row began, '
       'NULL never; part of the key; times',
   identity          STRING    NOT NULL
-    COMMENT 'the process: instance: and its group.instance.id; client: with client id and host where '
-      'no other live member had them when it went; else member: and its id; any text',
+    COMMENT 'the process: instance: and its group.instance.id; client: with client id and host '
+      'where no other live member had them when it went; else member: and its id; any text',
   instance_id       STRING
     COMMENT 'group.instance.id, NULL for a dynamic member; any text',
   member_id         STRING    NOT NULL COMMENT 'member id under which it went; any text',
@@ -49,9 +49,9 @@ CREATE TABLE IF NOT EXISTS static_accounting (
   left_at           TIMESTAMP
     COMMENT 'last sign of life, as left_shown_by says, NULL where there is none; UTC',
   left_shown_by     STRING    NOT NULL
-    COMMENT 'AWAY_RECORD (it wrote that it leaves), LEAVE (line of its request to leave), HEARTBEAT '
-      '(its last one in the request log), COMMIT (last one of a partition it held), NONE (open '
-      'enum)',
+    COMMENT 'AWAY_RECORD (it wrote that it leaves), LEAVE (line of its request to leave), '
+      'HEARTBEAT (its last one in the request log), COMMIT (last one of a partition it held), NONE '
+      '(open enum)',
   removed_at        TIMESTAMP
     COMMENT 'time of the record that removed it, NULL where it was never removed; UTC',
   returned_at       TIMESTAMP
@@ -66,15 +66,15 @@ CREATE TABLE IF NOT EXISTS static_accounting (
     COMMENT 'session timeout of the classic member, of any other that of the brokers: configured, '
       'in their logs, or by default; ms',
   absorbed_own      BOOLEAN
-    COMMENT 'its own timeout lasted, or would have lasted, until the return, NULL where the gap does '
-      'not decide it; true, false',
+    COMMENT 'its own timeout lasted, or would have lasted, until the return, NULL where the gap '
+      'does not decide it; true, false',
   absorbed_45s      BOOLEAN
     COMMENT 'the same of 45 s, the default of the consumer protocol; true, false',
   absorbed_60s      BOOLEAN
     COMMENT 'the same of 60 s, the most that brokers allow by default; true, false',
   is_cliff          BOOLEAN
-    COMMENT 'the absorbed absence of a classic static member would be a rebalance under any timeout '
-      'of the consumer protocol, NULL where its gap is not known; true, false',
+    COMMENT 'the absorbed absence of a classic static member would be a rebalance under any '
+      'timeout of the consumer protocol, NULL where its gap is not known; true, false',
   partitions        INT       NOT NULL COMMENT 'held when it went; partitions',
   avoided_moves     INT       NOT NULL
     COMMENT 'twice the partitions of an absorbed absence, there and back; partitions',
@@ -84,8 +84,8 @@ CREATE TABLE IF NOT EXISTS static_accounting (
     COMMENT 'partitions that changed hands for its removal and its return, NULL where that was not '
       'followed; partitions',
   blind_ms          BIGINT
-    COMMENT 'from left_at to its removal, or to as-of while it is away: nobody read its partitions; '
-      'NULL where it was absorbed or left_at is NULL; ms',
+    COMMENT 'from left_at to its removal, or to as-of while it is away: nobody read its '
+      'partitions; NULL where it was absorbed or left_at is NULL; ms',
   blind_extra_ms    BIGINT
     COMMENT 'blind_ms of a static member: a clean leave of a dynamic one costs none; ms',
   owner_was_alive   BOOLEAN
@@ -105,8 +105,8 @@ CREATE TABLE IF NOT EXISTS static_accounting (
     COMMENT 'how to reach the team, NULL where the owners file does not say; any text'
 )
 USING DELTA
-COMMENT 'Absences of processes: what static membership absorbed, what it hid, and what other session '
-  'timeouts would have done'
+COMMENT 'Absences of processes: what static membership absorbed, what it hid, and what other '
+  'session timeouts would have done'
 PARTITIONED BY (cluster, is_final, logical_date)
 TBLPROPERTIES (
   'delta.minReaderVersion' = '1',

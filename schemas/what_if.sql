@@ -1,6 +1,6 @@
 -- Grain: one wave of membership events of a group (departure_waves) under one scenario.
--- Key: (cluster, group_id, log_incarnation, incarnation, from_offset, scenario); log_incarnation may
---   be NULL.
+-- Key: (cluster, group_id, log_incarnation, incarnation, from_offset, scenario); log_incarnation
+--   may be NULL.
 -- Partitioned by: (cluster, is_final, logical_date): a night replaces the rows that are not final
 --   and its own final ones, and touches no other file.
 -- Writer: run_nightly, step report; replaces cluster = C AND (NOT is_final OR logical_date = D).
@@ -54,13 +54,14 @@ CREATE TABLE IF NOT EXISTS what_if (
       'too slow had stood still before, NULL as rebalances and where est_ms is not known whole; '
       'partition-ms',
   delta_pct         DOUBLE
-    COMMENT 'mid_ms against actual_ms, NULL without both, where actual_ms is 0, and of a group that '
-      'was mixed; percent',
+    COMMENT 'mid_ms against actual_ms, NULL without both, where actual_ms is 0, and of a group '
+      'that was mixed; percent',
   model_error_pct   DOUBLE
-    COMMENT 'the same of the row that is_actual: by so much the model errs on what really happened, '
-      'NULL of other rows; percent',
+    COMMENT 'the same of the row that is_actual: by so much the model errs on what really '
+      'happened, NULL of other rows; percent',
   r_ms              BIGINT
-    COMMENT 'middle of the time from being told to letting go, NULL where no price depends on it; ms',
+    COMMENT 'middle of the time from being told to letting go, NULL where no price depends on it; '
+      'ms',
   y_ms              BIGINT
     COMMENT 'middle of the sync phase, NULL where no price depends on it; ms',
   session_ms        BIGINT
@@ -69,9 +70,9 @@ CREATE TABLE IF NOT EXISTS what_if (
     COMMENT 'heartbeat interval of the scenario, NULL as rebalances; ms',
   basis             STRING
     COMMENT 'where r_ms and y_ms come from, the weaker: OWN (the group), RECORDS (its '
-      'generations), BROKER_LOG (its join phases), FLEET (all groups), FEW (its own, of '
-      'which there are few), TRANSFERRED (the other protocol), ASSUMED, NULL where the price depends on neither '
-      '(open enum)',
+      'generations), BROKER_LOG (its join phases), FLEET (all groups), FEW (its own, of which '
+      'there are few), TRANSFERRED (the other protocol), ASSUMED, NULL where the price depends on '
+      'neither (open enum)',
   refused           STRING
     COMMENT 'why there is no price: WAVE_HIDDEN, NO_TIMES, UNKNOWN_ENDS; or none to compare it '
       'with: MIXED_ACTUAL, NO_ACTUAL; NULL for neither (open enum)',

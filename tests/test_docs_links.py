@@ -170,6 +170,19 @@ def test_paragraphs_have_lines_of_100_columns(path: Path) -> None:
     assert [line for line in lines if len(line) > 100] == []
 
 
+@pytest.mark.parametrize("folder", ["schemas", "conf"])
+def test_schemas_and_configurations_have_lines_of_100_columns(folder: str) -> None:
+    paths = [*(ROOT / folder).rglob("*.sql"), *(ROOT / folder).rglob("*.yaml")]
+    assert paths
+    long = [
+        (path.name, number)
+        for path in paths
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 100
+    ]
+    assert long == []
+
+
 def cited(path: Path) -> set[str]:
     """Paths of this repository that a file names: in backticks, or anywhere where they begin with
     a folder of its top level. `<table>` stands for any name.
