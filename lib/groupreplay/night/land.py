@@ -61,8 +61,10 @@ def _land_records(run: NightRun) -> RecordsLanding:
 
 
 def at_plan_time(landing: RecordsLanding, plan: Plan) -> RecordsLanding:
-    """A landing of the live topic is as of the time when its end offsets were taken. Where files
-    hold another log than before, the id of their topic is not known.
+    """The landing with what was known when it was planned.
+
+    The as-of of a live topic is at least the time at which the end offsets were asked. Where files
+    hold another log than before, nobody knows the id of their topic.
     """
     if plan.live is None:
         is_other = any(unit.other_log for unit in plan.units)

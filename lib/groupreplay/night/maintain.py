@@ -165,7 +165,7 @@ def _maintain(
             compact(warehouse, name, piles)
             _log.info("table=%s packed partitions of %d nights", name, len(piles))
     versions = {name: warehouse.version(name) for name in done.table_versions or {}}
-    ledger.retell(run, done, versions)
+    ledger.replace_versions(run, done, versions)
     write_sql(warehouse, run.logical_date, versions, statements(config.waves, config.brokers))
     register_names(config, warehouse, run.logical_date, versions)
     files_after = {name: count_files(warehouse, name) for name in names}

@@ -143,8 +143,11 @@ def _late_unit(
     watermark: PartitionWatermark,
     read_anyway: set[str],
 ) -> list[Unit]:
-    """What holds offsets that were missed, and is new or has grown since it was searched for them.
-    A segment that is written to grows above them.
+    """A unit of the segments that may hold the missing offsets: those that are new, or have grown
+    since they were searched.
+
+    read_anyway: paths of segments that brokers still write to. They grow above the missing offsets,
+        so they are not searched again.
     """
     chosen = [
         file

@@ -198,10 +198,13 @@ class Ledger:
             self.release()
         return advanced
 
-    def retell(self, run: Run, other: Run, table_versions: Mapping[str, int]) -> None:
-        """Other versions of the tables for a run of the night that is DONE.
+    def replace_versions(self, run: Run, other: Run, table_versions: Mapping[str, int]) -> None:
+        """Replaces the versions of tables in the row of another run of the same night.
 
-        run: the one that this process holds. Raises RunHeld as `advance`.
+        run: the run that this process holds.
+        other: a run that is DONE.
+
+        Raises RunHeld as `advance`.
         """
         with self._write_lock:
             held = self._held

@@ -234,8 +234,8 @@ class Warehouse:
         """The frame's columns, cast to the table's as an assignment may, and in its order. Raises
         ValueError where one is missing.
 
-        A frame that is observed is better shaped before: Spark cannot do it in one step with what
-        comes below, and would copy every row once more.
+        Shape a frame before you observe it: Spark does not merge the two steps in the other order,
+        and would copy every row once more.
         """
         wanted, given = (
             _bare_struct(struct) for struct in (self.schema(name).struct, frame.schema)

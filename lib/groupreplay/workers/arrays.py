@@ -12,11 +12,11 @@ _INT64_MAX: Final = (1 << 63) - 1
 
 
 def exact_array(values: Sequence[Any], column_type: pa.DataType) -> pa.Array:
-    """pa.array, but for text, also in lists, with a lone surrogate, made by an escape in JSON: it
-    becomes its escape, where pa.array would fail the whole task.
+    """pa.array, which accepts a lone surrogate in text, too.
 
-    A column of one object all through, as half of the columns of raw rows are, takes a tenth of the
-    time.
+    An escape in JSON can make a lone surrogate. pa.array would fail the whole task; here the text
+    shows the escape, in lists too. A column that holds one object in all rows takes a tenth of the
+    time; half of the columns of raw rows are so.
     """
     try:
         if values and values[0] is values[-1] and values.count(values[0]) == len(values):

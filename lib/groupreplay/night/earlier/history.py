@@ -96,7 +96,7 @@ def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
         raise ConfigError(
             "--logical-date",
             "",
-            "the sources hold no record yet whose date could be the night's, so give the date",
+            "is missing, and the sources hold no record yet to take the date from",
         )
     dates = [night.logical_date for night in nights]
     return max([datetime.fromtimestamp(as_of_ms / 1000, UTC).date(), *dates])
@@ -126,9 +126,11 @@ def check_newest(nights: Sequence[PastNight], logical_date: date) -> None:
     """
     newest = max([night.logical_date for night in nights], default=logical_date)
     if newest > logical_date:
-        which = "is" if of_date(nights, logical_date) else "was never run and is"
+        found = f"{logical_date} is"
+        if of_date(nights, logical_date) is None:
+            found = f"no run landed {logical_date}, and it is"
         problem = (
-            f"{logical_date} {which} before the newest night, {newest}: what is new belongs to"
-            f" {newest} or a later date"
+            f"{found} before the newest night, {newest}: new records belong to {newest} or to a"
+            " later date"
         )
         raise ConfigError("--logical-date", "", problem)

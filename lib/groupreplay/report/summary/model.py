@@ -272,7 +272,7 @@ class BrokenRule:
 class Seen:
     """What was read, and what could not be seen or understood.
 
-    unseen_reasons: kinds of being stuck that the given sources cannot show.
+    unseen_reasons: reasons of being stuck that the given sources cannot show.
     undecoded: the most rows first.
     broken_rules: the worst severity first, then the most times.
     """

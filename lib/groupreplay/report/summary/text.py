@@ -305,8 +305,8 @@ def _unseen_lines(seen: Seen) -> list[str]:
     if not seen.unseen_reasons:
         return []
     return [
-        f"  {count(seen.unseen_reasons, 'kind')} of being stuck cannot be seen without logs of"
-        " brokers, see table coverage"
+        f"  {count(seen.unseen_reasons, 'reason')} of being stuck cannot be seen without logs of"
+        " brokers: see table coverage"
     ]
 
 

@@ -326,8 +326,8 @@ def _asker(
     keys: HashKeys,
     otherwise: Column,
 ) -> Column:
-    """Where who has no member id yet is named by its client or instance id, that decides, whatever
-    the id looks like.
+    """The hash of the row's client id or instance id, where the value is that id: a request without
+    a member id is named so. `otherwise` for any other value.
     """
     for name in NAMES:
         if name in keys.fields and name in columns:
