@@ -53,7 +53,6 @@ class Brokers:
     version: str | None
     policy: str | None
     session_ms: int
-    min_session_ms: int
     max_session_ms: int
     heartbeat_ms: int
     max_size: int
@@ -79,7 +78,7 @@ def brokers_of(config: BrokersConfig, settings: Settings) -> Brokers:
     bound and timeout, the longest heartbeat.
     """
     session, session_from = _number(config.session_timeout_ms, settings, "session.timeout.ms")
-    least, least_from = _number(config.min_session_timeout_ms, settings, "min.session.timeout.ms")
+    _, least_from = _number(config.min_session_timeout_ms, settings, "min.session.timeout.ms")
     most, most_from = _number(config.max_session_timeout_ms, settings, "max.session.timeout.ms")
     heartbeat, _ = _number(
         config.heartbeat_interval_ms, settings, "heartbeat.interval.ms", is_least=False
@@ -91,7 +90,6 @@ def brokers_of(config: BrokersConfig, settings: Settings) -> Brokers:
         version=config.version or (versions[0] if versions else None),
         policy=config.migration_policy or _policy(settings),
         session_ms=session,
-        min_session_ms=least,
         max_session_ms=most,
         heartbeat_ms=heartbeat,
         max_size=size,
