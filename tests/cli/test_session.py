@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from groupreplay.night.engine.query_compiler import SMALL_ROWS, fit_to
+from groupreplay.night.engine.query_compiler import INTERPRETED_ROWS, fit_to
 from groupreplay.tables.delta.delta_jars import has_delta
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def test_queries_over_few_rows_are_interpreted_and_give_the_same(spark: SparkSes
         key: spark.conf.get(key)
         for key in ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
     }
-    fit_to(spark, SMALL_ROWS - 1)
+    fit_to(spark, INTERPRETED_ROWS - 1)
     assert spark.conf.get("spark.sql.codegen.wholeStage") == "false"
     interpreted = answer()
-    fit_to(spark, SMALL_ROWS)
+    fit_to(spark, INTERPRETED_ROWS)
     assert spark.conf.get("spark.sql.codegen.wholeStage") == "true"
     assert answer() == interpreted
     for key, value in before.items():

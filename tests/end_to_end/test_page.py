@@ -159,7 +159,7 @@ def test_a_rerun_changes_no_byte(spark: SparkSession, nights: Nights) -> None:
     read: list[str] = []
     with pytest.MonkeyPatch.context() as patched:
         for module in (publish, publisher):
-            patched.setattr(module, "SMALL_ROWS", -1)
+            patched.setattr(module, "HELD_ROWS", -1)
         whole = Warehouse.committed
 
         def noted(warehouse: Warehouse, name: str, *of: Any) -> DataFrame | None:

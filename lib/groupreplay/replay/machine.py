@@ -126,7 +126,7 @@ class GroupMachine(ABC):
         life.last_hole = operation.last_hole
         if operation.last_hole > life.epoch_offset >= life.epoch_hole:
             life.epoch_hole = operation.last_hole
-        phase = snapshot.phase_of(life)
+        phase = snapshot.migration_phase(life)
         self.note_phase(operation, phase, is_next)
         if phase != snapshot.EMPTY:
             life.last_phase = phase

@@ -32,7 +32,7 @@ CONSUMER_PHASE = "CONSUMER"
 CONVERTIBLE_PROTOCOL_TYPES = frozenset({"", "consumer"})
 
 
-def phase_of(life: Life) -> str:
+def migration_phase(life: Life) -> str:
     """The first phase that applies."""
     if (
         life.protocol not in (CLASSIC, CONSUMER)
@@ -53,7 +53,7 @@ def phase_of(life: Life) -> str:
 
 def snapshot(life: Life) -> GroupSnapshot:
     """The group's row in `migration_progress`."""
-    phase = phase_of(life)
+    phase = migration_phase(life)
     consumers = sum(1 for m in life.members.values() if m.protocol == CONSUMER)
     blocking = (
         [m for m in life.members.values() if m.protocol == CLASSIC]

@@ -11,7 +11,7 @@ from groupreplay.records.entries import Entry
 from groupreplay.replay.decisions.missed_units import away_partitions, wanted
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.life import CLASSIC, STREAMS, Life
-from groupreplay.replay.snapshot import MIGRATING, phase_of
+from groupreplay.replay.snapshot import MIGRATING, migration_phase
 from tests.replay.test_scenarios import SCENARIOS, log_of
 from tests.support.building import NAMES
 from tests.support.recordings import RecordedGroup, all_groups
@@ -40,7 +40,7 @@ def check(entries: list[Entry], names: dict[str, str]) -> int:
         missed, away = membership.owners.missed, membership.days._away
         told = (missed.wanted(), missed.unheld(), away.count())
         assert told == (wanted(life), waiting(life), away_partitions(life)), entry
-        if life.mixed is not None and phase_of(life) == MIGRATING:
+        if life.mixed is not None and migration_phase(life) == MIGRATING:
             assert life.mixed.blocked_by == classic(life)
         found += any(told)
     return found

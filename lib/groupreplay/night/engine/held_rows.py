@@ -6,13 +6,13 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-SMALL_ROWS: Final = 100_000
+HELD_ROWS: Final = 100_000
 """A night of at most this many rows is held while tables, summary and pages are made of it: each
 scan of a Delta table costs a job that finds its files.
 """
 
-SMALL_BYTES: Final = 32 << 20
-"""As SMALL_ROWS, for a table of all nights, by the size of its files."""
+HELD_BYTES: Final = 32 << 20
+"""As HELD_ROWS, for a table of all nights, by the size of its files."""
 
 PACKED_BYTES: Final = 256 << 20
 """Table `replayed` is held if its files are at most this large: every table of a night reads all of

@@ -13,13 +13,13 @@ WRITERS: Final = 16
 sorts its rows by partition before it writes them.
 """
 
-SMALL_ROWS: Final = 200_000
+INTERPRETED_ROWS: Final = 200_000
 """With fewer rows, interpreting a query takes less time than compiling it: on the recordings this
 saves a sixth of all CPU time.
 """
 
 ASKED_ROWS: Final = 5_000_000
-"""As SMALL_ROWS, for summary and pages and by the rows of all tables: they are seventy queries, of
+"""The same for summary and pages and by the rows of all tables: they are seventy queries, of
 which each would be compiled for itself. Pages of 265,000 rows take two thirds of the time so, those
 of 2.6 million nine tenths.
 """
@@ -34,7 +34,7 @@ _GIVEN: Final = "groupreplay.given."
 
 
 def fit_to(
-    spark: SparkSession, rows: int, *, few: int = SMALL_ROWS, in_one_task: bool = False
+    spark: SparkSession, rows: int, *, few: int = INTERPRETED_ROWS, in_one_task: bool = False
 ) -> None:
     """Lets Spark compile queries, or interpret them where there are few rows to read. Changes no
     result; may be called again when the number of rows is known better.

@@ -16,9 +16,9 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import EVIDENCE_FACTS
 from groupreplay.night.catalog_names import register_names
 from groupreplay.night.engine.held_rows import (
+    HELD_BYTES,
+    HELD_ROWS,
     PACKED_BYTES,
-    SMALL_BYTES,
-    SMALL_ROWS,
     held,
     held_in_one_partition,
 )
@@ -68,7 +68,7 @@ def _publish(
 ) -> NightSummary | None:
     """kept: gets the frames that are held in memory."""
     night, results, earlier = run.night, run.results, run.night.earlier
-    is_small = results.staged_rows + extent.landing.rows <= SMALL_ROWS
+    is_small = results.staged_rows + extent.landing.rows <= HELD_ROWS
     fit_to(night.warehouse.spark, results.staged_rows, in_one_task=is_small)
     with run.timed("publish") as progress:
         lines = lines_of(night, results)
@@ -197,7 +197,7 @@ def _evidence(
     is_current = sf.col("is_final") | (sf.col("logical_date") == sf.lit(newest))
     is_of_tonight = sf.col("logical_date") == sf.lit(night.logical_date)
     rows = night.rows(EVIDENCE_TABLE, version).where(sf.col("kind") != EvidenceState.KIND)
-    if is_small and night.warehouse.size_bytes(EVIDENCE_TABLE) <= SMALL_BYTES:
+    if is_small and night.warehouse.size_bytes(EVIDENCE_TABLE) <= HELD_BYTES:
         rows = kept[EVIDENCE_TABLE] = held_in_one_partition(rows.where(is_current | is_of_tonight))
     return rows.where(is_current), rows.where(is_of_tonight)
 

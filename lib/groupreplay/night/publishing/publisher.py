@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame, Observation
 
-from groupreplay.night.engine.held_rows import SMALL_ROWS, held, held_in_one_partition
+from groupreplay.night.engine.held_rows import HELD_ROWS, held, held_in_one_partition
 from groupreplay.report.catalog import SPECS, waits
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import EMPTY, add_digests, observed
@@ -107,7 +107,7 @@ class Publisher:
         self._warehouse, self._logical_date, self._earlier = warehouse, logical_date, earlier
         self._tasks = max(1, -(-staged_rows // TASK_ROWS))
         self._asked = {*asked, *_READ_AGAIN}
-        self._keeps = self._asked if staged_rows <= SMALL_ROWS else frozenset[str]()
+        self._keeps = self._asked if staged_rows <= HELD_ROWS else frozenset[str]()
         self._held = held_in_one_partition if in_one_task else held
         self._new: frozenset[str] = frozenset()
         self._within: list[DataFrame] = []

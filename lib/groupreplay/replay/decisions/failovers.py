@@ -149,7 +149,7 @@ def _described(life: Life) -> dict[str, Any]:
         return _UNSEEN
     members = life.members.values()
     return {
-        "phase": phase_of(life),
+        "phase": failover_phase(life),
         "epoch_at": life.epoch_row.started_at if life.epoch_row is not None else None,
         "epoch": life.epoch,
         "target_epoch": life.target_epoch,
@@ -163,7 +163,7 @@ def _described(life: Life) -> dict[str, Any]:
     }
 
 
-def phase_of(life: Life) -> str:
+def failover_phase(life: Life) -> str:
     """What a group that keeps members was doing, by its records: the first phase that applies."""
     if not life.members:
         # A K2 of generation 0 is of an empty group, and begins no epoch.

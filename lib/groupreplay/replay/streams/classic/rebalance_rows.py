@@ -19,7 +19,7 @@ from groupreplay.replay.streams.classic.rebalance_causes import FOLLOWUP, PROBIN
 from groupreplay.replay.streams.task_moves import positive
 from groupreplay.replay.streams_facts import STANDBY, WARMUP, StreamsRebalance
 
-ERRORS = {
+ASSIGNOR_ERRORS = {
     1: "INCOMPLETE_SOURCE_TOPIC_METADATA",
     2: "VERSION_PROBING",
     3: "ASSIGNMENT_ERROR",
@@ -30,9 +30,9 @@ ERRORS = {
 NONE, VERSION = "NONE", "VERSION"
 
 
-def error_name(code: int) -> str | None:
+def assignor_error(code: int) -> str | None:
     """Kafka's name of an error code; None for 0."""
-    return None if code == 0 else ERRORS.get(code, f"ERROR_{code}")
+    return None if code == 0 else ASSIGNOR_ERRORS.get(code, f"ERROR_{code}")
 
 
 def new_row(
@@ -63,7 +63,7 @@ def new_row(
         leader_process_id=now.leader_process_id,
         members=len(now.members),
         processes=len(now.threads),
-        error_code=error_name(now.error),
+        error_code=assignor_error(now.error),
         assignor=state.assignor,
         assignor_confidence=_confidence(state.assignor),
     )

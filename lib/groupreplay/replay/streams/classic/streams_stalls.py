@@ -24,7 +24,7 @@ from groupreplay.replay.life import Life
 from groupreplay.replay.output import Output
 from groupreplay.replay.streams.classic.assignor import FALLBACK, misplaced_tasks
 from groupreplay.replay.streams.classic.rebalance_causes import PROBING, SHUTDOWN_CODE
-from groupreplay.replay.streams.classic.rebalance_rows import error_name
+from groupreplay.replay.streams.classic.rebalance_rows import assignor_error
 from groupreplay.replay.streams_facts import WARMUP, StreamsRebalance
 
 MAX_CHAIN_LENGTH = 256
@@ -198,7 +198,7 @@ class StreamsStalls:
 
     def _errors(self, now: Generation) -> None:
         code = now.error
-        name = error_name(code)
+        name = assignor_error(code)
         asked = sorted(m.member_id for m in now.members.values() if m.error_code == SHUTDOWN_CODE)
         if (stall := self._keep("ASSIGNMENT_ERROR", now, code in (1, 2, 3))) is not None:
             _say(stall, "ERROR_CODE", {"error_code": name})
