@@ -23,6 +23,10 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 FUNCTION_LINES = 70
 MODULE_LINES = 400
 JOB_LINES = 80
+FOLDER_MODULES = 18
+"""About fifteen, beside `__init__`: so many names a reader can hold."""
+TABLES_FOLDER = "report/tables"
+"""One module a table, whatever their number."""
 
 LONGER_MODULES = {
     # Tables of data, a line or a few for each entry.
@@ -183,6 +187,20 @@ def test_functions_and_modules_of_tests_fit(folder: Path) -> None:
             for name, lines in _long_functions(path).items()
             if lines > LONGER_TEST_FUNCTIONS.get(name, 0)
         } == {}, f"{path}: functions of more than {FUNCTION_LINES} lines"
+
+
+def test_folders_are_small_enough_to_be_known() -> None:
+    sizes = {
+        folder.relative_to(LIBRARY).as_posix(): len(_modules(folder)) - 1
+        for folder in _folders(MODULES)
+    }
+    assert {
+        name: size
+        for name, size in sizes.items()
+        if size > FOLDER_MODULES and name != TABLES_FOLDER
+    } == {}
+    specs = [path for path in _modules(LIBRARY / TABLES_FOLDER) if "\nSPEC" in _text(path)]
+    assert len(specs) == sizes[TABLES_FOLDER], "each module there is a table"
 
 
 def test_what_may_be_longer_exists_and_is() -> None:
