@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS stuck_members (
       '(open enum)',
   reason             STRING        NOT NULL
     COMMENT 'SLOW_REVOCATION, WAITING_ON_HOLDER, NOT_RECONCILING, STATIC_LIMBO, '
-      'ASSIGNED_NOT_CONSUMING, FENCE_LOOP (open enum)',
+      'ASSIGNED_NOT_CONSUMING, FENCE_LOOP, and what lines and Kafka Streams show: '
+      'NOT_HEARTBEATING, .. (open enum)',
   since_at           TIMESTAMP     NOT NULL
     COMMENT 'start of the episode; of a repetition, the first one; UTC',
   until_at           TIMESTAMP
