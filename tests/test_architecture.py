@@ -283,13 +283,32 @@ def test_storage_and_who_asks_a_cluster_alone_reach_into_the_jvm(folder: Path) -
             assert not names & {"_jvm", "_jsc", "_jsparkSession", "_gateway"}, path
 
 
+ACTS = {"collect", "isEmpty", "take", "head", "first", "save", "persist", "toLocalIterator"}
+"""Methods of a frame that start a job of Spark."""
+
+
+def _acts(node: ast.AST) -> set[str]:
+    called = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return ACTS & {each.attr for each in called if isinstance(each, ast.Attribute)}
+
+
 def test_frames_start_no_job_of_spark() -> None:
-    acts = {"collect", "isEmpty", "take", "head", "first", "save", "persist", "toLocalIterator"}
     paths = _modules(LIBRARY / "night/frames")
     assert paths
     for path in paths:
-        calls = (node.func for node in _nodes(path) if isinstance(node, ast.Call))
-        assert not acts & {each.attr for each in calls if isinstance(each, ast.Attribute)}, path
+        assert not _acts(_tree(path)), path
+
+
+def test_properties_start_no_job_of_spark() -> None:
+    properties = [
+        (path, function)
+        for path in MODULES
+        for function in _functions(path)
+        for each in function.decorator_list
+        if ast.unparse(each).rpartition(".")[2] in ("property", "cached_property")
+    ]
+    assert len(properties) > 50
+    assert [(path, each.name) for path, each in properties if _acts(each)] == []
 
 
 def test_jobs_stand_alone() -> None:
