@@ -98,7 +98,7 @@ class Member:
     revoking_since: time of its last K8 in UNREVOKED_PARTITIONS, which armed its rebalance timer.
     waiting: partitions of its target that it has not got while it is UNRELEASED.
     last_commit_*: time and offset of its last commit of a partition it holds, -1 for none.
-    unseen_offset: until where it may have committed unseen what it does not hold any more, or -1.
+    unseen_offset: until where it may have committed unseen, or -1.
     joined_*: when it was first seen, -1 until that operation ends, and whether it joined then.
     owns_since_*: when it got the first of the partitions it holds, -1 where that was not seen.
     process_id: id of the Kafka Streams process that it is a thread of; None for other clients.

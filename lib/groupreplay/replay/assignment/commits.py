@@ -27,6 +27,9 @@ def apply_commit(membership: Membership, entry: Entry, commit: OffsetCommit) -> 
         learn_topic(membership, entry, topic_id, commit.topic, None, "K1")
     if topic_id is not None and life.protocol != CLASSIC:
         meant = [(topic_id, commit.partition)]
+    elif len(holders := _holders_by_name(membership, key)) > 1:
+        _take_of_anybody(membership, key, holders, offset)
+        return
     else:
         meant = _meant(membership, key)
     for tp in meant:
@@ -53,3 +56,33 @@ def _meant(membership: Membership, key: TopicPartition) -> list[TopicPartition]:
     ids = membership.names.ids(topic)
     there = [topic_id for topic_id in ids if topic_id not in life.deleted_topics]
     return [(topic_id, partition) for topic_id in there or ids]
+
+
+def _holders_by_name(membership: Membership, key: TopicPartition) -> set[str]:
+    """Who holds a partition by one of several ids that its topic's name has; nobody where it has
+    one.
+    """
+    life, (topic, partition) = membership.life, key
+    ids = membership.names.ids(topic) if life.protocol != CLASSIC else []
+    if len(ids) < 2:
+        return set()
+    held = [life.holders.get((topic_id, partition), ()) for topic_id in ids]
+    return {member_id for members in held for member_id in members}
+
+
+def _take_of_anybody(
+    membership: Membership, key: TopicPartition, holders: set[str], offset: int
+) -> None:
+    """A topic was created again, and a commit that names it alone is of who still has to give up
+    the old one, or of who has the new one: that either of them read is not known.
+    """
+    life = membership.life
+    life.commits.pop(key, None)
+    life.committed.pop(key, None)
+    for tp in _meant(membership, key):
+        membership.owners.forget_position(tp)
+        membership.owners.forget_first_commit(tp)
+        if tp in life.stops:
+            membership.transitions.end_stop(tp)
+    for member_id in holders:
+        membership.quiet.may_have_committed(life.members[member_id], offset)

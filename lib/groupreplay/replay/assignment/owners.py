@@ -290,6 +290,12 @@ class Owners(ABC):
         if (trail := self._life.trails.get(unit)) is not None:
             trail.last_committed = None
 
+    def forget_first_commit(self, unit: Unit) -> None:
+        """Whether the new owner of a unit has committed it is not known any more."""
+        if (trail := self._life.trails.get(unit)) is not None:
+            self._no_first_commit(trail)
+            self._drop_if_done(unit, trail)
+
     def _no_first_commit(self, trail: Trail) -> None:
         """The new owner lost the partition before it committed."""
         for row in trail.granted:

@@ -98,6 +98,11 @@ class QuietMembers:
         if self._hides_commits_of(member, units, member.last_commit_offset):
             member.unseen_offset = offset
 
+    @staticmethod
+    def may_have_committed(member: Member, offset: int) -> None:
+        """A commit was its own, or of who holds the partition by another id of its topic's name."""
+        member.unseen_offset = offset
+
     def _hides_commits(self, member: Member, since_offset: int) -> bool:
         return self._hides_commits_of(member, member.spans, since_offset)
 
