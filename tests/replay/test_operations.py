@@ -66,6 +66,10 @@ CASES: dict[str, list[list[Form]]] = {
         [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k3": 5}],
         [{"k5": "B"}, {"k3": 6}, {"k7": "B"}, {"k6": 6}, k8("B", 6, 0)],
     ],
+    "K8X K7X K5X K3 | K6 K8: one leaves, the next heartbeat finds targets as they were (4.0)": [
+        [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k3": 5}],
+        [{"k6": 5}, k8("B")],
+    ],
     "K3 | K5 K3 K8: metadata changed, then a join": [[{"k3": 5}], [{"k5": "B"}, {"k3": 6}, k8("B", 4, 0)]],
     "K16 K3 | K16: two expressions resolved": [[{"k16": "f.*", "topics": ["foo"]}, {"k3": 5}], [{"k16": "b.*", "topics": ["bar"]}]],
     "K8X K7X K5X K3 | K6X K4X K3X: the last one leaves, the group is deleted": [
@@ -79,6 +83,8 @@ CASES: dict[str, list[list[Form]]] = {
         leaves("A", 5), [{"streams_target": "B"}, {"streams_target_epoch": 5}, k22("B")]],
     "K22X K21X K19X K17 | K20 with its time K22: the next heartbeat (4.3)": [
         leaves("A", 5), [{"streams_target_epoch": 5, "stamp": 7}, k22("B")]],
+    "K22X K21X K19X K17 | K20 without a time K22: the next heartbeat (4.1, 4.2)": [
+        leaves("A", 5), [{"streams_target_epoch": 5}, k22("B")]],
     "K22X K21X K19X K17 | K20X K17X K23X: the last one leaves, the group is deleted": [
         leaves("A", 5), [{"streams_target_epochx": 1}, {"streams_groupx": 1}, {"streams_topologyx": 1}]],
     "K17 | K19 K17 K22: metadata changed, then a join": [

@@ -103,6 +103,10 @@ class OperationReader:
             else:
                 ended = self.flush()
             pending = self._pending
+        elif pending and _computes_target_of_the_next(pending, entry):
+            target = pending.pop()
+            ended, pending = self.flush(), [target]
+            self._pending = pending
         pending.append(entry)
         return ended
 
@@ -134,6 +138,19 @@ def _may_be_downgraded(operation: Sequence[Entry], following: Entry) -> bool:
     return None in described and any(
         value is not None and value.classic_member_metadata is not None for value in described
     )
+
+
+def _computes_target_of_the_next(operation: Sequence[Entry], following: Entry) -> bool:
+    """Whether the last record so far is the target's epoch of the next operation: it came behind
+    the removal of members, as where the last one leaves (4.4), and who is left has a K8 (K22).
+    """
+    record, after = operation[-1].record, following.record
+    if isinstance(after, ConsumerGroupCurrentMemberAssignment):
+        is_target = isinstance(record, ConsumerGroupTargetAssignmentMetadata)
+    else:
+        is_current = _streams_value(after) == STREAMS_CURRENT_MEMBER_ASSIGNMENT
+        is_target = is_current and _streams_value(record) == STREAMS_TARGET_METADATA
+    return is_target and _only_removes(operation, following.last_hole)
 
 
 def _removes_group(entries: Sequence[Entry]) -> bool:
