@@ -16,6 +16,7 @@ from tests.simulator.expected import (
     group_days,
     group_epochs,
     member_assignments,
+    member_ends,
     migration_progress,
 )
 from tests.simulator.expected.comings import GONE, JOINED
@@ -211,6 +212,27 @@ def test_what_nobody_read_before_counts_from_when_it_was_given(tmp_path: Path) -
     )
     (wave,) = departure_waves.CHECK.wanted(History(truth)).values()
     assert wave.values["low_ms"] == Bound(2 * 80, is_lower=True), "from one K2 to the other"
+
+
+def test_who_was_frozen_before_its_generation_did_not_leave_in_time(tmp_path: Path) -> None:
+    """A process is frozen while its JoinGroup waits. Its sync times out, and the LeaveGroup that it
+    sends meanwhile is refused: only the K2 without it comes later."""
+    classic = {"st": "STABLE", "rt": 1, "classic": 1, "cl": "c", "e": 1, "an": {"t": [0]}}
+    state = {"type": "classic", "ge": 1, "proto": "range", "ptype": "consumer"}
+    lines = (
+        _line(20, 20, "sync", recs=["K2"], s={"g": {**state, "ms": {"a": classic, "b": classic}}}),
+        _line(90, 90, "sync", recs=["K2"], s={"g": {**state, "ge": 2, "ms": {}, "gone": ["b"]}}),
+    )
+    closed = {"t": 1_080, "what": "close", "detail": "g c b", "g": "g", "m": "b"}
+    for frozen_ms, is_told in ((5, True), (70, False)):
+        frozen = {**closed, "t": 1_010, "what": "freeze", "detail": f"g c b {frozen_ms}"}
+        folder = tmp_path / str(frozen_ms)
+        folder.mkdir()
+        truth = _truth(folder, *lines, timeline=(frozen, closed))
+        (wanted,) = (
+            each for key, each in member_ends.CHECK.wanted(History(truth)).items() if key[1] == "b"
+        )
+        assert (wanted.left_out == "") is is_told
 
 
 def test_a_group_whose_offsets_were_deleted_may_look_older_than_it_is(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.stops import is_over
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import Injected, Operation
@@ -61,6 +62,11 @@ def ending_of(operation: Operation, member_id: str) -> Ending | None:
     )
     detail = _TIMERS.get(named[1]) if named is not None else None
     return Ending("FENCED", detail) if detail is not None else None
+
+
+def _still_stands(event: Injected, true_at: int) -> bool:
+    """Whether a process was frozen before it was in a generation, and still is."""
+    return event.what == "freeze" and event.at < true_at and not is_over(event, true_at)
 
 
 def _subject(operation: Operation, member_id: str) -> str:
@@ -128,7 +134,8 @@ class _Ends:
         done = [
             event
             for event in self._done[removed.group_id, member_id]
-            if opened.true_at <= event.at <= removed.true_at
+            if event.at <= removed.true_at
+            and (event.at >= opened.true_at or _still_stands(event, opened.true_at))
         ]
         if len(done) != 1 or self._has_other_leader(removed.offsets_partition, done[0], removed):
             return None

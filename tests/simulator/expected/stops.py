@@ -37,7 +37,7 @@ class Stops:
         stops = self._stops.get((group_id, member_id), [])
         place = bisect_right(stops, until, key=lambda each: each.at)
         stop = stops[place - 1] if place else None
-        if stop is None or stop.at < since or _is_over(stop, until):
+        if stop is None or stop.at < since or is_over(stop, until):
             return None
         is_woken = any(stop.at < at < until for at in self._woken.get((group_id, member_id), ()))
         return None if is_woken else stop.at
@@ -78,7 +78,7 @@ def _lasts_ms(noted: Injected) -> int:
     return int(noted.detail.split()[-1])
 
 
-def _is_over(stop: Injected, true_at: int) -> bool:
+def is_over(stop: Injected, true_at: int) -> bool:
     """Whether a process that was frozen went on before it was missed."""
     return stop.what == "freeze" and stop.at + _lasts_ms(stop) < true_at
 
