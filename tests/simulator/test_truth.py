@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from groupreplay.replay.facts import Anomaly
+from groupreplay.replay.facts import Anomaly, HeldPartition
 from tests.simulator.compare import Bound, OneOf
 from tests.simulator.expected import (
     departure_waves,
@@ -23,6 +23,7 @@ from tests.simulator.expected.comings import GONE, JOINED
 from tests.simulator.expected.history import History
 from tests.simulator.holes.groups import judge_anomaly
 from tests.simulator.holes.judge import Judge
+from tests.simulator.holes.ownership import judge_span
 from tests.simulator.holes.stretches import GroupTruth
 from tests.simulator.lives import lives_of
 from tests.simulator.readers import Gap
@@ -252,6 +253,57 @@ def test_a_group_whose_offsets_were_deleted_may_look_older_than_it_is(tmp_path: 
         told = [row for each in checks for row in each.CHECK.wanted(history).values()]
         assert len(told) >= len(checks)
         assert {not row.left_out for row in told} == {is_sure}, name
+
+
+def test_a_partition_that_another_member_has_too_is_not_idle(tmp_path: Path) -> None:
+    """A leader gave it to a and b at once. b commits it on when a has lost it, until a generation
+    takes it from b and gives it back to a."""
+
+    def generation(number: int, **assigned: list[int]) -> dict[str, Any]:
+        members = {
+            name: {"e": number, "st": "STABLE", "rt": 1, "cl": name, "classic": 1, "an": {"t": has}}
+            for name, has in assigned.items()
+        }
+        state = {"type": "classic", "ge": number, "proto": "range", "ptype": "consumer"}
+        return {"recs": [f"K2 generation {number}"], "s": {"g": {**state, "ms": members}}}
+
+    def found(of_b: list[int], idle_ms: int, folder: Path) -> int:
+        folder.mkdir()
+        truth = _truth(
+            folder,
+            _line(0, 0, "sync", **generation(1, a=[0], b=of_b)),
+            _line(10, 10, "commit", c=["K1 g t-0 5"]),
+            _line(20, 20, "sync", **generation(2, a=[], b=of_b)),
+            _line(30, 30, "commit", c=["K1 g t-0 6"]),
+            _line(40, 40, "sync", **generation(3, a=[0], b=[])),
+            _line(50, 50, "commit", c=["K1 g t-0 7"]),
+        )
+        row = HeldPartition(
+            group_id="g",
+            incarnation=0,
+            offsets_partition=3,
+            member_id="a",
+            instance_id=None,
+            topic_id=None,
+            assigned_epoch=1,
+            from_offset=0,
+            to_offset=20,
+            topic="t",
+            partition=0,
+            start_observed=True,
+            assigned_at=1_000,
+            released_at=1_020,
+            end_reason="REVOKED",
+            next_member_id="a",
+            next_assigned_at=1_040,
+            idle_ms=idle_ms,
+        )
+        judge = Judge()
+        judge_span(judge, GroupTruth(truth, "g"), row)
+        return len(judge.findings)
+
+    assert found([0], 20, tmp_path / "both") == 0
+    assert (found([], 20, tmp_path / "one"), found([], 20 + 20, tmp_path / "true")) == (1, 0)
 
 
 def test_what_the_coordinator_forgot_breaks_a_rule_in_a_cleaned_log_too(tmp_path: Path) -> None:

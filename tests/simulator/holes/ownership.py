@@ -141,12 +141,19 @@ def _judge_next(judge: Judge, truth: GroupTruth, row: HeldPartition, stretch: St
     if row.unowned_ms is not None:
         so_ms = after[1].opened.at - closed.at if after is not None else None
         judge.equal("span: unowned_ms", row, row.unowned_ms, so_ms)
-    if row.idle_ms is not None and name not in truth.truth.deleted:
+    is_told = name not in truth.truth.deleted and not _has_another(truth, row, closed)
+    if row.idle_ms is not None and is_told:
         key = CommitKey(row.group_id, name, row.partition)
         last = truth.truth.commit_before(key, closed.first_offset)
         first = _first_commit(truth, key, after[0], after[1].opened) if after is not None else None
         so_ms = first - last if first is not None and last is not None else None
         judge.equal("span: idle_ms", row, row.idle_ms, so_ms)
+
+
+def _has_another(truth: GroupTruth, row: HeldPartition, closed: Operation) -> bool:
+    """Whether a leader had given the partition to another member too, who commits it on."""
+    course = truth.holders.get((_name(truth, row), row.partition), ())
+    return any(who != row.member_id and each.covers(closed) for who, each in course)
 
 
 def _first_commit(truth: GroupTruth, key: CommitKey, owner: str, granted: Operation) -> int | None:
