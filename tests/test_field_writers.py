@@ -37,6 +37,7 @@ PROTOCOLS_WRITE = {
     "Life.protocol_type": "classic.py",
     "Life.protocol_name": "classic.py",
     "Life.deleted_topics": "consumer.py",
+    "Life.resolved_topics": "consumer.py",
     "Life.stamps_assignments": "consumer.py",
     "Life.upgraded_at": "consumer_groups.py",
     "Life.unbumped": "consumer_groups.py",

@@ -69,6 +69,7 @@ def apply_consumer(
     cause: cause of its epochs where the caller knows it (a conversion), None: it is found here.
     """
     known = cause
+    _forget_resolved(membership, operation)
     if cause is None:
         cause = (
             find_cause(membership, operation)
@@ -135,6 +136,14 @@ def _group_epoch(
     membership.judge.note(epoch_step(life, entry, group.epoch, change.converts))
     membership.epochs.open(group.epoch, entry.ts_ms, entry.offset, cause)
     membership.epochs.note_topics(group.epoch, group.metadata_hash)
+
+
+def _forget_resolved(membership: Membership, operation: Operation) -> None:
+    """In a hole everybody may have given a regular expression up, which takes its K16 away: who
+    comes with it next has nothing until it is resolved again.
+    """
+    if operation.last_hole > membership.life.last_change_offset:
+        membership.life.resolved_topics.clear()
 
 
 def _resolved_regex(
