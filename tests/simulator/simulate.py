@@ -79,9 +79,13 @@ def _play(command: list[str], asked: list[str], out: Path) -> None:
 
 
 def _options(group_hours: float, memory: str) -> list[str]:
-    """Of a short history the second compiler is not worth its time."""
+    """Of a short history the second compiler is not worth its time. Objects without a hash of their
+    own have one for all: StickyTaskAssignor of Kafka Streams keeps members in sets, which would be
+    walked in another order each time.
+    """
     short = ["-XX:TieredStopAtLevel=1"] if group_hours < LONG else []
-    return [f"-Xmx{memory}", "-XX:+UseSerialGC", *short]
+    same_hash = ("-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2")
+    return [f"-Xmx{memory}", "-XX:+UseSerialGC", *same_hash, *short]
 
 
 def archived(version: str) -> list[str]:

@@ -133,6 +133,19 @@ def test_the_same_arguments_give_the_same_bytes(tmp_path: Path) -> None:
     assert all((once / name).read_bytes() == (again / name).read_bytes() for name in files)
 
 
+@pytest.mark.soak
+def test_a_streams_history_is_the_same_again(tmp_path: Path) -> None:
+    """Sets of StickyTaskAssignor were walked in another order each time. In lines of logs the order
+    of tasks varies yet."""
+    once, again = (
+        simulate(tmp_path / name, 412685030, 60, 1, "streams", "4.1.2")
+        for name in ("once", "again")
+    )
+    files = sorted(path.relative_to(once) for path in once.rglob("segments/**/*.log"))
+    assert len(files) > 50
+    assert all((once / name).read_bytes() == (again / name).read_bytes() for name in files)
+
+
 def test_sources_for_a_version() -> None:
     text = (
         "a\n//#if >= 4.2\nb\n//#if < 4.3\nc\n//#endif\n//#elif >= 4.1\nd\n//#else\ne\n//#endif\nf"
