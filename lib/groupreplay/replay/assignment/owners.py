@@ -180,7 +180,7 @@ class Owners(ABC):
             same = last.member_id == member.member_id or last.end_reason == "REPLACED"
             self._moved += not same
         for span in trail.released:
-            if moment.last_hole > trail.released_offset:
+            if moment.last_hole > (span.to_offset or 0):
                 continue  # somebody else may have held it in the hole
             span.next_member_id = member.member_id
             span.next_assigned_at = moment.at
