@@ -5,6 +5,7 @@ of the rules: docs/measures.md, Epochs.
 from __future__ import annotations
 
 import copy
+from collections.abc import Container
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STABLE
@@ -127,18 +128,29 @@ class Epochs:
         self._output.emit(row)
         self._life.epoch_row = None
 
-    def target(self, epoch: int, at: int, offset: int, moved: int | None) -> None:
+    def target(
+        self,
+        epoch: int,
+        at: int,
+        offset: int,
+        moved: int | None,
+        left_behind: Container[str] = (),
+    ) -> None:
         """A K6: the first one of the open epoch gives its target's time.
 
         moved: partitions whose target went from one member to another, None where the target before
             was not seen.
+        left_behind: members that an upgrade did not take over: what they had in the last generation
+            is in no target of this epoch.
         """
         row = self._life.epoch_row
         if row is not None and row.epoch == epoch and row.target_at is None:
             row.target_at = at
             row.partitions_moved = moved
             if self._life.protocol != STREAMS:  # whose targets are tasks
-                row.partitions = len(self._life.target_owner)
+                owners = self._life.target_owner.values()
+                old = sum(each in left_behind for each in owners) if left_behind else 0
+                row.partitions = len(owners) - old
             row.assign_ms = self._since_start(row, at, offset, "assign_ms")
 
     def note_stopped(self, partitions: int) -> None:

@@ -321,7 +321,7 @@ def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: i
         _note_dropped(membership, change, entry)
     membership.judge.note(target_epoch(life, entry, epoch))
     moved = membership.targets.begin_epoch(epoch, follows=change.follows_target)
-    membership.epochs.target(epoch, entry.ts_ms, entry.offset, moved)
+    membership.epochs.target(epoch, entry.ts_ms, entry.offset, moved, change.left_behind)
     membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
     if membership.targets.take_unnamed():
