@@ -87,6 +87,18 @@ class Targets:
         self._missed.retargeted(wanted)
         member.taken.clear()
 
+    def own_all(self) -> None:
+        """At the end of a K2: what a leader had given to two members, and takes from one of them,
+        is the other's, and did not move.
+        """
+        life = self._life
+        if len(life.target_owner) == sum(len(m.target or ()) for m in life.members.values()):
+            return
+        for member in life.members.values():
+            for tp in (member.target or frozenset()) - life.target_owner.keys():
+                life.target_owner[tp] = member.member_id
+                life.moved_from.pop(tp, None)
+
     def inherit(self, old: Collection[str], member_id: str) -> None:
         """A static member under a new id takes its own partitions over: they do not move."""
         for tp, owner in self._life.moved_from.items():

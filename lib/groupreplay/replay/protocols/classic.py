@@ -70,6 +70,7 @@ def apply_classic(
         membership.members.remove(change, member_id, entry.offset)
     for listed_member in value.members:
         _set_member(membership, change, entry, listed_member, value)
+    membership.targets.own_all()
     _inherit(membership, change, same_generation=not raises)
     if raises:
         # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static
