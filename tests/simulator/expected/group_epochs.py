@@ -26,7 +26,8 @@ Owners = dict[Partition, str]
 
 @dataclass(slots=True)
 class Epoch:
-    """closed: the operation that superseded it or removed the group. moved: None: no target."""
+    """closed: the operation that superseded it or removed the group. moved, partitions: None: no
+    target. skipped: generations before it that were never written."""
 
     epoch: int
     opened: Operation
@@ -35,6 +36,8 @@ class Epoch:
     target_at: int | None = None
     converged_at: int | None = None
     moved: Any = None
+    partitions: Any = None
+    skipped: int | None = None
 
     @property
     def outcome(self) -> str:
@@ -69,7 +72,7 @@ class _Epochs:
         for epoch in born:
             self._supersede(operation)
             cause = cause_of(before, operation, converts, self._topics_hash)
-            self.found.append(Epoch(epoch, operation, cause))
+            self.found.append(Epoch(epoch, operation, cause, skipped=_skipped(before, operation)))
         self._topics_hash = operation.topics_hash or self._topics_hash
         self._follow_replacements(before, operation)
         if operation.protocol == CONSUMER:
@@ -117,7 +120,7 @@ class _Epochs:
         moved = self._moved(target, converts)
         if row is not None and row.target_at is None and row.opened.protocol == CONSUMER:
             row.target_at = operation.at
-            row.moved = moved
+            row.moved, row.partitions = moved, len(target)
         self._target = target
 
     def _note_convergence(self, operation: Operation) -> None:
@@ -141,6 +144,7 @@ class _Epochs:
             row, is_told = self.found[-1], not is_contested and not self._was_contested
             row.target_at = operation.at
             row.moved = self._moved(target, converts) if is_told else TO_TWO_AT_ONCE
+            row.partitions = Between(len(target), len(assigned))
             row.converged_at = operation.at if operation.members else None
         self._target, self._was_contested = target, is_contested
 
@@ -193,6 +197,15 @@ def _born(before: Operation | None, operation: Operation) -> list[int]:
     return born
 
 
+def _skipped(before: Operation | None, operation: Operation) -> int | None:
+    """Join phases of a classic group that never ended in a K2, since the generation before."""
+    if operation.protocol != CLASSIC or before is None or before.protocol != CLASSIC:
+        return None
+    if not before.epoch:  # a group that is there, and had no generation
+        return None
+    return operation.epoch - before.epoch - 1
+
+
 def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
     opened, closed = epoch.opened, epoch.closed
     is_superseded = closed is not None and closed.protocol is not None
@@ -216,6 +229,8 @@ def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
         "members": len(opened.members),
         "members_classic": sum(each.is_classic for each in opened.members.values()),
         "partitions_moved": epoch.moved if is_seen else BIRTH_IS_HIDDEN,
+        "partitions": epoch.partitions if is_seen else BIRTH_IS_HIDDEN,
+        "skipped": epoch.skipped,
         "assign_ms": elapsed_ms(opened.at, epoch.target_at) if is_seen else BIRTH_IS_HIDDEN,
         "converge_ms": elapsed_ms(opened.at, epoch.converged_at) if is_seen else BIRTH_IS_HIDDEN,
         "outcome": epoch.outcome,

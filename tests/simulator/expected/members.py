@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, OneOf, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.untold import start_observed
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
-from tests.simulator.truth import Member, Operation
+from tests.simulator.truth import CONSUMER, Member, Operation
+
+NOT_WRITTEN_DOWN: Final = Untold("what else a member of the classic protocol says")
 
 
 def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     joined: dict[str, Operation] = {}
+    described: dict[str, Operation] = {}
     for before, operation in life.steps():
         was = before.members if before is not None else {}
         for member_id in was.keys() - operation.members.keys():
             opened = joined.pop(member_id)
             key = (life.group_id, member_id, opened.first_offset)
             end = _end(was[member_id], operation)
-            wanted[key] = _row(history, life, opened, was[member_id], end)
+            assert before is not None
+            said = _said(before, member_id, described[member_id])
+            wanted[key] = _row(history, life, opened, was[member_id], end | said)
         for member_id in operation.members.keys() - was.keys():
-            joined[member_id] = operation
+            joined[member_id] = described[member_id] = operation
+        for member_id in operation.members:
+            if operation.protocol != CONSUMER or f"K5 {member_id}" in operation.records:
+                described[member_id] = operation
     for member_id, opened in joined.items():
-        member = life.operations[-1].members[member_id]
+        last = life.operations[-1]
         key = (life.group_id, member_id, opened.first_offset)
-        wanted[key] = _row(history, life, opened, member, _OPEN)
+        told = _OPEN | _said(last, member_id, described[member_id])
+        wanted[key] = _row(history, life, opened, last.members[member_id], told)
     return wanted
 
 
@@ -58,6 +68,40 @@ def _end(was: Member, operation: Operation) -> dict[str, Any]:
         "end_reason": reason,
         "replaced_by": OneOf(tuple(heirs)) if heirs else None,
     }
+
+
+def _said(last: Operation, member_id: str, described: Operation) -> dict[str, Any]:
+    """What a member said when it joined, as the last operation that has it holds it (measures.md,
+    Members). described: the last one that wrote its K5, or a K2."""
+    member = last.members[member_id]
+    is_of_group = last.protocol == CONSUMER
+    own: Any = NOT_WRITTEN_DOWN if member.is_classic else None
+    return {
+        "session_timeout_ms": own,
+        "embedded_version": own,
+        "subscription_user_data": own,
+        "lists_owned": own,
+        "assignment_user_data": None if is_of_group else NOT_WRITTEN_DOWN,
+        "profile_offset": Between(described.first_offset, described.last_offset),
+        "rebalance_timeout_ms": member.rebalance_timeout_ms,
+        "protocols": _protocols(last, member),
+        "server_assignor": member.assignor,
+        "topics_subscribed": len(member.subscription) if is_of_group else NOT_WRITTEN_DOWN,
+        "subscribed_regex": member.regex,
+        "subscription_hash": _hash_of(member) if is_of_group else NOT_WRITTEN_DOWN,
+    }
+
+
+def _protocols(last: Operation, member: Member) -> Any:
+    """Of a classic group the one that it selected; all that are offered are in no memory."""
+    if not member.is_classic:
+        return []
+    return NOT_WRITTEN_DOWN if last.protocol == CONSUMER else [last.protocol_name]
+
+
+def _hash_of(member: Member) -> int:
+    text = "\n".join(sorted(member.subscription)) + "\0" + (member.regex or "")
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
 def _row(
