@@ -124,7 +124,7 @@ class Absences(Listener):
         absence.to_offset = change.offsets[member.member_id]
         absence.epochs_opened += epochs
         if absence.identity in self._kept.removed:
-            self._end(self._forget(absence.identity))
+            self._end_before(absence, self._forget(absence.identity))
         self._kept.removed[absence.identity] = absence
         self._index(absence)
 
@@ -308,9 +308,7 @@ class Absences(Listener):
         """Emits an absence that can no longer change. A dynamic member that did not come back has
         no row.
         """
-        for member_id in (absence.member_id, absence.returned_as or ""):
-            if self._followed.get(member_id) is absence:
-                del self._followed[member_id]
+        self._unfollow(absence)
         if absence.outcome == RETURNED and absence.returned_as != absence.member_id:
             self._kept.return_costs.pop(absence.member_id, None)
         if absence.membership == DYNAMIC and absence.outcome != RETURNED:
@@ -318,6 +316,20 @@ class Absences(Listener):
         self._output.emit(absence)
         if absence.membership == STATIC and absence.outcome != UNOBSERVED:
             self._kept.ended = [*self._kept.ended, shown(absence)][-KEPT_ABSENCES:]
+
+    def _end_before(self, absence: Absence, earlier: Absence) -> None:
+        """The same process was gone before. Where both went by one record, two members had one
+        instance, as no coordinator has them: their rows would have one key, and the last one stays.
+        """
+        if earlier.from_offset == absence.from_offset:
+            self._unfollow(earlier)
+        else:
+            self._end(earlier)
+
+    def _unfollow(self, absence: Absence) -> None:
+        for member_id in (absence.member_id, absence.returned_as or ""):
+            if self._followed.get(member_id) is absence:
+                del self._followed[member_id]
 
     def finish(self) -> None:
         """The life ends: who is away is not seen to come back."""
