@@ -95,9 +95,10 @@ class Targets:
         if len(life.target_owner) == sum(len(m.target or ()) for m in life.members.values()):
             return
         for member in life.members.values():
-            for tp in (member.target or frozenset()) - life.target_owner.keys():
-                life.target_owner[tp] = member.member_id
-                life.moved_from.pop(tp, None)
+            for tp in member.target or frozenset():
+                if tp not in life.target_owner:
+                    life.target_owner[tp] = member.member_id
+                    life.moved_from.pop(tp, None)
 
     def inherit(self, old: Collection[str], member_id: str) -> None:
         """A static member under a new id takes its own partitions over: they do not move."""
