@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS anomalies (
     COMMENT 'false where the log began later than the row: its times start at the first record '
       'that shows it, and it has no durations; true, false',
   rule               STRING    NOT NULL
-    COMMENT 'name of the rule; I1 to I22 and names of its own, see docs (open enum)',
+    COMMENT 'name of the rule; I1 to I24 and names of its own, see docs (open enum)',
   severity           STRING    NOT NULL COMMENT 'INFO, WARN, ERROR',
   detected_at        TIMESTAMP NOT NULL COMMENT 'time of the operation that broke it; UTC',
   evidence_partition INT       NOT NULL COMMENT 'partition of __consumer_offsets; partition number',

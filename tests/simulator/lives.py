@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.simulator.truth import CONSUMER, Operation, Truth
@@ -114,3 +115,14 @@ def _differ(before: Operation | None, operation: Operation) -> bool:
         and operation.protocol is not None
         and before.protocol != operation.protocol
     )
+
+
+def given_to_several(operation: Operation) -> Mapping[tuple[str, int], Sequence[str]]:
+    """(topic, partition) -> members, of what several members of a classic group of consumers have
+    at once by its K2. Kafka Streams has rules of its own for that."""
+    given: dict[tuple[str, int], list[str]] = defaultdict(list)
+    if operation.protocol_type == "consumer" and operation.protocol_name != "stream":
+        for member_id, member in sorted(operation.members.items()):
+            for topic, number in {(each.topic, each.number) for each in member.assigned}:
+                given[topic, number].append(member_id)
+    return {each: holders for each, holders in given.items() if len(holders) > 1}

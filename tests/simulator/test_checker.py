@@ -113,6 +113,10 @@ def test_a_row_too_many_is_noticed(table: str, cases: Mapping[str, Case]) -> Non
 
 SOME_FAULTS: Final = (
     ("anomalies", {"rule": "I1", "severity": "WARN", "evidence_offset": 1, "detail": ""}),
+    (
+        "anomalies",
+        {"rule": "I24_GIVEN_ONCE", "severity": "WARN", "evidence_offset": 1, "detail": ""},
+    ),
     ("undecoded", {"offsets_partition": 0, "offset": 1}),
 )
 

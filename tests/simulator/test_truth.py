@@ -15,6 +15,7 @@ from tests.simulator.expected import (
     departure_waves,
     group_days,
     group_epochs,
+    log,
     member_assignments,
     member_ends,
     migration_progress,
@@ -61,6 +62,15 @@ def _joined(member_id: str, epoch: int) -> dict[str, Any]:
     return {
         member_id: {"e": epoch, "pe": 0, "st": "STABLE", "cl": "c", "rt": 1, "sub": ["t"], **held}
     }
+
+
+def _generation(number: int, **assigned: list[int]) -> dict[str, Any]:
+    members = {
+        name: {"e": number, "st": "STABLE", "rt": 1, "cl": name, "classic": 1, "an": {"t": has}}
+        for name, has in assigned.items()
+    }
+    state = {"type": "classic", "ge": number, "proto": "range", "ptype": "consumer"}
+    return {"recs": [f"K2 generation {number}"], "s": {"g": {**state, "ms": members}}}
 
 
 def test_each_operation_has_the_whole_state(tmp_path: Path) -> None:
@@ -259,23 +269,15 @@ def test_a_partition_that_another_member_has_too_is_not_idle(tmp_path: Path) -> 
     """A leader gave it to a and b at once. b commits it on when a has lost it, until a generation
     takes it from b and gives it back to a."""
 
-    def generation(number: int, **assigned: list[int]) -> dict[str, Any]:
-        members = {
-            name: {"e": number, "st": "STABLE", "rt": 1, "cl": name, "classic": 1, "an": {"t": has}}
-            for name, has in assigned.items()
-        }
-        state = {"type": "classic", "ge": number, "proto": "range", "ptype": "consumer"}
-        return {"recs": [f"K2 generation {number}"], "s": {"g": {**state, "ms": members}}}
-
     def found(of_b: list[int], idle_ms: int, folder: Path) -> int:
         folder.mkdir()
         truth = _truth(
             folder,
-            _line(0, 0, "sync", **generation(1, a=[0], b=of_b)),
+            _line(0, 0, "sync", **_generation(1, a=[0], b=of_b)),
             _line(10, 10, "commit", c=["K1 g t-0 5"]),
-            _line(20, 20, "sync", **generation(2, a=[], b=of_b)),
+            _line(20, 20, "sync", **_generation(2, a=[], b=of_b)),
             _line(30, 30, "commit", c=["K1 g t-0 6"]),
-            _line(40, 40, "sync", **generation(3, a=[0], b=[])),
+            _line(40, 40, "sync", **_generation(3, a=[0], b=[])),
             _line(50, 50, "commit", c=["K1 g t-0 7"]),
         )
         row = HeldPartition(
@@ -304,6 +306,14 @@ def test_a_partition_that_another_member_has_too_is_not_idle(tmp_path: Path) -> 
 
     assert found([0], 20, tmp_path / "both") == 0
     assert (found([], 20, tmp_path / "one"), found([], 20 + 20, tmp_path / "true")) == (1, 0)
+
+
+def test_what_a_leader_gives_to_two_members_breaks_a_rule_once(tmp_path: Path) -> None:
+    given = ({"a": [0], "b": [0]}, 1), ({"a": [0], "b": [0]}, 1), ({"a": [0], "b": []}, 2)
+    lines = (_line(i, i, "sync", **_generation(n, **has)) for i, (has, n) in enumerate(given))
+    said = "generation 1 gives 1 partitions to several members; the first, t-0, to a, b"
+    wanted = log.ANOMALIES.wanted(History(_truth(tmp_path, *lines)))
+    assert wanted.keys() == {("g", "I24_GIVEN_ONCE", 0, said)}
 
 
 def test_what_the_coordinator_forgot_breaks_a_rule_in_a_cleaned_log_too(tmp_path: Path) -> None:
@@ -335,6 +345,7 @@ def test_what_the_coordinator_forgot_breaks_a_rule_in_a_cleaned_log_too(tmp_path
         return len(judge.findings)
 
     assert (found("I18_ONE_KIND", 3), found("I18_ONE_KIND", 1), found("I19_OTHER", 3)) == (0, 1, 1)
+    assert found("I24_GIVEN_ONCE", 3) == 2  # no K2 gives anything twice, and the severity
 
 
 def test_a_target_that_gives_nobody_anything_asks_for_no_move(tmp_path: Path) -> None:

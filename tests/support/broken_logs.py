@@ -360,6 +360,23 @@ def leader_who_is_no_member(log: Log) -> Broken:
     return Broken(with_value(log, index, leader="nobody"), {log[index].offset}, None)
 
 
+def given_to_two(log: Log) -> Broken:
+    """What the first member with partitions got, the one after it gets too, and what it had."""
+    index = find(
+        log,
+        lambda r: (
+            (v := value_of(r, GroupMetadata)) is not None
+            and len([m for m in v.members if m.assignment and m.assignment.assigned_partitions]) > 1
+        ),
+    )
+    members = value_of(log[index].record, GroupMetadata).members
+    one, other = [m for m in members if m.assignment and m.assignment.assigned_partitions][:2]
+    both = (*one.assignment.assigned_partitions, *other.assignment.assigned_partitions)
+    taken = replace(other, assignment=replace(other.assignment, assigned_partitions=both))
+    changed = tuple(taken if m is other else m for m in members)
+    return Broken(with_value(log, index, members=changed), {log[index].offset}, None)
+
+
 def no_protocol(log: Log) -> Broken:
     index = find(log, lambda r: (v := value_of(r, GroupMetadata)) is not None and bool(v.members))
     return Broken(with_value(log, index, protocol=None), {log[index].offset}, None)
@@ -422,5 +439,7 @@ MUTATIONS: list[tuple[str, str, str, Mutation]] = [
     ("I20", "scala-3.9", "classic-coop-s", no_protocol),
     ("I21", "consumer-4.3", "slow-revoker", revocation_too_slow),
     ("I22", "consumer-4.3", "scale-up", silent_too_long),
+    ("I24", "classic-3.9", "classic-eager", given_to_two),
+    ("I24", "scala-3.9", "classic-coop-s", given_to_two),
 ]
 """(rule, recording, group, what is done to its log)"""

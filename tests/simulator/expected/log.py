@@ -1,15 +1,21 @@
 """`anomalies`, `undecoded` and `coverage`: it was Kafka itself that wrote the log, and nothing of
-it is lost."""
+it is lost. The assignor of a classic group's leader is the client's: what it gives to two members
+breaks a rule, and must."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.holdings import is_new_generation
+from tests.simulator.lives import given_to_several
 from tests.simulator.tables import Row
-from tests.simulator.truth import Truth
+from tests.simulator.truth import CLASSIC, Operation, Truth
+
+GIVEN_ONCE: Final = "I24_GIVEN_ONCE"
 
 SESSION_MS: Final = 60_000
 """The longest session that Kafka allows by default."""
@@ -19,8 +25,37 @@ def _nothing(history: History) -> dict[Key, Wanted]:
     return {}
 
 
+def _broken(history: History) -> dict[Key, Wanted]:
+    """One row for a generation in which a leader gave a partition to several members; none for a
+    downgrade, which lists what members had."""
+    wanted: dict[Key, Wanted] = {}
+    for life in history.lives:
+        for before, operation in life.steps():
+            is_begun = is_new_generation(before, operation)
+            is_led = before is None or before.protocol == CLASSIC
+            shared = given_to_several(operation) if operation.protocol == CLASSIC else {}
+            if shared and is_begun and is_led:
+                first = operation.first_offset
+                key = life.group_id, GIVEN_ONCE, first, _given_twice(operation, shared)
+                wanted[key] = Wanted({"severity": "WARN"}, (first,))
+    return wanted
+
+
+def _given_twice(operation: Operation, shared: Mapping[tuple[str, int], Sequence[str]]) -> str:
+    (topic, number), holders = min(shared.items())
+    return (
+        f"generation {operation.epoch} gives {len(shared)} partitions to several members;"
+        f" the first, {topic}-{number}, to {', '.join(holders)}"
+    )
+
+
 def _anomaly_key(history: History, row: Row) -> Key:
-    return row["group_id"], row["rule"], row["evidence_offset"], row["detail"]
+    """Of a generation given twice, the operation that it lies in."""
+    offset = row["evidence_offset"]
+    if row["rule"] == GIVEN_ONCE:
+        operation = history.operation_at(row["group_id"], offset)
+        offset = operation.first_offset if operation is not None else -1 - offset
+    return row["group_id"], row["rule"], offset, row["detail"]
 
 
 def _excuse(history: History, row: Row) -> str:
@@ -85,6 +120,6 @@ def _coverage_key(history: History, row: Row) -> Key:
     return (row["input"],)
 
 
-ANOMALIES: Final = Check("anomalies", _nothing, _anomaly_key, _excuse)
+ANOMALIES: Final = Check("anomalies", _broken, _anomaly_key, _excuse)
 UNDECODED: Final = Check("undecoded", _nothing, _undecoded_key)
 COVERAGE: Final = Check("coverage", _coverage, _coverage_key)

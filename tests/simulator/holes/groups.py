@@ -9,7 +9,7 @@ from __future__ import annotations
 from groupreplay.replay.facts import Anomaly, Conversion, Epoch, GroupSnapshot
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.stretches import GroupTruth
-from tests.simulator.lives import is_offline, is_unwritten
+from tests.simulator.lives import given_to_several, is_offline, is_unwritten
 from tests.simulator.truth import CLASSIC, STABLE, Operation
 from tests.support.sentences import said
 
@@ -208,11 +208,15 @@ def judge_snapshot(judge: Judge, truth: GroupTruth, row: GroupSnapshot) -> None:
 
 def judge_anomaly(judge: Judge, truth: GroupTruth, row: Anomaly) -> None:
     """It was Kafka itself that wrote the log: rules are suspended for what a hole may explain. Not
-    where the coordinator forgot a group, and wrote nothing.
+    where the coordinator forgot a group, and wrote nothing; and what a leader gives to two members
+    its K2 alone shows.
     """
     operation = truth.operation_at(row.evidence_offset)
     is_forgotten = operation is not None and is_unwritten(truth.before(operation), operation)
     if row.rule == "I18_ONE_KIND" and is_forgotten:
         return
     found = f"{row.rule} at {row.evidence_offset}: {said(row)}"
+    if row.rule == "I24_GIVEN_ONCE":
+        is_so = operation is not None and bool(given_to_several(operation))
+        judge.holds("anomaly: a partition given twice", row, is_so, found, "once")
     judge.holds("anomaly: none of severity ERROR", row, row.severity != "ERROR", found, "Kafka")

@@ -24,7 +24,7 @@ from groupreplay.replay.change import Change, Generation
 from groupreplay.replay.decisions.modes import COOPERATIVE_STICKY
 from groupreplay.replay.decisions.profiles import note_k2, profile_of_k2
 from groupreplay.replay.life import CLASSIC, TopicPartition
-from groupreplay.replay.rules.of_groups import generation
+from groupreplay.replay.rules.of_groups import generation, given_once
 
 Cause = tuple[str, str | None, str]
 
@@ -71,6 +71,8 @@ def apply_classic(
     for listed_member in value.members:
         _set_member(membership, change, entry, listed_member, value)
     membership.targets.own_all()
+    if begun is not None:  # a downgrade lists what members had: no leader gave it
+        membership.judge.note(given_once(life, entry, value))
     _inherit(membership, change, same_generation=not raises)
     if raises:
         # Behind a hole it may repeat a generation whose K2 is lost, as the replacement of a static

@@ -1,15 +1,22 @@
-"""Checks of what any group does: one kind at a time, generations that rise, timers that end."""
+"""Checks of what any group does: one kind at a time, generations that rise and give each
+partition once, timers that end.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Final
 
 from groupreplay.records.classic import GroupMetadataValue
 from groupreplay.records.entries import Entry
-from groupreplay.replay.life import CLASSIC, CONSUMER, STREAMS, Life, Member
+from groupreplay.replay.life import CLASSIC, CONSUMER, STREAMS, Life, Member, TopicPartition
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.rules.finding import Finding
+from groupreplay.replay.streams.classic.generation import is_streams
+
+CONSUMERS: Final = "consumer"
+"""Protocol type of a classic group whose assignments are partitions (ConsumerProtocol)."""
 
 REVOCATION_SLACK_MS: Final = 5_000
 """A busy broker writes a fence late; on healthy ones 3 ms were seen."""
@@ -66,6 +73,32 @@ def _rises(life: Life, before: int, entry: Entry, value: GroupMetadataValue) -> 
         and (len(came) != len(replaced) or len(value.members) != len(life.members))
     ):
         yield Finding("I19", entry.ts_ms, entry.offset, "GENERATION_REPEATS", params)
+
+
+def given_once(life: Life, entry: Entry, value: GroupMetadataValue) -> Iterator[Finding]:
+    """I24, when the members have what the K2 of a new generation gives: it alone shows that, so no
+    hole explains it. Of all partitions that several got, the first is named.
+    """
+    if value.protocol_type != CONSUMERS or is_streams(value.protocol):
+        return
+    given = {member_id: m.target or frozenset() for member_id, m in life.members.items()}
+    all_given = frozenset[TopicPartition]().union(*given.values())
+    if sum(map(len, given.values())) == len(all_given):
+        return
+    holders: dict[TopicPartition, list[str]] = {}
+    for member_id, partitions in given.items():
+        for tp in partitions:
+            holders.setdefault(tp, []).append(member_id)
+    shared = [tp for tp, several in holders.items() if len(several) > 1]
+    first = min(shared)
+    params = {
+        "epoch": str(value.generation),
+        "partitions": str(len(shared)),
+        "topic": first[0],
+        "partition": str(first[1]),
+        "holders": json.dumps(sorted(holders[first])),
+    }
+    yield Finding("I24", entry.ts_ms, entry.offset, "GENERATION_GIVES_TWICE", params)
 
 
 def revocation_in_time(member: Member, at: int, offset: int) -> Iterator[Finding]:

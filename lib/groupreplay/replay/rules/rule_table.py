@@ -138,6 +138,12 @@ RULES: dict[str, Rule] = {
             " last",
             "after a change of leader",
         ),
+        Rule(
+            "I24_GIVEN_ONCE",
+            WARN,
+            "a classic generation gives a partition to one member at most",
+            "Kafka Streams, which S4 is for; assignors that give a partition to several on purpose",
+        ),
     )
 } | {**STREAMS_CLASSIC_RULES, **STREAMS_GROUP_RULES}
 
@@ -200,6 +206,10 @@ DETAILS: Final[Mapping[str, str]] = {
     "SYNC_INCOMPLETE": "protocol {assignor}, leader {member} of {members} members",
     "REVOKED_TOO_LONG": "{member} revoked for {ms} ms, its timeout is {timeout_ms} ms",
     "BEHIND_TOO_LONG": "{member} was behind the target for {ms} ms",
+    "GENERATION_GIVES_TWICE": (
+        "generation {epoch} gives {partitions} partitions to several members; the first,"
+        " {topic}-{partition}, to {holders}"
+    ),
     "NEGATIVE": "{what}: ends {ms} ms before it begins",
     "IN_TWO_PARTITIONS": (
         "the group is also in partition {partitions} of the offsets topic; each is replayed as a"
