@@ -34,7 +34,7 @@ class Before:
 
 
 @dataclass(slots=True)
-class Generation:
+class ClassicGeneration:
     """A K2 that raises the generation, and is no downgrade. None: the K2 does not say.
 
     joined_at: end of the join phase.
@@ -88,7 +88,7 @@ class Change:
     leader_epoch: int
     last_hole: int
     by_k2: bool = False
-    generation: Generation | None = None
+    generation: ClassicGeneration | None = None
     group_ends: bool = False
     before: dict[str, Before] = field(default_factory=dict)
     removed: dict[str, Member] = field(default_factory=dict)
@@ -171,7 +171,7 @@ class Moment:
     leader_epoch: int
     by_k2: bool = False
     last_hole: int = -1
-    generation: Generation | None = None
+    generation: ClassicGeneration | None = None
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from groupreplay.config.model import BrokersConfig, Config, ReadinessConfig
 from groupreplay.evidence.evidence_facts import BrokerSetting, Contact, Departure, Refusal, Rejoin
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG
 from groupreplay.replay.facts import Chain, Epoch, Fact, GroupSnapshot, MemberLife
-from groupreplay.report.readiness.known import Member, Night, Refused
+from groupreplay.report.readiness.known import Criteria, Member, Refused
 from groupreplay.report.readiness.rows import judge
 from tests.support.log_lines import recorded_evidence
 from tests.support.recordings import groups
@@ -41,7 +41,7 @@ def judged_groups(
     readiness: ReadinessConfig = AT_ONCE,
 ) -> dict[str, dict[str, Any]]:
     """group id -> what `readiness` finds of it; groups without a row are left out."""
-    night = Night(
+    criteria = Criteria(
         readiness=readiness,
         brokers=brokers,
         clients=CLIENTS,
@@ -49,7 +49,7 @@ def judged_groups(
     )
     told = recording if logs else None
     rows = [known(group_id, facts, now_ms, told) for group_id, facts, now_ms in _facts(recording)]
-    found = [judge(row, night) for row in rows if row is not None]
+    found = [judge(row, criteria) for row in rows if row is not None]
     return {row["group_id"]: row for row in found if row["is_row"]}
 
 

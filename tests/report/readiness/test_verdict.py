@@ -11,7 +11,7 @@ from groupreplay.config.model import BrokersConfig, ReadinessConfig
 from groupreplay.records.log_events import REQUEST_LOG
 from groupreplay.report.brokers import brokers_of
 from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
-from groupreplay.report.readiness.known import Case, Finding, Group, Member, Night, Refused
+from groupreplay.report.readiness.known import Case, Criteria, FiredRule, Group, Member, Refused
 from groupreplay.report.readiness.of_members import departure
 from groupreplay.report.readiness.rows import group_of
 from groupreplay.report.readiness.verdict import Judged, judged, rule_order
@@ -50,7 +50,7 @@ def group(*members: Member, **given: Any) -> Group:
 
 def judge(given: Group, brokers: BrokersConfig | None = None, **night: Any) -> Judged:
     config = brokers or BrokersConfig()
-    own = Night(brokers=config, clients=CLIENTS, **night)
+    own = Criteria(brokers=config, clients=CLIENTS, **night)
     return judged(given, brokers_of(config, {}), own)
 
 
@@ -58,7 +58,7 @@ def fired(found: Judged) -> dict[str, str]:
     return {each.rule: each.severity for each in found.findings}
 
 
-def only(found: Judged, rule: str) -> Finding:
+def only(found: Judged, rule: str) -> FiredRule:
     (finding,) = [each for each in found.findings if each.rule == rule]
     return finding
 
@@ -265,7 +265,7 @@ def test_slow_members_are_unseen_without_their_requests() -> None:
     ],
 )
 def test_what_a_departure_was(given: dict[str, Any], expected: str) -> None:
-    case = Case(group=group(), brokers=brokers_of(BrokersConfig(), {}), night=Night())
+    case = Case(group=group(), brokers=brokers_of(BrokersConfig(), {}), criteria=Criteria())
     assert departure(member(**given), case) == expected
 
 
@@ -321,7 +321,7 @@ def test_a_rule_says_so_where_brokers_differ() -> None:
         "group.consumer.max.size": ["1"],
     }
     short = group(member(session_timeout_ms=6_000), member("n", session_timeout_ms=6_000))
-    found = judged(short, brokers_of(BrokersConfig(), settings), Night())
+    found = judged(short, brokers_of(BrokersConfig(), settings), Criteria())
     says = {each.rule: "brokers differ" in each.detail for each in found.findings}
     assert says == {"R5b": True, "R11": False, "R17": True}
     own = brokers_of(BrokersConfig(version="4.3.1", session_timeout_ms=45_000), settings)
@@ -330,11 +330,11 @@ def test_a_rule_says_so_where_brokers_differ() -> None:
 
 def test_a_feature_that_is_off_blocks() -> None:
     settings = {"version": ["4.3.1"], "group.version": ["0"]}
-    found = judged(group(member()), brokers_of(BrokersConfig(), settings), Night())
+    found = judged(group(member()), brokers_of(BrokersConfig(), settings), Criteria())
     assert (fired(found), found.verdict) == ({"R17": "BLOCK"}, "BLOCKED")
     assert "group.version is 0" in only(found, "R17").detail
     on = brokers_of(BrokersConfig(), settings | {"group.version": ["1"]})
-    assert judged(group(member()), on, Night()).verdict == "READY"
+    assert judged(group(member()), on, Criteria()).verdict == "READY"
 
 
 def test_a_subscription_that_changed_is_asked_about() -> None:

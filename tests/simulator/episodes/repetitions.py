@@ -1,4 +1,4 @@
-"""FENCE_LOOP and EPOCH_STORM by the truth alone (measures.md, "Stuck"; section 9 of the design).
+"""FENCE_LOOP and EPOCH_STORM by the truth alone (docs/measures.md, Stuck).
 
 Chains are compared whole, with every turn; the report's counts and windows cut episodes of them.
 """

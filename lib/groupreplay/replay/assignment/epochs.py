@@ -10,7 +10,7 @@ from collections.abc import Container
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.records.consumer import STABLE
 from groupreplay.replay.causes import STORM_CAUSES, TOPIC_METADATA
-from groupreplay.replay.change import Generation
+from groupreplay.replay.change import ClassicGeneration
 from groupreplay.replay.decisions.profiles import note_epoch
 from groupreplay.replay.facts import Chain, Epoch, Stall
 from groupreplay.replay.life import CLASSIC, STREAMS, Life, Member
@@ -48,7 +48,7 @@ class Epochs:
         offset: int,
         cause: tuple[str, str | None, str],
         observed: bool = True,
-        generation: Generation | None = None,
+        generation: ClassicGeneration | None = None,
     ) -> None:
         """Begins an epoch and supersedes the one before.
 
@@ -334,7 +334,7 @@ def _withdraw(row: Epoch) -> None:
     row.outcome, row.converged_at, row.converge_ms = "UNOBSERVED", None, None
 
 
-def _add_generation(row: Epoch, generation: Generation) -> None:
+def _add_generation(row: Epoch, generation: ClassicGeneration) -> None:
     row.joined_at = generation.joined_at
     row.sync_ms = generation.sync_phase_ms
     row.cooperative = generation.cooperative

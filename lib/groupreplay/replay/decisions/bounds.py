@@ -6,7 +6,7 @@ Source of the rules: docs/measures.md, What a change of hands costs.
 from __future__ import annotations
 
 from groupreplay.limits import MAX_CHAIN_GAP_MS
-from groupreplay.replay.change import Generation, Moment
+from groupreplay.replay.change import ClassicGeneration, Moment
 from groupreplay.replay.kept.transition import REPLACED, STOP, Transition
 
 SETTLE_MS = MAX_CHAIN_GAP_MS
@@ -57,7 +57,7 @@ def _since_held(transition: Transition) -> int | None:
     return max(stopped_at, held_since)
 
 
-def _holds_for(generation: Generation, transition: Transition) -> bool:
+def _holds_for(generation: ClassicGeneration, transition: Transition) -> bool:
     if transition.kind == REPLACED:
         return False
     return generation.is_eager or transition.grant_offset > transition.released_offset

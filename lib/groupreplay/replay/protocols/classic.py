@@ -20,7 +20,7 @@ from groupreplay.replay import causes
 from groupreplay.replay.assignment.members import Current
 from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.causes import INFERRED, NONE, only
-from groupreplay.replay.change import Change, Generation
+from groupreplay.replay.change import Change, ClassicGeneration
 from groupreplay.replay.decisions.modes import COOPERATIVE_STICKY
 from groupreplay.replay.decisions.profiles import note_k2, profile_of_k2
 from groupreplay.replay.life import CLASSIC, TopicPartition
@@ -94,7 +94,7 @@ def apply_classic(
 
 def _generation(
     membership: Membership, change: Change, entry: Entry, value: GroupMetadataValue
-) -> Generation:
+) -> ClassicGeneration:
     """What a K2 that raises the generation shows of the rebalance before it, read before it is
     applied.
     """
@@ -104,7 +104,7 @@ def _generation(
     follows = life.epoch is not None and change.last_hole <= life.last_change_offset
     cooperative = _is_cooperative(membership, value)
     before = life.epoch_row if follows else None
-    return Generation(
+    return ClassicGeneration(
         joined_at if knows else None,
         sync_ms,
         cooperative,

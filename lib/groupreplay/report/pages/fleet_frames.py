@@ -26,7 +26,7 @@ _ON_CONSUMER: Final = ("MIGRATED", "NATIVE", "CONSUMER")
 _ON_CLASSIC: Final = ("CLASSIC", "ROLLED_BACK")
 
 
-class Query(NamedTuple):
+class FleetQuery(NamedTuple):
     """One question.
 
     kind: what its rows are (`page.model.read`).
@@ -42,7 +42,7 @@ class Query(NamedTuple):
 
 
 def fleet_frame(
-    queries: Sequence[Query], tonight: Tables, nights: Tables, of: PageNights
+    queries: Sequence[FleetQuery], tonight: Tables, nights: Tables, of: PageNights
 ) -> DataFrame:
     """kind, row: the rows of these queries.
 
@@ -52,7 +52,7 @@ def fleet_frame(
     return as_one([(query.kind, query.frame(tonight, nights, of)) for query in queries])
 
 
-def fleet_queries(empty: Collection[str], groups: int) -> list[Query]:
+def fleet_queries(empty: Collection[str], groups: int) -> list[FleetQuery]:
     """What the overview asks.
 
     empty: tables without rows; what asks such tables alone is left out.
@@ -62,7 +62,7 @@ def fleet_queries(empty: Collection[str], groups: int) -> list[Query]:
     def finder(tonight: Tables, _: Tables, of: PageNights) -> DataFrame:
         return _groups(tonight, of, empty).limit(groups)
 
-    finds = Query("groups", ("migration_progress",), finder)
+    finds = FleetQuery("groups", ("migration_progress",), finder)
     return [finds, *(query for query in QUERIES if not set(query.tables) <= set(empty))]
 
 
@@ -314,14 +314,14 @@ def _as_summary(
 
 _REBALANCES, _TASKS, _MOVES = "streams_rebalances", "task_assignments", "task_handovers"
 _STREAMS: Final = (
-    Query("streams_apps", (_REBALANCES,), _as_summary(streams_frames.apps, _REBALANCES)),
-    Query("misplaced", (_REBALANCES,), _as_summary(streams_frames.misplaced, _REBALANCES)),
-    Query("learners", (_TASKS,), _as_summary(streams_frames.learners, _TASKS)),
-    Query("learners_total", (_TASKS,), _as_summary(streams_frames.learners_total, _TASKS)),
-    Query("task_moves", (_MOVES,), _as_summary(streams_frames.moves, _MOVES)),
-    Query("idlest", (_MOVES,), _as_summary(streams_frames.idlest, _MOVES)),
+    FleetQuery("streams_apps", (_REBALANCES,), _as_summary(streams_frames.apps, _REBALANCES)),
+    FleetQuery("misplaced", (_REBALANCES,), _as_summary(streams_frames.misplaced, _REBALANCES)),
+    FleetQuery("learners", (_TASKS,), _as_summary(streams_frames.learners, _TASKS)),
+    FleetQuery("learners_total", (_TASKS,), _as_summary(streams_frames.learners_total, _TASKS)),
+    FleetQuery("task_moves", (_MOVES,), _as_summary(streams_frames.moves, _MOVES)),
+    FleetQuery("idlest", (_MOVES,), _as_summary(streams_frames.idlest, _MOVES)),
     # Only applications loop so, and each has a row there while it is one.
-    Query("loops", (_REBALANCES,), _as_summary(streams_frames.loops, "stuck_groups")),
+    FleetQuery("loops", (_REBALANCES,), _as_summary(streams_frames.loops, "stuck_groups")),
 )
 
 
@@ -363,28 +363,28 @@ def _undecoded(tonight: Tables, _: Tables, __: PageNights) -> DataFrame:
 
 
 QUERIES: Final = (
-    Query("nights", ("migration_progress",), _nights, is_history=True),
-    Query("phases", ("migration_progress",), _phases),
-    Query("causes", ("group_epochs",), _causes, is_history=True),
-    Query("latency", ("revocation_latencies",), _latency, is_history=True),
-    Query("half_way", ("migration_progress",), _half_way),
-    Query("clients", ("migration_progress", "members"), _clients),
-    Query("stuck", ("stuck_members", "stuck_groups"), _episodes),
+    FleetQuery("nights", ("migration_progress",), _nights, is_history=True),
+    FleetQuery("phases", ("migration_progress",), _phases),
+    FleetQuery("causes", ("group_epochs",), _causes, is_history=True),
+    FleetQuery("latency", ("revocation_latencies",), _latency, is_history=True),
+    FleetQuery("half_way", ("migration_progress",), _half_way),
+    FleetQuery("clients", ("migration_progress", "members"), _clients),
+    FleetQuery("stuck", ("stuck_members", "stuck_groups"), _episodes),
     # Members alone have somebody to wait for.
-    Query("holders", ("stuck_members",), _holders),
-    Query("reasons", ("stuck_members", "stuck_groups"), _reasons),
-    Query("slow", ("revocation_latencies",), _slow),
-    Query("verdicts", ("readiness",), decision_frames.verdicts),
-    Query("flips", ("readiness",), decision_frames.flips),
-    Query("rules", ("readiness",), decision_frames.rules),
-    Query("waves", ("departure_waves",), decision_frames.waves),
-    Query("wave_counts", ("departure_waves",), decision_frames.wave_counts),
-    Query("cost_days", ("group_days",), decision_frames.cost_days, is_history=True),
-    Query("cost_groups", ("group_days",), decision_frames.cost_groups),
+    FleetQuery("holders", ("stuck_members",), _holders),
+    FleetQuery("reasons", ("stuck_members", "stuck_groups"), _reasons),
+    FleetQuery("slow", ("revocation_latencies",), _slow),
+    FleetQuery("verdicts", ("readiness",), decision_frames.verdicts),
+    FleetQuery("flips", ("readiness",), decision_frames.flips),
+    FleetQuery("rules", ("readiness",), decision_frames.rules),
+    FleetQuery("waves", ("departure_waves",), decision_frames.waves),
+    FleetQuery("wave_counts", ("departure_waves",), decision_frames.wave_counts),
+    FleetQuery("cost_days", ("group_days",), decision_frames.cost_days, is_history=True),
+    FleetQuery("cost_groups", ("group_days",), decision_frames.cost_groups),
     *_STREAMS,
-    Query("seen", ("coverage",), _seen),
-    Query("broken_rules", ("anomalies",), _broken_rules),
-    Query("undecoded", ("undecoded",), _undecoded),
+    FleetQuery("seen", ("coverage",), _seen),
+    FleetQuery("broken_rules", ("anomalies",), _broken_rules),
+    FleetQuery("undecoded", ("undecoded",), _undecoded),
 )
 
 FLEET_TABLES: Final = tuple(dict.fromkeys(name for query in QUERIES for name in query.tables))

@@ -17,7 +17,7 @@ from groupreplay.report.pages.asked import LIFE, WAITS_FOR, PageNights, as_one, 
 from groupreplay.report.pages.decision_frames import STOPPED
 
 
-class Query(NamedTuple):
+class GroupQuery(NamedTuple):
     """One list of a group.
 
     kind: a field of `GroupLife`.
@@ -53,12 +53,14 @@ _OF_GROUP: Final = {
 _BEGAN: Final = "coalesce(join_ended_at, decided_at, scheduled_at)"
 
 QUERIES: Final = (
-    Query("state", "migration_progress", model.State, None, None, 1, {"waits_for": WAITS_FOR}),
-    Query("members", "members", model.Member, "joined_at", "ended_at", 500, _MEMBER),
-    Query("spans", "member_states", model.Span, "from_at", "to_at", 3_000, _OF_LIFE),
-    Query("held", "member_assignments", model.Held, "assigned_at", "released_at", 3_000, _OF_LIFE),
-    Query("epochs", "group_epochs", model.Epoch, "started_at", "superseded_at", 500, _OF_LIFE),
-    Query(
+    GroupQuery("state", "migration_progress", model.State, None, None, 1, {"waits_for": WAITS_FOR}),
+    GroupQuery("members", "members", model.Member, "joined_at", "ended_at", 500, _MEMBER),
+    GroupQuery("spans", "member_states", model.Span, "from_at", "to_at", 3_000, _OF_LIFE),
+    GroupQuery(
+        "held", "member_assignments", model.Held, "assigned_at", "released_at", 3_000, _OF_LIFE
+    ),
+    GroupQuery("epochs", "group_epochs", model.Epoch, "started_at", "superseded_at", 500, _OF_LIFE),
+    GroupQuery(
         "hand_overs",
         "revocation_latencies",
         model.HandOver,
@@ -67,9 +69,9 @@ QUERIES: Final = (
         1_000,
         _OF_LIFE,
     ),
-    Query("stuck", "stuck_members", model.Stuck, "since_at", "until_at", 200, _OF_LIFE),
-    Query("stuck", "stuck_groups", model.Stuck, "since_at", "until_at", 200, _OF_GROUP),
-    Query(
+    GroupQuery("stuck", "stuck_members", model.Stuck, "since_at", "until_at", 200, _OF_LIFE),
+    GroupQuery("stuck", "stuck_groups", model.Stuck, "since_at", "until_at", 200, _OF_GROUP),
+    GroupQuery(
         "conversions",
         "group_conversions",
         model.Conversion,
@@ -78,7 +80,7 @@ QUERIES: Final = (
         100,
         _OF_LIFE,
     ),
-    Query(
+    GroupQuery(
         "rebalances",
         "rebalances",
         model.Rebalance,
@@ -87,8 +89,8 @@ QUERIES: Final = (
         300,
         {"missing": "size(members_missing)"},
     ),
-    Query("refusals", "refusals", model.Refusal, "first_at", "last_at", 200),
-    Query(
+    GroupQuery("refusals", "refusals", model.Refusal, "first_at", "last_at", 200),
+    GroupQuery(
         "waves",
         "departure_waves",
         model.GroupWave,
@@ -97,7 +99,7 @@ QUERIES: Final = (
         200,
         STOPPED,
     ),
-    Query(
+    GroupQuery(
         "days",
         "group_days",
         model.GroupDay,
@@ -106,9 +108,9 @@ QUERIES: Final = (
         90,
         {**_OF_LIFE, "day": "CAST(day AS STRING)"},
     ),
-    Query("what_if", "what_if", model.PricedWave, "started_at", "started_at", 300),
-    Query("failovers", "coordinator_failovers", model.Failover, "last_at", "first_at", 100),
-    Query(
+    GroupQuery("what_if", "what_if", model.PricedWave, "started_at", "started_at", 300),
+    GroupQuery("failovers", "coordinator_failovers", model.Failover, "last_at", "first_at", 100),
+    GroupQuery(
         "absences",
         "static_accounting",
         model.Absence,
@@ -117,8 +119,8 @@ QUERIES: Final = (
         300,
         _OF_LIFE,
     ),
-    Query("verdict", "readiness", model.Verdict, None, None, 1, {"rules": _RULES}),
-    Query(
+    GroupQuery("verdict", "readiness", model.Verdict, None, None, 1, {"rules": _RULES}),
+    GroupQuery(
         "processes",
         "streams_processes",
         tasks.Process,
@@ -127,7 +129,7 @@ QUERIES: Final = (
         200,
         _OF_LIFE,
     ),
-    Query(
+    GroupQuery(
         "streams_epochs",
         "streams_rebalances",
         tasks.StreamsEpoch,
@@ -136,7 +138,7 @@ QUERIES: Final = (
         500,
         {**_OF_LIFE, "began_at_ms": f"unix_millis({_BEGAN})"},
     ),
-    Query(
+    GroupQuery(
         "tasks",
         "task_assignments",
         tasks.TaskSpan,
@@ -145,7 +147,7 @@ QUERIES: Final = (
         3_000,
         _OF_LIFE,
     ),
-    Query(
+    GroupQuery(
         "task_moves",
         "task_handovers",
         tasks.TaskMove,
@@ -184,7 +186,7 @@ def group_frame(
 
 
 def _frame(
-    query: Query,
+    query: GroupQuery,
     table: DataFrame,
     of: PageNights,
     since_ms: int | None,
@@ -228,7 +230,7 @@ def most_telling(rows: DataFrame, most: int) -> DataFrame:
     )
 
 
-def _lasts_after(query: Query, since_ms: int | None) -> Column:
+def _lasts_after(query: GroupQuery, since_ms: int | None) -> Column:
     if since_ms is None:
         return sf.lit(True)
     end = sf.expr(f"unix_millis({query.end})")

@@ -126,7 +126,7 @@ class Group:
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)
-class Night:
+class Criteria:
     """What every group of a night is judged by.
 
     log_kinds: kinds of broker logs that are given.
@@ -140,7 +140,7 @@ class Night:
 
 
 @dataclass(slots=True, kw_only=True)
-class Finding:
+class FiredRule:
     """A rule that fired.
 
     members: those that it is about, all of them.
@@ -163,9 +163,9 @@ class Case:
 
     group: Group
     brokers: Brokers
-    night: Night
+    criteria: Criteria
 
-    def about(self, members: list[Member], **said: Any) -> Finding:
+    def about(self, members: list[Member], **said: Any) -> FiredRule:
         """A finding about members: of one its own record is the evidence, else the group's."""
         own = [each.profile_offset for each in members if each.profile_offset is not None]
         offset = self.group.k2_offset if self.group.protocol == "classic" else None
@@ -174,7 +174,7 @@ class Case:
         elif offset is None:
             offset = max(own, default=None)
         said.setdefault("evidence_offset", offset)
-        return Finding(members=sorted(members, key=lambda each: each.member_id), **said)
+        return FiredRule(members=sorted(members, key=lambda each: each.member_id), **said)
 
     def absorbed(self, longer_than_ms: int = -1) -> int:
         """Static members' absences within the lookback that their session absorbed, and that may
@@ -185,7 +185,7 @@ class Case:
     def absorbed_gaps(self) -> list[int]:
         """How long these may have been, ms; those of which it is not known are left out."""
         group = self.group
-        since = group.now_ms - self.night.readiness.lookback_ms
+        since = group.now_ms - self.criteria.readiness.lookback_ms
         gaps = zip(
             group.static_ended_at, group.static_gap_high_ms, group.static_outcomes, strict=True
         )

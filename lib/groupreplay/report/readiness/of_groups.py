@@ -17,7 +17,7 @@ from groupreplay.report.readiness.known import (
     INFO,
     NA,
     Case,
-    Finding,
+    FiredRule,
     Refused,
 )
 
@@ -39,14 +39,14 @@ FENCED_INSTANCE_ID: Final = 82
 UNRELEASED_INSTANCE_ID: Final = 111
 
 
-def not_consumer(case: Case) -> Finding | None:
+def not_consumer(case: Case) -> FiredRule | None:
     if (case.group.protocol_type or "") in ("", "consumer"):
         return None
     detail = "a group of another protocol type, such as Kafka Connect, has no consumer protocol"
     return case.about([], rule="R1", severity=NA, detail=detail)
 
 
-def unknown_assignor(case: Case) -> Finding | None:
+def unknown_assignor(case: Case) -> FiredRule | None:
     name, group = case.group.assignor, case.group
     if name is None or name in SUGGESTED or name == STREAM or group.protocol_type != "consumer":
         return None
@@ -56,14 +56,14 @@ def unknown_assignor(case: Case) -> Finding | None:
     return case.about([], rule="R3b", severity=CHECK, detail=detail)
 
 
-def streams(case: Case) -> Finding | None:
+def streams(case: Case) -> FiredRule | None:
     if case.group.protocol_name != STREAM or case.group.protocol != "classic":
         return None
     detail = "Kafka Streams: to a streams group, offline; not on 4.2.0 (KAFKA-20254)"
     return case.about([], rule="R4", severity=NA, detail=detail)
 
 
-def instance_conflict(case: Case) -> Finding | None:
+def instance_conflict(case: Case) -> FiredRule | None:
     codes = (FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID)
     found = [each for each in case.group.refusals if each.is_tonight and each.error_code in codes]
     if not found:
@@ -75,11 +75,11 @@ def instance_conflict(case: Case) -> Finding | None:
     return _by_line(found, rule="R6", severity=FIX, value=attempts, limit=0, detail=detail)
 
 
-def takeovers(case: Case) -> Finding | None:
+def takeovers(case: Case) -> FiredRule | None:
     """A classic member writes no record when it goes, so its gap is not known exactly. An exact gap
     is that of a record.
     """
-    group, since = case.group, case.group.now_ms - case.night.readiness.lookback_ms
+    group, since = case.group, case.group.now_ms - case.criteria.readiness.lookback_ms
     absences = zip(
         group.static_ended_at,
         group.static_gap_low_ms,
@@ -101,7 +101,7 @@ def takeovers(case: Case) -> Finding | None:
     return case.about(group.static_members, rule="R7", severity=CHECK, value=taken, detail=detail)
 
 
-def group_size(case: Case) -> Finding | None:
+def group_size(case: Case) -> FiredRule | None:
     total, limit = case.group.members_total, case.brokers.max_size
     if total <= limit:
         return None
@@ -109,16 +109,16 @@ def group_size(case: Case) -> Finding | None:
     return case.about([], rule="R11", severity=BLOCK, value=total, limit=limit, detail=detail)
 
 
-def policy(case: Case) -> Finding | None:
+def policy(case: Case) -> FiredRule | None:
     if case.brokers.policy not in ("downgrade", "disabled"):
         return None
     detail = f"group.consumer.migration.policy is {case.brokers.policy}: the broker refuses"
-    return Finding(rule="R14", severity=BLOCK_ONLINE, detail=detail)
+    return FiredRule(rule="R14", severity=BLOCK_ONLINE, detail=detail)
 
 
-def empties_anyway(case: Case) -> Finding | None:
-    group, night = case.group, case.night
-    since = group.now_ms - night.readiness.lookback_ms
+def empties_anyway(case: Case) -> FiredRule | None:
+    group, criteria = case.group, case.criteria
+    since = group.now_ms - criteria.readiness.lookback_ms
     is_recreated = group.recreated_at is not None and group.recreated_at >= since
     if group.phase != "EMPTY" and not is_recreated:
         return None
@@ -131,9 +131,9 @@ def empties_anyway(case: Case) -> Finding | None:
     return case.about([], rule="R15", severity=INFO, detail=detail)
 
 
-def unstable(case: Case) -> Finding | None:
-    group, night = case.group, case.night
-    limit = night.readiness.epochs_per_hour
+def unstable(case: Case) -> FiredRule | None:
+    group, criteria = case.group, case.criteria
+    limit = criteria.readiness.epochs_per_hour
     epochs = sum(1 for at in group.epoch_times_at if at > group.now_ms - HOUR_MS)
     loops = any(_is_open_loop(times_at, group.now_ms, case) for times_at in group.loops_at)
     if epochs <= limit and not loops:
@@ -147,33 +147,33 @@ def _is_open_loop(times_at: list[int], now_ms: int, case: Case) -> bool:
     """As FENCE_LOOP of stuck_members: so many repetitions in a window, the last of them of this
     hour.
     """
-    limits = case.night.thresholds
+    limits = case.criteria.thresholds
     last = times_at[-limits.fence_loop_count :]
     is_dense = len(last) == limits.fence_loop_count
     is_dense = is_dense and last[-1] - last[0] <= limits.fence_loop_window_ms
     return is_dense and now_ms - last[-1] <= HOUR_MS
 
 
-def broker(case: Case) -> Finding | None:
+def broker(case: Case) -> FiredRule | None:
     brokers = case.brokers
     if brokers.protocols is not None:
         detail = f"group.coordinator.rebalance.protocols is {brokers.protocols}, without consumer"
-        return Finding(rule="R17", severity=BLOCK, detail=detail)
+        return FiredRule(rule="R17", severity=BLOCK, detail=detail)
     if brokers.version is None or not dotted(brokers.version):
         return None
     if dotted(brokers.version) < (4,):
         detail = f"brokers of {brokers.version}: the consumer protocol came with 4.0"
-        return Finding(rule="R17", severity=BLOCK, detail=detail)
+        return FiredRule(rule="R17", severity=BLOCK, detail=detail)
     if brokers.group_version == 0:
         detail = "the feature group.version is 0: the broker knows no consumer protocol"
-        return Finding(rule="R17", severity=BLOCK, detail=detail)
+        return FiredRule(rule="R17", severity=BLOCK, detail=detail)
     if (*dotted(brokers.version), 0)[:2] in ((4, 0), (4, 1)):
         detail = f"brokers of {brokers.version}: see KAFKA-19862 and KAFKA-19233"
-        return Finding(rule="R17", severity=INFO, detail=detail)
+        return FiredRule(rule="R17", severity=INFO, detail=detail)
     return None
 
 
-def refused(case: Case) -> Finding | None:
+def refused(case: Case) -> FiredRule | None:
     since = case.group.now_ms - REFUSED_MS
     found = [
         each
@@ -207,7 +207,7 @@ def _reason(refusal: Refused) -> str:
     )
 
 
-def rolled_back(case: Case) -> Finding | None:
+def rolled_back(case: Case) -> FiredRule | None:
     group = case.group
     if group.phase != "ROLLED_BACK":
         return None
@@ -222,18 +222,18 @@ def rolled_back(case: Case) -> Finding | None:
     )
 
 
-def _by_line(found: list[Refused], **said: object) -> Finding:
+def _by_line(found: list[Refused], **said: object) -> FiredRule:
     """A finding that lines show: the place of the first."""
     first = min(found, key=lambda each: (each.last_at, each.source, each.position))
     place = {"source": first.source, "input": first.input, "position": first.position}
-    return Finding(evidence=place, **said)  # type: ignore[arg-type]
+    return FiredRule(evidence=place, **said)  # type: ignore[arg-type]
 
 
 def _utc(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
+RULES: Final[tuple[Callable[[Case], FiredRule | None], ...]] = (
     *(not_consumer, unknown_assignor, streams, instance_conflict, takeovers, group_size, policy),
     *(empties_anyway, unstable, broker, refused, rolled_back),
 )
@@ -241,7 +241,7 @@ RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
 
 def unseen(case: Case) -> list[str]:
     """The rules that nothing given could show, or that ask for more history than was seen."""
-    kinds, group, night = case.night.log_kinds, case.group, case.night
+    kinds, group, criteria = case.criteria.log_kinds, case.group, case.criteria
     found = []
     if REQUEST_LOG not in kinds and not (group.protocol == "consumer" and SERVER_LOG in kinds):
         found.append("R6")
@@ -252,7 +252,7 @@ def unseen(case: Case) -> list[str]:
     if not kinds & {REQUEST_LOG, SERVER_LOG}:
         found.append("R18")
     observed_ms = case.observed_ms or 0
-    if not group.history_complete and observed_ms < night.readiness.lookback_ms:
+    if not group.history_complete and observed_ms < criteria.readiness.lookback_ms:
         found += ["R15", "R19", *(["R7"] if group.static_members else [])]
         found += ["R16"] if observed_ms < HOUR_MS else []
     return found

@@ -17,10 +17,10 @@ from groupreplay.report.readiness.known import (
     FIX,
     INFO,
     Case,
-    Finding,
+    Criteria,
+    FiredRule,
     Group,
     Member,
-    Night,
 )
 
 NEWEST_EMBEDDED_VERSION: Final = 3
@@ -29,7 +29,7 @@ NEWEST_EMBEDDED_VERSION: Final = 3
 CONSUMER: Final = "consumer"
 
 
-def assignment_user_data(case: Case) -> Finding | None:
+def assignment_user_data(case: Case) -> FiredRule | None:
     """ConsumerGroup.fromClassicGroup: user data of a custom assignor would be lost."""
     with_data = [each for each in case.group.members if (each.assignment_user_data or 0) > 0]
     if not with_data or (case.group.protocol_type or "") != CONSUMER:
@@ -41,7 +41,7 @@ def assignment_user_data(case: Case) -> Finding | None:
     )
 
 
-def malformed(case: Case) -> Finding | None:
+def malformed(case: Case) -> FiredRule | None:
     group = case.group
     if group.protocol != "classic" or (group.protocol_type or "") != CONSUMER:
         return None
@@ -58,7 +58,7 @@ def malformed(case: Case) -> Finding | None:
 # ---------------------------------------------------------------- sessions
 
 
-def session_shrinks(case: Case) -> Finding | None:
+def session_shrinks(case: Case) -> FiredRule | None:
     """R5, else R5a: what static members' own session timeout absorbed, and the broker's will
     not.
     """
@@ -71,7 +71,7 @@ def session_shrinks(case: Case) -> Finding | None:
     return _shrinks(case, above, "R5a", brokers.session_ms) if above else None
 
 
-def _shrinks(case: Case, above: list[Member], rule: str, limit_ms: int) -> Finding:
+def _shrinks(case: Case, above: list[Member], rule: str, limit_ms: int) -> FiredRule:
     """An epoch of -2 starts no clock again: only a gap of a heartbeat less is sure to fit."""
     lost = case.absorbed(longer_than_ms=limit_ms - case.brokers.heartbeat_ms)
     own = _seconds(max(each.session_timeout_ms or 0 for each in above))
@@ -88,7 +88,7 @@ def _shrinks(case: Case, above: list[Member], rule: str, limit_ms: int) -> Findi
     )
 
 
-def blindness_grows(case: Case) -> Finding | None:
+def blindness_grows(case: Case) -> FiredRule | None:
     limit = case.brokers.session_ms
     below = [
         each
@@ -110,7 +110,7 @@ def blindness_grows(case: Case) -> Finding | None:
     )
 
 
-def mixed_failover(case: Case) -> Finding | None:
+def mixed_failover(case: Case) -> FiredRule | None:
     """At load every member of a consumer group gets the group's timeout: GroupMetadataManager's
     onLoaded.
     """
@@ -135,7 +135,7 @@ def departure(member: Member, case: Case) -> str:
     if member.member_protocol == "classic":
         if member.session_timeout_ms is None:
             return UNKNOWN
-        session_ms = member.session_timeout_ms - case.night.brokers.classic_heartbeat_ms
+        session_ms = member.session_timeout_ms - case.criteria.brokers.classic_heartbeat_ms
     else:
         session_ms = case.brokers.session_ms - case.brokers.heartbeat_ms - 1_000
     return EXPIRED if member.silent_ms >= session_ms else LEFT
@@ -148,13 +148,13 @@ def _seconds(ms: int) -> str:
 # ---------------------------------------------------------------- clients
 
 
-def client(case: Case) -> Finding | None:
+def client(case: Case) -> FiredRule | None:
     """By the request log; of a client that is not in it an old subscription shows that it is
     old.
     """
     found: dict[str, list[Member]] = {}
     for member in case.group.classic_members:
-        if (problem := _of_client(member, case.night)) is not None:
+        if (problem := _of_client(member, case.criteria)) is not None:
             found.setdefault(problem, []).append(member)
     if not found:
         return None
@@ -162,12 +162,12 @@ def client(case: Case) -> Finding | None:
     return case.about(members, rule="R8", severity=CHECK, detail="; ".join(sorted(found)))
 
 
-def _of_client(member: Member, night: Night) -> str | None:
+def _of_client(member: Member, criteria: Criteria) -> str | None:
     if member.software_name is None:
         is_old = 0 <= (member.embedded_version or 0) < NEWEST_EMBEDDED_VERSION
         is_old = is_old and member.embedded_version is not None
         return "a client from before 3.5, by its subscription" if is_old else None
-    known = _entry(member, night.clients)
+    known = _entry(member, criteria.clients)
     if known is None:
         return "a client that is not known here: see clients in the configuration"
     rule, version = known
@@ -194,7 +194,7 @@ def _entry(
     return None
 
 
-def rack(case: Case) -> Finding | None:
+def rack(case: Case) -> FiredRule | None:
     racked = [each for each in case.group.members if each.rack_id is not None]
     detail = "the server's assignors do not know racks (KAFKA-19387)"
     return (
@@ -204,7 +204,7 @@ def rack(case: Case) -> Finding | None:
     )
 
 
-def subscription(case: Case) -> Finding | None:
+def subscription(case: Case) -> FiredRule | None:
     """Members that differ, or a subscription that changes: a pattern of the client's, as a rule."""
     group = case.group
     hashes = {
@@ -222,7 +222,7 @@ def subscription(case: Case) -> Finding | None:
     )
 
 
-def slow_to_rejoin(case: Case) -> Finding | None:
+def slow_to_rejoin(case: Case) -> FiredRule | None:
     """A classic group waits for the longest rebalance timeout of all members, and the broker of a
     consumer group for the member's own: GroupMetadataManager.scheduleConsumerGroupRebalanceTimeout.
     """
@@ -254,15 +254,15 @@ def slow_to_rejoin(case: Case) -> Finding | None:
 SLOW_PART: Final = 0.5
 """Part of its rebalance timeout from which a member is slow."""
 
-RULES: Final[tuple[Callable[[Case], Finding | None], ...]] = (
+RULES: Final[tuple[Callable[[Case], FiredRule | None], ...]] = (
     *(assignment_user_data, malformed, session_shrinks, blindness_grows, mixed_failover),
     *(client, rack, subscription, slow_to_rejoin),
 )
 
 
-def unseen(group: Group, night: Night) -> list[str]:
+def unseen(group: Group, criteria: Criteria) -> list[str]:
     """The rules that nothing given could show: requests of classic members alone show them."""
-    is_seen = REQUEST_LOG in night.log_kinds and any(
+    is_seen = REQUEST_LOG in criteria.log_kinds and any(
         each.software_name is not None for each in group.classic_members
     )
     return [] if is_seen or not group.classic_members else ["R8", "R13"]

@@ -12,10 +12,10 @@ from groupreplay.report.brokers import Brokers, brokers_of, settings_of
 from groupreplay.report.readiness.known import (
     CHECK,
     MAX_MEMBERS,
-    Finding,
+    Criteria,
+    FiredRule,
     Group,
     Member,
-    Night,
     Refused,
 )
 from groupreplay.report.readiness.verdict import judged
@@ -94,7 +94,7 @@ JUDGED_DDL: Final = ", ".join(f"`{each.name}` {_ddl(each.type)}" for each in _JU
 
 
 def judge_batches(
-    own: Night,
+    own: Criteria,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What `mapInArrow` takes: rows with the fields of `Group`, and of `_OF_GROUP`."""
 
@@ -106,7 +106,7 @@ def judge_batches(
     return each_judged
 
 
-def judge(row: dict[str, Any], own: Night) -> dict[str, Any]:
+def judge(row: dict[str, Any], own: Criteria) -> dict[str, Any]:
     """A row of `_known` -> one of `_JUDGED`."""
     group = group_of(row)
     place = {name: row[name] for name in _OF_GROUP}
@@ -152,7 +152,7 @@ def group_of(row: dict[str, Any]) -> Group:
     )
 
 
-def _proves(row: dict[str, Any], group: Group, own: Night) -> list[str]:
+def _proves(row: dict[str, Any], group: Group, own: Criteria) -> list[str]:
     """Client software that a group shows to run on the consumer protocol, for long enough."""
     upgraded_at = row["upgraded_at"]
     if group.phase != "MIGRATED" or upgraded_at is None:
@@ -163,7 +163,7 @@ def _proves(row: dict[str, Any], group: Group, own: Night) -> list[str]:
     return sorted(name for name in names if name is not None)
 
 
-def _rule(finding: Finding) -> dict[str, Any]:
+def _rule(finding: FiredRule) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "severity": finding.severity,

@@ -15,9 +15,9 @@ from groupreplay.report.readiness.known import (
     FIX,
     NA,
     Case,
-    Finding,
+    Criteria,
+    FiredRule,
     Group,
-    Night,
 )
 
 NOT_APPLICABLE: Final = "NOT_APPLICABLE"
@@ -47,7 +47,7 @@ class Judged:
     """
 
     verdict: str
-    findings: list[Finding]
+    findings: list[FiredRule]
     rules_unseen: list[str]
     assignor: str | None
     suggested_assignor: str | None
@@ -58,8 +58,8 @@ class Judged:
     is_eligible: bool
 
 
-def judged(group: Group, brokers: Brokers, night: Night) -> Judged:
-    case = Case(group=group, brokers=brokers, night=night)
+def judged(group: Group, brokers: Brokers, criteria: Criteria) -> Judged:
+    case = Case(group=group, brokers=brokers, criteria=criteria)
     rules = (*of_groups.RULES, *of_members.RULES)
     found = [finding for rule in rules if (finding := rule(case)) is not None]
     for finding in found:
@@ -67,7 +67,7 @@ def judged(group: Group, brokers: Brokers, night: Night) -> Judged:
             finding.detail += "; brokers differ in that, the least favourable counts"
     found.sort(key=lambda finding: rule_order(finding.rule))
     fired = {finding.rule for finding in found}
-    unseen = {*of_groups.unseen(case), *of_members.unseen(group, night)} - fired
+    unseen = {*of_groups.unseen(case), *of_members.unseen(group, criteria)} - fired
     verdict = _verdict(case, {finding.severity for finding in found})
     can_roll = group.phase != "MIGRATING" and group.members_total > 0
     has_fix = any(finding.severity == FIX for finding in found)
@@ -97,7 +97,7 @@ def _verdict(case: Case, severities: set[str]) -> str:
     group = case.group
     is_described = all(each.profile_offset is not None for each in group.members)
     observed_ms = case.observed_ms
-    is_observed = observed_ms is not None and observed_ms >= case.night.readiness.min_observed_ms
+    is_observed = observed_ms is not None and observed_ms >= case.criteria.readiness.min_observed_ms
     verdicts = {
         NOT_APPLICABLE: NA in severities,
         BLOCKED: BLOCK in severities,

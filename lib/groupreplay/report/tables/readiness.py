@@ -23,7 +23,7 @@ from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with
 from groupreplay.report.joins.member_contacts import with_contact
 from groupreplay.report.joins.rejoin_times import PLACE, rejoin_times
 from groupreplay.report.joins.settings_in_force import broker_settings
-from groupreplay.report.readiness.known import Member, Night, Refused
+from groupreplay.report.readiness.known import Criteria, Member, Refused
 from groupreplay.report.readiness.rows import JUDGED_DDL, judge_batches
 from groupreplay.report.readiness.verdict import READY_OFFLINE
 from groupreplay.report.table_inputs import TableInputs
@@ -38,7 +38,7 @@ NOTHING_TO_ROLL: Final = 0
 
 def readiness(inputs: TableInputs) -> DataFrame:
     context = inputs.context
-    found = _known(inputs).mapInArrow(judge_batches(_night(context)), JUDGED_DDL)
+    found = _known(inputs).mapInArrow(judge_batches(_criteria(context)), JUDGED_DDL)
     return _with_tier(_with_team(found, context)).select(
         *night(context),
         instant(sf.col("now_ms"), "as_of_at"),
@@ -69,8 +69,8 @@ def readiness(inputs: TableInputs) -> DataFrame:
     )
 
 
-def _night(context: ReportContext) -> Night:
-    return Night(
+def _criteria(context: ReportContext) -> Criteria:
+    return Criteria(
         readiness=context.readiness,
         brokers=context.brokers,
         clients=context.clients,
