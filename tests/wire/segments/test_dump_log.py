@@ -14,7 +14,6 @@ from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.records.consumer_offsets import decode
 from groupreplay.wire.records.dump_json import decode_json
 from groupreplay.wire.segments import dump_log
-from groupreplay.wire.segments.dump_sections import Section, partition_of, runs, scan_sections
 from tests.wire import encode
 from tests.wire.dump_text import (
     batch,
@@ -281,7 +280,7 @@ def test_any_bytes_are_no_failure(junk: bytes, at: int) -> None:
     counts(read({"dump": packed(b"".join(pieces))[: -at - 1]}))
 
 
-# ---------------------------------------------------------------- sections
+# ---------------------------------------------------------------- several dumps
 
 
 def segment(partition: int, offset: int, broker: str = "b1") -> str:
@@ -307,58 +306,8 @@ def test_several_dumps_in_one_text() -> None:
     assert rows_of_text(text, partition=5)[0]["kind"] == "unit"
 
 
-def test_partitions_are_named_by_paths() -> None:
-    names = {
-        b"Dumping /data/__consumer_offsets-17/00000000000000000000.log": 17,
-        b"Dumping __consumer_offsets-0/00000000000000000000.log\r": 0,
-        b"Dumping C:\\logs\\__consumer_offsets-7\\00000000000000000000.log": 7,
-        b"Dumping /x/__consumer_offsets-7.6e5f-stray/00000000000000000000.log": 7,
-        b"Dumping 00000000000000000000.log": None,
-        b"Dumping /data/orders-7/00000000000000000000.log": -1,
-        b"nonsense": None,
-    }
-    assert {line: partition_of(line) for line in names} == names
-
-
-def test_sections_are_found_without_parsing() -> None:
-    text = (
-        "noise\n"
-        + segment(3, 0)
-        + batch(5, [epoch("a"), epoch("b")])
-        + batch(7, [epoch("c")])
-        + segment(4, 0)
-    )
-    sections = scan_sections(stream(text))
-    ends = [
-        6,
-        6 + len(segment(3, 0) + batch(5, [epoch("a"), epoch("b")]) + batch(7, [epoch("c")])) - 1,
-        len(text),
-    ]
-    assert [(one.partition, one.first_offset, one.last_offset) for one in sections] == [
-        (None, -1, -1),
-        (3, 5, 7),
-        (4, -1, -1),
-    ]
-    assert sections[1].position == ends[0]
-    assert sections[2].end == ends[2]
-    assert runs(sections, 3) == [[sections[0], sections[1]]]
-    assert runs(sections, 4) == [[sections[2]]]
-
-
 def test_a_text_without_sections_is_the_callers() -> None:
     assert offsets(rows_of_text(batch(0, [epoch("g")]), partition=9)) == [0]
-    assert runs([Section(None, 0, 10, 0, 5)], 9) == [[Section(None, 0, 10, 0, 5)]]
-
-
-def test_sections_that_overlap_are_logs_of_their_own() -> None:
-    sections = [
-        Section(1, 0, 10, 0, 5),
-        Section(1, 10, 20, 6, 9),
-        Section(1, 20, 30, 4, 12),
-        Section(1, 30, 40, 13, 14),
-        Section(2, 40, 50, 0, 9),
-    ]
-    assert [[one.position for one in run] for run in runs(sections, 1)] == [[0, 10, 30], [20]]
 
 
 def test_a_text_reads_in_parts_like_a_segment() -> None:

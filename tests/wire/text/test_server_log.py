@@ -18,7 +18,6 @@ from groupreplay.records.log_events import Damaged, LogEvent, Unmatched
 from groupreplay.wire.text import server_templates
 from groupreplay.wire.text.broker_clock import BrokerClock
 from groupreplay.wire.text.line_layout import DEFAULT_PATTERN, LineLayout
-from groupreplay.wire.text.line_template import Template, template
 from groupreplay.wire.text.server_log import MESSAGE_MAX, ServerLogParser
 from groupreplay.wire.text.server_templates import BY_CLASS, IGNORED
 from tests.support.yaml_text import safe_load
@@ -330,15 +329,6 @@ def test_a_long_id_made_of_pieces_of_lines_takes_no_time(piece: str) -> None:
             event = parse(line.format(g=group, m="app" + UUID))
             assert event == Unmatched(GMM) or event.group_id == group
         assert time.perf_counter() - begun < 5
-
-
-def test_alternatives_and_gaps_make_one_regex() -> None:
-    one = template("X", "{A|B} of <G> [<E>]{.|}")
-    assert isinstance(one, Template)
-    assert one.needle == " of "
-    for text in ("A of g [1].", "B of g [-1]"):
-        assert one.greedy.fullmatch(text)
-    assert not one.greedy.fullmatch("C of g [1].")
 
 
 PIECES = [one["line"].removesuffix(")").rpartition(" (")[0][30:] for one in SCENARIO["cases"]]
