@@ -16,7 +16,6 @@ from groupreplay.records.offsets import OffsetCommit
 from groupreplay.replay.decision_facts import GroupDay
 from groupreplay.replay.decisions.bounds import SETTLE_MS
 from groupreplay.replay.decisions.calendar import day_of
-from groupreplay.replay.decisions.hand_over_times import add_time, tell_percentiles, upper_edge
 from tests.replay.decisions.test_transitions import ACKED, ASKED, GIVEN, JOINED, START
 from tests.support.building import NAMES, Log
 from tests.support.group_days import (
@@ -286,27 +285,3 @@ def test_a_clock_that_was_far_ahead_stops_no_days() -> None:
     assert all(each.from_at <= each.to_at for each in found)
     cut = days(recorded, ahead, boundaries(ahead)[::4])
     assert fact_keys(cut) == fact_keys(found)
-
-
-@pytest.mark.parametrize("ms", [*range(40), 255, 256, 1000, 86_399_999, 2**40 + 1])
-def test_a_bucket_is_narrow_and_holds_its_time(ms: int) -> None:
-    edge = upper_edge(ms)
-    assert ms <= edge <= ms + ms // 16
-    assert upper_edge(edge) == edge
-    assert upper_edge(edge + 1) > edge
-
-
-def test_percentiles_are_edges_of_buckets() -> None:
-    day = GroupDay(
-        group_id="g", incarnation=0, offsets_partition=0, from_offset=0, day=0, from_at=0, to_at=0
-    )
-    tell_percentiles(day)
-    assert (day.handover_p50_ms, day.handover_p95_ms, day.handover_max_ms) == (None, None, None)
-    for ms in [7] * 10 + [1000] * 9 + [5000]:
-        add_time(day, ms)
-    tell_percentiles(day)
-    assert (day.handover_p50_ms, day.handover_p95_ms) == (7, upper_edge(1000))
-    assert (day.handover_max_ms, day.handover_counts) == (5000, [10, 9, 1])
-    add_time(day, 5000)
-    tell_percentiles(day)
-    assert day.handover_p95_ms == 5000, "not the edge of its bucket, which is longer than any"

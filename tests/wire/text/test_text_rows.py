@@ -8,8 +8,7 @@ import json
 from typing import Any
 
 from groupreplay.records.log_events import SERVER_LOG, LogEvent
-from groupreplay.wire.text import text_rows
-from groupreplay.wire.text.text_rows import COLUMNS, LINE_CAP, LineCounts, TextRows
+from groupreplay.wire.text.text_rows import COLUMNS, LINE_CAP, LOGGERS_TOLD, LineCounts, TextRows
 from groupreplay.wire.text.text_units import TextUnit
 
 UNIT = TextUnit(SERVER_LOG, "server.log", 12, 1, "UTC", "%m%n", None, None, "inode 7", 100)
@@ -93,14 +92,23 @@ def test_a_file_row_has_every_count_and_where_to_go_on() -> None:
     assert told["loggers"] == {"kafka.server.KafkaServer": 1}
 
 
-def test_loggers_are_told_most_first_and_the_rest_together(monkeypatch: Any) -> None:
-    """However many there are, few are held."""
-    monkeypatch.setattr(text_rows, "LOGGERS_TOLD", 2)
-    monkeypatch.setattr(text_rows, "_LOGGERS_HELD", 4)
+def test_loggers_are_told_most_first_and_the_rest_together() -> None:
     counts = LineCounts()
-    for logger, times in (("a", 5), ("b", 3), ("c", 2), ("d", 1), ("e", 1), ("a", 1)):
-        for _ in range(times):
-            counts.add_unmatched(logger)
-        assert len(counts.loggers) <= 4
-    assert counts.told_loggers() == {"a": 6, "b": 3, "(others)": 4}
-    assert counts.unmatched == 13
+    loggers = [f"logger {number:02}" for number in range(LOGGERS_TOLD + 2)]
+    for logger in [*loggers, *loggers, loggers[-1], loggers[1]]:
+        counts.add_unmatched(logger)
+    told = counts.told_loggers()
+    assert list(told.items())[:3] == [(loggers[1], 3), (loggers[-1], 3), (loggers[0], 2)]
+    assert told["(others)"] == 4
+    assert len(told) == LOGGERS_TOLD + 1
+
+
+def test_however_many_loggers_there_are_few_are_held_and_none_is_lost() -> None:
+    counts = LineCounts()
+    for number in range(12_000):
+        counts.add_unmatched("often" if number % 3 == 0 else f"{number} " + "x" * 300)
+    assert len(counts.loggers) <= 5_000
+    assert all(len(logger) <= 200 for logger in counts.loggers)
+    told = counts.told_loggers()
+    assert sum(told.values()) == counts.unmatched == 12_000
+    assert next(iter(told)) == "often"
