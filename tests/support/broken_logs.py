@@ -267,13 +267,6 @@ def removal_without_epoch(log: Log) -> Broken:
     return Broken(dropped(log, index + 3), {log[index + 2].offset}, None)
 
 
-def removal_with_two_epochs(log: Log) -> Broken:
-    index = leave(log)
-    changed = doubled(log, index + 2)
-    changed[index + 3] = changed[index + 3]._replace(record=log[index + 3].record)
-    return Broken(changed, {10 * log[index + 2].offset + 1}, None)
-
-
 def assignment_epoch_ahead(log: Log) -> Broken:
     index = find(
         log,
