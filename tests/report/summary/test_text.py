@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
-
 from groupreplay.page.model.streams_apps import (
     IdleTask,
     Learner,
@@ -19,7 +15,6 @@ from groupreplay.report.summary.decisions_model import (
     CostlyWave,
     Decisions,
     FlipGroup,
-    TierGroups,
     WorstGroup,
 )
 from groupreplay.report.summary.model import (
@@ -125,59 +120,3 @@ def test_what_is_not_known_is_shown_as_it_is() -> None:
         '  clients that still speak the classic protocol: "" (1 group)',
     ]
     assert "  1 LATER_OUTCOME" in lines
-
-
-def test_nothing_is_said_of_kafka_streams_where_there_is_none() -> None:
-    lines = summary_lines(replace(SUMMARY, streams=Streams()))
-    assert not any("STREAMS" in line for line in lines)
-
-
-def test_what_is_not_known_of_kafka_streams_is_shown_as_it_is() -> None:
-    streams = Streams(
-        apps=(StreamsApps("streams", 1, 1, 1, 9, 1, 1),),
-        misplaced=(
-            MisplacedApp("at-once", None, 5, 1, "FOLLOWUP", None),
-            MisplacedApp("never", None, 4, 1, "NONE", None),
-        ),
-        moves=(TaskMoves("LATER_KIND", "LATER_OUTCOME", 1),),
-        loops=(StreamsLoop("g", "payments", "PROBING_LOOP", AS_OF_MS, None),),
-    )
-    lines = summary_lines(NightSummary("c", NIGHT, None, streams=streams))
-    first = lines.index("STREAMS: 1 application of Kafka Streams (1 streams), 1 process, 1 thread")
-    assert lines[first + 1 : first + 7] == [
-        "  1 of 9 tasks not where they should be, in 1 application:",
-        "    at-once: 1 of 5, the next rebalance is due at once",
-        "    never: 1 of 4",
-        "  1 task left a process:",
-        "    1 LATER_KIND",
-        "  PROBING_LOOP, g (payments), since 2026-11-21 01:02:03",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("ms", "shown"),
-    [(0, "1970-01-01 00:00:00"), (2**62, "4,611,686,018,427,387,904 ms after 1970")],
-)
-def test_a_time_that_no_calendar_has_is_shown_too(ms: int, shown: str) -> None:
-    assert summary_lines(replace(SUMMARY, as_of_ms=ms))[0].endswith(f", as of {shown} UTC")
-
-
-def test_nothing_is_said_of_decisions_where_there_are_none() -> None:
-    assert not any(
-        "DECISIONS" in line for line in summary_lines(replace(SUMMARY, decisions=Decisions()))
-    )
-
-
-def test_costs_that_are_not_known_whole_are_bounds() -> None:
-    decisions = Decisions(
-        tiers=(TierGroups(None, 4),),
-        wave=CostlyWave("g", None, "CRASH", 0, 1, 0, None, 2_000, False),
-        worst=WorstGroup("g", "payments", 97.126, None),
-    )
-    lines = summary_lines(NightSummary("c", NIGHT, None, decisions=decisions))
-    first = lines.index("DECISIONS: 0 groups can be flipped to the consumer protocol tonight")
-    assert lines[first + 1 : first + 3] == [
-        "  costliest wave: g, CRASH at 1970-01-01 00:00:00, 1 out and 0 in; stopped for at least"
-        " 2.0 s in all",
-        "  worst group: g (payments), its partitions were read at most 97.13 % of the time",
-    ]
