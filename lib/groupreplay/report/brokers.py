@@ -53,6 +53,7 @@ class Brokers:
     version: str | None
     policy: str | None
     session_ms: int
+    min_session_ms: int
     max_session_ms: int
     heartbeat_ms: int
     max_size: int
@@ -75,10 +76,12 @@ def settings_of(starts: Iterable[Mapping[str, str]]) -> Settings:
 
 def brokers_of(config: BrokersConfig, settings: Settings) -> Brokers:
     """Where brokers differ the least favourable value counts: the lowest version, the smallest
-    bound and timeout, the longest heartbeat.
+    upper bound and timeout, the greatest lower bound, the longest heartbeat.
     """
     session, session_from = _number(config.session_timeout_ms, settings, "session.timeout.ms")
-    _, least_from = _number(config.min_session_timeout_ms, settings, "min.session.timeout.ms")
+    least, least_from = _number(
+        config.min_session_timeout_ms, settings, "min.session.timeout.ms", is_least=False
+    )
     most, most_from = _number(config.max_session_timeout_ms, settings, "max.session.timeout.ms")
     heartbeat, _ = _number(
         config.heartbeat_interval_ms, settings, "heartbeat.interval.ms", is_least=False
@@ -90,6 +93,7 @@ def brokers_of(config: BrokersConfig, settings: Settings) -> Brokers:
         version=config.version or (versions[0] if versions else None),
         policy=config.migration_policy or _policy(settings),
         session_ms=session,
+        min_session_ms=least,
         max_session_ms=most,
         heartbeat_ms=heartbeat,
         max_size=size,
@@ -109,6 +113,7 @@ def _configured(config: BrokersConfig) -> dict[str, object]:
         VERSION: config.version,
         "group.consumer.migration.policy": config.migration_policy,
         "group.consumer.session.timeout.ms": config.session_timeout_ms,
+        "group.consumer.min.session.timeout.ms": config.min_session_timeout_ms,
         "group.consumer.max.session.timeout.ms": config.max_session_timeout_ms,
         "group.consumer.max.size": config.max_size,
     }

@@ -137,6 +137,24 @@ def test_rules_of_members(
     assert finding.evidence_offset == (8 if about_one else 9)
 
 
+@pytest.mark.parametrize(
+    ("own_ms", "least_ms", "remedy"),
+    [
+        (6_000, None, "no consumer.session.timeout.ms of the group can make it less"),
+        (6_000, 30_000, "consumer.session.timeout.ms of the group can make it 30 s"),
+        (12_000, 10_000, "consumer.session.timeout.ms of the group can make it 12 s"),
+        (5_000, 1_000, "consumer.session.timeout.ms of the group can make it 5.001 s"),
+    ],
+)
+def test_what_a_group_can_set_against_blindness(
+    own_ms: int, least_ms: int | None, remedy: str
+) -> None:
+    brokers = BrokersConfig(min_session_timeout_ms=least_ms)
+    found = judge(group(member(session_timeout_ms=own_ms)), brokers)
+    said = f"a crash will be noticed after 45 s instead of {own_ms // 1000} s; {remedy}"
+    assert only(found, "R5b").detail == said
+
+
 def absences(*gaps: tuple[int, int, str]) -> dict[str, list[Any]]:
     """(how long ago it ended, ms; how long it was at most, ms; outcome)."""
     return {
@@ -299,7 +317,7 @@ def test_brokers_that_differ_count_by_the_least_favourable() -> None:
     settings = {
         "version": ["4.10.0", "4.9.1"],
         "group.consumer.session.timeout.ms": ["45000", "30000"],
-        "group.consumer.min.session.timeout.ms": ["30000"],
+        "group.consumer.min.session.timeout.ms": ["30000", "20000"],
         "group.consumer.max.session.timeout.ms": ["60000", "45000"],
         "group.consumer.heartbeat.interval.ms": ["5000", "9000"],
         "group.consumer.migration.policy": ["BIDIRECTIONAL", "disabled"],
@@ -308,7 +326,7 @@ def test_brokers_that_differ_count_by_the_least_favourable() -> None:
     found = brokers_of(BrokersConfig(), settings)
     assert (found.version, found.policy, found.known) == ("4.9.1", "disabled", "LOGS")
     assert (found.session_ms, found.max_session_ms, found.heartbeat_ms) == (30_000, 45_000, 9_000)
-    assert found.protocols == "[classic]"
+    assert (found.min_session_ms, found.protocols) == (30_000, "[classic]")
     own = brokers_of(BrokersConfig(max_session_timeout_ms=1), settings)
     assert (own.max_session_ms, own.known) == (1, "LOGS")
     assert brokers_of(BrokersConfig(max_session_timeout_ms=1), {}).known == "ASSUMED"
@@ -326,6 +344,9 @@ def test_a_rule_says_so_where_brokers_differ() -> None:
     assert says == {"R5b": True, "R11": False, "R17": True}
     own = brokers_of(BrokersConfig(version="4.3.1", session_timeout_ms=45_000), settings)
     assert own.differing == set()
+    bounds = {"group.consumer.min.session.timeout.ms": ["6000", "9000"]}
+    bounded = judged(short, brokers_of(BrokersConfig(), bounds), Criteria())
+    assert "brokers differ" in only(bounded, "R5b").detail
 
 
 def test_a_feature_that_is_off_blocks() -> None:

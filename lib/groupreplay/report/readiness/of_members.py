@@ -89,7 +89,11 @@ def _shrinks(case: Case, above: list[Member], rule: str, limit_ms: int) -> Fired
 
 
 def blindness_grows(case: Case) -> FiredRule | None:
-    limit = case.brokers.session_ms
+    """A group may set a timeout of its own, within the brokers' bounds and longer than its
+    heartbeat interval: GroupConfig.validate.
+    """
+    brokers = case.brokers
+    limit = brokers.session_ms
     below = [
         each
         for each in case.group.members
@@ -98,15 +102,21 @@ def blindness_grows(case: Case) -> FiredRule | None:
     if not below:
         return None
     crashes = sum(1 for each in case.group.ended if departure(each, case) == EXPIRED)
-    own = _seconds(min(each.session_timeout_ms or 0 for each in below))
-    detail = f"a crash will be noticed after {_seconds(limit)} s instead of {own} s"
+    own_ms = min(each.session_timeout_ms or 0 for each in below)
+    least_ms = max(own_ms, brokers.min_session_ms, brokers.heartbeat_ms + 1)
+    remedy = (
+        f"consumer.session.timeout.ms of the group can make it {_seconds(least_ms)} s"
+        if least_ms < limit
+        else "no consumer.session.timeout.ms of the group can make it less"
+    )
+    noticed = f"a crash will be noticed after {_seconds(limit)} s instead of {_seconds(own_ms)} s"
     return case.about(
         below,
         rule="R5b",
         severity=CHECK if crashes else INFO,
         value=crashes,
         limit=limit,
-        detail=detail,
+        detail=f"{noticed}; {remedy}",
     )
 
 

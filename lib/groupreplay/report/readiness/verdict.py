@@ -28,14 +28,18 @@ UNKNOWN: Final = "UNKNOWN"
 READY: Final = "READY"
 
 
-_DECIDES: Final = {
-    "R5": "group.consumer.max.session.timeout.ms",
-    **dict.fromkeys(("R5a", "R5b", "R5c"), "group.consumer.session.timeout.ms"),
-    "R11": "group.consumer.max.size",
-    "R14": "group.consumer.migration.policy",
-    "R17": VERSION,
+_SESSION: Final = "group.consumer.session.timeout.ms"
+
+_DECIDE: Final = {
+    "R5": {"group.consumer.max.session.timeout.ms"},
+    "R5a": {_SESSION},
+    "R5b": {_SESSION, "group.consumer.min.session.timeout.ms"},
+    "R5c": {_SESSION},
+    "R11": {"group.consumer.max.size"},
+    "R14": {"group.consumer.migration.policy"},
+    "R17": {VERSION},
 }
-"""Rule -> the broker's setting that it asks."""
+"""Rule -> the brokers' settings that it asks."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,7 +67,7 @@ def judged(group: Group, brokers: Brokers, criteria: Criteria) -> Judged:
     rules = (*of_groups.RULES, *of_members.RULES)
     found = [finding for rule in rules if (finding := rule(case)) is not None]
     for finding in found:
-        if _DECIDES.get(finding.rule) in brokers.differing:
+        if not brokers.differing.isdisjoint(_DECIDE.get(finding.rule, ())):
             finding.detail += "; brokers differ in that, the least favourable counts"
     found.sort(key=lambda finding: rule_order(finding.rule))
     fired = {finding.rule for finding in found}
