@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from groupreplay.tables.upkeep import SMALL_BYTES
 from tests.bench.days import DAYS, ChurnDays, SteadyDays
 from tests.bench.generate import BEGAN_MS, PARTITIONS, RECORDINGS, partition_of
 from tests.bench.plans import Templates
@@ -38,7 +39,6 @@ from tests.bench.stories import DAY_MS, RECORDINGS_FOLDER, Story, read_stories
 NEW_SHARE = 0.01
 FIRST_NIGHT = datetime.fromtimestamp(BEGAN_MS / 1000, UTC).date()
 TARGET_STATE_BYTES, TARGET_MEMBER_BYTES, TARGET_PARTITION_BYTES = 2_048, 300, 40
-SMALL_BYTES = 32 << 20
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ def newest_run(warehouse: Path) -> dict[str, Any]:
 
 
 def data_files(warehouse: Path) -> tuple[int, int]:
-    """(files, those below 32 MB) that the newest versions of all tables name."""
+    """(files, the small ones) that the newest versions of all tables name."""
     sizes = [
         Path(uri.removeprefix("file://")).stat().st_size
         for path in tables(warehouse)

@@ -6,10 +6,10 @@ from groupreplay.page.model.streams_apps import (
     IdleTask,
     Learner,
     MisplacedApp,
+    MovedTasks,
     Streams,
     StreamsApps,
     StreamsLoop,
-    TaskMoves,
 )
 from groupreplay.report.summary.decisions_model import (
     CostlyWave,
@@ -246,10 +246,10 @@ SUMMARY = NightSummary(
         ),
         learners_total=2,
         moves=(
-            TaskMoves(None, "OPEN", 1),
-            TaskMoves("COLD", "OWNER_GONE", 1),
-            TaskMoves("WARMED", "RETURNED", 1),
-            TaskMoves("WARMED", "TRANSFERRED", 1),
+            MovedTasks(None, "OPEN", 1),
+            MovedTasks("COLD", "OWNER_GONE", 1),
+            MovedTasks("WARMED", "RETURNED", 1),
+            MovedTasks("WARMED", "TRANSFERRED", 1),
         ),
         idlest=(
             IdleTask("swap", "payments", "0_2", "COLD", "OWNER_GONE", 47_000),

@@ -6,10 +6,10 @@ from groupreplay.page.model.streams_apps import (
     IdleTask,
     Learner,
     MisplacedApp,
+    MovedTasks,
     Streams,
     StreamsApps,
     StreamsLoop,
-    TaskMoves,
 )
 from groupreplay.report.summary.decisions_model import (
     CostlyWave,
@@ -84,7 +84,7 @@ def test_no_line_is_longer_than_a_screen_whatever_the_names() -> None:
             apps=(StreamsApps("classic", 1, 1, 1, 5, 2, 1),),
             learners=(Learner(name, name, name, name, name, 0, 2),),
             learners_total=1,
-            moves=(TaskMoves("WARMED", "OPEN", 1),),
+            moves=(MovedTasks("WARMED", "OPEN", 1),),
             idlest=(IdleTask(name, name, name, "COLD", "RETURNED", 1),),
             loops=(StreamsLoop(name, name, "R", 0, 3),),
         ),

@@ -64,7 +64,7 @@ class Learner:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskMoves:
+class MovedTasks:
     """How many tasks left a process in one way, and ended so.
 
     kind: how the next owner came to the state, None until there is one.
@@ -115,7 +115,7 @@ class Streams:
     misplaced: tuple[MisplacedApp, ...] = ()
     learners: tuple[Learner, ...] = ()
     learners_total: int = 0
-    moves: tuple[TaskMoves, ...] = ()
+    moves: tuple[MovedTasks, ...] = ()
     idlest: tuple[IdleTask, ...] = ()
     loops: tuple[StreamsLoop, ...] = ()
 
@@ -136,7 +136,7 @@ def read_streams(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Streams:
             Learner, "learners", lambda each: (each.since_at_ms, each.group_id, each.task_id)
         ),
         learners_total=sum(row["learners"] for row in rows.get("learners_total", ())),
-        moves=parts(TaskMoves, "task_moves", lambda each: (each.kind or "", each.outcome)),
+        moves=parts(MovedTasks, "task_moves", lambda each: (each.kind or "", each.outcome)),
         idlest=parts(IdleTask, "idlest", lambda each: (-each.idle_ms, each.group_id, each.task_id)),
         loops=parts(
             StreamsLoop, "loops", lambda each: (each.since_at_ms, each.group_id, each.reason)

@@ -35,7 +35,7 @@ from groupreplay.replay.output import Output
 STATIC = "STATIC"
 DYNAMIC = "DYNAMIC"
 
-AWAY = "AWAY"
+STILL_AWAY = "AWAY"
 ABSORBED = "ABSORBED"
 EXPIRED = "EXPIRED"
 EXPIRED_RETURNED = "EXPIRED_RETURNED"
@@ -213,7 +213,7 @@ class Absences(Listener):
                     self._absorb(absence, member_id, change.at, offset, epochs)
                 absence = None
             if is_away and absence is None and before.epoch != STATIC_LEAVE_EPOCH:
-                absence = self._new(change, member, before, AWAY)
+                absence = self._new(change, member, before, STILL_AWAY)
                 absence.left_at, absence.partitions = change.at, len(member.held)
                 away[member_id] = absence
 

@@ -33,7 +33,7 @@ from groupreplay.replay.kept.transition import Transition
 from groupreplay.replay.life import CLASSIC, CONSUMER, Life, Member
 from groupreplay.replay.output import Output
 
-GONE, REPLACED, JOINED, AWAY = "G", "R", "J", "A"
+GONE, REPLACED, JOINED, WENT_AWAY = "G", "R", "J", "A"
 """Kinds of events, in the order in which they stand within an operation."""
 
 MAX_EVENTS = 4_096
@@ -202,7 +202,7 @@ class ChurnChain(Listener):
             offset = change.offsets.get(member_id, change.last_offset)
             identity = identity_of(self._life, member)
             if is_away:
-                yield _Event(AWAY, offset, member, identity, before.held)
+                yield _Event(WENT_AWAY, offset, member, identity, before.held)
             else:
                 yield _Event(REPLACED, offset, member, identity, before.held, other_id=member_id)
 

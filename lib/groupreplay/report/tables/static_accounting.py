@@ -11,11 +11,11 @@ from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.replay.decisions.absences import (
     ABSORBED,
-    AWAY,
     DYNAMIC,
     EXPIRED,
     EXPIRED_RETURNED,
     STATIC,
+    STILL_AWAY,
     UNOBSERVED,
 )
 from groupreplay.report.context import ReportContext
@@ -52,7 +52,7 @@ def static_accounting(inputs: TableInputs) -> DataFrame:
     context = inputs.context
     rows = with_horizon(inputs.staged.where(sf.col("kind") == Absence.KIND), horizons(inputs))
     # Who is away may come back at any time; who was removed, for an hour.
-    is_open = sf.col("outcome").isin(AWAY, UNOBSERVED)
+    is_open = sf.col("outcome").isin(STILL_AWAY, UNOBSERVED)
     absences = closed(rows, sf.when(~is_open, sf.coalesce("returned_at", "removed_at")))
     return _measured(_told(with_brokers(absences, context), context)).select(
         *fact_columns(context),
@@ -121,7 +121,7 @@ def _measured(told: DataFrame) -> DataFrame:
             "_own_ms": sf.coalesce("own_session_ms", SESSION_MS),
         }
     )
-    until = sf.when(_is(AWAY), sf.col("now_ms")).otherwise(sf.col("removed_at"))
+    until = sf.when(_is(STILL_AWAY), sf.col("now_ms")).otherwise(sf.col("removed_at"))
     blind = sf.when(~sf.col("outcome").isin(ABSORBED, UNOBSERVED), until - sf.col("_left_ms"))
     return _with_gaps(known).withColumn("_blind_ms", _not_negative(blind))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from groupreplay.replay.decisions.churn import AWAY, GONE, REPLACED
+from groupreplay.replay.decisions.churn import GONE, REPLACED, WENT_AWAY
 from groupreplay.report.what_if.times import Bracket
 
 EXPIRED_ENDS = frozenset({"EXPIRED", "SESSION_EXPIRED"})
@@ -116,7 +116,7 @@ def gap_of(event: Event, classic_heartbeat_ms: int = 0) -> Bracket | None:
     it is not back, or nothing shows when it went.
     """
     gone = event.gone
-    if gone is None or event.kind == AWAY:
+    if gone is None or event.kind == WENT_AWAY:
         return None
     if event.kind == REPLACED:
         return _gap_of_replaced(gone, event.session_ms, classic_heartbeat_ms)

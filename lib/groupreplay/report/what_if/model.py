@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
+from groupreplay.replay.decisions.churn import GONE, JOINED, REPLACED, WENT_AWAY
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, COOPERATIVE, EAGER
 from groupreplay.report.departure_codes import EXPIRED, LEFT, UNKNOWN
 from groupreplay.report.what_if.known import (
@@ -145,7 +145,7 @@ def _steps(
         gap = gap_of(event, timeouts.classic_heartbeat)
         session = _session_ms(event, scenario, timeouts)
         is_absorbed = gap is not None and _absorbs(event, gap, session, scenario, wave)
-        if event.kind == AWAY:
+        if event.kind == WENT_AWAY:
             continue
         if is_absorbed:
             missing += {GONE: 1, JOINED: -1}.get(event.kind, 0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
-from groupreplay.replay.decisions.churn import AWAY, GONE, JOINED, REPLACED
+from groupreplay.replay.decisions.churn import GONE, JOINED, REPLACED, WENT_AWAY
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, MIXED, STREAMS_CLASSIC
 from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members
 from groupreplay.workers.waves.waves import first_events, with_processes
@@ -142,7 +142,7 @@ def _absences(chain: Chain) -> _Absences:
         if chain["hidden_before"][index]:
             away.clear()
             gone.clear()
-        if kind == AWAY:
+        if kind == WENT_AWAY:
             away[identity] = index
         elif kind in (GONE, REPLACED):
             if identity in away:
