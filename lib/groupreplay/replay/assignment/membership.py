@@ -177,7 +177,7 @@ class Membership:
         if hidden:
             self.stalls.forget(member)
         lost = member.spans.keys() - member.held if member.spans else set()
-        silent_ms = self.quiet.silent_ms(member, change.at, change.last_hole) if gone else None
+        silent_ms = self.quiet.silent_ms(change, member) if gone else None
         ending = (
             ending_of(change, member, before, hidden) if lost or gone or member.requests else None
         )

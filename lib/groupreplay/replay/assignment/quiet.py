@@ -43,7 +43,8 @@ class QuietMembers:
         """A member loses its last partition: it was quiet until now, if it was."""
         client = change.client_before(member)
         self._emit_quiet(member, moment.at, moment.offset, moment.last_hole, client)
-        member.last_commit_at, member.last_commit_offset = -1, -1
+        if member.member_id not in change.left_behind:
+            member.last_commit_at, member.last_commit_offset = -1, -1
 
     def _emit_quiet(
         self,
@@ -82,12 +83,14 @@ class QuietMembers:
         is_seen = max(last_hole, member.unseen_offset) <= since[1]
         return since if since[0] >= 0 and is_seen else None
 
-    def silent_ms(self, member: Member, at: int, last_hole: int) -> int | None:
-        """For how long a member has committed nothing of what it holds; None where it never did,
-        or where commits may be unseen. Negative where a clock went back.
+    def silent_ms(self, change: Change, member: Member) -> int | None:
+        """For how long a member has committed nothing of what it holds, or held when an upgrade
+        left it behind; None where it never did, or where commits may be unseen. Negative where a
+        clock went back.
         """
-        since, offset = member.last_commit_at, member.last_commit_offset
-        is_unseen = max(last_hole, member.unseen_offset) > offset or not member.spans
+        at, since, offset = change.at, member.last_commit_at, member.last_commit_offset
+        has_any = bool(member.spans) or member.member_id in change.left_behind
+        is_unseen = max(change.last_hole, member.unseen_offset) > offset or not has_any
         is_unseen = is_unseen or self._hides_commits(member, offset)
         return at - since if since >= 0 and not is_unseen else None
 

@@ -58,10 +58,14 @@ def _subscribed(subscription: Subscription | None) -> dict[str, Any]:
         "embedded_version": subscription.version,
         "rack_id": subscription.rack_id or None,
         "subscription_user_data": _user_data(subscription),
-        "lists_owned": bool(subscription.owned_partitions)
-        if subscription.generation_id >= 1
-        else None,
+        "lists_owned": _lists_owned(subscription),
     }
+
+
+def _lists_owned(subscription: Subscription) -> bool | None:
+    if subscription.owned_partitions:
+        return True
+    return False if subscription.generation_id >= 1 else None
 
 
 def _user_data(message: Subscription | Assignment | None) -> int | None:
@@ -74,7 +78,7 @@ def profile_columns(member: Member) -> dict[str, Any]:
     profile = member.profile
     if profile is None:
         return {}
-    topics = member.subscription if profile.has_topics else None
+    topics = frozenset(member.subscription) if profile.has_topics else None
     return {
         "session_timeout_ms": profile.session_timeout_ms,
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
@@ -93,7 +97,7 @@ def profile_columns(member: Member) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1 << 10)
-def subscription_hash(topics: tuple[str, ...], regex: str) -> int:
+def subscription_hash(topics: frozenset[str], regex: str) -> int:
     """Equal for equal subscriptions, in whatever order their topics stand: the first 8 bytes of a
     sha256, as a signed number.
     """

@@ -183,7 +183,9 @@ class Transitions:
         trail.leaving = []
 
     def _grant(self, waiting: list[Transition], transition: Transition) -> None:
-        self._stopped += transition.kind == STOP and transition.is_costed
+        # What a generation before left out stopped for that one.
+        is_of_now = transition.released_offset == transition.grant_offset
+        self._stopped += transition.kind == STOP and transition.is_costed and is_of_now
         for listener in self._listeners:
             listener.granted(transition)
         if transition.is_costed:
