@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.simulator.answers import Answers
+from tests.simulator.injected import Injected, injected_of
 from tests.simulator.readers import Readers
+from tests.simulator.said import Said, said_of
 from tests.simulator.truth_log import CommitKey, Log, OtherGroup, commit_key
 
 CONSUMER, CLASSIC, STREAMS = "consumer", "classic", "streams"
@@ -37,10 +39,11 @@ class Partition(NamedTuple):
 
 class Commit(NamedTuple):
     """A committed offset. offset: of its record in the log; of one in a transaction, of the marker
-    that made it count."""
+    that made it count. position: up to where its group has read."""
 
     offset: int
     at: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,11 @@ class Member:
     """One member as the coordinator held it after an operation.
 
     epoch: member epoch, or the generation of a classic group. previous_epoch, rebalance_timeout_ms:
-    None where the truth does not tell. host: its address, as Kafka has it. is_classic: speaks the classic protocol, whatever its
-    group's is. subscription: names of topics; regex: the pattern, assignor: of the server that it
-    asks for, None without one. held: assigned or pending revocation (docs/measures.md, Who holds what).
+    None where the truth does not tell. host: its address, as Kafka has it. is_classic: speaks the
+    classic protocol, whatever its group's is; said: what it then said. subscription: names of
+    topics, in a consumer group; regex: the pattern, assignor: of the server that it asks for,
+    rack_id: client.rack, None without one. held: assigned or pending revocation (docs/measures.md,
+    Who holds what).
     """
 
     epoch: int
@@ -68,6 +73,8 @@ class Member:
     pending: frozenset[Partition]
     target: frozenset[Partition]
     held: frozenset[Partition]
+    rack_id: str | None = None
+    said: Said | None = None
 
     @property
     def protocol(self) -> str:
@@ -92,7 +99,8 @@ class Operation:
     leave, commit, delete group, ..), or `internal`: then reason names the timer or task. asked_by:
     member that asked. records: each in short, in order; empty where other groups' are among them.
     protocol: None where the group is gone. epoch: group epoch or generation. target_epoch: of the
-    assignment; None for classic groups. protocol_type, protocol_name: of classic groups.
+    assignment; None for classic groups. Of classic groups alone: protocol_type, protocol_name,
+    leader, the member that assigned, and joined_at, when the join phase ended, by its K2.
     """
 
     at: int
@@ -112,6 +120,8 @@ class Operation:
     protocol_type: str | None
     protocol_name: str | None
     members: Mapping[str, Member]
+    leader: str | None = None
+    joined_at: int | None = None
 
     def has(self, record: str) -> bool:
         """Whether one of its records begins so."""
@@ -142,30 +152,6 @@ class Operation:
         asked = f"{self.kind} {self.asked_by or ''} {self.reason} answer={list(self.answer)}"
         group = f"{self.protocol} epoch={self.epoch} target={self.target_epoch}"
         return f"{place} {asked} {group} {' | '.join(told)}{more}"
-
-
-@dataclass(frozen=True, slots=True)
-class Injected:
-    """One thing that was done to the groups or the cluster, or what a client saw. what: start,
-    crash, freeze, close, subscribe, delete, elect, refused, ..
-
-    The rest is None, or -1, where it is about none. broker: that led the partition, or did it
-    itself; broker_at: by its clock. armed_at: of a session that ran out, since when the
-    coordinator had waited. took_ms: of a load. states: of a resignation, classic group -> its
-    state in the memory of who led.
-    """
-
-    at: int
-    what: str
-    detail: str
-    group_id: str | None = None
-    member_id: str | None = None
-    offsets_partition: int = -1
-    broker: int = -1
-    broker_at: int = -1
-    armed_at: int = -1
-    took_ms: int = -1
-    states: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -214,19 +200,29 @@ class Truth:
     def commit_after(self, key: CommitKey, offset: int, before: int | None) -> int | None:
         """Time of the first commit above an offset, and below another if there is one; None without
         one."""
+        found = self.first_commit_after(key, offset, before)
+        return None if found is None else found.at
+
+    def first_commit_after(self, key: CommitKey, offset: int, before: int | None) -> Commit | None:
+        """The same commit."""
         commits = self.commits.get(key, [])
         place = bisect_right(commits, offset, key=lambda each: each.offset)
         found = commits[place] if place < len(commits) else None
-        return found.at if found is not None and (before is None or found.offset < before) else None
+        return found if found is not None and (before is None or found.offset < before) else None
 
     def commit_before(self, key: CommitKey, offset: int) -> int | None:
         """Time of the last commit below an offset; None without one, or where it was deleted."""
+        found = self.last_commit_before(key, offset)
+        return None if found is None else found.at
+
+    def last_commit_before(self, key: CommitKey, offset: int) -> Commit | None:
+        """The same commit."""
         commits, tombstones = self.commits.get(key, []), self.tombstones.get(key, [])
         place = bisect_right(commits, offset - 1, key=lambda each: each.offset)
         deleted = bisect_right(tombstones, offset - 1)
         if not place or (deleted and tombstones[deleted - 1] > commits[place - 1].offset):
             return None
-        return commits[place - 1].at
+        return commits[place - 1]
 
     def has_tombstone(self, group_id: str, after: int, before: int) -> bool:
         """Whether a committed offset of a group was deleted between two offsets of the log."""
@@ -245,7 +241,7 @@ class Truth:
 def read_truth(recording: Path) -> Truth:
     """The truth of a recording. Raises what json and KeyError raise where a file is damaged."""
     home = recording / "truth"
-    injected = [_injected(line) for line in _lines(home / "timeline.jsonl.gz")]
+    injected = [injected_of(line) for line in _lines(home / "timeline.jsonl.gz")]
     names = json.loads((home / "topic_names.json").read_text())
     truth = Truth(names, injected, Readers(recording, names), Answers(recording))
     told = json.loads((recording / "recording.json").read_text())
@@ -272,14 +268,6 @@ def recorded_lines(recording: Path) -> Iterator[dict[str, Any]]:
     return _lines(recording / "truth" / "operations.jsonl.gz")
 
 
-def _injected(line: dict[str, Any]) -> Injected:
-    who, states = (line.get("g"), line.get("m")), line.get("st", {})
-    where = (line.get(name, -1) for name in ("p", "br", "bt", "armed", "ms"))
-    partition, broker, broker_at, armed_at, took_ms = where
-    place = partition, broker, broker_at, armed_at, took_ms
-    return Injected(line["t"], line["what"], line["detail"], *who, *place, states)
-
-
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as text:
         for line in text:
@@ -293,7 +281,7 @@ class _Reader:
         self._truth = truth
         self._members: dict[str, dict[str, Member]] = {}
         self._in_transactions: dict[tuple[int, str], dict[CommitKey, int]] = defaultdict(dict)
-        self._sets: dict[str, frozenset[Partition]] = {}
+        self._positions: dict[tuple[CommitKey, int], int] = {}
 
     def read(self, lines: Sequence[dict[str, Any]]) -> None:
         truth = self._truth
@@ -316,7 +304,8 @@ class _Reader:
         outcome, producer = line["why"].split()
         for key, own_offset in self._in_transactions.pop((line["p"], producer), {}).items():
             if outcome == "COMMIT":
-                self._add_commit(key, line["b"], line["t"], own_offset)
+                position = self._positions[key, own_offset]
+                self._add_commit(key, Commit(line["b"], line["t"], position), own_offset)
 
     def _outdo(self, key: CommitKey, own_offset: int) -> None:
         """A record counts: open commits of its key, written before it, never will."""
@@ -324,10 +313,10 @@ class _Reader:
             if keys.get(key, own_offset) < own_offset:
                 del keys[key]
 
-    def _add_commit(self, key: CommitKey, offset: int, at: int, own_offset: int) -> None:
+    def _add_commit(self, key: CommitKey, commit: Commit, own_offset: int) -> None:
         self._outdo(key, own_offset)
-        self._truth.commits[key].append(Commit(offset, at))
-        self._truth.commit_offsets[key.group_id].append(offset)
+        self._truth.commits[key].append(commit)
+        self._truth.commit_offsets[key.group_id].append(commit.offset)
         self._truth.live_offsets[key.group_id].add(key)
 
     def _read_commits(self, line: dict[str, Any]) -> None:
@@ -339,9 +328,10 @@ class _Reader:
                 self._delete_offset(key, offset)
             elif line["op"] == "txn commit":
                 self._in_transactions[line["p"], line["why"]][key] = offset
+                self._positions[key, offset] = _position(told)
                 self._truth.transactional.add(key.group_id)
             else:
-                self._add_commit(key, offset, line["t"], offset)
+                self._add_commit(key, Commit(offset, line["t"], _position(told)), offset)
 
     def _delete_offset(self, key: CommitKey, offset: int) -> None:
         self._truth.live_offsets[key.group_id].discard(key)
@@ -405,6 +395,8 @@ class _Reader:
             pending=pending,
             target=self._partitions(told.get("ta", {}), False),
             held=assigned | pending,
+            rack_id=told.get("rk"),
+            said=said_of(told.get("said")),
         )
 
     def _partitions(self, told: dict[str, list[int]], by_name: bool) -> frozenset[Partition]:
@@ -420,6 +412,10 @@ class _Reader:
             for topic_id, numbers in told.items()
             for number in numbers
         )
+
+
+def _position(told: str) -> int:
+    return int(told.rsplit(" ", 1)[1])
 
 
 def _operation(
@@ -447,4 +443,6 @@ def _operation(
         protocol_type=state.get("ptype"),
         protocol_name=state.get("proto"),
         members=members if state["type"] is not None else {},
+        leader=state.get("lead"),
+        joined_at=state.get("since"),
     )

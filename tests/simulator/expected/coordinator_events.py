@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.history import Check, History
+from tests.simulator.injected import Injected
 from tests.simulator.tables import Row
-from tests.simulator.truth import Injected
 
 _EVENTS: Final = {"LOADED": "elect", "UNLOADED": "resign"}
 _SOON_MS: Final = 10_000

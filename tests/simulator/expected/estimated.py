@@ -17,8 +17,9 @@ from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import generation_before, is_new_generation
 from tests.simulator.expected.stops import STOPS, Late
 from tests.simulator.expected.unread import Unread, committed_at
+from tests.simulator.injected import Injected
 from tests.simulator.lives import Life
-from tests.simulator.truth import CLASSIC, Injected, Member, Operation
+from tests.simulator.truth import CLASSIC, Member, Operation
 
 COOPERATIVE: Final = "cooperative-sticky"
 LEFT: Final = frozenset({"LEAVE_GROUP", "LEAVE_HEARTBEAT", "ADMIN_REMOVAL"})

@@ -20,7 +20,8 @@ from tests.simulator.expected.coordinator_failovers import (
 )
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.outages import unavailable_of
-from tests.simulator.truth import CLASSIC, CONSUMER, Injected, Operation
+from tests.simulator.injected import Injected
+from tests.simulator.truth import CLASSIC, CONSUMER, Operation
 
 NEAR_MS: Final = 5_000
 """The line of a load lies so near to the records on both sides of the move."""

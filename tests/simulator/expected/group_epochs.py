@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
+from tests.simulator.expected.generations import NO_GENERATION, Generation, generation_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Named, is_new_generation, named
 from tests.simulator.expected.untold import (
@@ -38,6 +39,7 @@ class Epoch:
     moved: Any = None
     partitions: Any = None
     skipped: int | None = None
+    generation: Generation = NO_GENERATION
 
     @property
     def outcome(self) -> str:
@@ -72,7 +74,10 @@ class _Epochs:
         for epoch in born:
             self._supersede(operation)
             cause = cause_of(before, operation, converts, self._topics_hash)
-            self.found.append(Epoch(epoch, operation, cause, skipped=_skipped(before, operation)))
+            skipped, generation = _skipped(before, operation), generation_of(before, operation)
+            self.found.append(
+                Epoch(epoch, operation, cause, skipped=skipped, generation=generation)
+            )
         self._topics_hash = operation.topics_hash or self._topics_hash
         self._follow_replacements(before, operation)
         if operation.protocol == CONSUMER:
@@ -234,6 +239,11 @@ def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
         "assign_ms": elapsed_ms(opened.at, epoch.target_at) if is_seen else BIRTH_IS_HIDDEN,
         "converge_ms": elapsed_ms(opened.at, epoch.converged_at) if is_seen else BIRTH_IS_HIDDEN,
         "outcome": epoch.outcome,
+        "joined_at": epoch.generation.joined_at,
+        "sync_ms": epoch.generation.sync_ms,
+        "cooperative": epoch.generation.cooperative,
+        "stopped": epoch.generation.stopped,
+        "leader_member_id": epoch.generation.leader,
     }
     key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)
     return key, Wanted(values, (opened.first_offset,))

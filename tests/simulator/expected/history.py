@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
+from tests.simulator.injected import Injected
 from tests.simulator.lives import Life, is_conversion, is_unwritten, lives_of
 from tests.simulator.tables import Row
-from tests.simulator.truth import CONSUMER, Injected, Operation, Partition, Truth
+from tests.simulator.truth import CONSUMER, Operation, Partition, Truth
 from tests.simulator.truth_log import CommitKey
 
 OFFSETS_DELETED: Final = (

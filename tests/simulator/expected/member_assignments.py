@@ -71,7 +71,7 @@ class _Life:
             "next_member_id": following.member_id if following else None,
             "next_assigned_at": granted.at if granted else None,
             "unowned_ms": self._if_seen(span, _unowned_ms(closed, granted)),
-            "idle_ms": self._idle_ms(span, following),
+            **self._read_between(span, following),
         }
 
     def _end_reason(self, span: Span, closed: Operation, member: Member | None) -> Any:
@@ -141,20 +141,33 @@ class _Life:
             for each in member.target
         )
 
-    def _idle_ms(self, span: Span, following: Span | None) -> Any:
-        """From the last commit before the release to the first of the next holder."""
+    def _read_between(self, span: Span, following: Span | None) -> dict[str, Any]:
+        """From the last commit before the release to the first of the next holder: how long that
+        took, and how much is read again."""
         if following is None or span.closed is None:
-            return None
-        if span.partition.topic in self.history.truth.deleted:
-            return COMMITS_OF_DELETED
+            return dict.fromkeys(_READ_BETWEEN)
+        truth = self.history.truth
+        if span.partition.topic in truth.deleted:
+            return dict.fromkeys(_READ_BETWEEN, COMMITS_OF_DELETED)
         key = CommitKey(self.life.group_id, *named(span.partition))
-        released = self.operation(span.closed).first_offset
-        last = self.history.truth.commit_before(key, released)
-        first = self.history.first_commit(self.life, following, following.opened)
-        return self._if_seen(span, elapsed_ms(last, first))
+        last = truth.last_commit_before(key, self.operation(span.closed).first_offset)
+        granted, until = self.operation(following.opened), following.closed
+        before = None if until is None else self.operation(until).first_offset
+        first = truth.first_commit_after(key, granted.last_offset, before)
+        if last is None or first is None:
+            return dict.fromkeys(_READ_BETWEEN)
+        idle_ms = elapsed_ms(last.at, first.at)
+        is_kept = not any(
+            last.offset < each < first.offset for each in truth.tombstones.get(key, ())
+        )
+        rewound = max(0, last.position - first.position) if is_kept else None
+        return {
+            "idle_ms": self._if_seen(span, idle_ms),
+            "rewound": self._if_seen(span, None if idle_ms is None else rewound),
+        }
 
     def _if_seen(self, span: Span, duration_ms: int | None) -> Any:
-        """A duration; a row that is not seen to begin need not have it."""
+        """A duration, or what is counted over it; a row that is not seen to begin need not have it."""
         is_seen = self.life.is_seen_to_begin(self.operation(span.opened))
         return duration_ms if is_seen else OneOf((None, duration_ms))
 
@@ -181,7 +194,8 @@ class _Life:
         )
 
 
-_AFTER: Final = ("is_final", "next_member_id", "next_assigned_at", "unowned_ms", "idle_ms")
+_READ_BETWEEN: Final = ("idle_ms", "rewound")
+_AFTER: Final = ("is_final", "next_member_id", "next_assigned_at", "unowned_ms", *_READ_BETWEEN)
 
 _OPEN: Final[Mapping[str, Any]] = {
     "to_offset": None,
@@ -193,6 +207,7 @@ _OPEN: Final[Mapping[str, Any]] = {
     "next_assigned_at": None,
     "unowned_ms": None,
     "idle_ms": None,
+    "rewound": None,
 }
 
 

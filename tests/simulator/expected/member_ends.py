@@ -14,9 +14,10 @@ from typing import Any, Final
 from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.stops import is_over
+from tests.simulator.injected import Injected
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
-from tests.simulator.truth import Injected, Operation
+from tests.simulator.truth import Operation
 
 NOT_TOLD: Final = "members that no operation of their own removed"
 

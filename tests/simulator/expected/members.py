@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.silences import Inherited, Silences
 from tests.simulator.expected.untold import start_observed
 from tests.simulator.lives import Life
+from tests.simulator.said import Said
 from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER, Member, Operation
-
-NOT_WRITTEN_DOWN: Final = Untold("what else a member of the classic protocol says")
 
 
 def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     joined: dict[str, Operation] = {}
     described: dict[str, Operation] = {}
+    silences, inherited = Silences(history, life), Inherited(life)
     for before, operation in life.steps():
         was = before.members if before is not None else {}
         for member_id in was.keys() - operation.members.keys():
@@ -27,9 +29,14 @@ def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
             end = _end(was[member_id], operation)
             assert before is not None
             said = _said(before, member_id, described[member_id])
+            said["client_inherited"] = inherited.of(member_id, was[member_id])
+            is_replaced = end["end_reason"] == "REPLACED"
+            silent_ms = silences.silent_ms(member_id, opened, operation)
+            said["silent_ms"] = None if is_replaced else silent_ms
             wanted[key] = _row(history, life, opened, was[member_id], end | said)
         for member_id in operation.members.keys() - was.keys():
             joined[member_id] = described[member_id] = operation
+        inherited.step(before, operation)
         for member_id in operation.members:
             if operation.protocol != CONSUMER or f"K5 {member_id}" in operation.records:
                 described[member_id] = operation
@@ -37,6 +44,7 @@ def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
         last = life.operations[-1]
         key = (life.group_id, member_id, opened.first_offset)
         told = _OPEN | _said(last, member_id, described[member_id])
+        told["client_inherited"] = inherited.of(member_id, last.members[member_id])
         wanted[key] = _row(history, life, opened, last.members[member_id], told)
     return wanted
 
@@ -47,6 +55,7 @@ _OPEN: Final[dict[str, Any]] = {
     "ended_at": None,
     "end_reason": "OPEN",
     "replaced_by": None,
+    "silent_ms": None,
 }
 
 
@@ -74,33 +83,53 @@ def _said(last: Operation, member_id: str, described: Operation) -> dict[str, An
     """What a member said when it joined, as the last operation that has it holds it (measures.md,
     Members). described: the last one that wrote its K5, or a K2."""
     member = last.members[member_id]
-    is_of_group = last.protocol == CONSUMER
-    own: Any = NOT_WRITTEN_DOWN if member.is_classic else None
     return {
-        "session_timeout_ms": own,
-        "embedded_version": own,
-        "subscription_user_data": own,
-        "lists_owned": own,
-        "assignment_user_data": None if is_of_group else NOT_WRITTEN_DOWN,
         "profile_offset": Between(described.first_offset, described.last_offset),
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
-        "protocols": _protocols(last, member),
         "server_assignor": member.assignor,
-        "topics_subscribed": len(member.subscription) if is_of_group else NOT_WRITTEN_DOWN,
         "subscribed_regex": member.regex,
-        "subscription_hash": _hash_of(member) if is_of_group else NOT_WRITTEN_DOWN,
+        **(_OF_CONSUMERS if member.said is None else _of_classic(last, member.said)),
+        **_subscribed(last, member),
     }
 
 
-def _protocols(last: Operation, member: Member) -> Any:
-    """Of a classic group the one that it selected; all that are offered are in no memory."""
-    if not member.is_classic:
-        return []
-    return NOT_WRITTEN_DOWN if last.protocol == CONSUMER else [last.protocol_name]
+_OF_CONSUMERS: Final[Mapping[str, Any]] = {
+    "session_timeout_ms": None,
+    "protocols": [],
+    "embedded_version": None,
+    "subscription_user_data": None,
+    "assignment_user_data": None,
+    "lists_owned": None,
+}
 
 
-def _hash_of(member: Member) -> int:
-    text = "\n".join(sorted(member.subscription)) + "\0" + (member.regex or "")
+def _of_classic(last: Operation, said: Said) -> dict[str, Any]:
+    """A classic group selects an assignor; all that are offered are in no K2."""
+    selected = [last.protocol_name] if said.assignors is None else list(said.assignors)
+    return {
+        "session_timeout_ms": said.session_timeout_ms,
+        "protocols": selected,
+        "embedded_version": said.version,
+        "subscription_user_data": said.user_data,
+        "assignment_user_data": said.assignment_user_data,
+        "lists_owned": True if said.owned else None if said.generation is None else False,
+    }
+
+
+def _subscribed(last: Operation, member: Member) -> dict[str, Any]:
+    """In a consumer group the coordinator's own reading; in a classic one it reads nothing."""
+    topics: Collection[str] | None = member.subscription
+    if last.protocol != CONSUMER:
+        topics = None if member.said is None else member.said.topics
+    return {
+        "rack_id": member.said.rack_id if member.said is not None else member.rack_id,
+        "topics_subscribed": None if topics is None else len(topics),
+        "subscription_hash": None if topics is None else _hash_of(topics, member.regex),
+    }
+
+
+def _hash_of(topics: Collection[str], regex: str | None) -> int:
+    text = "\n".join(sorted(topics)) + "\0" + (regex or "")
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 

@@ -132,6 +132,7 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
         "members_consumer": consumers,
         "members_classic": len(classic),
         "members_static": sum(each.instance_id is not None for each in last.members.values()),
+        "instances_gone": _instances_gone(history, life),
         "progress_pct": round(100.0 * consumers / total, 1) if total and applies else None,
         "mixed_since_at": course.mixed_since_at,
         "upgraded_at": course.upgraded_at,
@@ -142,6 +143,30 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
         "group_epoch": last.epoch,
     }
     return Wanted(values, (last.first_offset,))
+
+
+HOUR_MS: Final = 3_600_000
+
+
+def _instances_gone(history: History, life: Life) -> int:
+    """Instance ids that lost their member within the last hour of the group, and have none."""
+    gone: dict[str | None, int] = {}
+    for before, operation in life.steps():
+        was = before.members.values() if before is not None else ()
+        now = {each.instance_id for each in operation.members.values()}
+        gone |= {each.instance_id: operation.at for each in was if each.instance_id not in now}
+        for instance_id in now:
+            gone.pop(instance_id, None)
+    gone.pop(None, None)
+    commits = [
+        each.at
+        for key, found in history.truth.commits.items()
+        for each in found
+        if key.group_id == life.group_id
+    ]
+    last_at = max(commits, default=0)
+    last_at = max(last_at, life.operations[-1].at)
+    return sum(at >= last_at - HOUR_MS for at in gone.values())
 
 
 def _is_complete(history: History, life: Life) -> bool:
@@ -166,6 +191,8 @@ def _not_applicable(history: History, protocol: str) -> dict[str, Any]:
         "downgraded_at": None,
         "conversions": 0,
         "blockers": [],
+        "members_static": 0,
+        "instances_gone": 0,
     }
 
 

@@ -7,7 +7,8 @@ from collections import defaultdict
 from typing import Final
 
 from tests.simulator.expected.history import History
-from tests.simulator.truth import Injected, Operation, Truth
+from tests.simulator.injected import Injected
+from tests.simulator.truth import Operation, Truth
 
 STOPS: Final = ("close", "crash", "freeze", "polls too late", "admin removal")
 """What is done to a process that ends its work, for a while or for good."""

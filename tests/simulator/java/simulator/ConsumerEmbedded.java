@@ -50,7 +50,7 @@ final class ConsumerEmbedded implements Embedded {
             ByteBuffer user = assignor.subscriptionUserData(new TreeSet<>(member.topics));
             Subscription subscription =
                 new Subscription(new ArrayList<>(member.topics), user, listed(member.owned),
-                member.epoch(), Optional.empty());
+                member.epoch(), Optional.ofNullable(member.rack()));
             metadata.put(name, bytes(ConsumerProtocol.serializeSubscription(subscription)));
         });
         return metadata;

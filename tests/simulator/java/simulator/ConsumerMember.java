@@ -108,7 +108,7 @@ final class ConsumerMember extends Member {
         ConsumerGroupHeartbeatRequestData data = new ConsumerGroupHeartbeatRequestData().setGroupId(group.id)
             .setMemberId(id).setMemberEpoch(epoch).setInstanceId(instance);
         if (joins) {
-            data.setRebalanceTimeoutMs(rebalanceTimeoutMs).setTopicPartitions(List.of());
+            data.setRebalanceTimeoutMs(rebalanceTimeoutMs).setTopicPartitions(List.of()).setRackId(rack());
             mustAcknowledge = false;
         }
         List<String> says = new ArrayList<>();

@@ -55,6 +55,11 @@ abstract class Member extends Client {
 
     abstract boolean classic();
 
+    /** client.rack; one in three clients has one. */
+    String rack() {
+        return Math.floorMod(clientId.hashCode(), 3) == 0 ? "rack-" + clientId.length() % 2 : null;
+    }
+
     abstract void start();
 
     abstract void close();

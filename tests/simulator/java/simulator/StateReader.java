@@ -55,7 +55,8 @@ final class StateReader {
         Json json = modernMember(member);
         json.given("i", member.instanceId()).text("cl", member.clientId()).text("ho", member.clientHost())
             .raw("rt", member.rebalanceTimeoutMs());
-        if (member.useClassicProtocol()) json.raw("classic", 1);
+        if (member.useClassicProtocol()) json.raw("classic", 1).raw("said", Said.of(member));
+        json.given("rk", member.rackId());
         json.given("sa", member.serverAssignorName().orElse(null));
         String regex = member.subscribedTopicRegex();
         if (regex != null && !regex.isEmpty()) json.text("re", regex);
@@ -97,12 +98,15 @@ final class StateReader {
             state.header.put("nok2", "1");
             return state;
         }
+        state.header.put("lead", Json.quote(value.leader()));
+        state.header.put("since", "" + value.currentStateTimestamp());
         for (GroupMetadataValue.MemberMetadata member : value.members()) {
             Json json = new Json().raw("e", value.generation()).text("st", "STABLE");
             json.given("i", member.groupInstanceId()).text("cl", member.clientId())
                 .text("ho", member.clientHost());
             json.raw("rt", member.rebalanceTimeout()).raw("classic", 1);
             json.raw("an", byName(value.protocolType(), member.assignment()));
+            json.raw("said", Said.of(value.protocolType(), member));
             state.members.put(member.memberId(), json.toString());
         }
         return state;
