@@ -385,3 +385,19 @@ def test_history_that_was_not_seen_is_named() -> None:
     assert {"R7", "R15", "R19"} <= set(judge(hidden).rules_unseen)
     short = ReadinessConfig(lookback_ms=DAY)
     assert not {"R7", "R15", "R19"} & set(judge(hidden, readiness=short).rules_unseen)
+
+
+def test_a_group_of_another_kind_without_members_has_none_either() -> None:
+    found = judge(group(phase="NOT_APPLICABLE", protocol_type="connect", members_total=0))
+    assert fired(found) == {"R1": "NA", "R15": "INFO"}
+    assert found.verdict == "NOT_APPLICABLE"
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_the_assignor_of_a_mixed_group_does_not_hang_on_the_order_of_rows(
+    names: tuple[str, ...],
+) -> None:
+    offers = {"a": ["range"], "b": ["sticky", "range"]}
+    members = [dataclasses.asdict(member(name, protocols=offers[name])) for name in names]
+    row = {"now_ms": NOW, "before_ms": -1, "protocol": "consumer", "phase": "MIGRATING"}
+    assert group_of(row | {"members": members}).assignor == "range"

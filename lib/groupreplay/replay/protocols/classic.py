@@ -185,9 +185,12 @@ def _find_cause(membership: Membership, value: GroupMetadataValue) -> Cause:
         return causes.LEFT_OR_FENCED, only([m.member_id for m in gone]), INFERRED
     if came:
         return causes.JOIN, only([m.member_id for m in came]), INFERRED
-    for member_id, member in listed.items():
-        if member.subscription is not None and set(member.subscription.topics) != set(
-            members[member_id].subscription
-        ):
-            return causes.SUBSCRIPTION, member_id, INFERRED
+    changed = [
+        member_id
+        for member_id, member in listed.items()
+        if member.subscription is not None
+        and set(member.subscription.topics) != set(members[member_id].subscription)
+    ]
+    if changed:
+        return causes.SUBSCRIPTION, only(changed), INFERRED
     return causes.UNKNOWN_CAUSE, None, NONE

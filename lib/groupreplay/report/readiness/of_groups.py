@@ -120,11 +120,11 @@ def empties_anyway(case: Case) -> FiredRule | None:
     group, criteria = case.group, case.criteria
     since = group.now_ms - criteria.readiness.lookback_ms
     is_recreated = group.recreated_at is not None and group.recreated_at >= since
-    if group.phase != "EMPTY" and not is_recreated:
+    if group.members_total and not is_recreated:
         return None
     detail = (
         "it has no members"
-        if group.phase == "EMPTY"
+        if not group.members_total
         else f"it had no members before {_utc(group.recreated_at or 0)}, and then some again"
     )
     detail += ": an offline flip costs nothing at such a moment"

@@ -141,7 +141,7 @@ def group_of(row: dict[str, Any]) -> Group:
     return Group(
         **given
         | {
-            "members": [Member(**each) for each in row.get("members") or ()],
+            "members": _by_id(row.get("members") or ()),
             "ended": [Member(**each) for each in row.get("ended") or ()],
             "refusals": [
                 Refused(**each, is_tonight=each["last_at"] > before_ms)
@@ -150,6 +150,11 @@ def group_of(row: dict[str, Any]) -> Group:
             "subscription_changes": sum(1 for at in changed_at if at > before_ms),
         }
     )
+
+
+def _by_id(members: Iterable[dict[str, Any]]) -> list[Member]:
+    """Spark gathers them in any order."""
+    return sorted((Member(**each) for each in members), key=lambda each: each.member_id)
 
 
 def _proves(row: dict[str, Any], group: Group, own: Criteria) -> list[str]:
