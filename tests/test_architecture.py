@@ -45,7 +45,6 @@ LONGER_TESTS = {
     # One format of files: what is in them, and who reads them.
     "simulator/truth.py": 450,
     # One row a table: how facts of the replay are compared with the truth.
-    "simulator/tables.py": 450,
 }
 """Modules of tests that may be longer, and how long."""
 

@@ -25,10 +25,11 @@ from groupreplay.report.tables.departure_waves import departure_waves
 from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
+from tests.simulator.columns import STORED
 from tests.simulator.played import brokers_of
 from tests.simulator.proved import evidence_in
 from tests.simulator.replayed import Replayed, replay_recording
-from tests.simulator.tables import STORED, Row, rows_of
+from tests.simulator.tables import Row, rows_of
 from tests.support.fact_frames import frame_of
 from tests.support.table_inputs import inputs_of, read_to
 

@@ -22,7 +22,8 @@ from groupreplay.evidence.evidence_facts import (
     ShardEvent,
 )
 from groupreplay.evidence.refusal_runs import error_name
-from tests.simulator.tables import COLUMNS, Row, Tables
+from tests.simulator.columns import COLUMNS
+from tests.simulator.tables import Row, Tables
 from tests.support.log_lines import evidence_of, lines_in
 
 SLACK_MS: Final = 5_000

@@ -32,7 +32,9 @@ from groupreplay.replay.facts import (
     Stall,
 )
 from groupreplay.workers.waves.waves import WaveLimits, waves_of
-from tests.simulator.replayed import Coverage, Replayed, Undecoded, replay_recording
+from tests.simulator.columns import BLOCKER, COLUMNS, NOT_IN_SNAPSHOTS, SAID, STORED, fields
+from tests.simulator.judged import readiness_of
+from tests.simulator.replayed import Replayed, replay_recording
 from tests.support.sentences import said
 from tests.support.stuck_rows import episodes, stuck_ms
 
@@ -45,136 +47,6 @@ class Tables(Protocol):
     def rows(self, table: str) -> Sequence[Row]:
         """All rows of a table of COLUMNS; of a snapshot those of the last night alone."""
         ...
-
-
-def _fields(kind: type[Any], *without: str) -> tuple[str, ...]:
-    return tuple(each.name for each in dataclasses.fields(kind) if each.name not in without)
-
-
-_BLOCKER: Final = ("member_id", "instance_id", "client_id", "client_host")
-_NOT_IN_SNAPSHOTS: Final = (
-    "to_offset",
-    "start_observed",
-    "is_final",
-    *(f"blocker_{name}s" for name in _BLOCKER),
-    *(f"static_{name}" for name in ("ended_at", "gap_low_ms", "gap_high_ms", "outcomes")),
-    *("protocol_type", "protocol_name", "k2_offset", "cooperative", "unbroken_since_at"),
-    *("partitions_held", "epoch_times_at", "emptied_at", "recreated_at", "downgrade_offset"),
-)
-_SAID: Final = ("detail_code", "detail_names", "detail_values")
-"""What a sentence is made of. The check of `detail` is the check of these."""
-
-_OF_MEMBERS: Final = (
-    "member_id",
-    "instance_id",
-    *_BLOCKER[2:],
-    "member_protocol",
-    "blocked_by",
-    "deadline_at",
-)
-
-_NOT_OF_GROUPS: Final = ("partitions_waiting", "partitions_held", "epochs", "repetitions")
-
-COLUMNS: Final[dict[str, tuple[str, ...]]] = {
-    "member_states": _fields(MemberState),
-    "member_assignments": _fields(HeldPartition),
-    "members": _fields(MemberLife),
-    "group_epochs": _fields(Epoch),
-    "revocation_latencies": _fields(HandOver),
-    "group_conversions": _fields(Conversion),
-    "migration_progress": (
-        *_fields(GroupSnapshot, *_NOT_IN_SNAPSHOTS),
-        "as_of_at",
-        "progress_pct",
-        "blockers",
-    ),
-    "stuck_members": (
-        *_fields(Stall, "epochs", "repetitions", *_SAID),
-        "detail",
-        "stuck_ms",
-        "is_open",
-        "repetitions",
-    ),
-    "stuck_groups": (
-        *_fields(Stall, *_OF_MEMBERS, *_NOT_OF_GROUPS, *_SAID),
-        "detail",
-        "stuck_ms",
-        "is_open",
-        "repetitions",
-    ),
-    "anomalies": (*_fields(Anomaly, *_SAID), "evidence_partition", "detail"),
-    "undecoded": _fields(Undecoded),
-    "coverage": _fields(Coverage),
-    "coordinator_failovers": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset", "start_observed"),
-        *("leader_epoch_before", "leader_epoch", "last_offset", "last_at", "first_at"),
-        *("protocol", "phase", "epoch", "target_epoch", "members", "at_epoch", "revoking"),
-        *("waiting", "away", "partitions_pending", "partitions_unowned"),
-        *("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after"),
-    ),
-    "departure_waves": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
-        *("start_observed", "started_at", "ended_at", "members_before", "members_after"),
-        *("members_low", "joined", "departed", "replaced", "away", "epochs", "settled_at"),
-        *("cycles", "touched", "moved", "returned", "moves_floor", "low_ms", "high_ms"),
-        *("hosts_out", "hosts_in"),
-    ),
-    "wave_classes": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset", "class", "ends"),
-    ),
-    "wave_estimates": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset"),
-        *("est_ms", "est_is_partial"),
-    ),
-    "group_days": (
-        *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
-        *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),
-        *("consumer_ms", "classic_ms", "epochs", "partitions_ms", "unowned_ms", "away_ms"),
-        *("joins", "departures", "replaced", "away", "availability_least_pct"),
-        *("moved", "returned"),
-        *("low_ms", "high_ms"),
-    ),
-    "static_accounting": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
-        *("start_observed", "member_id", "instance_id", "member_protocol", "membership"),
-        *("outcome", "returned_as", "removed_at", "returned_at", "gap_low_ms", "gap_high_ms"),
-        *("partitions", "avoided_moves", "epochs"),
-    ),
-    "member_ends": (
-        *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
-        *("end_reason", "end_detail", "end_confidence"),
-    ),
-    "rebalances": (
-        *("group_id", "generation", "started_at", "joined_at", "synced_at"),
-        *("members_joined", "outcome"),
-    ),
-    "refusals": (
-        *("group_id", "subject", "api", "error_code", "error", "refusal"),
-        *("first_at", "last_at", "attempts"),
-    ),
-    "failover_lines": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),
-        *("last_offset", "phase", "loaded_at", "load_ms", "broker", "moved_from", "rearmed"),
-        "unavailable_ms",
-    ),
-    "outages": ("group_id", "since_at", "last_at", "until_at", "attempts"),
-    "unavailable": (
-        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
-        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
-        *("detail_code", "detail_params"),
-    ),
-    "coordinator_events": ("offsets_partition", "broker", "event", "occurred_at", "moved_from"),
-}
-"""Table -> its columns here. Those of the last seven are what lines of broker logs prove."""
-
-STORED: Final = {
-    "member_ends": "members",
-    "wave_classes": "departure_waves",
-    "wave_estimates": "departure_waves",
-    "failover_lines": "coordinator_failovers",
-    "unavailable": "stuck_groups",
-}
-"""Tables here that are part of another one's rows."""
 
 
 class FactTables:
@@ -221,8 +93,8 @@ def _hand_overs(replayed: Replayed) -> list[Row]:
 def _progress(replayed: Replayed) -> list[Row]:
     rows = []
     for fact in replayed.of(GroupSnapshot):
-        row = _row(fact, _fields(GroupSnapshot, *_NOT_IN_SNAPSHOTS))
-        blockers = zip(*(getattr(fact, f"blocker_{name}s") for name in _BLOCKER), strict=True)
+        row = _row(fact, fields(GroupSnapshot, *NOT_IN_SNAPSHOTS))
+        blockers = zip(*(getattr(fact, f"blocker_{name}s") for name in BLOCKER), strict=True)
         applies = fact.phase != "NOT_APPLICABLE"
         row["as_of_at"] = replayed.as_of_ms
         row["progress_pct"] = (
@@ -231,7 +103,7 @@ def _progress(replayed: Replayed) -> list[Row]:
             else None
         )
         row["blockers"] = (
-            [dict(zip(_BLOCKER, each, strict=True)) for each in blockers] if applies else []
+            [dict(zip(BLOCKER, each, strict=True)) for each in blockers] if applies else []
         )
         rows.append(row)
     return rows
@@ -255,7 +127,7 @@ def _stretches(replayed: Replayed) -> Iterator[Row]:
     for stall in replayed.of(Stall):
         lasted_ms = stuck_ms(stall, replayed.as_of_ms)
         if lasted_ms is not None:
-            row = _row(stall, _fields(Stall))
+            row = _row(stall, fields(Stall))
             detail = (
                 "group epoch {}, target epoch {}".format(*stall.epochs) if stall.epochs else None
             )
@@ -273,7 +145,7 @@ def _repetitions(replayed: Replayed) -> Iterator[Row]:
         for episode in episodes(chain, replayed.as_of_ms):
             until = replayed.as_of_ms if episode.until_at is None else episode.until_at
             yield {
-                **_row(chain, _fields(Chain)),
+                **_row(chain, fields(Chain)),
                 "to_offset": None if episode.until_at is None else chain.to_offset,
                 "since_at": episode.since_at,
                 "until_at": episode.until_at,
@@ -287,7 +159,7 @@ def _repetitions(replayed: Replayed) -> Iterator[Row]:
 def _anomalies(replayed: Replayed) -> list[Row]:
     return [
         {
-            **_row(fact, _fields(Anomaly, *_SAID)),
+            **_row(fact, fields(Anomaly, *SAID)),
             "evidence_partition": fact.offsets_partition,
             "detail": said(fact),
         }
@@ -403,6 +275,7 @@ _MAKERS: Final[dict[str, Callable[[Replayed], list[Row]]]] = {
     "departure_waves": _waves,
     "group_days": _days,
     "static_accounting": _absences,
+    "readiness": lambda replayed: list(readiness_of(replayed)),
     "anomalies": _anomalies,
     "undecoded": lambda replayed: [_row(each, COLUMNS["undecoded"]) for each in replayed.undecoded],
     "coverage": lambda replayed: [_row(each, COLUMNS["coverage"]) for each in replayed.coverage],

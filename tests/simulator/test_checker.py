@@ -11,12 +11,13 @@ from typing import Any, Final
 import pytest
 
 from tests.simulator.check import CHECKS, compared
+from tests.simulator.columns import COLUMNS
 from tests.simulator.compare import MISSING, NEVER_WAS, TWICE, Comparison, Key, Untold, Wanted
 from tests.simulator.conftest import Play
 from tests.simulator.expected.estimates import Estimate, faults, wrong_estimates
 from tests.simulator.expected.history import Check, History
 from tests.simulator.played import Played
-from tests.simulator.tables import COLUMNS, FactTables, Row
+from tests.simulator.tables import FactTables, Row
 from tests.simulator.truth import read_truth
 
 HISTORY: Final = Played(16, 16, 0.25, "all", "4.3.1")

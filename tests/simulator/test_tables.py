@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime
 
 import pyarrow as pa
 
-from tests.simulator.tables import COLUMNS, rows_of
+from tests.simulator.columns import COLUMNS
+from tests.simulator.tables import rows_of
 
 
 def test_times_and_days_are_numbers_as_in_facts() -> None:

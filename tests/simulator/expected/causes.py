@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from tests.simulator.compare import OneOf, Untold
 from tests.simulator.lives import is_conversion
 from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation
 
 EXACT, INFERRED = "EXACT", "INFERRED"
-_NOT_IN_A_K2: Final = Untold("a K2 of the same members: what they subscribed to is not told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def cause_of(
     if come:
         return Cause("JOIN", _the_one(come), confidence)
     if operation.protocol == CLASSIC:
-        return Cause(_NOT_IN_A_K2, _NOT_IN_A_K2, _NOT_IN_A_K2)
+        return _cause_of_subscriptions(operation, was)
     if any(operation.has(f"K5 {member_id} gone") for member_id in operation.members):
         return _returned_under_its_id(operation, was, topics_changed)
     return _cause_of_members(operation, was, topics_changed)
@@ -73,6 +72,22 @@ def _cause_of_members(
     if topics_changed:
         return Cause("TOPIC_METADATA", None, EXACT)
     return _cause_of_assignors(operation.members, was)
+
+
+def _cause_of_subscriptions(operation: Operation, was: Mapping[str, Member]) -> Cause:
+    """Of a generation of the same members."""
+    changed = [
+        member_id
+        for member_id, member in operation.members.items()
+        if _named(member) != _named(was[member_id])
+    ]
+    if changed:
+        return Cause("SUBSCRIPTION", _the_one(changed), INFERRED)
+    return Cause("UNKNOWN", None, "NONE")
+
+
+def _named(member: Member) -> frozenset[str] | None:
+    return None if member.said is None else member.said.topics
 
 
 def _cause_of_assignors(now: Mapping[str, Member], was: Mapping[str, Member]) -> Cause:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, OneOf, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.silences import Inherited, Silences
 from tests.simulator.expected.untold import start_observed
@@ -29,6 +29,8 @@ def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
             end = _end(was[member_id], operation)
             assert before is not None
             said = _said(before, member_id, described[member_id])
+            if before.protocol != CONSUMER and f"K5 {member_id}" in operation.records:
+                said |= _upgraded(operation)
             said["client_inherited"] = inherited.of(member_id, was[member_id])
             is_replaced = end["end_reason"] == "REPLACED"
             silent_ms = silences.silent_ms(member_id, opened, operation)
@@ -90,6 +92,15 @@ def _said(last: Operation, member_id: str, described: Operation) -> dict[str, An
         "subscribed_regex": member.regex,
         **(_OF_CONSUMERS if member.said is None else _of_classic(last, member.said)),
         **_subscribed(last, member),
+    }
+
+
+def _upgraded(operation: Operation) -> dict[str, Any]:
+    """Of a member that an upgrade took over, and replaced in the same operation."""
+    return {
+        "profile_offset": Between(operation.first_offset, operation.last_offset),
+        "protocols": Untold("what an upgrade wrote of who is gone at its end"),
+        "assignment_user_data": None,
     }
 
 

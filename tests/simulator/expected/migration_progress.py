@@ -33,11 +33,12 @@ class _Blockers:
 
 
 @dataclass(slots=True)
-class _Course:
+class Course:
     """What a group has been through since it was last deleted or expired.
 
     directions: of its conversions, in order. phase: now; before_empty: the last one with members.
     is_upgraded: since the last upgrade, or since one came back, no classic member is left.
+    downgraded_by: the last operation that went back.
     """
 
     directions: list[str] = field(default_factory=list)
@@ -46,6 +47,7 @@ class _Course:
     mixed_since_at: int | None = None
     is_upgraded: bool = False
     is_foreign: bool = False
+    downgraded_by: Operation | None = None
     upgraded_at: int | None = None
     downgraded_at: int | None = None
 
@@ -78,7 +80,7 @@ class _Course:
             self.is_upgraded = False
         else:
             self.directions.append("DOWNGRADE")
-            self.downgraded_at = operation.at
+            self.downgraded_at, self.downgraded_by = operation.at, operation
 
     def _phase(self, operation: Operation) -> str:
         """The first that applies."""
@@ -96,12 +98,12 @@ class _Course:
         return "MIGRATED" if "UPGRADE" in self.directions else "NATIVE"
 
 
-def _course(operations: Sequence[Operation]) -> _Course:
-    course = _Course()
+def course_of(operations: Sequence[Operation]) -> Course:
+    course = Course()
     before: Operation | None = None
     for operation in operations:
         if operation.protocol is None or is_unwritten(before, operation):
-            course = _Course()
+            course = Course()
         if operation.protocol is not None:
             course.step(before, operation)
         before = operation
@@ -112,7 +114,7 @@ def _blocker(member_id: str, member: Member) -> tuple[str | None, ...]:
     return member_id, member.instance_id, member.client_id, member.host
 
 
-def _row(history: History, life: Life, course: _Course) -> Wanted:
+def _row(history: History, life: Life, course: Course) -> Wanted:
     last = life.operations[-1]
     classic = {name: each for name, each in last.members.items() if each.is_classic}
     total = len(last.members)
@@ -127,7 +129,7 @@ def _row(history: History, life: Life, course: _Course) -> Wanted:
         "protocol": last.protocol,
         "phase": course.phase,
         "last_phase": course.before_empty if course.phase == "EMPTY" else None,
-        "history_complete": _is_complete(history, life),
+        "history_complete": is_complete(history, life),
         "members_total": total,
         "members_consumer": consumers,
         "members_classic": len(classic),
@@ -169,7 +171,7 @@ def _instances_gone(history: History, life: Life) -> int:
     return sum(at >= last_at - HOUR_MS for at in gone.values())
 
 
-def _is_complete(history: History, life: Life) -> bool:
+def is_complete(history: History, life: Life) -> bool:
     """Whether the log shows that nothing came before."""
     is_seen = life.is_seen_to_begin(life.operations[0]) or history.begins_by_conversion(life)
     return is_seen and not history.begins_unwritten(life)
@@ -234,7 +236,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     for group_id in sorted(set(chain(last_lives, others, history.truth.live_offsets))):
         life = last_lives.get(group_id)
         if life is not None and not life.is_removed:
-            course = _course(history.truth.operations[group_id])
+            course = course_of(history.truth.operations[group_id])
             wanted[group_id,] = history.judged(life, _row(history, life, course))
         elif group_id in others:
             wanted[group_id,] = _other(history, others[group_id])

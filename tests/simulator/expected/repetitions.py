@@ -128,15 +128,13 @@ def _is_over(chain: Chain, turn: Turn) -> bool:
 
 
 def epoch_storms(life: Life, epochs: Iterable[Epoch]) -> list[Chain]:
-    """Epochs that nobody's coming or going caused; a K2 does not tell what its members subscribe
-    to."""
+    """Epochs of the consumer protocol that nobody's coming or going caused."""
     found: list[Chain] = []
-    is_certain = all(each.protocol != CLASSIC for each in life.operations)
     for epoch in epochs:
-        if epoch.cause.cause not in STORMY:
+        if epoch.cause.cause not in STORMY or epoch.opened.protocol == CLASSIC:
             continue
         turn = Turn(epoch.opened, epoch.opened)
         if not found or _is_over(found[-1], turn):
-            found.append(Chain(EPOCH_STORM, None, is_certain))
+            found.append(Chain(EPOCH_STORM, None, True))
         found[-1].turns.append(turn)
     return found

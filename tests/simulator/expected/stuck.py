@@ -13,7 +13,6 @@ from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.repetitions import (
-    EPOCH_STORM,
     FENCE_LOOP,
     WINDOW_MS,
     Chain,
@@ -24,9 +23,8 @@ from tests.simulator.expected.repetitions import (
 from tests.simulator.expected.stretches import THRESHOLDS_MS, Stretch, stretches_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC
 
-NOT_TOLD: Final = "repetitions of clients that share an id, or of generations"
+NOT_TOLD: Final = "repetitions of clients that share an id"
 NOT_JUDGED: Final = "reasons that are not judged"
 _DEADLINE_OF_HOLDERS: Final = Untold("timers of holders")
 
@@ -174,9 +172,6 @@ def _excuse(history: History, row: Row) -> str:
         lives = [each for each in history.lives if each.group_id == row["group_id"]]
         is_shared = any(row["client_id"] in shared_clients(each) for each in lives)
         return NOT_TOLD if is_shared else ""
-    if row["reason"] == EPOCH_STORM:
-        operations = history.truth.operations.get(row["group_id"], ())
-        return NOT_TOLD if any(each.protocol == CLASSIC for each in operations) else ""
     return "" if row["reason"] in THRESHOLDS_MS else NOT_JUDGED
 
 

@@ -1,0 +1,157 @@
+"""Columns that checks look at, of each table: those of the facts that give it rows, and what the
+report adds."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+from groupreplay.replay.facts import (
+    Anomaly,
+    Conversion,
+    Epoch,
+    GroupSnapshot,
+    HandOver,
+    HeldPartition,
+    MemberLife,
+    MemberState,
+    Stall,
+)
+from tests.simulator.replayed import Coverage, Undecoded
+
+
+def fields(kind: type[Any], *without: str) -> tuple[str, ...]:
+    return tuple(each.name for each in dataclasses.fields(kind) if each.name not in without)
+
+
+BLOCKER: Final = ("member_id", "instance_id", "client_id", "client_host")
+NOT_IN_SNAPSHOTS: Final = (
+    "to_offset",
+    "start_observed",
+    "is_final",
+    *(f"blocker_{name}s" for name in BLOCKER),
+    *(f"static_{name}" for name in ("ended_at", "gap_low_ms", "gap_high_ms", "outcomes")),
+    *("protocol_type", "protocol_name", "k2_offset", "cooperative", "unbroken_since_at"),
+    *("partitions_held", "epoch_times_at", "emptied_at", "recreated_at", "downgrade_offset"),
+)
+SAID: Final = ("detail_code", "detail_names", "detail_values")
+"""What a sentence is made of. The check of `detail` is the check of these."""
+
+_OF_MEMBERS: Final = (
+    "member_id",
+    "instance_id",
+    *BLOCKER[2:],
+    "member_protocol",
+    "blocked_by",
+    "deadline_at",
+)
+
+_NOT_OF_GROUPS: Final = ("partitions_waiting", "partitions_held", "epochs", "repetitions")
+
+COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    "member_states": fields(MemberState),
+    "member_assignments": fields(HeldPartition),
+    "members": fields(MemberLife),
+    "group_epochs": fields(Epoch),
+    "revocation_latencies": fields(HandOver),
+    "group_conversions": fields(Conversion),
+    "migration_progress": (
+        *fields(GroupSnapshot, *NOT_IN_SNAPSHOTS),
+        "as_of_at",
+        "progress_pct",
+        "blockers",
+    ),
+    "stuck_members": (
+        *fields(Stall, "epochs", "repetitions", *SAID),
+        "detail",
+        "stuck_ms",
+        "is_open",
+        "repetitions",
+    ),
+    "stuck_groups": (
+        *fields(Stall, *_OF_MEMBERS, *_NOT_OF_GROUPS, *SAID),
+        "detail",
+        "stuck_ms",
+        "is_open",
+        "repetitions",
+    ),
+    "readiness": (
+        *("criteria", "group_id", "incarnation", "offsets_partition", "from_offset", "now_ms"),
+        *("phase", "verdict", "is_eligible", "members_total", "members_static"),
+        *("partitions_held", "assignor", "cooperative", "suggested_assignor"),
+        *("suggested_session_timeout_ms", "rules", "rules_unseen", "observed_ms", "software"),
+        *("broker_version", "migration_policy", "brokers_known"),
+    ),
+    "anomalies": (*fields(Anomaly, *SAID), "evidence_partition", "detail"),
+    "undecoded": fields(Undecoded),
+    "coverage": fields(Coverage),
+    "coordinator_failovers": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "start_observed"),
+        *("leader_epoch_before", "leader_epoch", "last_offset", "last_at", "first_at"),
+        *("protocol", "phase", "epoch", "target_epoch", "members", "at_epoch", "revoking"),
+        *("waiting", "away", "partitions_pending", "partitions_unowned"),
+        *("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after"),
+    ),
+    "departure_waves": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("start_observed", "started_at", "ended_at", "members_before", "members_after"),
+        *("members_low", "joined", "departed", "replaced", "away", "epochs", "settled_at"),
+        *("cycles", "touched", "moved", "returned", "moves_floor", "low_ms", "high_ms"),
+        *("hosts_out", "hosts_in"),
+    ),
+    "wave_classes": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "class", "ends"),
+    ),
+    "wave_estimates": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset"),
+        *("est_ms", "est_is_partial"),
+    ),
+    "group_days": (
+        *("group_id", "incarnation", "offsets_partition", "start_observed", "day", "from_at"),
+        *("to_at", "unobserved_ms", "members_ms", "members_max", "empty_ms", "mixed_ms"),
+        *("consumer_ms", "classic_ms", "epochs", "partitions_ms", "unowned_ms", "away_ms"),
+        *("joins", "departures", "replaced", "away", "availability_least_pct"),
+        *("moved", "returned"),
+        *("low_ms", "high_ms"),
+    ),
+    "static_accounting": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("start_observed", "member_id", "instance_id", "member_protocol", "membership"),
+        *("outcome", "returned_as", "removed_at", "returned_at", "gap_low_ms", "gap_high_ms"),
+        *("partitions", "avoided_moves", "epochs"),
+    ),
+    "member_ends": (
+        *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
+        *("end_reason", "end_detail", "end_confidence"),
+    ),
+    "rebalances": (
+        *("group_id", "generation", "started_at", "joined_at", "synced_at"),
+        *("members_joined", "outcome"),
+    ),
+    "refusals": (
+        *("group_id", "subject", "api", "error_code", "error", "refusal"),
+        *("first_at", "last_at", "attempts"),
+    ),
+    "failover_lines": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),
+        *("last_offset", "phase", "loaded_at", "load_ms", "broker", "moved_from", "rearmed"),
+        "unavailable_ms",
+    ),
+    "outages": ("group_id", "since_at", "last_at", "until_at", "attempts"),
+    "unavailable": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
+        *("detail_code", "detail_params"),
+    ),
+    "coordinator_events": ("offsets_partition", "broker", "event", "occurred_at", "moved_from"),
+}
+"""Table -> its columns here. Those of the last seven are what lines of broker logs prove."""
+
+STORED: Final = {
+    "member_ends": "members",
+    "wave_classes": "departure_waves",
+    "wave_estimates": "departure_waves",
+    "failover_lines": "coordinator_failovers",
+    "unavailable": "stuck_groups",
+}
+"""Tables here that are part of another one's rows."""
