@@ -8,10 +8,10 @@ from groupreplay.page.model.streams_apps import (
     IdleTask,
     Learner,
     MisplacedApp,
+    MovedTasks,
     Streams,
     StreamsApps,
     StreamsLoop,
-    TaskMoves,
 )
 from groupreplay.report.summary.model import NightSummary
 from groupreplay.report.summary.streams_text import streams_lines
@@ -43,9 +43,9 @@ def test_a_night_whose_end_is_not_known_does_not_say_how_long_somebody_learns() 
 
 def test_hand_overs_that_did_not_end_well_stand_beside_their_kinds() -> None:
     moves = (
-        TaskMoves("WARMED", "TRANSFERRED", 3),
-        TaskMoves("COLD", "RETURNED", 1),
-        TaskMoves(None, "OPEN", 2),
+        MovedTasks("WARMED", "TRANSFERRED", 3),
+        MovedTasks("COLD", "RETURNED", 1),
+        MovedTasks(None, "OPEN", 2),
     )
     idle = IdleTask("g", None, "0_1", "COLD", "RETURNED", 65_000)
     lines = streams_lines(Streams(moves=moves, idlest=(idle,)), AS_OF_MS)
@@ -69,7 +69,7 @@ def test_what_is_not_known_of_kafka_streams_is_shown_as_it_is() -> None:
             MisplacedApp("at-once", None, 5, 1, "FOLLOWUP", None),
             MisplacedApp("never", None, 4, 1, "NONE", None),
         ),
-        moves=(TaskMoves("LATER_KIND", "LATER_OUTCOME", 1),),
+        moves=(MovedTasks("LATER_KIND", "LATER_OUTCOME", 1),),
         loops=(StreamsLoop("g", "payments", "PROBING_LOOP", AS_OF_MS, None),),
     )
     lines = summary_lines(NightSummary("c", NIGHT, None, streams=streams))
