@@ -131,12 +131,14 @@ def test_one_id_on_two_hosts_is_told_while_it_lasts() -> None:
     assert (duplicate.since_at, duplicate.blocked_by) == (2000, ["a", "b"])
     assert duplicate.detail_values == ["p", '["/h1", "/h2"]']
     assert world.row("p").hosts == ["/h1", "/h2"]
-    world.now += 1
+    world.change(("p", "c"), host="/h3")
+    assert duplicate.detail_values == ["p", '["/h1", "/h2", "/h3"]']
     world.processes.leave("b")
-    world.processes.settle(3000, 3)
+    world.processes.leave("c")
+    world.processes.settle(4000, 4)
     (stall,) = world.output.take()
     assert isinstance(stall, Stall)
-    assert (stall.reason, stall.since_at, stall.until_at) == ("DUPLICATE_PROCESS_ID", 2000, 3000)
+    assert (stall.reason, stall.since_at, stall.until_at) == ("DUPLICATE_PROCESS_ID", 2000, 4000)
     assert world.life.processes["p"].duplicate is None
 
 

@@ -204,7 +204,7 @@ def test_what_stays_in_its_process_has_no_row() -> None:
     now = generation(2, thread("a2", given=frozenset({TASK})))
     world.moves.begin(now, TASK, thread("a"), world.span, stays=True)
     world.moves.grant(now, TASK, now.members["a2"])
-    world.moves.finish(TASK)
+    world.moves.finish(TASK, 30)
     assert world.output.take() == [world.span]
 
 
@@ -214,10 +214,10 @@ def test_the_end_of_the_life_tells_of_what_nobody_got(granted: bool, outcome: st
     world.take_from_a()
     if granted:
         world.give("b")
-    world.moves.finish_all("TASK_REMOVED")
+    world.moves.finish_all(70, "TASK_REMOVED")
     _, row = world.output.take()
     assert isinstance(row, TaskHandOver)
-    assert row.outcome == outcome
+    assert (row.outcome, row.to_offset) == (outcome, 70)
 
 
 def test_a_clock_that_went_back_gives_no_duration() -> None:

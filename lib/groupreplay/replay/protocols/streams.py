@@ -41,7 +41,7 @@ from groupreplay.replay.kept.streams_tasks import (
     StreamsState,
     TaskRoles,
 )
-from groupreplay.replay.life import CLASSIC, SIMPLE, STREAMS, Life
+from groupreplay.replay.life import CLASSIC, SIMPLE, STREAMS, Life, Profile
 from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.consumer_groups import ConsumerGroupMachine
@@ -170,7 +170,7 @@ class StreamsGroupMachine(GroupMachine):
         self._imply_epoch(operation)
         if values_of(operation, STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA):
             self.membership.owners.drop_untargeted(change.offset)
-            self._tasks.drop_untargeted()
+            self._tasks.drop_untargeted(change.last_offset)
         self.membership.settle(change)
         self._tasks.settle(change, asked)
         self._settle_processes(change, observed)
@@ -207,7 +207,8 @@ class StreamsGroupMachine(GroupMachine):
         was_empty = not life.members and change.last_hole <= life.last_change_offset
         super().end(change, removed=removed)
         self._tasks.settle(change, asked)
-        self._tasks.moves.finish_all("TASK_REMOVED" if removed or was_empty else "UNOBSERVED")
+        outcome = "TASK_REMOVED" if removed or was_empty else "UNOBSERVED"
+        self._tasks.moves.finish_all(change.offset, outcome)
         self._processes.end(change.at, change.offset, "GROUP_REMOVED" if removed else "UNOBSERVED")
         if removed:
             self._stalls.end_all(change.at, change.offset)
@@ -276,6 +277,8 @@ class StreamsGroupMachine(GroupMachine):
             change, member, value["instance_id"], value["client_id"], value["client_host"], STREAMS
         )
         membership.members.subscribe(member, entry, (), "", None, value["rebalance_timeout_ms"])
+        said = Profile(rack_id=value["rack_id"] or None, has_topics=False)
+        membership.members.profile(member, said)
         membership.members.run_in(member, value["process_id"])
         self._group.topology_epochs[member_id] = value["topology_epoch"]
         endpoint = value["user_endpoint"]

@@ -95,7 +95,7 @@ class StreamsClassic:
             return
         is_seen = known and state.is_whole
         if not is_seen:
-            self._lose_sight()
+            self._lose_sight(entry.offset)
         before = (state.last or _nobody(now)) if is_seen else None
         wanted = self._placement.of(state, now)
         is_replacement = before is not None and before.epoch == now.epoch
@@ -176,7 +176,7 @@ class StreamsClassic:
         now = Generation(state.last.epoch, change.at, change.offset, -1, None, {})
         self._close_row(change.offset)
         if before is None:
-            self._lose_sight()
+            self._lose_sight(change.offset)
         self._spans.begin_generation()
         self._hands.end_spans(now, {}, set(), before)
         self._stalls.end_all(change.at, change.offset)
@@ -187,14 +187,14 @@ class StreamsClassic:
         )
         state.last, state.is_whole = None, True
 
-    def _lose_sight(self) -> None:
-        """What happened since the K2 before is not known."""
+    def _lose_sight(self, offset: int) -> None:
+        """What happened since the K2 before is not known, as a record at this offset shows."""
         state = self._state
         self._stalls.forget()
         state.runs.clear()
         for task in list(state.moves):
             if state.moves[task].granted_offset < 0:
-                self._moves.finish(task, "UNOBSERVED")
+                self._moves.finish(task, offset)
         state.last = None
 
     def _close_row(self, offset: int) -> None:
@@ -217,7 +217,7 @@ class StreamsClassic:
             row = self._spans.end(key, change.at, change.offset, None, reason)
             if row.role == ACTIVE:
                 self._output.emit(row)
-        self._moves.finish_all("TASK_REMOVED" if removed else "UNOBSERVED")
+        self._moves.finish_all(change.offset, "TASK_REMOVED" if removed else "UNOBSERVED")
         if removed:
             self._stalls.end_all(change.at, change.offset)
         else:

@@ -164,9 +164,9 @@ class Processes:
                 blocked_by=[],
                 detail_code="TWO_HOSTS",
                 detail_names=["process", "hosts"],
-                detail_values=[process_id, json.dumps(hosts)],
             )
         process.duplicate.blocked_by = sorted(process.members)
+        process.duplicate.detail_values = [process_id, json.dumps(hosts)]
 
     def _end_duplicate(self, process: ProcessLife, at: int, offset: int) -> None:
         stall, process.duplicate = process.duplicate, None

@@ -61,7 +61,7 @@ class TaskMoves:
         span: its row, which ended; None where it was not seen.
         stays: another thread of the process has it in this very generation.
         """
-        self.finish(task)
+        self.finish(task, generation.offset)
         state = self._state
         move = state.moves[task] = TaskMove(None if stays else self._row(generation, task, owner))
         if span is not None:
@@ -216,12 +216,12 @@ class TaskMoves:
             if (row := move.row) is not None:
                 row.first_commit_at, row.idle_ms = at, idle_ms
                 row.resume_ms = positive(at - (row.granted_at or at))
-                row.to_offset = offset
-        self.finish(task)
+        self.finish(task, offset)
 
-    def finish(self, task: Task, outcome: str = "UNOBSERVED") -> None:
+    def finish(self, task: Task, offset: int, outcome: str = "UNOBSERVED") -> None:
         """The rows of a task's hand-over can change no more.
 
+        offset: of the record that shows it.
         outcome: outcome of a hand-over that is still OPEN: nobody was seen to get the task.
         """
         move = self._state.moves.pop(task, None)
@@ -230,13 +230,14 @@ class TaskMoves:
         for span in move.spans:
             self._output.emit(span)
         if move.row is not None:
+            move.row.to_offset = offset
             if move.row.outcome == "OPEN":
                 move.row.outcome = outcome
             self._output.emit(move.row)
 
-    def finish_all(self, outcome: str) -> None:
+    def finish_all(self, offset: int, outcome: str) -> None:
         for task in list(self._state.moves):
-            self.finish(task, outcome)
+            self.finish(task, offset, outcome)
 
 
 def positive(ms: int) -> int | None:

@@ -157,7 +157,7 @@ class GroupTaskSpans:
         self, change: Change, span: HeldTask, asked: HandOver | None, *, is_gone: bool
     ) -> None:
         task = (span.subtopology, span.partition)
-        self.moves.finish(task)
+        self.moves.finish(task, span.to_offset or change.last_offset)
         topics = self._group.subtopologies.get(task[0])
         has_state = topics is None or bool(topics.changelogs)
         observed = asked is None or asked.start_observed
@@ -261,9 +261,11 @@ class GroupTaskSpans:
 
     # ------------------------------------------------------------ the end
 
-    def drop_untargeted(self) -> None:
-        """At a new target: a task that nobody is to have is no more."""
+    def drop_untargeted(self, offset: int) -> None:
+        """At a new target, whose last record is at this offset: a task that nobody is to have is no
+        more.
+        """
         wanted = {task for target in self._group.targets.values() for task in target.active}
         for task in [t for t, m in self._state.moves.items() if m.granted_offset < 0]:
             if task not in wanted:
-                self.moves.finish(task, "TASK_REMOVED")
+                self.moves.finish(task, offset, "TASK_REMOVED")
