@@ -59,8 +59,9 @@ class StreamsCheck:
             begins = life.steps[0].first_offset if life is not None else -1
             return row["group_id"], row["subtopology"], begins
         if self.fact is Stall:
-            who = dict(zip(row["detail_names"], row["detail_values"], strict=True))
+            who = dict(zip(row["detail_names"], row["detail_values"], strict=False))
             whose = row["member_id"] or ""
+            whose = who.get("process", whose)
             if "from_member" in who:
                 whose = f"{who['from_member']} {history.opened_by(row)}"
             return row["group_id"], row["reason"], whose, row["since_at"]
@@ -84,30 +85,31 @@ CHECKS: Final = (
 
 def check_streams(history: StreamsHistory, replayed: Replayed, named: str = "") -> list[Comparison]:
     """Every table whose name has `named` in it."""
-    return [_compare(history, replayed, each) for each in CHECKS if named in each.table]
+    return [
+        compared(history, each, each.wanted(history), rows_of(history, replayed, each))
+        for each in CHECKS
+        if named in each.table
+    ]
 
 
-def _compare(history: StreamsHistory, replayed: Replayed, check: StreamsCheck) -> Comparison:
-    rows = [asdict(fact) for fact in replayed.of(check.fact) if fact.group_id in history.steps]
+def rows_of(history: StreamsHistory, replayed: Replayed, check: StreamsCheck) -> list[Row]:
+    """The rows of a table that are about groups which once were streams groups."""
+    return [asdict(fact) for fact in replayed.of(check.fact) if fact.group_id in history.steps]
+
+
+def compared(
+    history: StreamsHistory, check: StreamsCheck, wanted: Mapping[Key, Wanted], rows: Iterable[Row]
+) -> Comparison:
+    """What one check says of these rows. wanted: of the check, for this history."""
 
     def excuse(row: Row) -> str:
         if check.fact is Stall:
-            return _excuse_stall(history, row)
+            return CLASSIC_LIFE if history.of_row(row) is None else ""
         speaks = row.get("protocol", row.get("member_protocol", STREAMS))
         is_other = row.get("direction", "TO_STREAMS") not in ("TO_STREAMS", "FROM_STREAMS")
         return CLASSIC_LIFE if speaks != STREAMS or is_other else ""
 
-    return compare(
-        check.table, check.wanted(history), rows, lambda row: check.key_of(history, row), excuse
-    )
-
-
-def _excuse_stall(history: StreamsHistory, row: Row) -> str:
-    if row["reason"] == "ASSIGNED_NOT_CONSUMING":
-        return "hangs on which commits are kept"
-    if row["reason"] == "DUPLICATE_PROCESS_ID":
-        return "endpoints of one process that differ"
-    return CLASSIC_LIFE if history.of_row(row) is None else ""
+    return compare(check.table, wanted, rows, lambda row: check.key_of(history, row), excuse)
 
 
 def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:

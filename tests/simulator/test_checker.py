@@ -127,12 +127,12 @@ def test_a_wrong_value_is_noticed(table: str, column: str, cases: Mapping[str, C
     assert places, "no row to break: play a longer history"
     for place in places:
         rows = list(case.rows)
-        other = _other(rows[place][column], by=-(10**9) if column in UPPER_BOUNDS else 10**9)
+        other = other_than(rows[place][column], by=-(10**9) if column in UPPER_BOUNDS else 10**9)
         rows[place] = {**rows[place], column: other}
         assert case.compare(rows).differ.total() > usual, (column, case.rows[place])
 
 
-def _other(value: Any, by: int) -> Any:
+def other_than(value: Any, by: int) -> Any:
     """Another value, far from this one."""
     if isinstance(value, bool):
         return not value

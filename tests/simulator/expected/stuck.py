@@ -26,7 +26,7 @@ from tests.simulator.tables import Row
 
 NOT_TOLD: Final = "repetitions of clients that share an id"
 NOT_JUDGED: Final = "reasons that are not judged"
-_DEADLINE_OF_HOLDERS: Final = Untold("timers of holders")
+DEADLINE_OF_HOLDERS: Final = Untold("timers of holders")
 
 
 def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
@@ -88,7 +88,7 @@ def _deadline_at(history: History, stretch: Stretch) -> Any:
     """When the member's rebalance timer runs out; None for classic members, and once a new leader
     armed the timers anew."""
     if stretch.reason == "WAITING_ON_HOLDER":
-        return _DEADLINE_OF_HOLDERS
+        return DEADLINE_OF_HOLDERS
     member = stretch.member
     if member is None or member.is_classic or member.rebalance_timeout_ms is None:
         return None

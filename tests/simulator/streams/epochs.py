@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.streams.history import (
@@ -22,6 +22,26 @@ from tests.simulator.tables import elapsed_ms
 from tests.simulator.truth import STREAMS
 
 EXACT = "EXACT"
+
+ASSIGNOR: Final = "sticky"
+"""Of a broker whose configuration names none, as those that are played."""
+
+NOT_OF_EPOCHS: Final = dict.fromkeys(
+    ("joined_at", "sync_ms", "cooperative", "skipped", "partitions", "stopped", "leader_member_id")
+)
+"""Columns of `group_epochs` that streams groups have not (docs/measures.md, Epochs)."""
+
+NOT_OF_REBALANCES: Final = dict.fromkeys(
+    (
+        *("scheduled_at", "join_ms", "sync_ms", "commit_gap_ms"),
+        *("leader_member_id", "leader_process_id", "tasks_owed", "tasks_ready"),
+        *("tasks_granted", "tasks_returned", "tasks_misplaced", "imbalance_tenths"),
+        *("next_at", "next_kind", "next_member_id", "assignor_confidence"),
+        *("probing_interval_ms", "min_version", "max_version", "common_version"),
+        *("error_code", "joins"),
+    )
+)
+"""Columns of `streams_rebalances` that only classic groups have (docs/streams.md, Rebalances)."""
 
 
 @dataclass(slots=True)
@@ -137,6 +157,7 @@ def group_epochs(history: StreamsHistory) -> dict[Key, Wanted]:
                 "partitions_moved": epoch.moved,
                 "outcome": _outcome(epoch, "GROUP_REMOVED"),
                 **_end(epoch),
+                **NOT_OF_EPOCHS,
             }
             key = (life.group_id, opened.epoch, opened.first_offset)
             wanted[key] = Wanted(values, _offsets(epoch))
@@ -169,7 +190,11 @@ def rebalances(history: StreamsHistory) -> dict[Key, Wanted]:
                 "outcome": _outcome(epoch, "SUPERSEDED"),
                 "to_offset": epoch.closed.offsets if epoch.closed else None,
                 "is_final": epoch.closed is not None,
+                "assignor": ASSIGNOR,
                 **_counts(life, opened),
+                "warmups_started": 0,
+                "warmups_dropped": 0,
+                **NOT_OF_REBALANCES,
             }
             key = (life.group_id, opened.epoch, opened.first_offset)
             wanted[key] = Wanted(values, _offsets(epoch))

@@ -40,6 +40,7 @@ class Thread:
     process_id: str
     endpoint: str | None
     tags: Mapping[str, str]
+    rack_id: str | None
     topology_epoch: int
     rebalance_timeout_ms: int
     assigned: Roles
@@ -58,7 +59,7 @@ class Thread:
     def metadata(self) -> tuple[Any, ...]:
         """What it says of itself, and every change of begins an epoch."""
         tags = tuple(sorted(self.tags.items()))
-        said = self.client_id, self.host, self.process_id, self.endpoint, tags
+        said = self.client_id, self.host, self.process_id, self.endpoint, tags, self.rack_id
         return *said, self.topology_epoch, self.rebalance_timeout_ms
 
 
@@ -162,6 +163,7 @@ class StreamsHistory:
             "incarnation": self.incarnation(life),
             "offsets_partition": life.steps[0].offsets_partition,
             "start_observed": True,
+            "log_incarnation": None,
         }
 
     def incarnation(self, life: StreamsLife) -> Any:
@@ -305,6 +307,7 @@ def _thread(told: dict[str, Any]) -> Thread:
         process_id=told["pid"],
         endpoint=told.get("ep"),
         tags=told["tags"],
+        rack_id=told.get("rk"),
         topology_epoch=told["tope"],
         rebalance_timeout_ms=told["rt"],
         assigned=roles("a"),

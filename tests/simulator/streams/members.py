@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.streams.history import (
@@ -86,6 +86,7 @@ def _state(
         "to_at": closed.at if closed else None,
         "partitions_assigned": len(member.assigned[ACTIVE]),
         "partitions_pending": len(member.pending[ACTIVE]),
+        "end_observed": True,
         "waiting_on": sorted(span.waiting_on),
     }
     key = (life.group_id, member_id, opened.first_offset)
@@ -96,17 +97,31 @@ def lives(history: StreamsHistory) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
         joined: dict[str, Step] = {}
+        said: dict[str, Step] = {}
         last: dict[str, Thread] = {}
         for step in life.steps:
             for member_id in joined.keys() - step.members.keys():
-                opened = joined.pop(member_id)
-                wanted |= _life(history, life, member_id, last[member_id], opened, step)
+                told = last[member_id], joined.pop(member_id), said.pop(member_id)
+                wanted |= _life(history, life, member_id, *told, step)
             for member_id, member in step.members.items():
                 joined.setdefault(member_id, step)
                 last[member_id] = member
+                if f"K19 {member_id}" in step.records:
+                    said[member_id] = step
         for member_id, opened in joined.items():
-            wanted |= _life(history, life, member_id, last[member_id], opened, life.end)
+            told = last[member_id], opened, said[member_id]
+            wanted |= _life(history, life, member_id, *told, life.end)
     return wanted
+
+
+_NOT_SAID: Final = {
+    **dict.fromkeys(("session_timeout_ms", "server_assignor", "embedded_version", "lists_owned")),
+    **dict.fromkeys(("topics_subscribed", "subscription_hash", "subscribed_regex")),
+    **dict.fromkeys(("subscription_user_data", "assignment_user_data", "silent_ms")),
+    "protocols": [],
+    "client_inherited": False,
+}
+"""What no K19 says, and for how long it was silent (docs/measures.md, Members)."""
 
 
 def _life(
@@ -115,8 +130,10 @@ def _life(
     member_id: str,
     member: Thread,
     opened: Step,
+    said: Step,
     closed: Step | None,
 ) -> dict[Key, Wanted]:
+    """said: its last K19."""
     reason = "OPEN" if closed is None else "LEFT_OR_FENCED"
     if closed is not None and closed.protocol is None:
         reason = "GROUP_REMOVED"
@@ -134,6 +151,10 @@ def _life(
         "ended_at": closed.at if closed else None,
         "end_reason": reason,
         "replaced_by": None,
+        "rebalance_timeout_ms": member.rebalance_timeout_ms,
+        "rack_id": member.rack_id,
+        "profile_offset": said.offsets,
+        **_NOT_SAID,
     }
     key = (life.group_id, member_id, opened.first_offset)
     return {key: Wanted(values, _offsets(opened, closed))}

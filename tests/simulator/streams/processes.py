@@ -94,8 +94,10 @@ def subtopologies(history: StreamsHistory) -> dict[Key, Wanted]:
             now = {task for task in last.targets if task.subtopology == name}
             standbys = last.configs.get("num.standby.replicas")
             values = {
-                "incarnation": history.incarnation(life),
-                "offsets_partition": last.offsets_partition,
+                **history.place(life),
+                "from_offset": history.incarnation(life),
+                "to_offset": life.end.offsets if life.end is not None else None,
+                "has_source_changelog": None,
                 # Of a topic that was made anew with fewer partitions the log still names the others.
                 "tasks": Between(len(now), len(now | ever)),
                 "source_topics": sorted(told.inputs),
@@ -133,6 +135,8 @@ def _conversion(
     epoch_before: int,
 ) -> dict[Key, Wanted]:
     values = {
+        **history.place(life),
+        "incarnation": step.offsets,
         "from_offset": step.offsets,
         "to_offset": step.offsets,
         "converted_at": step.at,

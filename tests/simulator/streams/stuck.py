@@ -6,26 +6,30 @@ tasks for partitions (docs/streams.md, Stuck).
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from groupreplay.limits import MIN_STALL_MS
-from tests.simulator.compare import Key, OneOf, Wanted
+from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.stretches import Stretch, Waits, stretches_of
+from tests.simulator.expected.stuck import DEADLINE_OF_HOLDERS
 from tests.simulator.lives import Life
 from tests.simulator.streams.history import (
     ACTIVE,
-    Step,
     StreamsHistory,
     StreamsLife,
-    Task,
     Thread,
 )
 from tests.simulator.streams.members import waited_for
-from tests.simulator.streams.tasks import spans_of
-from tests.simulator.truth import CONSUMER, STABLE, UNRELEASED, UNREVOKED, Member, Operation
+from tests.simulator.streams.troubles import NOTHING_SAID, is_told, troubles, whose
+from tests.simulator.truth import (
+    CONSUMER,
+    STABLE,
+    STREAMS,
+    UNRELEASED,
+    UNREVOKED,
+    Member,
+    Operation,
+)
 from tests.simulator.truth import Partition as Unit
 
 _STATES = {
@@ -41,99 +45,58 @@ def stretches(history: StreamsHistory) -> dict[Key, Wanted]:
         elected = history.truth.elected.get(life.steps[0].offsets_partition, ())
         for stretch in stretches_of(_as_consumers(life), elected, _TaskWaits(life)):
             # Over a change of leader by the new one's clock, which may be behind that of the last.
-            if _is_told(stretch.since.at, stretch.closed):
-                wanted |= _member(history, life, stretch)
-        wanted |= _unready(history, life)
-        wanted |= _unassigned(history, life)
+            if is_told(stretch.since.at, stretch.closed):
+                wanted |= _stretch(history, life, stretch)
+        wanted |= troubles(history, life)
     return wanted
 
 
-def _is_told(since_at: int, closed: Operation | Step | None) -> bool:
-    return closed is None or closed.at - since_at >= MIN_STALL_MS
-
-
-def _member(history: StreamsHistory, life: StreamsLife, stretch: Stretch) -> dict[Key, Wanted]:
-    closed = stretch.closed
+def _stretch(history: StreamsHistory, life: StreamsLife, stretch: Stretch) -> dict[Key, Wanted]:
+    opened, closed = stretch.opened, stretch.closed
+    # Brokers of 4.3 count a first target that they do not write as the one of epoch 1.
+    has_target = any("K20" in each.records for each in life.steps if each.at <= stretch.since.at)
+    epochs = [stretch.since.epoch, (stretch.since.target_epoch or 0) if has_target else 0]
     values: dict[str, Any] = {
         **history.place(life),
+        **NOTHING_SAID,
+        **whose(None, None),
+        "from_offset": Between(opened.first_offset, opened.last_offset),
+        "to_offset": Between(closed.first_offset, closed.last_offset) if closed else None,
+        "is_final": closed is not None,
         "until_at": closed.at if closed else None,
         "blocked_by": sorted(stretch.blocked_by),
-        "partitions_waiting": OneOf((None, *stretch.waiting)),
-        "partitions_held": OneOf((None, *stretch.held)),
+        "partitions_waiting": OneOf(tuple(stretch.waiting)) if stretch.waiting else None,
+        "partitions_held": OneOf(tuple(stretch.held)) if stretch.held else None,
+        "epochs": epochs if stretch.reason == "ASSIGNING_STALLED" else [],
     }
+    if stretch.member is not None and stretch.member_id is not None:
+        hosts = {
+            step.members[stretch.member_id].host
+            for step in life.steps
+            if stretch.member_id in step.members
+        }
+        values |= {
+            "member_id": stretch.member_id,
+            "client_id": stretch.member.client_id,
+            "client_host": OneOf(tuple(hosts)),
+            "member_protocol": STREAMS,
+            "deadline_at": _deadline_at(history, stretch),
+        }
     key = (life.group_id, stretch.reason, stretch.member_id or "", stretch.since.at)
     return {key: Wanted(values, (stretch.since.first_offset,))}
 
 
-def _unready(history: StreamsHistory, life: StreamsLife) -> dict[Key, Wanted]:
-    """The topology is not validated, though members are there; before 4.2 nothing says so."""
-    wanted: dict[Key, Wanted] = {}
-    since: Step | None = None
-    known = any(step.validated_epoch >= 0 for step in life.steps) or life.steps[0].epoch == 2
-    for step in (*life.steps, life.end):
-        is_unready = (
-            step is not None
-            and known
-            and bool(step.members)
-            and step.topology_epoch >= 0
-            and step.validated_epoch != step.topology_epoch
-        )
-        if is_unready and since is None:
-            since = step
-        elif since is not None and not is_unready:
-            wanted |= _of_group(history, life, "TOPOLOGY_NOT_READY", since, step, {})
-            since = None
-    return wanted
-
-
-def _unassigned(history: StreamsHistory, life: StreamsLife) -> dict[Key, Wanted]:
-    """Tasks that a member gave up in one step, while members are there and nobody has them."""
-    spans, wanted = spans_of(life), dict[Key, Wanted]()
-    released: dict[tuple[int, str], list[Task]] = defaultdict(list)
-    for runs in spans.runs.values():
-        for span in runs:
-            if span.closed is not None:
-                released[span.closed, span.member_id].append(span.task)
-    for (place, member_id), tasks in released.items():
-        left = {s.task: s for t in tasks for s in spans.runs[t] if s.closed == place}
-        since: Step | None = None
-        told: list[str] = []
-        for at, step in enumerate(life.steps[place:], place):
-            waiting = sorted(task for task, span in left.items() if spans.is_left(span, at))
-            if waiting and step.members:
-                since = since or step
-                told = sorted(f"{task.subtopology}_{task.partition}" for task in waiting)
-            elif since is not None:
-                detail = _detail(told, member_id, life.steps[place])
-                wanted |= _of_group(history, life, "TASK_UNASSIGNED", since, step, detail)
-                since = None
-            if not waiting:
-                break
-        if since is not None:
-            detail = _detail(told, member_id, life.steps[place])
-            wanted |= _of_group(history, life, "TASK_UNASSIGNED", since, life.end, detail)
-    return wanted
-
-
-def _detail(tasks: list[str], member_id: str, released: Step) -> Mapping[str, Any]:
-    whose = f"{member_id} {released.first_offset}"
-    return {"detail_values": [json.dumps(tasks), member_id], "whose": whose}
-
-
-def _of_group(
-    history: StreamsHistory,
-    life: StreamsLife,
-    reason: str,
-    since: Step,
-    closed: Step | None,
-    detail: Mapping[str, Any],
-) -> dict[Key, Wanted]:
-    if not _is_told(since.at, closed):
-        return {}
-    said = {name: value for name, value in detail.items() if name != "whose"}
-    values = {**history.place(life), "until_at": closed.at if closed else None, **said}
-    key = (life.group_id, reason, detail.get("whose", ""), since.at)
-    return {key: Wanted(values, (since.first_offset,))}
+def _deadline_at(history: StreamsHistory, stretch: Stretch) -> Any:
+    """When the member's rebalance timer runs out; a new leader arms the timers anew."""
+    if stretch.reason == "WAITING_ON_HOLDER":
+        return DEADLINE_OF_HOLDERS
+    timeout_ms = stretch.member.rebalance_timeout_ms if stretch.member is not None else None
+    if stretch.reason != "SLOW_REVOCATION" or timeout_ms is None:
+        return None
+    last = history.truth.ended_at if stretch.closed is None else stretch.closed.true_at
+    elected = history.truth.elected.get(stretch.opened.offsets_partition, ())
+    fallen = any(stretch.since.true_at <= at <= last for at in elected)
+    return OneOf((*(at + timeout_ms for at in stretch.requested_at), *([None] if fallen else [])))
 
 
 # ---------------------------------------------------------------- as the watchers see them

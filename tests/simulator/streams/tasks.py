@@ -180,6 +180,15 @@ def _is_final(spans: Spans, span: Span, granted: Span | None, use: _Use | None) 
     return granted.closed is not None or (use is not None and use.first is not None)
 
 
+_NOT_SHOWN: Final = dict.fromkeys(
+    (
+        *("owed_since_at", "first_sum", "first_sum_at", "last_sum", "last_sum_at"),
+        *("generations", "probes"),
+    )
+)
+"""Of a span: what only subscriptions and generations of classic groups show."""
+
+
 def assignments(history: StreamsHistory) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
@@ -190,13 +199,16 @@ def assignments(history: StreamsHistory) -> dict[Key, Wanted]:
                 **history.place(life),
                 "from_offset": opened.offsets,
                 "member_id": span.member_id,
+                "instance_id": None,
                 "client_id": span.member.client_id,
+                "client_host": span.member.host,
                 "process_id": span.member.process_id,
                 "role": span.role,
                 "role_confidence": "EXACT",
                 "assigned_at": opened.at,
                 "assigned_epoch": span.member.epoch,
                 **_end(history, spans, span),
+                **_NOT_SHOWN,
             }
             key = (life.group_id, span.member_id, *task, span.role, opened.first_offset)
             wanted[key] = Wanted(values, _offsets(spans, span))
@@ -243,6 +255,14 @@ def _offsets(spans: Spans, span: Span) -> tuple[int, ...]:
 # ---------------------------------------------------------------- hand-overs
 
 
+_NOT_LEARNT: Final = dict.fromkeys(
+    (
+        *("learning_started_at", "learning_ms", "probes", "last_not_ready_at", "ready_at"),
+        *("ready_sum", "gap_records", "gap_confidence"),
+    )
+)
+"""Of a hand-over: what only classic groups show."""
+
 _OF_GRANTED: Final = (
     *("to_member_id", "to_process_id", "hand_over_kind", "granted_at", "grant_ms"),
     *("unowned_ms", "first_commit_at", "resume_ms", "idle_ms"),
@@ -277,12 +297,15 @@ def _hand_over(history: StreamsHistory, spans: Spans, span: Span) -> dict[str, A
         "cause": "OWNER_GONE" if is_gone else "REBALANCED" if has_state else "STATELESS",
         "released_at": closed.at,
         **_asked(spans, span, closed),
+        **_NOT_LEARNT,
     }
     granted = spans.next_after(span)
     if granted is None:
         dropped = spans.dropped_at(span.task, span.closed) is not None or life.end is not None
         outcome = "TASK_REMOVED" if dropped else "OPEN"
-        return {**values, **dict.fromkeys(_OF_GRANTED), "outcome": outcome, "is_final": dropped}
+        nobody: dict[str, Any] = dict.fromkeys(_OF_GRANTED)
+        ended = {"outcome": outcome, "is_final": dropped, "to_offset": _end_of(spans, span, None)}
+        return {**values, **nobody, **ended}
     use = _use(history, spans, span, granted)
     at = life.steps[granted.opened].at
     first_at = use.first.at if use.first is not None else None
@@ -297,8 +320,19 @@ def _hand_over(history: StreamsHistory, spans: Spans, span: Span) -> dict[str, A
         "resume_ms": elapsed_ms(at, first_at),
         "idle_ms": use.idle_ms,
         "is_final": _is_final(spans, span, granted, use),
+        "to_offset": use.first.offset if use.first else _end_of(spans, span, granted),
         **_outcome(spans, span, granted, is_gone),
     }
+
+
+def _end_of(spans: Spans, span: Span, granted: Span | None) -> Any:
+    """Where a hand-over ends that no commit ends: with the span that was granted, by a target that
+    leaves the task out, or with the life; None while it lasts."""
+    assert span.closed is not None
+    life = spans.life
+    place = granted.closed if granted is not None else spans.dropped_at(span.task, span.closed)
+    step = life.steps[place] if place is not None else life.end
+    return step.offsets if step is not None else None
 
 
 def _outcome(spans: Spans, span: Span, granted: Span, is_gone: bool) -> dict[str, Any]:
