@@ -4,7 +4,6 @@ dead.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from dataclasses import replace
@@ -221,36 +220,6 @@ def test_a_step_takes_over_its_own_work_alone(
         False,
     ), "it lands what is new since, in a run of its own"
     ledger.release()
-
-
-ALIVE, GONE, SILENT = "", "its process is gone", "it gave no sign of life for 10 minutes"
-
-
-@pytest.mark.parametrize(
-    ("who", "age_ms", "why"),
-    [
-        (holder.this_process(), 0, ALIVE),
-        (holder.this_process(), holder.DEAD_AFTER_MS + 1, SILENT),
-        (holder.this_process().replace("@", "7@"), 0, GONE),
-        (holder.this_process().replace(f":{os.getpid()}:", ":4194999:"), 0, GONE),
-        ("elsewhere:1:1@1", 0, ALIVE),
-        ("elsewhere:1:1@1", holder.DEAD_AFTER_MS + 1, SILENT),
-        ("", 0, ALIVE),
-    ],
-    ids=[
-        "own",
-        "own_silent",
-        "own_earlier_start",
-        "own_gone",
-        "elsewhere",
-        "elsewhere_silent",
-        "nobody",
-    ],
-)
-def test_a_holder_is_dead_when_its_process_is_gone_or_silent(
-    who: str, age_ms: int, why: str
-) -> None:
-    assert holder.why_dead(who, 1_000_000, 1_000_000 + age_ms) == why
 
 
 def test_a_run_keeps_what_it_has(warehouse: Warehouse) -> None:

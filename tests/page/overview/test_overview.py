@@ -14,8 +14,7 @@ import pytest
 
 from groupreplay.page.drawing.document import CSS, JS, POLICY, slug
 from groupreplay.page.drawing.markup import seen
-from groupreplay.page.model.fleet import Fleet
-from groupreplay.page.model.read import groups_in_trouble, read_fleet
+from groupreplay.page.model.read import read_fleet
 from groupreplay.page.overview.overview import SECTIONS, overview
 from tests.page.parsed import Parsed
 from tests.support.page_rows import AS_OF_MS, HOSTILE, NIGHT, fleet_rows, made_fleet
@@ -292,71 +291,6 @@ def test_sizes_and_time_are_within_budget(groups: int, most_bytes: int) -> None:
     assert time.process_time() - started < 2
     assert len(page.encode()) < most_bytes
     assert len(Parsed(page).tags) < 10_000
-
-
-def test_groups_in_trouble_come_in_order_and_once() -> None:
-    fleet: Fleet = made_fleet(300)
-    chosen = groups_in_trouble(fleet, 35)
-    assert len(chosen) == len(set(chosen)) == 35
-    assert chosen[: len(fleet.stuck)] == [each.group_id for each in fleet.stuck][:35]
-    assert groups_in_trouble(fleet, 0) == []
-
-
-def test_each_kind_of_trouble_has_its_rank() -> None:
-    """One group of each, named by its rank; one that has none gets no page, however large it is."""
-    plain = {"members_consumer": 0, "members_total": 9, "phase": "CLASSIC"}
-    mixed = {**plain, "phase": "MIGRATING"}
-    half_way = {"members_consumer": 1, "members_total": 2, "mixed_since_at_ms": 1}
-    wave = {"wave": "CRASH", "started_at_ms": 1, "ended_at_ms": 2, "departed": 1, "joined": 0}
-    cost = {"partitions_ms": 9, "low_ms": 5, "high_ms": 5, "moved": 1, "returned": 0}
-    rows = {
-        "groups": [
-            {**plain, "group_id": "z quiet", "members_total": 9_000, "epochs": 99},
-            {**plain, "group_id": "2 stuck, not listed", "stuck": 1},
-            {**plain, "group_id": "8 went back", "went_back": True},
-            {**plain, "group_id": "9 broke a rule", "errors": 1},
-            {**plain, "group_id": "10 superseded", "superseded": 3},
-            {**mixed, "group_id": "5 stalled"},
-            {**mixed, "group_id": "6 half-way"},
-            {**mixed, "group_id": "7 half-way, not listed"},
-        ],
-        "stuck": [
-            {"group_id": "1 stuck", "reason": "FENCE_LOOP", "since_at_ms": 1, "stuck_ms": 9},
-            {
-                "group_id": "5 stalled",
-                "reason": "MIGRATION_STALLED",
-                "since_at_ms": 1,
-                "stuck_ms": 99,
-            },
-        ],
-        "slow": [
-            {
-                "group_id": "3 slow",
-                "topic": "t",
-                "partitions": 1,
-                "outcome": "ACKED",
-                "revoke_ms": 7,
-            }
-        ],
-        "idlest": [
-            {"group_id": "4 idle", "task_id": "0_1", "outcome": "TRANSFERRED", "idle_ms": 7}
-        ],
-        "half_way": [
-            {**half_way, "group_id": "6 half-way", "is_stalled": False},
-            {**half_way, "group_id": "5 stalled", "is_stalled": True},
-        ],
-        "waves": [
-            {**wave, "group_id": "11 a wave", "stopped_ms": 5},
-            {**wave, "group_id": "z a wave that cost nothing"},
-        ],
-        "cost_groups": [{**cost, "group_id": "12 paid", "high_unknown": 0}],
-    }
-    fleet = read_fleet(
-        rows, cluster="c", logical_date=NIGHT, as_of_ms=AS_OF_MS, since_at_ms=None, version="0"
-    )
-    chosen = groups_in_trouble(fleet, 50)
-    assert [int(each.split()[0]) for each in chosen] == list(range(1, 13))
-    assert groups_in_trouble(fleet, 3) == chosen[:3]
 
 
 def test_ids_stay_values_and_never_become_keys() -> None:
