@@ -159,7 +159,7 @@ def test_fields_of_an_expanded_subscription_tell_its_version(names: str, version
         ("", Undecodable("key: not JSON")),
         ("[]", Undecodable("key: not an object with data")),
         ('{"type":"x","data":{}}', Undecodable("key: no type")),
-        ('{"type":"24","data":{}}', UnknownType(24)),
+        ('{"type":"99","data":{}}', UnknownType(99)),
         ('{"type":true,"data":{}}', Undecodable("key: no type")),
         ('{"type":"3","data":{}}', Undecodable("key of type 3: no groupId")),
         ('{"type":"3","data":{"groupId":5}}', Undecodable("key of type 3: '5' is no text")),
