@@ -151,9 +151,9 @@ def _is_let_in(evidence: Evidence, run: Refusal, event: LogEvent) -> bool:
     its instance id or client id. Without a subject anyone's is.
 
     The same member id is the same asker. Under another it is one that joined after the last
-    attempt, from the same client id and host where both are known: a member that was in the group
-    before is the owner of the instance id, or a neighbour. (A connection would add nothing: who
-    asks again over the same one does so from the same client id and host.)
+    attempt, from the same client id and host where both are known. A member that was in the group
+    before is the owner of the instance id, or a neighbour. A connection would add nothing: who asks
+    again over the same one has the same client id and host.
     """
     members = [each for each in (event.member_id, event.other_member_id) if each]
     if not run.subject:

@@ -46,8 +46,8 @@ from groupreplay.tables.schemas import INTERNAL
 def specs_by_name(specs: Iterable[TableSpec]) -> Mapping[str, TableSpec]:
     """Name -> spec, in the order given.
 
-    Raises ValueError for a name that two specs have, for a table that is made of an unknown table
-    or of one that holds what is hidden, and for tables that wait for each other in a circle.
+    Raises ValueError where two specs have one name, where a table is made of an unknown table or of
+    one that holds clients in clear, and where tables wait for each other in a circle.
     """
     found: dict[str, TableSpec] = {}
     for spec in specs:

@@ -54,8 +54,8 @@ def plan_live_units(
     """Units of one night, by partition and offset; none of a partition that has nothing new.
 
     others: partitions of `other_live_logs`, each read from where its new log begins. One that is
-        empty so far has a unit without offsets, so that the end of the old one is reported and
-        remembered: once the new log has grown as long, nothing would show it any more.
+        empty so far has a unit without offsets, so that the end of the old log is reported and
+        remembered. Once the new log has grown as long, nothing would show that any more.
     """
     units = []
     for partition, (log_start, end) in sorted(live.offsets.items()):

@@ -3,10 +3,10 @@ the first batch of one segment shows it.
 
 One header, 61 bytes, is read for each replica of a partition with news. The same batch has the same
 CRC. Compaction, which rewrites segments, takes records out of batches: it changes neither base
-offset nor leader epoch, and never makes a batch newer. So a batch at a known offset that is newer
-than it was, or of a lower leader epoch, is of another log; so is one below the watermark that is
-newer than everything that was read. An older copy of the log, or one that retention made shorter,
-has none of these.
+offset nor leader epoch, and never makes a batch newer. So a batch at a known offset is of another
+log if it is newer than it was, or of a lower leader epoch. So is a batch below the watermark that
+is newer than everything that was read. An older copy of the log, or one that retention made
+shorter, has none of these.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Facts <-> rows of table `replayed`: the facts of one kind, by the thousand, as one Arrow stream.
 
-Each fact as a row of its own, with a column for every field of every kind, is more than half of
-what replay costs Spark: a hundred NULLs a row are taken from Python and written, and every table
-steps over them. An Arrow stream has the columns of its kind alone, compressed, and names and types
-with them, so that a later version, or any reader of Arrow, can read it.
+With each fact as a row of its own, and a column for every field of every kind, the rows are more
+than half of what replay costs Spark. A hundred NULLs a row are taken from Python and written, and
+every table steps over them. An Arrow stream has the columns of its kind alone, compressed, and
+names and types with them, so that a later version, or any reader of Arrow, can read it.
 """
 
 from __future__ import annotations

@@ -103,9 +103,9 @@ def default_date(nights: Sequence[PastNight], newest_ms: int) -> date:
 
 
 def nights_to_run(nights: Sequence[PastNight], logical_date: date) -> list[date]:
-    """The nights that a run of one night entails, in order: nights before it that landed and were
-    never published, because it builds on their states; the night itself; and every night after it,
-    because they build on its states.
+    """The nights that a run of one night entails, in order. First are the nights before it that
+    landed and were never published, because it builds on their states. Then come the night itself
+    and every night after it, because they build on its states.
 
     Raises ConfigError as `check_newest`, for a night that never landed.
     """

@@ -55,7 +55,7 @@ def as_of_with_late(landing: RecordsLanding, newest: RecordsLanding) -> int:
 def with_late(
     raw: DataFrame, logical_date: date, before: RecordsLanding | None, landing: RecordsLanding
 ) -> DataFrame:
-    """The rows of `raw_records` up to this night, as they would be if no record had come late: a
+    """The rows of `raw_records` up to this night, as they would be if no record had come late. A
     late row belongs to this night if it lies in the stretch that this night read, and else to a
     night long ago.
 

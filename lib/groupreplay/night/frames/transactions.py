@@ -2,11 +2,11 @@
 
 A unit that does not see the marker of a transaction lands its commits as `open_commit`, and lands
 the first marker of every producer as `marker`. A producer has one transaction at a time in a
-partition, so the first marker of the producer above a commit is the one that decides it: on COMMIT
-the commit enters the replay of the marker's night, at the marker's offset and time, where it began
-to count; on ABORT it never does. Nor does it where a commit of its key that was written after it,
-or a tombstone, counts by then (`wire.segments.open_commits`). What a unit lands shows that to all
-units before it: of each key it has the first commit that counts.
+partition, so its first marker above a commit decides that commit. On COMMIT the commit enters the
+replay of the marker's night, at the marker's offset and time, where it began to count. On ABORT it
+never does. Nor does it where a commit of its key that was written after it, or a tombstone, counts
+by then (`wire.segments.open_commits`). What a unit lands shows that to all units before it: of each
+key it has the first commit that counts.
 """
 
 from __future__ import annotations

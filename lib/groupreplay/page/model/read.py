@@ -91,9 +91,10 @@ def _or_last(value: int | None) -> tuple[bool, int]:
 
 
 def groups_in_trouble(found: Fleet, most: int) -> list[str]:
-    """Groups that get a page of their own, in this order: one with somebody stuck; of the slowest
-    hand-overs, of partitions and of tasks; half-way, stalled first; went back this night; with
-    broken rules; that rebalanced most in vain; of the costliest waves, and of those that paid most.
+    """Groups that get a page of their own. First come those with somebody stuck, then those of the
+    slowest hand-overs, of partitions and of tasks, and half-way ones, stalled first. Then come
+    groups that went back this night, that broke rules, that rebalanced most in vain, that had the
+    costliest waves, and that paid most.
     """
     lines = found.groups
     wanted = [

@@ -73,8 +73,8 @@ def _holders_by_name(membership: Membership, key: TopicPartition) -> set[str]:
 def _take_of_anybody(
     membership: Membership, key: TopicPartition, holders: set[str], offset: int
 ) -> None:
-    """A topic was created again, and a commit that names it alone is of who still has to give up
-    the old one, or of who has the new one: that either of them read is not known.
+    """A topic was created again, and a commit names it alone. One member still has to give up the
+    old one, and another has the new one: which of them read is not known.
     """
     life = membership.life
     life.commits.pop(key, None)

@@ -3,7 +3,7 @@
 A unit is a partition of a topic, or of a subtopology (a Streams task). Nothing here looks into it.
 
 A unit is held while it is in a member's assigned or pending set. A row that ended waits in a
-`Trail`, for the next owner and then for the first commit; it is final at that commit, or once there
+`Trail`, for the next owner and then for the first commit. It is final at that commit, or once there
 can be none: the new owner lost it, no target has it at a later K6, or the life ended. Source of the
 rules: docs/measures.md, Who holds what, Hand-overs; CurrentAssignmentBuilder for what a K8 means.
 """

@@ -1,9 +1,9 @@
 """Names of topic ids, as a group's own records prove them.
 
 K4 (up to 4.0) and K1 version 4 (4.1+, where filled) say them outright. On 4.1 and 4.2 neither does,
-but a target and the subscriptions it was made for can leave one answer: where all topics subscribed
-to but one are in the target under ids whose names are known, and one id is left, it is that topic's
-(a name has one id at a time). Anything less leaves it unnamed.
+but a target and the subscriptions it was made for can leave one answer. Where all topics subscribed
+to but one are in the target under ids whose names are known, and one id is left, that id is the
+remaining topic's: a name has one id at a time. Anything less leaves it unnamed.
 """
 
 from __future__ import annotations

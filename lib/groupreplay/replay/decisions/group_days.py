@@ -3,8 +3,8 @@
 Between two operations nothing of a group changes, so every rate counts from one to the next; a
 stretch that a hole lies in counts as unobserved. Commits change no rate: they only close
 transitions. A day is final at the first operation SETTLE_MS past its end, when nothing that began
-in it waits any more: what a commit later than that shows of a day counts for the next one, so that
-a day is the same wherever the log is cut. Source of the rules: docs/measures.md, Days of groups.
+in it waits any more. What a later commit shows of it counts for the next day, so that a day is the
+same wherever the log is cut. Source of the rules: docs/measures.md, Days of groups.
 """
 
 from __future__ import annotations

@@ -259,8 +259,9 @@ def _note_writer(
 
 
 def _note_dropped(membership: Membership, change: Change, entry: Entry) -> None:
-    """At a K6: of what a target took from a member that subscribes to it and gave to nobody, the
-    topic is gone, unless the target has other partitions of it: a topic goes as a whole.
+    """At a K6: a target took partitions from a member that subscribes to their topic, and gave them
+    to nobody. Then the topic is gone, unless the target has other partitions of it: a topic goes as
+    a whole.
 
     While a regular expression is not resolved yet, some assignors give nobody anything, and nothing
     follows from that; nor where a hole may have a member, or a member's target.

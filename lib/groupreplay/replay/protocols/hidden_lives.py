@@ -27,9 +27,9 @@ _AT_TARGET = (STABLE, UNRELEASED_PARTITIONS)
 def may_be_another_life(life: Life, operation: Operation) -> bool:
     """Whether the group may have been deleted in a hole before an operation.
 
-    Kafka deletes groups without members alone. How those of a consumer group went is left by the
-    cleaner; of a classic group it leaves the last K2, so one of its members must be there behind
-    the hole: the coordinator gives such an id once, and lets nobody join under one that it does not
+    Kafka deletes groups without members alone. The cleaner leaves how members of a consumer group
+    went. Of a classic group it leaves the last K2, so one of its members must be there behind the
+    hole: the coordinator gives a member id once, and lets nobody join under one that it does not
     know. Source: GroupMetadataManager.classicGroupJoinExistingMember.
     """
     last_hole = operation.entries[0].last_hole

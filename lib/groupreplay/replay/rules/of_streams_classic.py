@@ -154,8 +154,9 @@ class GenerationRules:
                     yield self._found("S8", "RUNS_UNOWNED", member=member_id, task=task_text(task))
 
     def _versions(self) -> Iterator[Finding]:
-        """S10. A leader that is older than a member cannot read what that one can; an error is sent
-        in the leader's own version; a member that came back to a generation has its own.
+        """S10. A leader that is older than a member cannot read what the member can. An error is
+        sent in the leader's own version. A member that came back to a generation has a version of
+        its own.
         """
         members = self._now.members
         leader = members.get(self._now.leader or "")

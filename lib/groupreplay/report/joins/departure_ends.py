@@ -1,10 +1,11 @@
 """Named step: what each departure of a wave was: by the line of a broker, else by what the records
 prove, else by how long the member had been silent against its own timeouts.
 
-A member that leaves says so at once, so its last commit is no older than its commit interval; one
-whose session expired was silent for the session; one that did not poll in time for its rebalance
-timeout (`max.poll.interval.ms` of the Java client). This needs commits that come more often than
-the timeouts: where a group commits seldom it is what silence looks like, and INFERRED.
+A member that leaves says so at once, so its last commit is no older than its commit interval. One
+whose session expired was silent for its session timeout. One that did not poll in time was silent
+for its rebalance timeout (`max.poll.interval.ms` of the Java client). This needs commits that come
+more often than the timeouts: where a group commits seldom it is what silence looks like, and
+INFERRED.
 """
 
 from __future__ import annotations
@@ -124,8 +125,9 @@ def _silent_ms() -> Column:
     then, whatever it did later. Of one that was taken over no record shows the end: it read on
     after its last sign of life, whether commit or heartbeat.
 
-    A wait for a generation counts from when the join came for those alone that read on meanwhile:
-    who is new had nothing yet, and what eager members lost is counted where the generation stops.
+    A wait for a generation counts from when the join came, for those members alone that read on
+    meanwhile. Who is new had nothing yet, and what eager members lost is counted where the
+    generation stops.
     """
     removed_at, by_commit = sf.col("_gone.gone_times_at"), _committed_at()
     is_expired = sf.col("departure.end_detail") == "SESSION_EXPIRED"

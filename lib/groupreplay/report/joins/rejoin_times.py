@@ -115,9 +115,9 @@ def with_stopped(waves: DataFrame, key: tuple[str, ...], context: ReportContext)
     """waves with `told_stopped_ms`, partition-ms: for how long partitions of eager generations were
     not read by members that stayed, from when each was told to the K2. A member that was told
     before it had its assignment counts from when it was told to join that generation, or the first
-    such one in a row: no K2 shows one whose leader sent nothing. Nobody counts from before the K2
-    before. Members of which no line says it count as those that were told, in the mean. 0 where
-    there are none; NULL where no line names a generation.
+    such generation in a row: no K2 shows a generation whose leader sent nothing. Nobody counts from
+    before the K2 before. Members of which no line says it count as those that were told, in the
+    mean. 0 where there are none; NULL where no line names a generation.
 
     A group that was removed and came back has generations of the same numbers again: what counts
     is who had not been answered when the K2 was written.

@@ -1,5 +1,6 @@
 """The tables of a night -> what the pages of single groups ask of them: rows of the chosen groups
-that reach into the time that is shown; where there are too many, what lasts still and the newest.
+that reach into the time that is shown. Where there are too many, these are the rows that last
+still, and the newest.
 """
 
 from __future__ import annotations

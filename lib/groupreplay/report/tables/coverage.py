@@ -1,7 +1,7 @@
 """Table `coverage`: what was read and what became of it.
 
-`landed` and `left_out` are counted from the rows that landing wrote, the other three from what
-replay made of them, so that their sum is a check and no identity.
+`landed` and `left_out` are counted from the rows that landing wrote. The other three are counted
+from what replay made of these rows, so that their sum is a check and no identity.
 """
 
 from __future__ import annotations

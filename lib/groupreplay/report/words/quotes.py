@@ -1,5 +1,5 @@
-"""Texts that are shown where clients are hidden: what Kafka's clients and brokers say there
-themselves, and what this package says of bytes that it cannot decode.
+"""Texts that are shown even where clients are hidden: what Kafka's own clients and brokers say, and
+what this package says of bytes that it cannot decode.
 
 A quote is one of them as a whole, or it is left out: that a client uses Kafka's words shows none of
 its own. `report.words.privacy` hides the parts in braces by what they are.

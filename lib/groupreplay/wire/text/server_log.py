@@ -40,8 +40,8 @@ class ServerLogParser:
     """Reads one file of one broker's log, line after line: the clock, what is a continuation, and
     what a setting is of, depend on the lines before.
 
-    A line is read by its own text: a group id that holds a line's end and a whole forged line after
-    it cannot be told from that line, except right after the line that it cuts. Any other id that
+    A line is read by its own text. A group id may hold the end of a line and a whole forged line
+    after it: that is read as a line, except right after the line that it cuts. Any other id that
     imitates a line gives the event of its own group, or `Unmatched`.
     """
 

@@ -1,8 +1,8 @@
 """For whom a member of a streams group (KIP-1071) waits while it is in UNRELEASED_TASKS.
 
-A task is free for a member when nobody runs it, if it is to run it, and when its process has it in
-no role: a sibling thread that still keeps a replica is waited for like an owner. Source:
-CurrentAssignmentBuilder of streams groups.
+A task is free for a member when the member's process has it in no role and, if the member is to run
+it, when nobody runs it. A sibling thread that still keeps a replica is waited for like an owner.
+Source: CurrentAssignmentBuilder of streams groups.
 """
 
 from __future__ import annotations
