@@ -84,6 +84,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "anomalies": (*fields(Anomaly, *SAID), "evidence_partition", "detail"),
     "undecoded": fields(Undecoded),
+    "topics": ("topic_id", "topic", "first_seen_at", "partitions", "source"),
     "coverage": fields(Coverage),
     "coordinator_failovers": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "start_observed"),

@@ -61,10 +61,11 @@ class Coverage:
 
 @dataclass(slots=True)
 class Replayed:
-    """What a recording's log says. names: topic id -> name, given or learnt. as_of_ms: time of the
-    newest record."""
+    """What a recording's log says. names: topic id -> name, given or learnt. given: topic id ->
+    (name, partitions). as_of_ms: time of the newest record."""
 
     names: dict[str, str]
+    given: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     as_of_ms: int = 0
     facts: dict[type[Fact], list[Fact]] = field(default_factory=lambda: defaultdict(list))
     undecoded: list[Undecoded] = field(default_factory=list)
@@ -79,7 +80,8 @@ def replay_recording(recording: Path) -> Replayed:
     """Every fact of a recording, those of open rows included."""
     topics = json.loads((recording / "topics.json").read_text())
     given = {topic["topic_id"]: topic["topic"] for topic in topics}
-    result = Replayed(given)
+    counted = {topic["topic_id"]: (topic["topic"], topic["partitions"]) for topic in topics}
+    result = Replayed(given, counted)
     for unit in _units(recording):
         _replay_unit(unit, given, result)
     learnt = {fact.topic_id: fact.topic for fact in result.of(TopicSeen)}

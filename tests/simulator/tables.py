@@ -9,6 +9,7 @@ logical_date), who owns its group, and what only broker logs can tell.
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -30,6 +31,7 @@ from groupreplay.replay.facts import (
     MemberLife,
     MemberState,
     Stall,
+    TopicSeen,
 )
 from groupreplay.workers.waves.waves import WaveLimits, waves_of
 from tests.simulator.columns import BLOCKER, COLUMNS, NOT_IN_SNAPSHOTS, SAID, STORED, fields
@@ -217,6 +219,30 @@ def _tell_least(row: Row, fact: GroupDay) -> None:
         row["availability_least_pct"] = max(0.0, 100 * (1 - high_ms / row["partitions_ms"]))
 
 
+def _topics(replayed: Replayed) -> list[Row]:
+    """What was given goes before what was learnt, then the oldest record."""
+    as_of_ms = replayed.as_of_ms
+    said = [
+        (topic_id, as_of_ms, topic, "given", partitions)
+        for topic_id, (topic, partitions) in replayed.given.items()
+    ]
+    said += [
+        (each.topic_id, each.seen_at, each.topic, each.source, each.partitions)
+        for each in replayed.of(TopicSeen)
+    ]
+    by_id: dict[str, list[tuple[str, int, str, str, int | None]]] = defaultdict(list)
+    for each in said:
+        by_id[each[0]].append(each)
+    rows = []
+    for topic_id, found in by_id.items():
+        best = min(found, key=lambda each: (each[3] != "given", each[1:4]))
+        row: Row = {"topic_id": topic_id, "topic": best[2], "source": best[3]}
+        row["first_seen_at"] = min(each[1] for each in found)
+        row["partitions"] = max((each[4] for each in found if each[4] is not None), default=None)
+        rows.append(row)
+    return rows
+
+
 DAY_MS: Final = 86_400_000
 _OF_A_DAY: Final = ("epochs", "joins", "departures", "replaced", "away", "members_max")
 
@@ -275,6 +301,7 @@ _MAKERS: Final[dict[str, Callable[[Replayed], list[Row]]]] = {
     "departure_waves": _waves,
     "group_days": _days,
     "static_accounting": _absences,
+    "topics": _topics,
     "readiness": lambda replayed: list(readiness_of(replayed)),
     "anomalies": _anomalies,
     "undecoded": lambda replayed: [_row(each, COLUMNS["undecoded"]) for each in replayed.undecoded],

@@ -27,7 +27,7 @@ TRIES: Final = 3
 NEVER_PLAYED: Final = frozenset({"log_incarnation"})
 """Columns of what no simulated coordinator does: no offsets topic is created again."""
 
-KEYS: Final = frozenset({"group_id", "member_id", "partition", "input"})
+KEYS: Final = frozenset({"group_id", "member_id", "partition", "input", "criteria", "topic_id"})
 """Columns that say which row it is, where they are no value of it."""
 
 

@@ -156,7 +156,7 @@ class Operation:
 
 @dataclass(slots=True)
 class Truth:
-    """One recording's truth.
+    """One recording's truth. version: of Kafka.
 
     operations: group -> its operations in the order of the log. commits: in the order in which they
     came to count. names: topic id -> name, of all that ever were. tombstones: of commits, by
@@ -170,6 +170,7 @@ class Truth:
     clocks_differ_ms: of two brokers, at most.
     """
 
+    version: str
     names: Mapping[str, str]
     injected: Sequence[Injected]
     readers: Readers
@@ -243,8 +244,9 @@ def read_truth(recording: Path) -> Truth:
     home = recording / "truth"
     injected = [injected_of(line) for line in _lines(home / "timeline.jsonl.gz")]
     names = json.loads((home / "topic_names.json").read_text())
-    truth = Truth(names, injected, Readers(recording, names), Answers(recording))
     told = json.loads((recording / "recording.json").read_text())
+    readers, answers = Readers(recording, names), Answers(recording)
+    truth = Truth(told.get("kafka", ""), names, injected, readers, answers)
     truth.brokers = told["brokers"]
     clocks = told["simulated"]["clocks_ms"].values()
     truth.clocks_differ_ms = max(clocks) - min(clocks)

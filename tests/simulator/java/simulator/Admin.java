@@ -53,7 +53,10 @@ final class Admin extends Client {
     }
 
     private void commit() {
-        OffsetCommitRequestTopic topic = new OffsetCommitRequestTopic().setName(group.anyTopic());
+        String name = group.anyTopic();
+        OffsetCommitRequestTopic topic = new OffsetCommitRequestTopic().setName(name);
+        boolean known = Versions.commitsById(false) && simulation.topics.exists(name);
+        if (known) Versions.nameById(topic, simulation.topics.ids.get(name));
         topic.partitions().add(new OffsetCommitRequestPartition().setPartitionIndex(0)
             .setCommittedOffset(random.nextInt(100)).setCommittedMetadata(""));
         OffsetCommitRequestData data = new OffsetCommitRequestData().setGroupId(group.id).setMemberId("")
