@@ -147,5 +147,5 @@ def test_a_leader_whose_assignor_throws_begins_one_rebalance_after_the_other() -
     ] == [
         (1, "cached metadata has changed", True, None, "RESTARTED"),
         (2, THREW, True, None, "RESTARTED"),
-        (3, None, False, None, "EMPTY"),
+        (3, "the consumer is being closed", False, None, "EMPTY"),
     ]

@@ -176,6 +176,11 @@ def answered(api: str, code: int) -> list[Refusal]:
         ("JOIN_GROUP", 26, "INVALID_SESSION_TIMEOUT"),
         ("HEARTBEAT", 82, "FENCED_INSTANCE_ID"),
         ("OFFSET_COMMIT", 82, "FENCED_INSTANCE_ID"),
+        ("DELETE_GROUPS", 68, "NON_EMPTY_GROUP"),
+        ("OFFSET_DELETE", 86, "GROUP_SUBSCRIBED_TO_TOPIC"),
+        ("TXN_OFFSET_COMMIT", 90, "PRODUCER_FENCED"),
+        ("OFFSET_COMMIT", 100, "UNKNOWN_TOPIC_ID"),
+        ("STREAMS_GROUP_HEARTBEAT", 130, "STREAMS_INVALID_TOPOLOGY"),
         ("JOIN_GROUP", 999, "ERROR_999"),
     ],
 )

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.evidence.memory import Evidence, Line, Proofs, place
+from groupreplay.evidence.removals import LEFT
 from groupreplay.records.log_events import LogEvent
 
 COMPLETED: Final = "COMPLETED"
@@ -125,10 +126,26 @@ def _begin(evidence: Evidence, line: Line) -> Rebalance:
         reason=event.detail,
         cause=_CAUSES.get(event.detail or "", "UNKNOWN"),
         cause_member_id=event.member_id,
-        client_reason=event.client_reason,
+        client_reason=event.client_reason or _said_on_leaving(evidence, line),
         members_missing=[],
         members_dropped=[],
     )
+
+
+def _said_on_leaving(evidence: Evidence, line: Line) -> str | None:
+    """What the member said that began it by leaving: lines of 4.x quote it on the line of the
+    removal, which comes before.
+    """
+    event = line.event
+    said = [
+        each.client_reason
+        for each in evidence.departures
+        if each.broker == line.broker
+        and each.outcome == LEFT
+        and each.member_id == event.member_id
+        and each.ended_at <= event.at_ms
+    ]
+    return said[-1] if event.detail == LEFT and said else None
 
 
 def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output: Proofs) -> None:
