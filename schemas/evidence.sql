@@ -99,7 +99,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   is_new            BOOLEAN                COMMENT 'of rejoin; true, false',
   last_alive_at     BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
   is_unassigned     BOOLEAN                COMMENT 'of rejoin; true, false',
-  unassigned_since  BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC'
+  unassigned_since  BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
+  answered_by       BIGINT                 COMMENT 'of rejoin; broker id'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

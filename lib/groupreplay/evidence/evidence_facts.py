@@ -141,6 +141,8 @@ class Rejoin(EvidenceFact):
     is_unassigned: it was told before it had its assignment of the generation before.
     unassigned_since: of such a one when it was told to join that generation, or the first of
         several in a row; when its join came, where it was not told. None of any other.
+    answered_by: id of the broker that answered the join, which need not be the one that told the
+        member to. None where no join was answered, or an earlier release heard it.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -157,6 +159,7 @@ class Rejoin(EvidenceFact):
     is_new: bool = False
     is_unassigned: bool = False
     unassigned_since: int | None = None
+    answered_by: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -64,6 +64,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     contact = evidence.contacts.get(member_id)
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
+    rejoin.answered_by = line.broker
     rejoin.synced_at = None
 
 

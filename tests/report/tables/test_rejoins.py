@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Departure, EvidenceFact, Rebalance, Rejoin
@@ -61,6 +62,46 @@ def test_who_came_last_of_a_rebalance(stage: Stage, prove: Prove) -> None:
         3: "slow",
         7: None,
     }
+
+
+def test_whom_the_others_waited_for_was_let_in_when_the_phase_ended(
+    stage: Stage, prove: Prove
+) -> None:
+    """A coordinator moves: what the new one begins has the generation of what was cut off. The
+    member was told by the one, and answered by the other. Who comes again, or late, is answered at
+    once.
+    """
+    told = {"generation": 3, "told_at": AT, "new_generation": 4, "broker": 1}
+    lines = prove(
+        evidence(Rebalance, generation=3, started_at=AT, broker=1, ended_at=AT + 500),
+        evidence(Rebalance, generation=3, started_at=AT + 600, joined_at=AT + 900, broker=2),
+        evidence(Rebalance, generation=3, started_at=AT + 950, joined_at=AT + 1_900, broker=1),
+        evidence(Rejoin, **told, joined_at=AT + 700, answered_at=AT + 901, answered_by=2),
+        evidence(
+            Rejoin,
+            **told | {"member_id": "again"},
+            joined_at=AT + 960,
+            answered_at=AT + 1_901,
+            answered_by=1,
+        ),
+        evidence(
+            Rejoin,
+            **told | {"member_id": "late"},
+            joined_at=AT + 2_800,
+            answered_at=AT + 2_801,
+            answered_by=1,
+        ),
+    )
+    rows = rebalances(inputs_of(stage(), lines)).collect()
+    assert sorted((row.started_at, row.last_joined_member_id) for row in rows) == [
+        (instant(0), None),
+        (instant(600), "m"),
+        (instant(950), "again"),
+    ]
+
+
+def instant(after_ms: int) -> datetime:
+    return datetime.fromtimestamp((AT + after_ms) / 1000)
 
 
 def removed(at: int, member_id: str = "m", **given: Any) -> EvidenceFact:

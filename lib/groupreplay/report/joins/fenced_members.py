@@ -16,6 +16,7 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Departure, Rejoin
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.departures import SLACK_MS
+from groupreplay.report.joins.rejoin_times import answered_by, is_let_in
 
 _PLACE: Final = ("group_id", "source", "input", "position")
 
@@ -36,8 +37,7 @@ def with_members_back(rebalances: DataFrame, context: ReportContext) -> DataFram
         & (sf.col("generation") == sf.col("_before")),
         "left",
     )
-    since, until = sf.col("started_at") - SLACK_MS, sf.col("joined_at") + SLACK_MS
-    in_phase = sf.filter("_joins", lambda each: each["at"].between(since, until))
+    in_phase = sf.filter("_joins", lambda each: is_let_in(each["at"], each["answered_at"]))
     told = found.withColumn("_joins", in_phase)
     return told.withColumn("members_back", _back()).drop(
         "_group_id", "_broker", "_before", "_joins", "_fenced"
@@ -93,7 +93,9 @@ def _fenced(rebalances: DataFrame, evidence: DataFrame) -> DataFrame:
 def _joins(evidence: DataFrame) -> DataFrame:
     """Who joined each generation of a group, by the broker that answered."""
     joined = sf.struct(
-        "member_id", sf.col("joined_at").alias("at"), _process().alias("who"), "is_new"
+        *("member_id", "is_new", "answered_at"),
+        sf.col("joined_at").alias("at"),
+        _process().alias("who"),
     )
     return (
         evidence.where(
@@ -103,7 +105,7 @@ def _joins(evidence: DataFrame) -> DataFrame:
         )
         .groupBy(
             sf.col("group_id").alias("_group_id"),
-            sf.col("broker").alias("_broker"),
+            answered_by().alias("_broker"),
             (sf.col("new_generation") - 1).alias("_before"),
         )
         .agg(sf.collect_list(joined).alias("_joins"))

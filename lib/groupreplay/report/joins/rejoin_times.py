@@ -21,6 +21,9 @@ from groupreplay.report.joins.departures import SLACK_MS
 from groupreplay.report.joins.rebalance_lines import REBALANCE_MS
 
 _BY_MEMBER: Final = ("member_ids", "partitions", "read_ms")
+LINE_LATE_MS: Final = 100
+"""Two lines of one broker about the same moment are not written further apart."""
+
 PLACE: Final = ("source", "input", "position")
 
 
@@ -47,13 +50,17 @@ def rejoin_times(evidence: DataFrame | None) -> DataFrame | None:
 
 def with_joins(rebalances: DataFrame, context: ReportContext) -> DataFrame:
     """rebalances with `first_joined_at`, `last_joined_at` (ms) and `last_joined_member_id`: of the
-    members that were let into the next generation, by when their JoinGroups came; of several that
-    came last the smallest id. NULL where the request log has none.
+    members that were let into the next generation when the join phase ended, by when their
+    JoinGroups came; of several that came last the smallest id. NULL where the request log has none.
 
     rebalances: rows of `Rebalance`, so there are lines.
     """
     assert context.evidence is not None, "rebalances come from lines"
-    came = sf.struct((-sf.col("joined_at")).alias("_before"), "member_id", "joined_at")
+    came = sf.struct(
+        (-sf.col("joined_at")).alias("_before"),
+        *("member_id", "joined_at", "answered_at"),
+        answered_by().alias("broker"),
+    )
     joins = (
         context.evidence.where(
             (sf.col("kind") == Rejoin.KIND)
@@ -66,10 +73,11 @@ def with_joins(rebalances: DataFrame, context: ReportContext) -> DataFrame:
         .agg(sf.collect_list(came).alias("_joins"))
     )
     same = (sf.col("group_id") == sf.col("_group_id")) & (sf.col("generation") == sf.col("_before"))
-    until = sf.coalesce("joined_at", "ended_at", sf.lit(2**62)) + SLACK_MS
     its_own = sf.filter(
         "_joins",
-        lambda each: each["joined_at"].between(sf.col("started_at") - SLACK_MS, until),
+        lambda each: (
+            (each["broker"] == sf.col("broker")) & is_let_in(each["joined_at"], each["answered_at"])
+        ),
     )
     last = sf.array_min(its_own)
     first_at = sf.array_min(sf.transform(its_own, lambda each: each["joined_at"]))
@@ -84,6 +92,21 @@ def with_joins(rebalances: DataFrame, context: ReportContext) -> DataFrame:
         )
         .drop("_group_id", "_before", "_joins")
     )
+
+
+def answered_by() -> Column:
+    """Of a row of `Rejoin`, the broker that answered the join."""
+    return sf.coalesce("answered_by", "broker")
+
+
+def is_let_in(came_at: Column, answered_at: Column) -> Column:
+    """Whether a join was among those that a broker answered when the join phase of a rebalance
+    ended. Another rebalance of the broker can begin with the same generation, where its first one
+    was cut off; and who comes later is answered at once, and nobody waited for it. NULL where the
+    phase never ended.
+    """
+    ended_at = sf.col("joined_at")
+    return (came_at <= ended_at + LINE_LATE_MS) & (answered_at >= ended_at - LINE_LATE_MS)
 
 
 def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> DataFrame:
