@@ -86,15 +86,17 @@ def test_a_conversion_ends_a_rebalance() -> None:
 
 
 def test_a_rebalance_is_begun_with_the_words_of_who_left() -> None:
-    """They are on the line of the removal, which comes before. Another member's are not its."""
+    """They are on the line of the removal, which comes before. Another member's are not its. Of one
+    that was removed by its instance the reason names nobody.
+    """
     gone = line(NEW, 1_000, "MEMBER_LEFT")
     gone.event.member_id, gone.event.client_reason = "a", "the consumer is being closed"
     begun = line(NEW, 1_000, "JOIN_PHASE_STARTED")
     begun.event.detail = "LEFT"
     said = []
-    for begun.event.member_id in ("a", "b"):
+    for begun.event.member_id in ("a", "b", None):
         (rebalance,) = [
             each for each in proved("g", [gone, begun], 1_000) if isinstance(each, Rebalance)
         ]
         said.append(rebalance.client_reason)
-    assert said == ["the consumer is being closed", None]
+    assert said == ["the consumer is being closed", None, "the consumer is being closed"]

@@ -134,7 +134,7 @@ def _begin(evidence: Evidence, line: Line) -> Rebalance:
 
 def _said_on_leaving(evidence: Evidence, line: Line) -> str | None:
     """What the member said that began it by leaving: lines of 4.x quote it on the line of the
-    removal, which comes before.
+    removal, which comes before. Of one that was removed by its instance the reason names nobody.
     """
     event = line.event
     said = [
@@ -142,7 +142,7 @@ def _said_on_leaving(evidence: Evidence, line: Line) -> str | None:
         for each in evidence.departures
         if each.broker == line.broker
         and each.outcome == LEFT
-        and each.member_id == event.member_id
+        and each.member_id == (event.member_id or each.member_id)
         and each.ended_at <= event.at_ms
     ]
     return said[-1] if event.detail == LEFT and said else None

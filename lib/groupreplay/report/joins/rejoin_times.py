@@ -95,7 +95,7 @@ def with_joins(rebalances: DataFrame, context: ReportContext) -> DataFrame:
 
 
 def answered_by() -> Column:
-    """Of a row of `Rejoin`, the broker that answered the join."""
+    """The broker that answered the join of a row of `Rejoin`."""
     return sf.coalesce("answered_by", "broker")
 
 
