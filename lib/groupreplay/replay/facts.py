@@ -30,10 +30,13 @@ class Epoch(Fact):
     """`group_epochs`, key (epoch, from_offset). Source of the rules: docs/measures.md, Epochs.
 
     partitions: in the targets, at target_at.
-    Classic groups alone have joined_at, end of the join phase; sync_ms, from there to the K2;
-    cooperative, None where the subscriptions do not show it; skipped, generations between the one
-    before and this one; stopped, partitions that an eager group stopped for it; leader_member_id,
-    of the member that made the assignment.
+    Classic groups alone have the others:
+    joined_at: end of the join phase.
+    sync_ms: from there to the K2.
+    cooperative: None where the subscriptions do not show it.
+    skipped: generations between the one before and this one.
+    stopped: partitions that an eager group stopped for it.
+    leader_member_id: of the member that made the assignment.
     """
 
     KIND: ClassVar[str] = "epoch"

@@ -52,8 +52,8 @@ def slices_for(rows: int, cores: int) -> int:
 def night_records(
     raw: DataFrame, logical_date: date, landing: RecordsLanding, left_out: LeftOut
 ) -> DataFrame:
-    """The raw rows that a night replays, with OWN_OFFSET: the rows that it landed; commits that its
-    markers settled, as kind `record`; and records of nights before, of groups that were left out
+    """The raw rows that a night replays, with OWN_OFFSET: the rows that it landed, commits that its
+    markers settled, as kind `record`, and records of earlier nights, of groups that were left out
     then and come back. Rows of groups that it leaves out are among them.
 
     raw: `raw_records` of one cluster.

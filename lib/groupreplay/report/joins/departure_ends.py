@@ -35,12 +35,17 @@ WAVE_KEY: Final = ("group_id", "log_incarnation", "offsets_partition", "incarnat
 
 
 def with_ends(waves: DataFrame, context: ReportContext) -> DataFrame:
-    """waves with `ends_told`, one element a departure or takeover, in any order: its place in the
-    lists gone_*, its kind there, what it was (`end`, of a departure), whether that is known for
-    sure, how many of its partitions got another holder (`removed`), for how long it had read
-    nothing when it was removed (`silent_ms`), what these partitions had lost by then in
-    partition-ms (`unread_ms`), the time since its last heartbeat was answered (`unheard_ms`), and
-    since it was last alive for sure (`absent_ms`); NULL where these are not known.
+    """waves with `ends_told`, one element a departure or takeover, in any order. Fields are NULL
+    where they are not known.
+
+    place, kind: its place in the lists gone_*, and its kind there.
+    end: what a departure was.
+    is_exact: that is known for sure.
+    removed: how many of its partitions got another holder.
+    silent_ms: for how long it had read nothing when it was removed.
+    unread_ms: what these partitions had lost by then, in partition-ms.
+    unheard_ms: time since its last heartbeat was answered.
+    absent_ms: time since it was last alive for sure.
     """
     gone = sf.arrays_zip(*[name for name in waves.columns if name.startswith("gone_")])
     whole = sf.struct(*[name for name in waves.columns if not name.startswith("gone_")])

@@ -2,8 +2,8 @@
 
 * Batches that begin at one offset and have one CRC are one batch, read once.
 * Where batches differ (one replica was compacted further, or the logs parted after a leader died)
-  the records are compared one by one: equal ones are duplicates, one that a single replica has
-  belongs to the log, different ones are a conflict that the higher leader epoch wins.
+  the records are compared one by one. Equal ones are duplicates. One that a single replica has
+  belongs to the log. Different ones are a conflict, which the higher leader epoch wins.
 
 Nothing depends on the order in which the files are given: replicas are ranked by encoding (bytes
 before text), name and path.

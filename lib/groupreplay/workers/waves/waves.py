@@ -297,8 +297,8 @@ def _costs(chain: Chain, span: range, *, is_told: bool) -> dict[str, Any]:
 
 
 def _moves_floor(chain: Chain, span: range) -> int:
-    """What an assignor that moves as little as it can must move: what was held by processes that
-    are not back at the end, or the fair shares of those that are new at the end.
+    """What an assignor must move at least: what was held by processes that are not back at the end,
+    or the fair shares of those that are new at the end.
     """
     last = span[-1]
     held: dict[str, int] = {}
