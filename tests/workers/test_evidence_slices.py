@@ -16,7 +16,7 @@ from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG, LogEvent
 from groupreplay.workers.evidence_slices import INPUT, EvidenceSlice, evidence_slice_replay
 
 Row = tuple[Any, ...]
-LEFT = {"member_id": "m", "detail": "LEFT"}
+LEFT: dict[str, Any] = {"member_id": "m", "detail": "LEFT"}
 
 
 def line(
@@ -35,7 +35,12 @@ def line(
 
 
 def heartbeat(subject: str, at: int) -> Row:
-    answer = {"epoch": 3, "response_epoch": 3, "error_code": 0, "protocol": "consumer"}
+    answer: dict[str, Any] = {
+        "epoch": 3,
+        "response_epoch": 3,
+        "error_code": 0,
+        "protocol": "consumer",
+    }
     event = "CONSUMER_GROUP_HEARTBEAT"
     return line(subject, at, event, source=REQUEST_LOG, member_id="m", started_ms=at, **answer)
 

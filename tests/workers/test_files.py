@@ -8,6 +8,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from pyarrow import fs
 
 from groupreplay.workers import files
 from groupreplay.workers.files import (
@@ -95,7 +96,7 @@ def test_hadoops_names_of_file_systems_are_those_of_pyarrow(
             asked.append(uri)
             return f"system of {uri.partition('?')[0]}", "inside"
 
-    monkeypatch.setattr(files.fs, "FileSystem", Systems)
+    monkeypatch.setattr(fs, "FileSystem", Systems)
     files._file_system.cache_clear()
     assert remote("s3a://bucket/a/b.log?region=eu") == ("system of s3://bucket/", "inside")
     assert asked == ["s3://bucket/?region=eu", "s3://bucket/a/b.log?region=eu"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -34,7 +35,8 @@ def test_spark_is_told_the_same_columns() -> None:
 
 
 def test_rows_keep_nulls_and_bytes() -> None:
-    row = {name: [None] for name in COLUMNS} | {"kind": ["record"], "key": [b"\xff\x00"]}
+    row: dict[str, list[Any]] = {name: [None] for name in COLUMNS}
+    row |= {"kind": ["record"], "key": [b"\xff\x00"]}
     batch = raw_row_batch(row)
     assert [str(each.type) for each in batch.schema] == [str(each) for each in COLUMNS.values()]
     assert batch.column("key").to_pylist() == [b"\xff\x00"]

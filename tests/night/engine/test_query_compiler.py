@@ -23,7 +23,7 @@ class Session:
         self.conf = Conf({PARTITIONS: "200", BROADCAST: "10485760"})
 
     def fit(self, rows: int, **how: bool) -> Conf:
-        fit_to(cast(SparkSession, self), rows, **how)  # type: ignore[arg-type]
+        fit_to(cast(SparkSession, self), rows, **how)
         return self.conf
 
 

@@ -110,7 +110,7 @@ def test_a_k8_says_what_a_member_has_and_since_which_record() -> None:
     assert member.held == {FOO_0, FOO_1}
     assert (member.current_offset, member.current_at) == (0, 7_000)
     group.members.lose(member, FOO_1)
-    assert (member.held, member.pending) == ({FOO_0}, NOTHING)
+    assert (member.held, member.pending) == (frozenset({FOO_0}), NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,8 @@ def test_another_client_is_its_own() -> None:
 def test_who_was_there_before_the_log_may_have_the_client_of_an_earlier_process() -> None:
     group = Group()
     seen, unseen = group.join("a"), group.join("b")
-    seen.client_inherited = unseen.client_inherited = False
+    for member in (seen, unseen):
+        member.client_inherited = False
     group.members.join(seen, 1_000, 1, observed=True)
     group.members.join(unseen, 1_000, 1, observed=False)
     assert (seen.client_inherited, unseen.client_inherited) == (False, None)

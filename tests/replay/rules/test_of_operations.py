@@ -77,7 +77,7 @@ def test_behind_a_hole_epochs_may_have_been_lost() -> None:
 def test_a_target_is_of_no_epoch_that_is_not_begun_and_of_none_before(
     target: int, found: list[tuple[str, int, str]]
 ) -> None:
-    operation = [{"k5": "B"}, {"k3": 2}, {"k7": "B"}, {"k6": target}]
+    operation: list[Form] = [{"k5": "B"}, {"k3": 2}, {"k7": "B"}, {"k6": target}]
     assert broken(log_of(joined("A", 1), operation), "I5") == found
 
 

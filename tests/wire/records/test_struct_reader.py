@@ -35,7 +35,7 @@ TAGGED = layout(
 
 
 def read(of: Struct, data: bytes, version: int = 1) -> tuple[Any, int]:
-    return struct_reader(of, version)(data, 0)  # type: ignore[no-any-return]
+    return struct_reader(of, version)(data, 0)
 
 
 @pytest.mark.parametrize(
