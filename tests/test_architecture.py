@@ -16,7 +16,6 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "lib" / "groupreplay"
 MODULES = sorted(LIBRARY.rglob("*.py"))
-ROOMS = sorted(path.name for path in LIBRARY.iterdir() if (path / "__init__.py").exists())
 JOBS = sorted((ROOT / "jobs").glob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
@@ -56,22 +55,6 @@ LONGER_TEST_FUNCTIONS = {
     "_streams_found": 80,
 }
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "base"}
-
-WHOLE_ROOM_TESTS = {
-    # What a room does as a whole: recordings, scenarios, cuts, all its tables.
-    "evidence/test_recordings.py",
-    "page/test_browser.py",
-    "replay/test_cuts.py",
-    "replay/test_kept_states.py",
-    "replay/test_scenarios.py",
-    "replay/test_worked_example.py",
-    "report/tables/test_evidence.py",
-    "report/tables/test_tables.py",
-    "wire/test_recordings.py",
-    "wire/test_scenarios.py",
-    "wire/test_simulated_logs.py",
-}
-"""Tests in a room of the library that are named for no module of it."""
 
 PURE = (
     "records",
@@ -232,26 +215,6 @@ def test_pure_modules_import_the_standard_library_alone(folder: Path) -> None:
     allowed = {*sys.stdlib_module_names, "groupreplay"}
     for path in filter(_is_pure, _modules(folder)):
         assert {name.partition(".")[0] for name in _imports(path)} <= allowed, path
-
-
-@pytest.mark.parametrize(
-    "folder",
-    _folders(path for room in ROOMS for path in (ROOT / "tests" / room).rglob("test_*.py")),
-    ids=_name,
-)
-def test_tests_lie_where_their_module_does(folder: Path) -> None:
-    """`a/b.py` is tested by `tests/a/test_b.py`, and by `tests/a/test_b_<aspect>.py`."""
-    room = folder.relative_to(ROOT / "tests")
-    modules = {module.stem for module in (LIBRARY / room).glob("*.py")}
-    for path in folder.glob("test_*.py"):
-        tested = path.stem.removeprefix("test_")
-        assert (room / path.name).as_posix() in WHOLE_ROOM_TESTS or any(
-            f"{tested}_".startswith(f"{module}_") for module in modules
-        ), path
-
-
-def test_whole_room_tests_exist() -> None:
-    assert [name for name in WHOLE_ROOM_TESTS if not (ROOT / "tests" / name).exists()] == []
 
 
 @pytest.mark.parametrize("folder", _folders(MODULES), ids=_name)

@@ -1,4 +1,7 @@
-"""Compiled dataclasses are those of the sources: constructors, annotations, copies."""
+"""Compiled dataclasses are those of the sources: constructors, annotations, copies.
+
+Holds compiled_data.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a session has whatever a cluster's settings say, and how it is fitted to a night."""
+"""What a session has whatever a cluster's settings say, and how it is fitted to a night.
+
+Holds tables/delta/delta_jars.py.
+"""
 
 from __future__ import annotations
 

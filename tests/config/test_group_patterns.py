@@ -1,4 +1,7 @@
-"""Patterns of group ids mean the same to Python and to Spark."""
+"""Patterns of group ids mean the same to Python and to Spark.
+
+Holds report/joins/group_choice.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Configurations: what is read, and the sentence for everything that is not."""
+"""Configurations: what is read, and the sentence for everything that is not.
+
+Holds config/model.py, config/sources.py.
+"""
 
 from __future__ import annotations
 

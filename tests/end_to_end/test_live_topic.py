@@ -1,5 +1,7 @@
 """The live topic of a real broker: two nights with life between, a broker that dies while it is
 read, and what its own segments say beside it.
+
+Holds night/dry_run.py, sources/live_rows.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Whole nights on real logs: whatever way the log comes in, the tables are the same."""
+"""Whole nights on real logs: whatever way the log comes in, the tables are the same.
+
+Holds night/earlier/raw_kept.py, night/job.py, night/land.py, night/publishing/publish.py.
+Holds night/replay.py, night/run.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Pages of two real nights: their numbers are those of the tables, a rerun changes no byte, and
 any group can be shown.
+
+Holds night/catalog_names.py, night/group_lives.py, night/show_group.py.
 """
 
 from __future__ import annotations

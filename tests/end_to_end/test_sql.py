@@ -1,6 +1,8 @@
 """The tables of the demo where people already have SQL: in files, in a catalog, in other engines.
 
 One worker of the suite runs all files that begin with `test_sql`, and the night of the demo once.
+
+Holds tables/export.py, tables/finished_night.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The jobs' command lines: their help, and how they end for every foreseen error."""
+"""The jobs' command lines: their help, and how they end for every foreseen error.
+
+Holds cli/job_session.py.
+"""
 
 from __future__ import annotations
 

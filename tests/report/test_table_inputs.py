@@ -1,4 +1,7 @@
-"""What a table sees of the facts of a night, and of the tables that it is made of."""
+"""What a table sees of the facts of a night, and of the tables that it is made of.
+
+Holds report/table_frames.py.
+"""
 
 from __future__ import annotations
 

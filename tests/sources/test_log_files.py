@@ -1,4 +1,7 @@
-"""Which files are segments, which are dumps, and of which partition."""
+"""Which files are segments, which are dumps, and of which partition.
+
+Holds sources/dump_log.py, sources/segments.py.
+"""
 
 import gzip
 from pathlib import Path

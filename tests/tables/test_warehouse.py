@@ -1,4 +1,7 @@
-"""Tables on a real Delta: made, replaced, drifting and damaged."""
+"""Tables on a real Delta: made, replaced, drifting and damaged.
+
+Holds tables/delta/delta_log.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Reading of brokers' logs: every line once and told for what it is, however the file is cut,
 packed or broken; and memory stays flat.
+
+Holds wire/text/read_text_unit.py.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """What a worker does around a task: nothing of it shows in a row, all of it in what a task
 costs.
+
+Holds workers/loading.py.
 """
 
 from __future__ import annotations

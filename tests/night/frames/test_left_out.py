@@ -1,4 +1,7 @@
-"""What of a night's rows and states is replayed, where groups are or were left out."""
+"""What of a night's rows and states is replayed, where groups are or were left out.
+
+Holds night/extent.py, night/frames/night_rows.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The shuffle before the grouped map: order, slices, holes of earlier units, states."""
+"""The shuffle before the grouped map: order, slices, holes of earlier units, states.
+
+Holds night/earlier/latest_states.py.
+"""
 
 import shutil
 from datetime import date

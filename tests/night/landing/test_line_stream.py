@@ -1,4 +1,7 @@
-"""Logs of brokers over nights: each line is landed once, whatever became of its file."""
+"""Logs of brokers over nights: each line is landed once, whatever became of its file.
+
+Holds night/dry_run.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Landing of the live topic: units of which no record is left, and runs that are taken over."""
+"""Landing of the live topic: units of which no record is left, and runs that are taken over.
+
+Holds night/landing/land_units.py.
+"""
 
 from __future__ import annotations
 

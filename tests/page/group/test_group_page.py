@@ -1,4 +1,9 @@
-"""The page of a group: what happened is in it, whatever was not seen says so, and ids are text."""
+"""The page of a group: what happened is in it, whatever was not seen says so, and ids are text.
+
+Holds page/group/decision_tables.py, page/timeline/arrows.py, page/timeline/bands.py.
+Holds page/timeline/epoch_marks.py, page/timeline/held_partitions.py, page/timeline/lane_marks.py.
+Holds page/timeline/task_rows.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The overview: numbers, empty states, hostile ids, and the same bytes for the same rows."""
+"""The overview: numbers, empty states, hostile ids, and the same bytes for the same rows.
+
+Holds page/model/fleet.py, page/overview/decision_sections.py, page/overview/migration_sections.py.
+Holds page/overview/rebalance_sections.py, page/overview/streams_section.py.
+Holds page/overview/stuck_section.py.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The rules of streams groups: every one fires first where its log was broken, and says all that it
 can say; none does on recorded logs that are cut, or that lack anything, nor where a later broker
 may do otherwise.
+
+Holds replay/rules/of_streams_members.py, replay/rules/of_streams_records.py.
 """
 
 from __future__ import annotations

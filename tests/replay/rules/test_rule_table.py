@@ -2,6 +2,8 @@
 whole or with holes: none may be called broken.
 
 The rule must fire, at the record that was changed, and must not have fired before.
+
+Holds replay/rules/of_members.py, replay/rules/of_streams_classic.py.
 """
 
 from __future__ import annotations

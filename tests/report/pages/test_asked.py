@@ -1,4 +1,7 @@
-"""What pages ask the tables: every query fits the schemas, and times fall into the right night."""
+"""What pages ask the tables: every query fits the schemas, and times fall into the right night.
+
+Holds report/pages/decision_frames.py, report/pages/fleet_frames.py, report/pages/group_frames.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules about groups that no recording shows, and what follows from several."""
+"""Rules about groups that no recording shows, and what follows from several.
+
+Holds report/readiness/of_groups.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Stalls and chains -> stuck episodes: thresholds, open and closed, repetitions in a sliding
 window.
+
+Holds report/stuck/thresholds.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What the queries of the summary find in the tables of a night."""
+"""What the queries of the summary find in the tables of a night.
+
+Holds report/joins/next_flips.py, report/summary/decisions_frames.py.
+Holds report/summary/streams_frames.py.
+"""
 
 from __future__ import annotations
 

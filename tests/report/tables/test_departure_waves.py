@@ -1,4 +1,7 @@
-"""What waves of recordings were, from the topic alone and with lines, and by hand."""
+"""What waves of recordings were, from the topic alone and with lines, and by hand.
+
+Holds report/joins/departure_ends.py, report/joins/rejoin_times.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an absence cost or saved: of recordings, from the topic alone and with lines, and by hand."""
+"""What an absence cost or saved: of recordings, from the topic alone and with lines, and by hand.
+
+Holds report/joins/member_contacts.py, report/joins/settings_in_force.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Every table is made of the kinds that it is given, and of just its columns, with rows and
 without.
+
+Holds report/joins/columns.py, report/joins/unit_rows.py, report/tables/group_conversions.py.
+Holds report/tables/group_epochs.py, report/tables/group_state.py.
+Holds report/tables/member_assignments.py, report/tables/member_states.py.
+Holds report/tables/migration_progress.py, report/tables/revocation_latencies.py.
 """
 
 from __future__ import annotations

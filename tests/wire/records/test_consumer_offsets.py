@@ -1,4 +1,7 @@
-"""Every type and version, there and back; and any bytes at all."""
+"""Every type and version, there and back; and any bytes at all.
+
+Holds wire/records/layouts.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The request log: real lines of every API and error, envelopes and layouts, and imitations."""
+"""The request log: real lines of every API and error, envelopes and layouts, and imitations.
+
+Holds wire/text/request_fields.py.
+"""
 
 from __future__ import annotations
 
