@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS coordinator_failovers (
   first_at             TIMESTAMP NOT NULL COMMENT 'time of from_offset; UTC',
   gap_ms               BIGINT
     COMMENT 'first_at - last_at: at most so long could nothing be written, NULL where a hole '
-      'lies between; ms',
+      'lies between, or clocks of two brokers make it negative; ms',
   protocol             STRING NOT NULL
     COMMENT 'protocol of the group before; classic, consumer, streams, simple (open enum)',
   phase                STRING NOT NULL

@@ -100,3 +100,15 @@ def test_a_rebalance_is_begun_with_the_words_of_who_left() -> None:
         ]
         said.append(rebalance.client_reason)
     assert said == ["the consumer is being closed", None, "the consumer is being closed"]
+
+
+def test_who_never_synced_was_dropped_by_the_rebalance_that_waited_for_it() -> None:
+    """The next one begins for it, and names it: the line of its own is at DEBUG."""
+    begun = line(NEW, 9_000, "JOIN_PHASE_STARTED")
+    begun.event.detail, begun.event.member_ids = "SYNC_TIMEOUT", ("b", "a")
+    lines = [line(NEW, 1_000, "JOIN_PHASE_STARTED"), line(NEW, 2_000, "JOIN_PHASE_ENDED"), begun]
+    rebalances = [each for each in proved("g", lines, 9_000) if isinstance(each, Rebalance)]
+    assert [(each.outcome, each.members_dropped) for each in rebalances] == [
+        ("RESTARTED", ["a", "b"]),
+        ("OPEN", []),
+    ]

@@ -80,9 +80,9 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Proofs) -> None:
         _end(evidence, line.broker, COMPLETED, event, output)
     elif event.event == "MEMBERS_MISSED_JOIN":
         current.members_missing = sorted({*current.members_missing, *event.member_ids})
-        current.members_dropped = sorted({*current.members_dropped, *event.member_ids})
+        _drop(current, event.member_ids)
     elif event.event == "MEMBERS_MISSED_SYNC":
-        current.members_dropped = sorted({*current.members_dropped, *event.member_ids})
+        _drop(current, event.member_ids)
     elif event.event == "REBALANCE_NOBODY_JOINED":
         current.nobody_joined = True
     elif event.event == "CONVERTED_TO_CONSUMER":
@@ -93,6 +93,10 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Proofs) -> None:
             _end(evidence, line.broker, CONVERTED, event, output)
     elif event.event in _ENDS:
         _end(evidence, line.broker, _ENDS[event.event], event, output)
+
+
+def _drop(rebalance: Rebalance, member_ids: tuple[str, ...]) -> None:
+    rebalance.members_dropped = sorted({*rebalance.members_dropped, *member_ids})
 
 
 def _interrupt_others(evidence: Evidence, line: Line) -> None:
@@ -151,6 +155,8 @@ def _said_on_leaving(evidence: Evidence, line: Line) -> str | None:
 def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output: Proofs) -> None:
     ended = evidence.rebalances.pop(broker, None)
     if ended is not None:
+        if event.event == "JOIN_PHASE_STARTED" and event.detail == "SYNC_TIMEOUT":
+            _drop(ended, event.member_ids)  # the line of their own is at DEBUG since 4.0
         if ended.outcome == OPEN:
             ended.outcome, ended.ended_at = outcome, event.at_ms
         output.emit(ended)
