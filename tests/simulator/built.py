@@ -20,12 +20,14 @@ from groupreplay.replay.decision_facts import Churn, Failover
 from groupreplay.replay.facts import Chain, Epoch, Fact, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.context import ReportContext
 from groupreplay.report.table_inputs import TableInputs
+from groupreplay.report.tables.coordinator_events import coordinator_events
 from groupreplay.report.tables.coordinator_failovers import coordinator_failovers
 from groupreplay.report.tables.departure_waves import departure_waves
+from groupreplay.report.tables.rebalances import rebalances
 from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
-from tests.simulator.columns import STORED
+from tests.simulator.line_columns import STORED
 from tests.simulator.played import brokers_of
 from tests.simulator.proved import evidence_in
 from tests.simulator.replayed import Replayed, replay_recording
@@ -36,6 +38,8 @@ from tests.support.table_inputs import inputs_of, read_to
 _BUILDS: Final[dict[str, tuple[tuple[type[Fact], ...], Callable[[TableInputs], DataFrame]]]] = {
     "coordinator_failovers": ((Failover,), coordinator_failovers),
     "departure_waves": ((Churn,), departure_waves),
+    "rebalances": ((), rebalances),
+    "coordinator_events": ((GroupSnapshot, Epoch), coordinator_events),
     "stuck_groups": ((Stall, Chain, MemberLife, GroupSnapshot, Epoch), stuck_groups),
 }
 """Table -> the kinds of facts that give it rows, or tell which life of a group is the last."""

@@ -25,6 +25,7 @@ from tests.simulator.expected import (
     coordinator_events,
     coordinator_failovers,
     departure_waves,
+    event_groups,
     failover_lines,
     group_conversions,
     group_days,
@@ -37,6 +38,7 @@ from tests.simulator.expected import (
     migration_progress,
     outages,
     readiness,
+    rebalance_joins,
     rebalances,
     refusals,
     revocation_latencies,
@@ -88,6 +90,8 @@ JOB_CHECKS: Final[tuple[Check, ...]] = (
     wave_classes.CHECK,
     wave_estimates.CHECK,
     failover_lines.CHECK,
+    rebalance_joins.CHECK,
+    event_groups.CHECK,
     unavailable.CHECK,
 )
 """What the job alone makes, given the logs of brokers too."""

@@ -17,6 +17,7 @@ from groupreplay.replay.facts import (
     MemberState,
     Stall,
 )
+from tests.simulator.line_columns import COLUMNS_OF_LINES
 from tests.simulator.replayed import Coverage, Undecoded
 
 
@@ -87,8 +88,9 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "topics": ("topic_id", "topic", "first_seen_at", "partitions", "source"),
     "coverage": fields(Coverage),
     "coordinator_failovers": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset", "start_observed"),
-        *("leader_epoch_before", "leader_epoch", "last_offset", "last_at", "first_at"),
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("start_observed", "leader_epoch_before", "leader_epoch", "last_offset", "last_at"),
+        "first_at",
         *("protocol", "phase", "epoch", "target_epoch", "members", "at_epoch", "revoking"),
         *("waiting", "away", "partitions_pending", "partitions_unowned"),
         *("epochs_after", "joined_after", "removed_after", "lost_after", "moved_after"),
@@ -121,38 +123,6 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("outcome", "returned_as", "removed_at", "returned_at", "gap_low_ms", "gap_high_ms"),
         *("partitions", "avoided_moves", "epochs"),
     ),
-    "member_ends": (
-        *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
-        *("end_reason", "end_detail", "end_confidence"),
-    ),
-    "rebalances": (
-        *("group_id", "generation", "started_at", "joined_at", "synced_at"),
-        *("members_joined", "outcome"),
-    ),
-    "refusals": (
-        *("group_id", "subject", "api", "error_code", "error", "refusal"),
-        *("first_at", "last_at", "attempts"),
-    ),
-    "failover_lines": (
-        *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),
-        *("last_offset", "phase", "loaded_at", "load_ms", "broker", "moved_from", "rearmed"),
-        "unavailable_ms",
-    ),
-    "outages": ("group_id", "since_at", "last_at", "until_at", "attempts"),
-    "unavailable": (
-        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
-        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
-        *("detail_code", "detail_params"),
-    ),
-    "coordinator_events": ("offsets_partition", "broker", "event", "occurred_at", "moved_from"),
+    **COLUMNS_OF_LINES,
 }
-"""Table -> its columns here. Those of the last seven are what lines of broker logs prove."""
-
-STORED: Final = {
-    "member_ends": "members",
-    "wave_classes": "departure_waves",
-    "wave_estimates": "departure_waves",
-    "failover_lines": "coordinator_failovers",
-    "unavailable": "stuck_groups",
-}
-"""Tables here that are part of another one's rows."""
+"""Table -> its columns here."""

@@ -78,6 +78,22 @@ class Untold:
         return f"untold ({self.why})"
 
 
+@dataclass(frozen=True, slots=True)
+class LineAt:
+    """Evidence: the line that begins at a byte of a log of this kind. Which of the files it is, paths
+    of a run say."""
+
+    source: str
+    position: int
+
+    def admits(self, value: Any) -> bool:
+        is_place = isinstance(value, dict)
+        return is_place and (value["source"], value["position"]) == (self.source, self.position)
+
+    def __str__(self) -> str:
+        return f"{self.source} at {self.position}"
+
+
 @dataclass(slots=True)
 class Wanted:
     """A row that must be. values: column -> value or Expectation. offsets: where in the group's log

@@ -83,7 +83,9 @@ class ProvedTables:
 
 def _row(fact: EvidenceFact, columns: Sequence[str]) -> Row:
     names = {each.name for each in dataclasses.fields(fact)}
-    return {name: getattr(fact, name) for name in columns if name in names}
+    row = {name: getattr(fact, name) for name in columns if name in names}
+    place = {name: getattr(fact, name) for name in ("source", "input", "position")}
+    return {**row, "evidence": place} if "evidence" in columns else row
 
 
 def _asker(fact: Refusal) -> tuple[str, str, int, str]:

@@ -34,8 +34,9 @@ from groupreplay.replay.facts import (
     TopicSeen,
 )
 from groupreplay.workers.waves.waves import WaveLimits, waves_of
-from tests.simulator.columns import BLOCKER, COLUMNS, NOT_IN_SNAPSHOTS, SAID, STORED, fields
+from tests.simulator.columns import BLOCKER, COLUMNS, NOT_IN_SNAPSHOTS, SAID, fields
 from tests.simulator.judged import readiness_of
+from tests.simulator.line_columns import STORED
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.support.sentences import said
 from tests.support.stuck_rows import episodes, stuck_ms

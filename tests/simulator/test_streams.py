@@ -14,6 +14,7 @@ from typing import Final
 
 import pytest
 
+from tests.simulator.broken import other_than
 from tests.simulator.check_streams import (
     CHECKS,
     StreamsCheck,
@@ -29,7 +30,6 @@ from tests.simulator.played import Played
 from tests.simulator.replayed import replay_recording
 from tests.simulator.streams.history import StreamsHistory, read_streams
 from tests.simulator.tables import Row
-from tests.simulator.test_checker import other_than
 from tests.simulator.truth import read_truth
 
 HISTORIES: Final = (

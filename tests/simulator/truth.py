@@ -2,8 +2,7 @@
 tells it.
 
 Nothing here reads a segment or knows the product. Times are ms since the epoch, UTC, of simulated
-time. Fields that a later simulator adds to the files are passed over. The README beside this file
-says what the files hold.
+time. Fields that a later simulator adds are passed over. The README says what the files hold.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 from tests.simulator.answers import Answers
 from tests.simulator.injected import Injected, injected_of
+from tests.simulator.logged import Calls
 from tests.simulator.readers import Readers
 from tests.simulator.said import Said, said_of
 from tests.simulator.truth_log import CommitKey, Log, OtherGroup, commit_key
@@ -164,10 +164,9 @@ class Truth:
     at, topic id). elected: partition of the offsets topic -> when a new leader took it over;
     leader_epochs: the epoch of each of these. transactional: groups that commit in transactions.
     as_of_ms: time of the newest record. lines: operations of all groups, those that commit alone
-    included. logs: by partition. readers: when nobody read what.
-    answers: of requests. other_groups: share and streams
-    groups that live, and of which kind they are. ended_at: true time of the newest record.
-    clocks_differ_ms: of two brokers, at most.
+    included. logs: by partition. readers: when nobody read what. answers: of requests. logged: of
+    coordinators' loggers. other_groups: share and streams groups that live, and of which kind they
+    are. ended_at: true time of the newest record. clocks_differ_ms: of two brokers, at most.
     """
 
     version: str
@@ -175,6 +174,7 @@ class Truth:
     injected: Sequence[Injected]
     readers: Readers
     answers: Answers
+    logged: Calls
     operations: dict[str, list[Operation]] = field(default_factory=lambda: defaultdict(list))
     commits: dict[CommitKey, list[Commit]] = field(default_factory=lambda: defaultdict(list))
     tombstones: dict[CommitKey, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -246,7 +246,8 @@ def read_truth(recording: Path) -> Truth:
     names = json.loads((home / "topic_names.json").read_text())
     told = json.loads((recording / "recording.json").read_text())
     readers, answers = Readers(recording, names), Answers(recording)
-    truth = Truth(told.get("kafka", ""), names, injected, readers, answers)
+    logged = Calls(recording)
+    truth = Truth(told.get("kafka", ""), names, injected, readers, answers, logged)
     truth.brokers = told["brokers"]
     clocks = told["simulated"]["clocks_ms"].values()
     truth.clocks_differ_ms = max(clocks) - min(clocks)

@@ -119,6 +119,11 @@ class Log:
         place = bisect_right(self._written, offset, key=lambda each: each.first_offset)
         return self._written[place - 1]
 
+    def offsets_before(self, leader_epoch: int) -> int:
+        """How many there are by earlier leaders: what a leader of this epoch loads."""
+        later = (each.first_offset for each in self._written if each.leader_epoch >= leader_epoch)
+        return next(later, self.next_offset)
+
     def _settle(self, line: dict[str, Any]) -> None:
         outcome, producer = line["why"].split()
         commits = self._in_transactions.pop(producer, [])

@@ -199,10 +199,11 @@ def _moved(history: History, life: Life) -> _Moved:
 
 
 class _Step(NamedTuple):
-    """Who came and went by an operation after a move. lost: of the removed those that were there
-    before the move."""
+    """Who came and went by an operation after a move. last: its last offset. lost: of the removed
+    those that were there before the move."""
 
     operation: Operation
+    last: Any
     joined: set[str]
     removed: set[str]
     lost: set[str]
@@ -225,7 +226,7 @@ def _steps(failover: Failover) -> Iterator[_Step]:
         removed = {each for each in gone if before.members[each].instance_id not in taken}
         left = {before.members[each].instance_id for each in gone} - {None}
         joined = {each for each in came if operation.members[each].instance_id not in left}
-        yield _Step(operation, joined, removed, removed & there)
+        yield _Step(operation, record.last, joined, removed, removed & there)
         there -= gone
         before = operation
 
@@ -241,14 +242,21 @@ def _after(failover: Failover, opened: Sequence[int], moved: _Moved) -> dict[str
     """opened: first offsets of the operations that began epochs."""
     names = ("epochs_after", "joined_after", "removed_after", "lost_after")
     counts, sure, nameless = dict.fromkeys(names, 0), 0, 0
+    first = failover.first
+    to_offset: Any = Between(first.first_offset, first.last_offset)
     for step in _steps(failover):
+        to_offset = step.last
         counts["epochs_after"] += opened.count(step.operation.first_offset)
         sure += moved.sure[step.operation.first_offset]
         nameless += moved.nameless[step.operation.first_offset]
         counts["joined_after"] += len(step.joined)
         counts["removed_after"] += len(step.removed)
         counts["lost_after"] += len(step.lost)
-    return {**counts, "moved_after": Between(sure, sure + nameless) if nameless else sure}
+    return {
+        "to_offset": to_offset,
+        **counts,
+        "moved_after": Between(sure, sure + nameless) if nameless else sure,
+    }
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
+from tests.simulator.compare import Between, Key, LineAt, OneOf, Untold, Wanted
 from tests.simulator.expected import coordinator_failovers
-from tests.simulator.expected.coordinator_events import former_of
+from tests.simulator.expected.coordinator_events import former_of, shown_of
 from tests.simulator.expected.coordinator_failovers import (
     Failover,
     failovers_of,
@@ -20,7 +20,9 @@ from tests.simulator.expected.coordinator_failovers import (
 )
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.outages import unavailable_of
+from tests.simulator.expected.rebalances import BEGUN
 from tests.simulator.injected import Injected
+from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, CONSUMER, Operation
 
 NEAR_MS: Final = 5_000
@@ -40,6 +42,24 @@ _PHASES: Final = {
 """State of a classic group in its coordinator's memory -> phase."""
 
 
+_STEPS: Final = {
+    "EMPTY": 0,
+    "STEADY": 0,
+    "ASSIGNING": 1,
+    "TARGET_UNTOLD": 2,
+    "PREPARING": 2,
+    "REVOKING": 3,
+    "PARTLY_THERE": 4,
+    "COMPLETING": 4,
+    "SYNCED": 5,
+    "UNKNOWN": None,
+}
+"""Phase -> the first step of the design of Kafka 0.9 that it can be (measures.md, Failovers)."""
+
+SETTLED_MS: Final = 3_600_000
+"""A partition that was read so far past the end of a row closes it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rearmed:
     """Members whose session the load armed, and that ran out so: all of these, and besides at most
@@ -57,26 +77,29 @@ class Rearmed:
 
 
 class _Brokers:
-    """What brokers did, and log. loads: (partition, leader epoch) -> it. former: the same -> who
-    led before. ran_out, resigned: of each partition, in order. slow: consumer groups with a session
+    """What brokers did, and log. loads: as of the history. former: (partition, leader epoch) -> who
+    led before. load_lines: (partition, true time) -> where
+    the line of the load is. ran_out, resigned: of each partition, in order. slow: consumer groups with a session
     of their own."""
 
     def __init__(self, history: History) -> None:
         truth = history.truth
-        self.loads: dict[tuple[int, int], Injected] = {}
+        self.loads = history.loads
         self.ran_out: dict[int, list[Injected]] = defaultdict(list)
         self.resigned: dict[int, list[Injected]] = defaultdict(list)
         self.slow: set[str | None] = set()
         for event in truth.injected:
             if event.what == "slow heartbeats":
                 self.slow.add(event.group_id)
-            if event.what == "loaded":
-                partition, leader_epoch = map(int, event.detail.split())
-                self.loads[partition, leader_epoch] = event
-            elif event.what == "ran out":
+            if event.what == "ran out":
                 self.ran_out[event.offsets_partition].append(event)
             elif event.what == "resign":
                 self.resigned[event.offsets_partition].append(event)
+        self.load_lines = {
+            (each.offsets_partition, each.call.at): each.call.position
+            for each in shown_of(history)
+            if each.name == "LOADED"
+        }
         former = former_of(history)
         self.former = {
             (partition, leader_epoch): former[partition, at]
@@ -90,11 +113,23 @@ AT_AN_EDGE: Final = Untold("stretches of which some began near the move")
 
 def _wanted(history: History) -> dict[Key, Wanted]:
     brokers = _Brokers(history)
-    return {
-        failover.key: Wanted(_values(history, failover, brokers), failover.offsets)
-        for life in history.lives
-        for failover in failovers_of(history, life)
-    }
+    wanted: dict[Key, Wanted] = {}
+    for life in history.lives:
+        for failover in failovers_of(history, life):
+            values = _values(history, failover, brokers)
+            values["doc_phase"] = _steps_of(values["phase"])
+            wanted[failover.key] = Wanted(values, failover.offsets)
+    return wanted
+
+
+def _steps_of(phase: Any) -> OneOf:
+    """The phase that there is, with its step."""
+    phases = (phase,) if isinstance(phase, str) else getattr(phase, "values", tuple(_STEPS))
+    return OneOf(tuple((each, _STEPS[each]) for each in phases))
+
+
+def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
+    return [{**row, "doc_phase": (row["phase"], row["doc_phase"])} for row in rows]
 
 
 def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str, Any]:
@@ -105,9 +140,11 @@ def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str
         **place_of(history, failover),
         "phase": phase_of(failover.last),
         "unavailable_ms": _unavailable_ms(history, failover.life.group_id, since, until),
+        "gap_ms": _gap_ms(failover),
+        "is_final": _is_final(history, failover),
     }
     if not since < load.broker_at <= until:
-        names = ("loaded_at", "load_ms", "broker", "moved_from", "rearmed")
+        names = ("loaded_at", "load_ms", "broker", "moved_from", "rearmed", "evidence")
         return values | dict.fromkeys(names)
     return values | {
         "loaded_at": load.broker_at,
@@ -116,7 +153,29 @@ def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str
         "moved_from": brokers.former[key],
         "rearmed": _rearmed(failover, load, brokers),
         "phase": _phase(history, failover, load, brokers.resigned[key[0]]),
+        "evidence": LineAt("server_log", brokers.load_lines[load.offsets_partition, load.at]),
     }
+
+
+def _gap_ms(failover: Failover) -> int | None:
+    """None where the clocks of both brokers make it negative."""
+    ms = failover.first.written.at - failover.before.written.at
+    return ms if ms >= 0 else None
+
+
+def _is_final(history: History, failover: Failover) -> bool:
+    """Whether no later record can change it: the minute is over, another leader there, or the life
+    at its end."""
+    first = failover.first.written
+    until = first.at + coordinator_failovers.AFTER_MS
+    return (
+        failover.life.end is not None
+        or any(
+            each.written.at > until or each.written.leader_epoch != first.leader_epoch
+            for each in failover.records
+        )
+        or history.truth.as_of_ms - until > SETTLED_MS
+    )
 
 
 def _unavailable_ms(history: History, group_id: str, since: int, until: int) -> Any:
@@ -188,6 +247,13 @@ def _goes_on(history: History, group_id: str, before: Injected, load: Injected) 
     """Whether a broker that was the leader no more, and had not heard of that, let members join, or
     wait until it heard: its log shows a rebalance that was never written."""
     ahead = before.broker_at - before.at
+    if any(
+        each.says.startswith(BEGUN)
+        and (each.broker, each.values[0]) == (before.broker, group_id)
+        and before.at <= each.at <= load.at
+        for each in history.truth.logged.all
+    ):
+        return True  # it could not store an assignment any more
     return any(
         each.kind in ("join", "leave")
         and each.broker == before.broker
@@ -203,4 +269,5 @@ CHECK: Final = Check(
     _wanted,
     coordinator_failovers.CHECK.key_of,
     coordinator_failovers.CHECK.excuse,
+    _gathered,
 )

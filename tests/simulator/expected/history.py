@@ -164,6 +164,17 @@ class History:
             events.sort(key=lambda event: event.broker_at)
         return found
 
+    @cached_property
+    def loads(self) -> dict[tuple[int, int], Injected]:
+        """Which broker had read a partition of the offsets topic when: (partition, leader epoch) ->
+        it."""
+        return {
+            (int(partition), int(leader_epoch)): event
+            for event in self.truth.injected
+            if event.what == "loaded"
+            for partition, leader_epoch in [event.detail.split()]
+        }
+
     def has_other_leader(self, since: Operation, until: Operation | None) -> bool:
         """Whether the partition got another leader between two operations, None: to the end."""
         last = self.truth.ended_at if until is None else until.true_at

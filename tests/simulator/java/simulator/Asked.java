@@ -6,6 +6,8 @@ final class Asked {
     final String group;
     final String member;
     final String detail;
+    /** Why, in the words of a client of the classic protocol; null where it has none. */
+    String reason;
     /** The coordinator's answer as JSON; null until it came, or where none is told. */
     String answer;
 

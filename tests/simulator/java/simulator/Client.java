@@ -56,6 +56,7 @@ class Client {
             simulation.requests++;
             Broker broker = simulation.leaders.coordinatorOf(groupId);
             RequestContext context = context(request.body());
+            request.asked().reason = Requests.reasonOf(request.body());
             long received = broker.clock.milliseconds();
             CompletableFuture<R> answer =
                 broker.ask(request.asked(), () -> request.call().apply(broker.service, context));
@@ -87,8 +88,9 @@ class Client {
         if (cause != null) simulation.count("exception " + asked.kind + " " + cause);
         AbstractResponse response =
             cause == null ? request.response().apply(given) : request.body().getErrorResponse(0, cause);
-        broker.requestLog.answered(context, request.body(), response, received);
-        simulation.truth.answered(broker, asked, received, response.errorCounts().keySet());
+        Exchange said = Exchange.of(request.body(), response);
+        RequestLog.Line line = broker.requestLog.answered(context, request.body(), said, received);
+        simulation.truth.answered(broker, asked, context, received, said, line);
     }
 
     private RequestContext context(AbstractRequest body) {

@@ -21,6 +21,8 @@ final class EventLoop implements CoordinatorEventProcessor {
     /** Records that the event that runs now handed to the serializer. */
     private final List<CoordinatorRecord> written = new ArrayList<>();
     private Asked asking;
+    /** The event that runs now, or null. */
+    private CoordinatorEvent handled;
     private boolean running;
     private boolean marker;
 
@@ -62,6 +64,12 @@ final class EventLoop implements CoordinatorEventProcessor {
         }
     }
 
+    /** A line is logged: for whom, and of which event. */
+    void logged(String message, Object[] arguments, long position) {
+        Asked who = asking == null && handled != null ? Asked.internal(Memory.nameOf(handled)) : asking;
+        simulation.truth.logged(broker, who, message, arguments, position);
+    }
+
     void written(CoordinatorRecord record) {
         written.add(record);
     }
@@ -86,7 +94,9 @@ final class EventLoop implements CoordinatorEventProcessor {
         marker = false;
         OffsetsLog log = event.key() == null ? null : simulation.logs[event.key().partition()];
         long before = log == null ? 0 : end(log);
+        handled = event;
         broker.tell(asked, () -> runOrFail(event));
+        handled = null;
         if (log != null) became(event, asked, log, end(log) - before);
         written.clear();
     }

@@ -27,6 +27,7 @@ import org.apache.kafka.common.message.SyncGroupRequestData;
 import org.apache.kafka.common.message.SyncGroupResponseData;
 import org.apache.kafka.common.message.TxnOffsetCommitRequestData;
 import org.apache.kafka.common.message.TxnOffsetCommitResponseData;
+import org.apache.kafka.common.requests.AbstractRequest;
 import org.apache.kafka.common.requests.ConsumerGroupHeartbeatRequest;
 import org.apache.kafka.common.requests.ConsumerGroupHeartbeatResponse;
 import org.apache.kafka.common.requests.DeleteGroupsRequest;
@@ -149,6 +150,14 @@ final class Requests {
             (service, context) -> service.deleteGroups(context, List.of(group), NO_CACHE),
             given -> new DeleteGroupsResponse(new DeleteGroupsResponseData().setResults(given)),
             given -> null);
+    }
+
+    /** What a join or a leave says why; null where nothing. */
+    static String reasonOf(AbstractRequest request) {
+        String reason = null;
+        if (request instanceof JoinGroupRequest join) reason = join.data().reason();
+        if (request instanceof LeaveGroupRequest leave) reason = leave.members().get(0).reason();
+        return reason == null || reason.isEmpty() ? null : reason;
     }
 
     private static String told(Object... values) {

@@ -24,6 +24,8 @@ final class ServerLog {
     private static final Pattern ADDRESS = Pattern.compile("(?<=Assignor)@[0-9a-f]+");
     private final PrintStream out;
     private final BrokerClock clock;
+    /** Where the next line begins, in bytes. */
+    private long end;
 
     ServerLog(Path file, BrokerClock clock) throws IOException {
         this.out = new PrintStream(new BufferedOutputStream(Files.newOutputStream(file), 1 << 16), false,
@@ -43,7 +45,9 @@ final class ServerLog {
     /** Into the log of the broker on which the work runs. */
     static void write(Level level, String logger, String message, Object... arguments) {
         FormattingTuple line = MessageFormatter.arrayFormat(message, arguments);
-        Broker.running().serverLog.line(level, logger, line.getMessage(), line.getThrowable());
+        Broker broker = Broker.running();
+        broker.events.logged(message, arguments, broker.serverLog.end);
+        broker.serverLog.line(level, logger, line.getMessage(), line.getThrowable());
     }
 
     void close() {
@@ -52,17 +56,23 @@ final class ServerLog {
 
     private void line(Level level, String logger, String message, Throwable thrown) {
         String told = message.indexOf('@') < 0 ? message : ADDRESS.matcher(message).replaceAll("@1640c151");
-        out.println("[" + time(clock) + "] " + level + " " + told + " (" + logger + ")");
+        print("[" + time(clock) + "] " + level + " " + told + " (" + logger + ")");
         for (Throwable one = thrown; one != null; one = one.getCause()) {
-            out.println((one == thrown ? "" : "Caused by: ") + one);
+            print((one == thrown ? "" : "Caused by: ") + one);
             frames(one);
         }
+    }
+
+    private void print(String line) {
+        byte[] bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
+        out.write(bytes, 0, bytes.length);
+        end += bytes.length;
     }
 
     /** Kafka's own frames: those of this simulation are in no real log. */
     private void frames(Throwable thrown) {
         for (StackTraceElement frame : thrown.getStackTrace()) {
-            if (frame.getClassName().startsWith(KAFKA)) out.println("\tat " + frame);
+            if (frame.getClassName().startsWith(KAFKA)) print("\tat " + frame);
         }
     }
 }

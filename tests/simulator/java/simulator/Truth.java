@@ -15,8 +15,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 
 /** What happened: each operation with the coordinator's memory after it, and what was injected. */
@@ -25,11 +28,14 @@ final class Truth {
     private static final long ANSWERED_WITHIN_MS = 120_000;
     private static final Set<Errors> NOBODY_THERE = EnumSet.of(Errors.COORDINATOR_LOAD_IN_PROGRESS,
         Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR);
+    /** `[GroupCoordinator id=1 topic=__consumer_offsets partition=3] `, which each shard says first. */
+    private static final Pattern WHERE = Pattern.compile("^\\[GroupCoordinator [^\\]]*\\] ");
     private final Simulation simulation;
     private final PrintStream operations;
     private final PrintStream timeline;
     private final PrintStream reading;
     private final PrintStream answers;
+    private final PrintStream logged;
     /** Group to its members as they were told last. */
     private final Map<String, Map<String, String>> told = new HashMap<>();
     long seen;
@@ -42,6 +48,7 @@ final class Truth {
         timeline = packed(folder.resolve("timeline.jsonl.gz"));
         reading = packed(folder.resolve("reading.jsonl.gz"));
         answers = packed(folder.resolve("answers.jsonl.gz"));
+        logged = packed(folder.resolve("logged.jsonl.gz"));
     }
 
     static PrintStream packed(Path file) throws IOException {
@@ -110,13 +117,29 @@ final class Truth {
     }
 
     /** A request about a group was answered; where no coordinator was there, the line says so. */
-    void answered(Broker broker, Asked asked, long received, Collection<Errors> errors) {
+    void answered(Broker broker, Asked asked, RequestContext context, long received, Exchange said,
+                  RequestLog.Line line) {
         Json json = new Json().text("g", asked.group).text("op", asked.kind).raw("br", broker.id);
         json.given("m", asked.member);
         json.raw("rt", received).raw("bt", broker.clock.milliseconds());
-        errors.stream().filter(NOBODY_THERE::contains).findFirst()
-            .ifPresent(error -> json.raw("err", error.code()));
+        if (NOBODY_THERE.contains(Errors.forCode((short) said.error()))) json.raw("err", said.error());
+        json.text("api", context.header.apiKey().name()).text("cl", context.clientId());
+        json.text("ho", "" + context.clientAddress).raw("at", line.position());
+        said.addTo(json.raw("ms", line.totalMs()));
         answers.println(json);
+    }
+
+    /** A coordinator's logger is called; at which byte of its broker's log the line will begin. */
+    void logged(Broker broker, Asked asked, String message, Object[] arguments, long position) {
+        Json json = new Json().raw("t", simulation.scheduler.now()).raw("br", broker.id);
+        json.raw("bt", broker.clock.milliseconds()).raw("at", position);
+        if (asked != null) {
+            json.text("op", asked.kind).given("m", asked.member).given("why", asked.detail);
+            json.given("reason", asked.reason);
+        }
+        List<String> given = Stream.of(arguments).map(String::valueOf).toList();
+        json.text("say", WHERE.matcher(message).replaceFirst("")).raw("with", Json.array(given));
+        logged.println(json);
     }
 
     /** A partition has a new leader, or loses the one it had: then with states of its classic groups. */
@@ -154,6 +177,7 @@ final class Truth {
         timeline.close();
         reading.close();
         answers.close();
+        logged.close();
         StringBuilder names = new StringBuilder();
         topicNames.forEach((id, name) -> names.append(names.isEmpty() ? "{" : ",\n")
             .append(Json.quote(id)).append(":").append(Json.quote(name)));

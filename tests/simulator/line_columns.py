@@ -1,0 +1,57 @@
+"""Columns of rows that lines of broker logs prove, or complete by joins of Spark."""
+
+from __future__ import annotations
+
+from typing import Final
+
+COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
+    "member_ends": (
+        *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
+        *("end_reason", "end_detail", "end_confidence"),
+    ),
+    "rebalances": (
+        *("group_id", "generation", "started_at", "group_state", "cause", "cause_member_id"),
+        *("reason", "client_reason", "joined_at", "members_joined", "synced_at"),
+        *("members_missing", "members_dropped", "nobody_joined", "outcome", "evidence", "is_final"),
+    ),
+    "refusals": (
+        *("group_id", "member_id", "instance_id", "client_id", "client_host", "subject", "api"),
+        *("error_code", "error", "refusal", "message", "first_at", "last_at", "attempts"),
+        *("evidence", "is_final", "session_timeout_ms"),
+    ),
+    "failover_lines": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),
+        *("last_offset", "phase", "loaded_at", "load_ms", "broker", "moved_from", "rearmed"),
+        *("unavailable_ms", "gap_ms", "doc_phase", "is_final", "evidence"),
+    ),
+    "rebalance_joins": (
+        *("group_id", "started_at", "evidence", "join_ms", "sync_ms", "first_joined_at"),
+        *("last_joined_at", "last_joined_member_id", "members_back"),
+    ),
+    "event_groups": (
+        *("offsets_partition", "broker", "event", "occurred_at", "evidence"),
+        *("groups", "group_ids", "epochs_after"),
+    ),
+    "outages": ("group_id", "since_at", "last_at", "until_at", "attempts"),
+    "unavailable": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
+        *("detail_code", "detail_params"),
+    ),
+    "coordinator_events": (
+        *("offsets_partition", "broker", "event", "occurred_at", "duration_ms", "records"),
+        *("moved_from", "detail", "evidence"),
+    ),
+}
+"""Table -> its columns here."""
+
+STORED: Final = {
+    "member_ends": "members",
+    "wave_classes": "departure_waves",
+    "wave_estimates": "departure_waves",
+    "failover_lines": "coordinator_failovers",
+    "rebalance_joins": "rebalances",
+    "event_groups": "coordinator_events",
+    "unavailable": "stuck_groups",
+}
+"""Tables here that are part of another one's rows."""
