@@ -212,7 +212,6 @@ def _values(rebalance: Rebalance, newest: int) -> dict[str, Any]:
         "started_at": begun.broker_at,
         "group_state": begun.values[1],
         **_why(begun),
-        "client_reason": begun.client_reason,
         "joined_at": joined.broker_at if joined else None,
         "members_joined": int(joined.values[2]) if joined else None,
         "synced_at": synced.broker_at if synced else None,
@@ -235,8 +234,11 @@ def _why(begun: Logged) -> dict[str, Any]:
                 "reason": why.reason if is_so else f"no {why.reason} of {begun.kind}",
                 "cause": why.cause if is_so else f"no {why.cause} of {begun.kind}",
                 "cause_member_id": _who(begun, named),
+                # Why the last consumer left is no reason of what its group became by that.
+                "client_reason": None if why.cause == "DOWNGRADE" else begun.client_reason,
             }
-    return {"reason": text, "cause": "UNKNOWN", "cause_member_id": None}
+    values = {"reason": text, "cause": "UNKNOWN", "cause_member_id": None}
+    return {**values, "client_reason": begun.client_reason}
 
 
 def _who(begun: Logged, named: str | None) -> Any:
