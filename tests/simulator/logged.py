@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Logged(NamedTuple):
@@ -44,11 +44,10 @@ class Calls:
         if not self._file.exists():
             return []
         with gzip.open(self._file, "rt", encoding="utf-8") as text:
-            return [
-                Logged(
-                    *(line[name] for name in ("t", "br", "bt", "at", "say", "with")),
-                    *(line.get(name, "") for name in ("op", "m", "why")),
-                    line.get("reason"),
-                )
-                for line in map(json.loads, text)
-            ]
+            return [_call(line) for line in map(json.loads, text)]
+
+
+def _call(line: dict[str, Any]) -> Logged:
+    place = line["t"], line["br"], line["bt"], line["at"]
+    asked = line.get("op", ""), line.get("m", ""), line.get("why", "")
+    return Logged(*place, line["say"], line["with"], *asked, line.get("reason"))
