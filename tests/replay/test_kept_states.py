@@ -13,9 +13,17 @@ import pytest
 
 import groupreplay
 from groupreplay.evidence import saved_memory as evidence_state
-from groupreplay.evidence.evidence_facts import Contact, Departure, EvidenceFact, Outage, Rejoin
+from groupreplay.evidence.evidence_facts import (
+    Contact,
+    Departure,
+    EvidenceFact,
+    Outage,
+    Rebalance,
+    Rejoin,
+)
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
+from groupreplay.evidence.removals import LEFT
 from groupreplay.replay import saved_life as state
 from groupreplay.replay.decision_facts import Absence, Churn, Failover, GroupDay
 from groupreplay.replay.facts import (
@@ -213,8 +221,11 @@ def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
     """As a release up to 0.3.0 knew it when it saved its state: a contact without heartbeats, and
     with errors by code alone, but for REBALANCE_IN_PROGRESS, which none of them counted; a
     departure without what the member's requests say of it. An outage that was open began for those
-    when its first request came, not when it was answered.
+    when its first request came, not when it was answered. Who began a rebalance by leaving did not
+    say why.
     """
+    if isinstance(fact, Rebalance) and fact.started_at <= after_ms and fact.cause == LEFT:
+        return replace(fact, client_reason=None)
     if isinstance(fact, Outage) and fact.since_at <= after_ms:
         return replace(fact, since_at=-1)
     if isinstance(fact, Departure) and fact.ended_at <= after_ms:

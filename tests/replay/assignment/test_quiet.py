@@ -9,6 +9,7 @@ import pytest
 
 from groupreplay.limits import MIN_QUIET_MS
 from groupreplay.replay.assignment.quiet import QuietMembers
+from groupreplay.replay.change import Change
 from groupreplay.replay.facts import Stall
 from groupreplay.replay.life import CONSUMER, Life, Member, Span
 from groupreplay.replay.names import Names
@@ -100,19 +101,25 @@ def test_commits_of_a_topic_without_a_name_may_be_its_own() -> None:
     assert group.quiet.is_quiet(group.a, -1) is None
 
 
+def silent_ms(group: Group, at_ms: int, *left_behind: str) -> int | None:
+    change = Change(at_ms, 9, 9, 1, -1, left_behind=frozenset(left_behind))
+    return group.quiet.silent_ms(change, group.a)
+
+
 def test_a_commit_that_was_nobodys_may_have_been_its_own() -> None:
     group = Group()
     group.quiet.committed(group.b, LATER, 6, -1)
     group.quiet.may_have_committed(group.a, 7)
     assert group.quiet.is_quiet(group.a, -1) is None
-    assert group.quiet.silent_ms(group.a, LATER, -1) is None
+    assert silent_ms(group, LATER) is None
 
 
 def test_silence_is_counted_from_the_last_commit_alone() -> None:
     group = Group()
-    assert group.quiet.silent_ms(group.a, LATER, -1) is None, "it never did"
+    assert silent_ms(group, LATER) is None, "it never did"
     group.quiet.committed(group.a, SINCE, 6, -1)
-    assert group.quiet.silent_ms(group.a, LATER, -1) == MIN_QUIET_MS
-    assert group.quiet.silent_ms(group.a, SINCE - 5, -1) == -5, "a clock went back"
+    assert silent_ms(group, LATER) == MIN_QUIET_MS
+    assert silent_ms(group, SINCE - 5) == -5, "a clock went back"
     group.a.spans.clear()
-    assert group.quiet.silent_ms(group.a, LATER, -1) is None, "it holds nothing"
+    assert silent_ms(group, LATER) is None, "it holds nothing"
+    assert silent_ms(group, LATER, "a") == MIN_QUIET_MS, "it held something until an upgrade"

@@ -50,11 +50,12 @@ def test_a_k2_lists_the_protocol_that_was_selected_and_what_the_member_said() ->
 
 @pytest.mark.parametrize(
     ("owned", "joined_in", "lists"),
-    [({"foo": [0]}, 4, True), ({}, 4, False), ({}, -1, None), ({"foo": [0]}, -1, None)],
+    [({"foo": [0]}, 4, True), ({}, 4, False), ({}, -1, None), ({"foo": [0]}, -1, True)],
 )
 def test_an_empty_list_of_a_member_that_was_in_no_generation_says_nothing(
     owned: dict[str, list[int]], joined_in: int, lists: bool | None
 ) -> None:
+    """Subscriptions of version 1 list what is owned and name no generation."""
     assert profile_of_k2(listed(owned=owned, joined_in=joined_in), "range").lists_owned is lists
 
 

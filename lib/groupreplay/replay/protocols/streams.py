@@ -208,7 +208,7 @@ class StreamsGroupMachine(GroupMachine):
         super().end(change, removed=removed)
         self._tasks.settle(change, asked)
         outcome = "TASK_REMOVED" if removed or was_empty else "UNOBSERVED"
-        self._tasks.moves.finish_all(change.offset, outcome)
+        self._tasks.moves.finish_all(change.last_offset, outcome)
         self._processes.end(change.at, change.offset, "GROUP_REMOVED" if removed else "UNOBSERVED")
         if removed:
             self._stalls.end_all(change.at, change.offset)
