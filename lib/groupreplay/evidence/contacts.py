@@ -79,11 +79,15 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
     """
     came = _came(line.event)
     is_connected = line.event.connection is not None and line.event.connection == contact.connection
-    is_silence = contact.last_seen_at >= 0 and came - contact.last_seen_at >= MIN_SILENCE_MS
-    if is_silence and is_connected and not contact.is_away and contact.ended_at is None:
+    least_ms = max(MIN_SILENCE_MS, 2 * (contact.heartbeat_interval_ms or 0))
+    is_silence = contact.last_seen_at >= 0 and came - contact.last_seen_at >= least_ms
+    # The line of a leave is older than that of its request.
+    is_member = contact.ended_at is None or contact.ended_at >= came
+    if is_silence and is_connected and not contact.is_away and is_member:
         output.emit(_silence(evidence, contact, line, contact.last_seen_at, came, HEARTBEAT))
     contact.last_seen_at = max(contact.last_seen_at, line.last_ms)
     contact.connection = line.event.connection or contact.connection
+    contact.client_host = line.event.client_host or contact.client_host
 
 
 def _is_leave(event: LogEvent) -> bool:
@@ -136,7 +140,7 @@ def _came(event: LogEvent) -> int:
 def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> None:
     """An accepted heartbeat, or a run of them without a gap."""
     event, last = line.event, contact.last_heartbeat_at
-    _heard_again(evidence, contact.member_id, output)
+    _heard_again(evidence, contact.member_id, line, output)
     if last is not None or line.requests > 1:
         gap = max(0, _came(event) - last) if last is not None else 0
         contact.longest_gap_ms = max(contact.longest_gap_ms or 0, gap, line.longest_gap_ms)
@@ -233,15 +237,18 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
     )
 
 
-def _heard_again(evidence: Evidence, member_id: str, output: Proofs) -> None:
-    if member_id in evidence.silences:
-        output.emit(evidence.silences.pop(member_id))
+def _heard_again(evidence: Evidence, member_id: str, line: Line, output: Proofs) -> None:
+    """One that comes back after LATE_MS was gone for good, wherever a night ended meanwhile."""
+    if (silence := evidence.silences.pop(member_id, None)) is not None:
+        if _came(line.event) - (silence.until_at or 0) > LATE_MS:
+            silence.ended_by = LATE
+        output.emit(silence)
 
 
 def hear_refused(evidence: Evidence, line: Line, output: Proofs) -> None:
     """A request of a member that was fenced, whatever its answer: the process lives."""
     for member_id in {line.event.member_id, line.event.other_member_id} - {None}:
-        _heard_again(evidence, member_id or "", output)
+        _heard_again(evidence, member_id or "", line, output)
 
 
 def forget_contacts(evidence: Evidence, output: Proofs) -> None:

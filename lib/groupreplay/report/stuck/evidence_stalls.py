@@ -169,7 +169,10 @@ def _open_silences(tonight: DataFrame, inputs: TableInputs) -> DataFrame:
     applicable = groups.where(sf.col("phase") != "NOT_APPLICABLE").select("group_id")
     silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
     is_in_group = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining")
-    is_silent = is_in_group & (silent_ms >= threshold(context, "not_heartbeating_ms"))
+    twice_ms = 2 * sf.coalesce("heartbeat_interval_ms", sf.lit(0))
+    is_silent = is_in_group & (
+        silent_ms >= sf.greatest(threshold(context, "not_heartbeating_ms"), twice_ms)
+    )
     rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _says_goodbye())
     rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(
         applicable, "group_id", "left_semi"
