@@ -5,8 +5,8 @@ the first marker of every producer as `marker`. A producer has one transaction a
 partition, so its first marker above a commit decides that commit. On COMMIT the commit enters the
 replay of the marker's night, at the marker's offset and time, where it began to count. On ABORT it
 never does. Nor does it where a commit of its key that was written after it, or a tombstone, counts
-by then (`wire.segments.open_commits`). What a unit lands shows that to all units before it: of each
-key it has the first commit that counts.
+by then (`wire.segments.reduction.open_commits`). What a unit lands shows that to all units before
+it: of each key it has the first commit that counts.
 """
 
 from __future__ import annotations

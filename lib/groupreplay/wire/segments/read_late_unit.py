@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from groupreplay.wire.segments.batches import Batch, Damage
-from groupreplay.wire.segments.commit_reduction import CommitReducer
 from groupreplay.wire.segments.holes import widest
 from groupreplay.wire.segments.raw_rows import (
     BYTES_MAX,
@@ -20,6 +19,7 @@ from groupreplay.wire.segments.raw_rows import (
 )
 from groupreplay.wire.segments.read_unit import Clock, OpenFile, unit_logs
 from groupreplay.wire.segments.record_batch import Codecs
+from groupreplay.wire.segments.reduction.commit_reduction import CommitReducer
 from groupreplay.wire.segments.replicas import merge
 from groupreplay.wire.segments.units import Unit
 

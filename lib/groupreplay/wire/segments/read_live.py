@@ -14,10 +14,10 @@ from typing import Any
 
 from groupreplay.limits import DAY_MS
 from groupreplay.wire.segments.batches import BINARY, Batch, LogRecord
-from groupreplay.wire.segments.commit_reduction import CommitReducer
 from groupreplay.wire.segments.other_logs import detail_of
 from groupreplay.wire.segments.raw_rows import BYTES_MAX, OTHER_LOG, ROWS_MAX, UNIT, RowBuffer
 from groupreplay.wire.segments.read_unit import Clock
+from groupreplay.wire.segments.reduction.commit_reduction import CommitReducer
 from groupreplay.wire.segments.units import Unit
 
 UNKNOWN_MS = 1 << 62

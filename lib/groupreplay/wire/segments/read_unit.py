@@ -12,7 +12,6 @@ from groupreplay.limits import DAY_MS
 from groupreplay.wire.byte_stream import ByteStream
 from groupreplay.wire.segments.batch_records import parse_records
 from groupreplay.wire.segments.batches import Batch, Conflict, Damage, Duplicates, Item, Late
-from groupreplay.wire.segments.commit_reduction import CommitReducer
 from groupreplay.wire.segments.dump_log import DumpReader
 from groupreplay.wire.segments.dump_sections import runs, scan_sections
 from groupreplay.wire.segments.holes import widest
@@ -26,6 +25,7 @@ from groupreplay.wire.segments.raw_rows import (
     RowBuffer,
 )
 from groupreplay.wire.segments.record_batch import Codecs, SegmentReader
+from groupreplay.wire.segments.reduction.commit_reduction import CommitReducer
 from groupreplay.wire.segments.replicas import Log, merge
 from groupreplay.wire.segments.units import DUMP_LOG, Unit, UnitFile
 

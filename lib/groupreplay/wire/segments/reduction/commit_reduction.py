@@ -30,18 +30,18 @@ from groupreplay.wire.segments.batches import (
     LogRecord,
 )
 from groupreplay.wire.segments.holes import MISSING_MAX, widest
-from groupreplay.wire.segments.open_commits import OpenCommits
 from groupreplay.wire.segments.raw_rows import OPEN_COMMIT, RECORD, RowBuffer
 from groupreplay.wire.segments.record_batch import OFFSET_LIMIT
-from groupreplay.wire.segments.record_keys import (
+from groupreplay.wire.segments.reduction.open_commits import OpenCommits
+from groupreplay.wire.segments.reduction.record_keys import (
     KEY_BYTES_KEPT,
     group_of,
     hides_group,
     is_commit_key,
     names_of,
 )
+from groupreplay.wire.segments.reduction.stretches import Latest, Stretches
 from groupreplay.wire.segments.row_origins import Origin, origin_of, value_in
-from groupreplay.wire.segments.stretches import Latest, Stretches
 
 _INT64_MAX = (1 << 63) - 1
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from groupreplay.wire.records.layouts import RECORD_TYPES
 from groupreplay.wire.segments.batches import BINARY, JSON
-from groupreplay.wire.segments.record_keys import group_of, is_commit_key
+from groupreplay.wire.segments.reduction.record_keys import group_of, is_commit_key
 from tests.wire import encode
 from tests.wire.reading import counts, of_kind, read
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from groupreplay.wire.segments.reduction.stretches import KEPT, Latest, Pending, Stretches
 from groupreplay.wire.segments.row_origins import Origin
-from groupreplay.wire.segments.stretches import KEPT, Latest, Pending, Stretches
 
 ORIGIN: Origin = (0, 1, 0, 0, -1, -1, "binary", True, -1)
 
