@@ -24,7 +24,6 @@ from groupreplay.evidence.evidence_facts import (
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
 from groupreplay.evidence.removals import LEFT
-from groupreplay.replay import saved_life as state
 from groupreplay.replay.decision_facts import Absence, Churn, Failover, GroupDay
 from groupreplay.replay.facts import (
     Chain,
@@ -36,6 +35,7 @@ from groupreplay.replay.facts import (
     Stall,
 )
 from groupreplay.replay.group_replay import GroupReplay
+from groupreplay.replay.saved import saved_life as state
 from groupreplay.replay.streams_facts import (
     HeldTask,
     StreamsProcess,

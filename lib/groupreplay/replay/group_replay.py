@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
-from groupreplay.replay import saved_life
 from groupreplay.replay.change import Change
 from groupreplay.replay.facts import Fact
 from groupreplay.replay.kinds import machine_for, machine_of
@@ -16,6 +15,7 @@ from groupreplay.replay.machine import GroupMachine, Home
 from groupreplay.replay.operations import Operation, OperationReader, deletion_and_birth
 from groupreplay.replay.output import Output
 from groupreplay.replay.protocols.consumer_groups import begin_simple
+from groupreplay.replay.saved import saved_life
 
 
 class GroupReplay:

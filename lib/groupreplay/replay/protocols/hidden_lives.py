@@ -19,7 +19,7 @@ from groupreplay.records.consumer import (
 )
 from groupreplay.replay.life import CLASSIC, Life, Member
 from groupreplay.replay.operations import Operation
-from groupreplay.replay.saved_life import derive
+from groupreplay.replay.saved.saved_life import derive
 
 _AT_TARGET = (STABLE, UNRELEASED_PARTITIONS)
 

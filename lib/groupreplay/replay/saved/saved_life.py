@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH, UNRELEASED_PARTITIONS
 from groupreplay.replay.life import CLASSIC, Life, TopicPartition
-from groupreplay.replay.life_version_1 import FIRST
+from groupreplay.replay.saved.life_version_1 import FIRST
 from groupreplay.state_codec import Codec, Converter
 
 

@@ -22,10 +22,10 @@ from groupreplay.evidence import saved_memory as evidence_state
 from groupreplay.evidence.evidence_facts import AssignorFailure, Outage, Rejoin, Silence
 from groupreplay.evidence.memory import Evidence
 from groupreplay.records.entries import Entry
-from groupreplay.replay import saved_life as state
 from groupreplay.replay.group_replay import GroupReplay
 from groupreplay.replay.life import Life
-from groupreplay.replay.life_version_1 import FIRST
+from groupreplay.replay.saved import saved_life as state
+from groupreplay.replay.saved.life_version_1 import FIRST
 from groupreplay.state_codec import Codec, StateError, classes_of, kept_fields
 from tests.replay.kept_states import EVIDENCE, LIFE, kept, releases
 from tests.support.random_logs import NAMES, logs
@@ -111,7 +111,7 @@ def test_equal_lives_are_equal_bytes_whatever_the_order_of_sets() -> None:
     write one state.
     """
     code = (
-        "import hashlib; from tests.replay.test_saved_life import state_of; from"
+        "import hashlib; from tests.replay.saved.test_saved_life import state_of; from"
         " tests.support.recordings import"
         " group;print([hashlib.sha256(state_of(group(*name))).hexdigest() for name in"
         " [('churn-4.3', 'churn-mixed-b'), ('migration-4.3', 'rollback'), ('brokers-killed-4.2',"

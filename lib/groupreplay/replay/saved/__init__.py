@@ -1,0 +1,1 @@
+"""A life to bytes and back, whatever release wrote them."""
