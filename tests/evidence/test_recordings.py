@@ -21,7 +21,7 @@ from groupreplay.evidence.evidence_facts import (
 )
 from groupreplay.records.log_events import SERVER_LOG
 from groupreplay.replay.facts import MemberLife
-from groupreplay.report.joins.departures import LEFT_OR_FENCED, SLACK_MS
+from groupreplay.report.joins.lines.departures import LEFT_OR_FENCED, SLACK_MS
 from tests.support.log_lines import newest_ms, proved, recorded_evidence, recorded_lines
 from tests.support.recordings import groups, recordings
 from tests.support.replaying import replayed

@@ -1,7 +1,7 @@
 """What lines of broker logs add to failovers: cases of scenarios/failovers.yaml, and a recording of
 brokers that were killed.
 
-Holds report/joins/failover_lines.py.
+Holds report/joins/lines/failover_lines.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What waves of recordings were, from the topic alone and with lines, and by hand.
 
-Holds report/joins/departure_ends.py, report/joins/rejoin_times.py.
+Holds report/joins/lines/departure_ends.py, report/joins/lines/rejoin_times.py.
 """
 
 from __future__ import annotations

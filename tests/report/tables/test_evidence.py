@@ -1,9 +1,9 @@
 """What lines prove, joined to the facts of the topic: which line belongs to which row, and what it
 may say.
 
-Holds report/joins/departures.py, report/joins/distinct_refusals.py, report/joins/fenced_members.py.
-Holds report/joins/rebalance_lines.py, report/tables/coordinator_events.py.
-Holds report/tables/rebalances.py.
+Holds report/joins/lines/departures.py, report/joins/lines/distinct_refusals.py.
+Holds report/joins/lines/fenced_members.py, report/joins/lines/rebalance_lines.py.
+Holds report/tables/coordinator_events.py, report/tables/rebalances.py.
 """
 
 from __future__ import annotations

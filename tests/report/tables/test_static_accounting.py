@@ -1,6 +1,6 @@
 """What an absence cost or saved: of recordings, from the topic alone and with lines, and by hand.
 
-Holds report/joins/member_contacts.py, report/joins/settings_in_force.py.
+Holds report/joins/lines/member_contacts.py, report/joins/lines/settings_in_force.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from groupreplay.evidence.evidence_facts import SEEN, BrokerSetting, Contact, De
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.settings_in_force import GONE_MS, broker_settings
+from groupreplay.report.joins.lines.settings_in_force import GONE_MS, broker_settings
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.tables.static_accounting import static_accounting
 from groupreplay.tables.schemas import table_schema

@@ -382,8 +382,9 @@ def _estimates(
 
 
 def _told_at(history: History, life: Life, unread: Unread, logs: Told) -> int | None:
-    """As `with_told` of `report/joins/rejoin_times.py`; None of who had stopped before: no log shows
-    since when."""
+    """As `with_told` of `report/joins/lines/rejoin_times.py`; None of who had stopped before: no
+    log shows since when.
+    """
     released, gap = unread.released, unread.gap
     asked_at = called_for(history, generation_before(life, released), released) - SLACK_MS
     if released.protocol == CLASSIC and gap is not None and gap.since < asked_at:

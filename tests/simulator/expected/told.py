@@ -54,7 +54,7 @@ def waited_of(operation: Operation, logs: Told) -> dict[str, Waited]:
 
 
 def stopped_ms(stopped: Sequence[Transition], waited: Mapping[str, Waited]) -> list[int]:
-    """Of each partition, as `with_stopped` of `report/joins/rejoin_times.py`."""
+    """Of each partition, as `with_stopped` of `report/joins/lines/rejoin_times.py`."""
     return [_stop_ms(each, waited[each.from_member_id]) for each in stopped]
 
 

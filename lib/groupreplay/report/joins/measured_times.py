@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import Contact, Rebalance, Rejoin
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.joins.horizons import horizons, with_horizon
-from groupreplay.report.joins.rejoin_times import rejoin_times
+from groupreplay.report.joins.lines.rejoin_times import rejoin_times
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.what_if.times import (
     BEAT,

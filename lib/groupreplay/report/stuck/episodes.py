@@ -20,7 +20,7 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import FACTS, Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import fact_columns, instant, integer, sane_ms
-from groupreplay.report.joins.departures import EVIDENCE_TYPE
+from groupreplay.report.joins.lines.departures import EVIDENCE_TYPE
 from groupreplay.report.stuck.evidence_stalls import evidence_stalls
 from groupreplay.report.stuck.thresholds import threshold
 from groupreplay.report.table_inputs import TableInputs

@@ -15,8 +15,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage, Rebalance, Silence
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
-from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.distinct_refusals import distinct_refusals, error_name
+from groupreplay.report.joins.lines.departures import evidence_column
+from groupreplay.report.joins.lines.distinct_refusals import distinct_refusals, error_name
 from groupreplay.report.stuck.thresholds import threshold
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.words.sentences import params_of

@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import ShardEvent
 from groupreplay.replay.facts import Epoch, GroupSnapshot
 from groupreplay.report.joins.columns import instants, integer, night
-from groupreplay.report.joins.departures import evidence_column
+from groupreplay.report.joins.lines.departures import evidence_column
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

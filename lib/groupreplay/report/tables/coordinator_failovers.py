@@ -13,8 +13,8 @@ from groupreplay.replay.decision_facts import Failover
 from groupreplay.replay.decisions.failovers import AFTER_MS
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import durations, fact_columns, instant, instants, integer
-from groupreplay.report.joins.failover_lines import with_lines
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
+from groupreplay.report.joins.lines.failover_lines import with_lines
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

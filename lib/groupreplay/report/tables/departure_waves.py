@@ -11,9 +11,9 @@ from groupreplay.replay.decision_facts import Churn
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP, unordered
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
-from groupreplay.report.joins.rejoin_times import with_stopped
+from groupreplay.report.joins.lines.departure_ends import WAVE_KEY, with_ends
+from groupreplay.report.joins.lines.rejoin_times import with_stopped
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.workers.waves.wave_frames import CHAIN_COLUMNS, WAVES_DDL, cutting

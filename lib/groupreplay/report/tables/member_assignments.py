@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.facts import HeldPartition
 from groupreplay.report.digest import GROUP, TOPIC
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.departures import (
+from groupreplay.report.joins.lines.departures import (
     LEFT_OR_FENCED,
     end_columns,
     sharpened,

@@ -9,14 +9,14 @@ from pyspark.sql import functions as sf
 
 from groupreplay.replay.facts import MemberLife
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
-from groupreplay.report.joins.departures import (
+from groupreplay.report.joins.lines.departures import (
     LEFT_OR_FENCED,
     end_columns,
     sharpened,
     with_departure,
 )
-from groupreplay.report.joins.distinct_refusals import error_name
-from groupreplay.report.joins.member_contacts import with_contact
+from groupreplay.report.joins.lines.distinct_refusals import error_name
+from groupreplay.report.joins.lines.member_contacts import with_contact
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

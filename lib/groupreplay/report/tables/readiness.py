@@ -17,12 +17,12 @@ from groupreplay.replay.facts import Chain, Epoch, GroupSnapshot, MemberLife
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import LOG
 from groupreplay.report.joins.columns import instant, integer, night
-from groupreplay.report.joins.departures import LEFT_OR_FENCED, with_departure
-from groupreplay.report.joins.distinct_refusals import distinct_refusals
 from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with_horizon
-from groupreplay.report.joins.member_contacts import with_contact
-from groupreplay.report.joins.rejoin_times import PLACE, rejoin_times
-from groupreplay.report.joins.settings_in_force import broker_settings
+from groupreplay.report.joins.lines.departures import LEFT_OR_FENCED, with_departure
+from groupreplay.report.joins.lines.distinct_refusals import distinct_refusals
+from groupreplay.report.joins.lines.member_contacts import with_contact
+from groupreplay.report.joins.lines.rejoin_times import PLACE, rejoin_times
+from groupreplay.report.joins.lines.settings_in_force import broker_settings
 from groupreplay.report.readiness.known import Criteria, Member, Refused
 from groupreplay.report.readiness.rows import JUDGED_DDL, judge_batches
 from groupreplay.report.readiness.verdict import READY_OFFLINE

@@ -9,9 +9,9 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
 from groupreplay.report.joins.columns import duration_ms, instants, integer, night
-from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.fenced_members import with_members_back
-from groupreplay.report.joins.rejoin_times import with_joins
+from groupreplay.report.joins.lines.departures import evidence_column
+from groupreplay.report.joins.lines.fenced_members import with_members_back
+from groupreplay.report.joins.lines.rejoin_times import with_joins
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

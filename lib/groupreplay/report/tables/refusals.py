@@ -9,8 +9,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import BrokerSetting, Refusal
 from groupreplay.report.joins.columns import instants, integer, night
-from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.distinct_refusals import distinct_refusals, error_name
+from groupreplay.report.joins.lines.departures import evidence_column
+from groupreplay.report.joins.lines.distinct_refusals import distinct_refusals, error_name
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

@@ -9,8 +9,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.report.joins.columns import duration_ms, instants, integer, night
-from groupreplay.report.joins.departures import evidence_column
-from groupreplay.report.joins.rejoin_times import rejoin_ms
+from groupreplay.report.joins.lines.departures import evidence_column
+from groupreplay.report.joins.lines.rejoin_times import rejoin_ms
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

@@ -13,7 +13,7 @@ from groupreplay.replay.facts import HandOver
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP, TOPIC
 from groupreplay.report.joins.columns import fact_columns, instants, integer, sane_ms
-from groupreplay.report.joins.departures import (
+from groupreplay.report.joins.lines.departures import (
     FENCED,
     LEFT_OR_FENCED,
     end_columns,

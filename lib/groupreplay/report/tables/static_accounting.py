@@ -21,10 +21,10 @@ from groupreplay.replay.decisions.absences import (
 from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
-from groupreplay.report.joins.departures import with_departure
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
-from groupreplay.report.joins.member_contacts import alive_at, with_contact
-from groupreplay.report.joins.settings_in_force import (
+from groupreplay.report.joins.lines.departures import with_departure
+from groupreplay.report.joins.lines.member_contacts import alive_at, with_contact
+from groupreplay.report.joins.lines.settings_in_force import (
     HEARTBEAT_MS,
     MAX_SESSION_MS,
     SESSION_MS,

@@ -12,13 +12,13 @@ from pyspark.sql import functions as sf
 from groupreplay.replay.streams_facts import StreamsRebalance
 from groupreplay.report.digest import GROUP, unordered
 from groupreplay.report.joins.columns import durations, fact_columns, instants, integer
-from groupreplay.report.joins.departures import (
+from groupreplay.report.joins.lines.departures import (
     BEFORE_MS,
     EXACT,
     LEFT_OR_FENCED,
     with_departure,
 )
-from groupreplay.report.joins.rebalance_lines import with_rebalance
+from groupreplay.report.joins.lines.rebalance_lines import with_rebalance
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 

@@ -15,10 +15,10 @@ from groupreplay.replay.decision_facts import Churn
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instants, integer
-from groupreplay.report.joins.departure_ends import WAVE_KEY, with_ends
 from groupreplay.report.joins.horizons import COVERAGE
+from groupreplay.report.joins.lines.departure_ends import WAVE_KEY, with_ends
+from groupreplay.report.joins.lines.settings_in_force import broker_settings
 from groupreplay.report.joins.measured_times import line_times, record_times
-from groupreplay.report.joins.settings_in_force import broker_settings
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 from groupreplay.report.what_if.rows import PRICED_DDL, Pricing, price_batches

@@ -25,7 +25,7 @@ KINDS: Final = (
     *("offset-commit", "txn-offset-commit", "POLL_TIMEOUT"),
 )
 """What `wire.text.rebalance_reasons`, `wire.text.server_templates`, `evidence.removals` and
-`joins.departures` give in place of a text.
+`joins.lines.departures` give in place of a text.
 """
 
 _CLIENT_REASONS: Final = (

@@ -15,7 +15,7 @@ class GoneMembers:
     """Begins each row of a wave.
 
     gone_*: parallel lists, one element a member that went (kind G) or was taken over (R);
-        `joins.departure_ends` reads them.
+        `joins.lines.departure_ends` reads them.
     gone_rejoins: it joined again under its id, within the chain.
     gone_kept_ms, gone_kept: for how long it had had its partitions that got another holder, and how
         many it had for so long, as far as that was seen.

@@ -11,7 +11,7 @@ from groupreplay.workers.waves.gone_members import Chain, GoneMembers
 
 @dataclass(slots=True, kw_only=True)
 class Stops(GoneMembers):
-    """Continues the row of a wave, which `joins.rejoin_times` reads.
+    """Continues the row of a wave, which `joins.lines.rejoin_times` reads.
 
     stop_*: parallel lists, one element an event whose generation stopped partitions: when its K2
         was written, the generation, and how many these are.

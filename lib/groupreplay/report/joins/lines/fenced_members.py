@@ -15,8 +15,8 @@ from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Departure, Rejoin
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.departures import SLACK_MS
-from groupreplay.report.joins.rejoin_times import answered_by, is_let_in
+from groupreplay.report.joins.lines.departures import SLACK_MS
+from groupreplay.report.joins.lines.rejoin_times import answered_by, is_let_in
 
 _PLACE: Final = ("group_id", "source", "input", "position")
 

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Rebalance
-from groupreplay.report.joins.departures import EVIDENCE_TYPE, SLACK_MS, evidence_column
+from groupreplay.report.joins.lines.departures import EVIDENCE_TYPE, SLACK_MS, evidence_column
 
 REBALANCE_MS: Final = 3_600_000
 """A join phase lasts as long as the longest rebalance timeout of its members."""

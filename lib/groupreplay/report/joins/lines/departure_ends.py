@@ -19,10 +19,10 @@ from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.replay.decisions.modes import EAGER
 from groupreplay.report.context import ReportContext
 from groupreplay.report.departure_codes import EXPIRED, LEFT, POLL_TIMEOUT, UNKNOWN
-from groupreplay.report.joins.departures import EXACT, says_poll_timeout, with_departure
-from groupreplay.report.joins.member_contacts import alive_at, with_contact
-from groupreplay.report.joins.rejoin_times import with_told
-from groupreplay.report.joins.settings_in_force import HEARTBEAT_MS, SESSION_MS, with_brokers
+from groupreplay.report.joins.lines.departures import EXACT, says_poll_timeout, with_departure
+from groupreplay.report.joins.lines.member_contacts import alive_at, with_contact
+from groupreplay.report.joins.lines.rejoin_times import with_told
+from groupreplay.report.joins.lines.settings_in_force import HEARTBEAT_MS, SESSION_MS, with_brokers
 
 SESSION_SLACK_MS: Final = 1_000
 """A coordinator looks after sessions now and then, and clients commit each second or seldomer."""

@@ -17,9 +17,9 @@ from groupreplay.evidence.evidence_facts import (
     ShardEvent,
 )
 from groupreplay.report.context import ReportContext
-from groupreplay.report.joins.departures import EVIDENCE_TYPE, SLACK_MS, evidence_column
-from groupreplay.report.joins.rebalance_lines import REBALANCE_MS
-from groupreplay.report.joins.settings_in_force import SESSION_MS, with_brokers
+from groupreplay.report.joins.lines.departures import EVIDENCE_TYPE, SLACK_MS, evidence_column
+from groupreplay.report.joins.lines.rebalance_lines import REBALANCE_MS
+from groupreplay.report.joins.lines.settings_in_force import SESSION_MS, with_brokers
 
 REARMED_MS: Final = 1_000
 """A session that a load armed runs out so close to its time, by the clocks of one broker."""
