@@ -1,7 +1,7 @@
 """Whole nights on real logs: whatever way the log comes in, the tables are the same.
 
-Holds night/earlier/raw_kept.py, night/job.py, night/land.py, night/publishing/publish.py.
-Holds night/replay.py, night/run.py.
+Holds night/earlier/raw_kept.py, night/extent.py, night/frames/night_rows.py, night/job.py.
+Holds night/land.py, night/publishing/publish.py, night/replay.py, night/run.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What of a night's rows and states is replayed, where groups are or were left out.
 
-Holds night/extent.py, night/frames/night_rows.py.
+Holds night/extent.py.
 """
 
 from __future__ import annotations

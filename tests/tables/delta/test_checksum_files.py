@@ -1,5 +1,7 @@
 """Ranges of a table that are replaced, and read, by what its checksum names: anybody reads what
 Spark's writer leaves, and what others did to the table meanwhile stays.
+
+Holds tables/delta/delta_log.py.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Rows of a run that are committed without Spark's writer: what anybody reads is what Spark's
 writer leaves, and what others did to the table meanwhile stays.
+
+Holds tables/delta/delta_log.py.
 """
 
 from __future__ import annotations
