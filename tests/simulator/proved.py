@@ -29,6 +29,8 @@ from tests.support.log_lines import evidence_of, lines_in
 SLACK_MS: Final = 5_000
 """A line more than 5 s outside of the row's life never counts (evidence.md)."""
 
+FENCED_INSTANCE_ID: Final = 82
+
 _OPEN_QUESTION: Final = "LEFT_OR_FENCED"
 
 
@@ -89,7 +91,9 @@ def _row(fact: EvidenceFact, columns: Sequence[str]) -> Row:
 
 
 def _asker(fact: Refusal) -> tuple[str, str, int, str]:
-    return fact.group_id, fact.api, fact.error_code, fact.subject
+    """A line of a fenced instance names no request."""
+    api = "" if fact.error_code == FENCED_INSTANCE_ID else fact.api
+    return fact.group_id, api, fact.error_code, fact.subject
 
 
 def _sharpened(row: Row, told: Sequence[Departure]) -> Row:

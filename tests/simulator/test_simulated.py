@@ -71,6 +71,11 @@ LONG_SEEDS: Final = (
     # A topic went from a group whose first consumer took away a K2 that was never written: who its
     # members are is not known.
     Played(412685016, 60, 1.0, "static", "4.1.2"),
+    # A classic member of a consumer group was fenced: its heartbeat was refused, and a line says so
+    # that names no request.
+    Played(990019205, 20, 0.5, "all", "4.1.2"),
+    # Members that never synced were dropped by the rebalance that waited for them.
+    Played(990019102, 14, 0.4, "classic", "4.0.2"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

@@ -28,6 +28,24 @@ def test_a_refusal_in_both_logs_is_told_once(prove: Prove) -> None:
     assert rows["other"].error == "ERROR_4711"
 
 
+def test_a_fenced_instance_in_both_logs_is_told_once(prove: Prove) -> None:
+    """Its line names no request: a member of the classic protocol inside of a consumer group sends
+    others than one of the consumer protocol.
+    """
+    fenced = {"error_code": 82, "subject": "i", "refusal": "FENCED_INSTANCE_ID"}
+    lines = prove(
+        evidence(Refusal, api="CONSUMER_GROUP_HEARTBEAT", **fenced),
+        evidence(Refusal, source="request_log", api="HEARTBEAT", **fenced),
+        evidence(Refusal, api="CONSUMER_GROUP_HEARTBEAT", **fenced | {"subject": "alone"}),
+    )
+    assert lines.evidence_tonight is not None
+    rows = refusals(inputs_of(lines.evidence_tonight, lines)).collect()
+    assert {(row.subject, row.api) for row in rows} == {
+        ("i", "HEARTBEAT"),
+        ("alone", "CONSUMER_GROUP_HEARTBEAT"),
+    }
+
+
 def test_an_answer_without_a_text_gets_that_of_the_line(prove: Prove) -> None:
     """UNKNOWN_SERVER_ERROR is answered without a word; where lines of one asker differ, nobody
     knows which of them was this one.

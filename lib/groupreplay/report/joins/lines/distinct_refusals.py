@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Refusal
 from groupreplay.evidence.refusal_runs import ERRORS
 
+FENCED_INSTANCE_ID: Final = 82
+
 
 def distinct_refusals(evidence: DataFrame) -> DataFrame:
     """Rows of `evidence` that are refusals, each once: where the request log has a run of the
-    same refusal, the broker's own lines of it are the same attempts again. An answer without a text
-    gets that of the lines, where all of them say the same.
+    same refusal, the broker's own lines of it are the same attempts again; a line of a fenced
+    instance names no request, and is the same whichever it was. An answer without a text gets that
+    of the lines, where all of them say the same.
 
     evidence: the rows that the night wrote.
     """
     runs = evidence.where(sf.col("kind") == Refusal.KIND)
-    asker = Window.partitionBy("group_id", "api", "error_code", "subject")
+    is_fenced = sf.col("error_code") == FENCED_INSTANCE_ID
+    request = sf.when(is_fenced, sf.lit("")).otherwise(sf.col("api"))
+    asker = Window.partitionBy("group_id", request, "error_code", "subject")
     is_request = sf.col("source") == "request_log"
     in_requests = sf.max(is_request).over(asker)
     of_lines = sf.when(~is_request, sf.col("message"))
