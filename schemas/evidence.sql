@@ -100,7 +100,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   last_alive_at     BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
   is_unassigned     BOOLEAN                COMMENT 'of rejoin; true, false',
   unassigned_since  BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
-  answered_by       BIGINT                 COMMENT 'of rejoin; broker id'
+  answered_by       BIGINT                 COMMENT 'of rejoin; broker id',
+  gone_at           BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

@@ -41,7 +41,7 @@ def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
 
 
 def says(at: int, event: str, member: str) -> Line:
-    told = LogEvent(event=event, at_ms=at, group_id="g", member_ids=(member,))
+    told = LogEvent(event=event, at_ms=at, group_id="g", member_id=member, member_ids=(member,))
     return Line(told, 1, SERVER_LOG, "server", at, at)
 
 

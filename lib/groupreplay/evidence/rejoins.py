@@ -16,11 +16,14 @@ from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
-from groupreplay.records.log_events import LogEvent
+from groupreplay.records.log_events import SERVER_LOG, LogEvent
 
 HEARTBEAT: Final = "HEARTBEAT"
 JOIN_GROUP: Final = "JOIN_GROUP"
 SYNC_GROUP: Final = "SYNC_GROUP"
+
+ANSWERED_MS: Final = 60_000
+"""A join that came before its member was removed is answered by then."""
 
 _GRANTED: Final = 0
 _REBALANCE_IN_PROGRESS: Final = 27
@@ -57,10 +60,12 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
     event, rejoin = line.event, evidence.rejoins.get(member_id)
-    if rejoin is None or not _is_waiting(rejoin) or generation < _newest(rejoin):
+    came_at = event.started_ms if event.started_ms is not None else event.at_ms
+    is_over = rejoin is not None and rejoin.gone_at is not None and rejoin.gone_at < came_at
+    if rejoin is None or is_over or not _is_waiting(rejoin) or generation < _newest(rejoin):
         _end(evidence, member_id, output)
         rejoin = evidence.rejoins[member_id] = _new(evidence, line, member_id)
-    rejoin.joined_at = event.started_ms if event.started_ms is not None else event.at_ms
+    rejoin.joined_at = came_at
     contact = evidence.contacts.get(member_id)
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
@@ -103,14 +108,21 @@ def _newest(rejoin: Rejoin) -> int:
 
 
 def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None:
-    """The member is gone: it will not join any more."""
-    _end(evidence, departure.member_id, output)
+    """The member is gone: it will not join any more. Where the coordinator says so, a join that
+    came before may not be answered yet: a consumer group writes records first."""
+    rejoin = evidence.rejoins.get(departure.member_id)
+    if rejoin is not None and departure.source == SERVER_LOG and _is_waiting(rejoin):
+        rejoin.gone_at = departure.ended_at
+    else:
+        _end(evidence, departure.member_id, output)
 
 
 def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
     """Ends what no later line belongs to."""
     for member_id, rejoin in list(evidence.rejoins.items()):
-        if evidence.last_at - max(rejoin.told_at or 0, rejoin.answered_at or 0) > FORGET_MS:
+        is_gone = rejoin.gone_at is not None and evidence.last_at - rejoin.gone_at > ANSWERED_MS
+        told_at = max(rejoin.told_at or 0, rejoin.answered_at or 0)
+        if is_gone or evidence.last_at - told_at > FORGET_MS:
             _end(evidence, member_id, output)
 
 
