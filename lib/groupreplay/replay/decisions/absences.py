@@ -43,6 +43,9 @@ RETURNED = "RETURNED"
 UNOBSERVED = "UNOBSERVED"
 """Outcomes of an absence."""
 
+AWAY_EVENT = "A"
+"""Kind of the event that a member left for a while: neither its removal nor its return."""
+
 KEPT_ABSENCES = 64
 """How many ended absences of static members are in a group's snapshot: the newest."""
 
@@ -56,7 +59,7 @@ class Absences(Listener):
     _epoch: group epoch before the operation, None where it is not known.
     _by_member, _by_client: identities of dynamic members that were removed, by member id and by
         client key.
-    _followed: member id, old or new -> the newest absence that can still change.
+    _followed: member id, old or new -> its absences that can still change, the newest last.
     """
 
     def __init__(self, life: Life, output: Output) -> None:
@@ -66,7 +69,7 @@ class Absences(Listener):
         self._epoch = life.epoch
         self._by_member: dict[str, str] = {}
         self._by_client: dict[str, list[str]] = {}
-        self._followed: dict[str, Absence] = {}
+        self._followed: dict[str, list[Absence]] = {}
         for absence in self._kept.removed.values():
             self._index(absence)
         kept = self._kept
@@ -163,7 +166,8 @@ class Absences(Listener):
         """A dynamic member is back under its own id: whoever was taken for it, by client id and
         host, is another process. What that one's coming cost is not the absence's.
         """
-        absence = self._followed.get(member.member_id)
+        followed = self._followed.get(member.member_id, [])
+        absence = followed[-1] if followed else None
         if absence is None or absence.membership != DYNAMIC or absence.outcome != RETURNED:
             return False
         other = absence.returned_as or ""
@@ -172,8 +176,7 @@ class Absences(Listener):
         if change.at - (absence.removed_at or 0) > MAX_CHAIN_GAP_MS:
             return False
         self._kept.returned.remove(absence)
-        if self._followed.get(other) is absence:
-            del self._followed[other]
+        self._drop(other, absence)
         cost = self._kept.return_costs.pop(member.member_id, ReturnCost())
         absence.epochs_opened -= cost.epochs
         if absence.moved is not None:
@@ -257,20 +260,27 @@ class Absences(Listener):
         event = event_of(self._life.churn, transition)
         if event is None or not transition.is_move or transition.is_hidden:
             return
-        member_id, offset = event
-        absence = self._followed.get(member_id)
-        if absence is None or absence.moved is None or offset < absence.from_offset:
+        member_id, kind, offset = event
+        if kind == AWAY_EVENT:
             return
-        if absence.to_offset is None or offset <= absence.to_offset:
-            absence.moved += 1
-            cost = self._kept.return_costs.get(absence.member_id)
-            if cost is not None and member_id != absence.member_id:
-                cost.moved += 1
+        for absence in reversed(self._followed.get(member_id, [])):
+            is_over = absence.to_offset is not None and offset > absence.to_offset
+            if offset < absence.from_offset or is_over:
+                continue
+            if absence.moved is not None:
+                absence.moved += 1
+                cost = self._kept.return_costs.get(absence.member_id)
+                if cost is not None and member_id != absence.member_id:
+                    cost.moved += 1
+            return
 
     def _follow(self, absence: Absence) -> None:
-        self._followed[absence.member_id] = absence
-        if absence.returned_as is not None:
-            self._followed[absence.returned_as] = absence
+        for member_id in (absence.member_id, absence.returned_as):
+            if member_id is None:
+                continue
+            followed = self._followed.setdefault(member_id, [])
+            if not any(each is absence for each in followed):
+                followed.append(absence)
 
     def _removed_before(self, member: Member) -> Absence | None:
         """The absence that a joiner ends: of its instance, its member id, or the one process that
@@ -328,8 +338,14 @@ class Absences(Listener):
 
     def _unfollow(self, absence: Absence) -> None:
         for member_id in (absence.member_id, absence.returned_as or ""):
-            if self._followed.get(member_id) is absence:
-                del self._followed[member_id]
+            self._drop(member_id, absence)
+
+    def _drop(self, member_id: str, absence: Absence) -> None:
+        left = [each for each in self._followed.get(member_id, []) if each is not absence]
+        if left:
+            self._followed[member_id] = left
+        else:
+            self._followed.pop(member_id, None)
 
     def finish(self) -> None:
         """The life ends: who is away is not seen to come back."""

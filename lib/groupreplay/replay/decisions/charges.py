@@ -46,14 +46,14 @@ def charged_event(chain: Churn | None, transition: Transition) -> int | None:
     return index if chain.offsets[index : index + 1] == [offset] else None
 
 
-def event_of(chain: Churn | None, transition: Transition) -> tuple[str, int] | None:
-    """Member id and offset of the event that a transition is charged to; of R those of the old
-    member.
+def event_of(chain: Churn | None, transition: Transition) -> tuple[str, str, int] | None:
+    """Member id, kind and offset of the event that a transition is charged to; of R those of the
+    old member.
     """
     index = charged_event(chain, transition)
     if chain is None or index is None:
         return None
-    return chain.member_ids[index], chain.offsets[index]
+    return chain.member_ids[index], chain.event_kinds[index], chain.offsets[index]
 
 
 def add_granted(chain: Churn, index: int, transition: Transition) -> None:
