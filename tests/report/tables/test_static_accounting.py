@@ -296,6 +296,30 @@ def test_what_waited_for_its_answer_shows_life_until_it_came(stage: Stage, prove
     }
 
 
+def test_who_may_have_lived_on_was_gone_for_no_longer(stage: Stage, prove: Prove) -> None:
+    """A join that waited and was refused shows life until its answer. Who was seen to join alone was
+    to be heard of within its heartbeat interval.
+    """
+    absent = {"outcome": "ABSORBED", "returned_at": AT, "to_offset": 10}
+    staged = stage(
+        fact(Absence, member_protocol="classic", **absent),
+        fact(Absence, from_offset=20, member_id="c", member_protocol="classic", **absent),
+        fact(Absence, from_offset=30, member_id="k", member_protocol="consumer", **absent),
+    )
+    heard = {"first_at": AT - 90_000, "last_heartbeat_at": AT - 30_000}
+    joined = heard | {"longest_gap_ms": 10, "last_seen_at": AT - 30_000}
+    context = prove(
+        evidence(
+            Contact, member_id="m", longest_gap_ms=3_000, beats=9, last_seen_at=AT - 20_000, **heard
+        ),
+        evidence(Contact, member_id="c", **joined),
+        evidence(Contact, member_id="k", heartbeat_interval_ms=5_000, **joined),
+    )
+    rows = {r.from_offset: r for r in static_accounting(inputs(staged, context)).collect()}
+    gaps = {at: (r.gap_low_ms, r.gap_ms) for at, r in rows.items()}
+    assert gaps == {10: (17_000, 30_000), 20: (29_000, 30_000), 30: (25_000, 30_000)}
+
+
 def test_the_most_is_not_less_than_the_least(stage: Stage, context: ReportContext) -> None:
     """The broker whose clock is four seconds ahead wrote the last commit, another one the rest."""
     back = {"membership": "DYNAMIC", "outcome": "RETURNED", "removed_at": AT - 11_000}

@@ -54,7 +54,8 @@ def static_accounting(inputs: TableInputs) -> DataFrame:
     # Who is away may come back at any time; who was removed, for an hour.
     is_open = sf.col("outcome").isin(STILL_AWAY, UNOBSERVED)
     absences = closed(rows, sf.when(~is_open, sf.coalesce("returned_at", "removed_at")))
-    return _measured(_told(with_brokers(absences, context), context)).select(
+    told = _told(with_brokers(absences, context), context)
+    return _measured(told, context.brokers.classic_heartbeat_ms).select(
         *fact_columns(context),
         "identity",
         "instance_id",
@@ -99,8 +100,11 @@ def _told(absences: DataFrame, context: ReportContext) -> DataFrame:
     return with_contact(known, context, ended - MAX_CHAIN_GAP_MS, ended)
 
 
-def _measured(told: DataFrame) -> DataFrame:
-    """With since when it was gone, by what, and for how long at least, at most, and as it seems."""
+def _measured(told: DataFrame, classic_heartbeat_ms: int) -> DataFrame:
+    """With since when it was gone, by what, and for how long at least, at most, and as it seems.
+
+    classic_heartbeat_ms: heartbeat interval of classic members.
+    """
     heard = alive_at(sf.col("last_commit_at"))
     gone_by = sf.coalesce("removed_at", "returned_at")
     signs = {
@@ -123,21 +127,21 @@ def _measured(told: DataFrame) -> DataFrame:
     )
     until = sf.when(_is(STILL_AWAY), sf.col("now_ms")).otherwise(sf.col("removed_at"))
     blind = sf.when(~sf.col("outcome").isin(ABSORBED, UNOBSERVED), until - sf.col("_left_ms"))
-    return _with_gaps(known).withColumn("_blind_ms", _not_negative(blind))
+    return _with_gaps(known, classic_heartbeat_ms).withColumn("_blind_ms", _not_negative(blind))
 
 
-def _with_gaps(known: DataFrame) -> DataFrame:
+def _with_gaps(known: DataFrame, classic_heartbeat_ms: int) -> DataFrame:
     """Until it was back: exact where its own record says when it left."""
     returned, shown_by = sf.col("returned_at"), sf.col("_shown_by")
     is_exact = shown_by == AWAY_RECORD
     gap = sf.when(
         shown_by.isin(AWAY_RECORD, LEAVE, HEARTBEAT), _not_negative(returned - sf.col("_left_ms"))
     )
-    # It may have died later than its last request came: while that waited for its answer, or since.
-    unheard = returned - sf.col("contact.last_heartbeat_at")
-    by_heartbeat = sf.when(
-        shown_by == HEARTBEAT, unheard - sf.coalesce("contact.longest_gap_ms", sf.lit(0))
-    )
+    # It may have died later than its last request came: while that waited for its answer, whatever
+    # that was, or since.
+    answered = sf.greatest("contact.last_heartbeat_at", "contact.last_seen_at")
+    unheard = returned - answered
+    by_heartbeat = sf.when(shown_by == HEARTBEAT, unheard - _next_due_ms(classic_heartbeat_ms))
     low = (
         sf.when(is_exact | (shown_by == LEAVE), gap)
         .when(sf.col("membership") == DYNAMIC, _not_negative(returned - sf.col("removed_at")))
@@ -154,6 +158,21 @@ def _with_gaps(known: DataFrame) -> DataFrame:
             "_gap_high_ms": sf.when(is_exact, gap).otherwise(high),
         }
     )
+
+
+def _next_due_ms(classic_heartbeat_ms: int) -> Column:
+    """After a request the next one was due within its longest time between two; of a member that
+    was seen to join alone, within its heartbeat interval.
+    """
+    is_classic = sf.col("member_protocol") == "classic"
+    beats = sf.when(is_classic & (sf.coalesce("contact.beats", sf.lit(0)) > 0), 0)
+    interval = sf.coalesce(
+        beats,
+        sf.when(is_classic, sf.lit(classic_heartbeat_ms)),
+        "contact.heartbeat_interval_ms",
+        HEARTBEAT_MS,
+    )
+    return sf.greatest("contact.longest_gap_ms", interval)
 
 
 def _of_contact(name: str) -> Column:

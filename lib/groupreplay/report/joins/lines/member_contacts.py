@@ -28,6 +28,9 @@ _FIELDS: Final = {
     "error_last_at": "array<bigint>",
     "client_id": "string",
     "client_host": "string",
+    "last_seen_at": "bigint",
+    "heartbeat_interval_ms": "bigint",
+    "beats": "bigint",
 }
 CONTACT_TYPE: Final = f"struct<{', '.join(f'{name}: {type_}' for name, type_ in _FIELDS.items())}>"
 
