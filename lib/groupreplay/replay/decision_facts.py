@@ -248,6 +248,7 @@ class GroupDay(Fact):
     cycles: members that were removed and came back.
     rate_*: what the group adds to the sums each ms since to_at; None but in the newest day of a
         group that lives.
+    rate_offset: offset of the last record that changed the group; None where the others are.
     is_rebalancing: an epoch is open since to_at; None where rate_* are.
     mode: state that it is in since to_at; None where rate_* are, and for a streams group with
         members.
@@ -293,6 +294,7 @@ class GroupDay(Fact):
     rate_partitions: int | None = None
     rate_unowned: int | None = None
     rate_away: int | None = None
+    rate_offset: int | None = None
     is_rebalancing: bool | None = None
     mode: str | None = None
     is_watched: bool | None = None

@@ -100,6 +100,16 @@ def newest() -> GroupDay:
     )
 
 
+def test_a_silent_day_begins_with_the_last_record_before_it(
+    spark: SparkSession, context: ReportContext, newest: GroupDay
+) -> None:
+    """The first day, with the last one before the group's records of that day."""
+    told = replace(newest, rate_offset=newest.from_offset + 9)
+    now = START_MS + 2 * DAY_MS + 30 * 60_000
+    rows = rows_of(spark, context, {NIGHT: now}, told)
+    assert [row.from_offset - newest.from_offset for row in rows] == [0, 9, 9]
+
+
 def test_a_silent_group_has_its_days_up_to_the_horizon(
     spark: SparkSession, context: ReportContext, newest: GroupDay
 ) -> None:

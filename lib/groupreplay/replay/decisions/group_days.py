@@ -250,6 +250,7 @@ class GroupDays(Listener):
         life, rates = self._life, rates_of(self._life)
         day.rate_members, day.rate_partitions = rates.members, rates.partitions
         day.rate_unowned, day.rate_away = rates.unowned, rates.away
+        day.rate_offset = max(life.last_change_offset, life.incarnation)
         day.is_rebalancing, day.mode = rates.is_rebalancing, rates.mode
         day.is_watched = life.last_hole <= life.last_change_offset
 

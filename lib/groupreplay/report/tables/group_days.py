@@ -116,6 +116,9 @@ def _until_now(facts: DataFrame) -> DataFrame:
             ),
             **{name: _only_first(name, 0) for name in _OF_THE_DAY},
             **{name: _only_first(name, None) for name in (*_LISTS, *_TIMES)},
+            "from_offset": sf.when(
+                is_first | sf.col("rate_offset").isNull(), sf.col("from_offset")
+            ).otherwise(sf.col("rate_offset")),
             "from_at": sf.when(is_first, sf.col("from_at")).otherwise(sf.col("_begin")),
             "to_at": sf.col("_begin") + sf.col("_passed"),
             "day": day,
