@@ -34,6 +34,7 @@ def chain() -> Churn:
         offsets=[40, 40, 70],
         times_at=[50_000, 50_000, LAST_AT],
         member_ids=["a", "b", "c"],
+        event_kinds=["G", "J", "G"],
     )
     for sums in sums_of(made):
         sums += [0, 0, 0]
@@ -49,7 +50,8 @@ def test_a_charge_finds_its_event_among_several_at_one_offset() -> None:
     for index in range(3):
         one = transition("REMOVED", charged_to=charge_of(made, index))
         assert charged_event(made, one) == index
-        assert event_of(made, one) == (made.member_ids[index], made.offsets[index])
+        who, kind = made.member_ids[index], made.event_kinds[index]
+        assert event_of(made, one) == (who, kind, made.offsets[index])
 
 
 def test_what_another_chain_was_charged_with_is_not_of_this_one() -> None:

@@ -25,6 +25,7 @@ from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.change import Before, Change, is_hidden
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.replay.decisions.charges import event_of
+from groupreplay.replay.decisions.churn import WENT_AWAY
 from groupreplay.replay.decisions.identities import CLIENT, identity_of_gone
 from groupreplay.replay.decisions.transitions import Listener
 from groupreplay.replay.kept.absences import KeptAbsences, ReturnCost
@@ -42,9 +43,6 @@ EXPIRED_RETURNED = "EXPIRED_RETURNED"
 RETURNED = "RETURNED"
 UNOBSERVED = "UNOBSERVED"
 """Outcomes of an absence."""
-
-AWAY_EVENT = "A"
-"""Kind of the event that a member left for a while: neither its removal nor its return."""
 
 KEPT_ABSENCES = 64
 """How many ended absences of static members are in a group's snapshot: the newest."""
@@ -261,7 +259,7 @@ class Absences(Listener):
         if event is None or not transition.is_move or transition.is_hidden:
             return
         member_id, kind, offset = event
-        if kind == AWAY_EVENT:
+        if kind == WENT_AWAY:  # neither its removal nor its return
             return
         for absence in reversed(self._followed.get(member_id, [])):
             is_over = absence.to_offset is not None and offset > absence.to_offset
