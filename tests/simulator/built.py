@@ -6,43 +6,28 @@ Facts and lines are those of the replay in pure Python; a night of the whole job
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import BrokersConfig, Thresholds
+from groupreplay.config.model import BrokersConfig, ReadinessConfig, Thresholds
 from groupreplay.config.sources import TEXT_KINDS
-from groupreplay.replay.decision_facts import Churn, Failover
-from groupreplay.replay.facts import Chain, Epoch, Fact, GroupSnapshot, MemberLife, Stall
+from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
-from groupreplay.report.table_inputs import TableInputs
-from groupreplay.report.tables.coordinator_events import coordinator_events
-from groupreplay.report.tables.coordinator_failovers import coordinator_failovers
-from groupreplay.report.tables.departure_waves import departure_waves
-from groupreplay.report.tables.rebalances import rebalances
-from groupreplay.report.tables.stuck_groups import stuck_groups
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.simulator.line_columns import STORED
+from tests.simulator.criteria import PROVEN_MS, STALLED_MS
 from tests.simulator.played import brokers_of
 from tests.simulator.proved import evidence_in
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.tables import Row, rows_of
 from tests.support.fact_frames import frame_of
-from tests.support.table_inputs import inputs_of, read_to
-
-_BUILDS: Final[dict[str, tuple[tuple[type[Fact], ...], Callable[[TableInputs], DataFrame]]]] = {
-    "coordinator_failovers": ((Failover,), coordinator_failovers),
-    "departure_waves": ((Churn,), departure_waves),
-    "rebalances": ((), rebalances),
-    "coordinator_events": ((GroupSnapshot, Epoch), coordinator_events),
-    "stuck_groups": ((Stall, Chain, MemberLife, GroupSnapshot, Epoch), stuck_groups),
-}
-"""Table -> the kinds of facts that give it rows, or tell which life of a group is the last."""
+from tests.support.table_inputs import TOPICS_DDL, inputs_of, topics_of
 
 
 class BuiltTables:
@@ -61,10 +46,11 @@ class BuiltTables:
             cluster="simulated",
             logical_date=date(2030, 1, 1),
             as_of_ms=self._replayed.as_of_ms,
-            thresholds=Thresholds(),
+            thresholds=Thresholds(migration_stalled_ms=STALLED_MS),
             evidence=lines,
             evidence_tonight=lines,
             log_kinds=frozenset(TEXT_KINDS),
+            readiness=ReadinessConfig(min_observed_ms=0, proven_ms=PROVEN_MS),
             brokers=BrokersConfig(
                 session_timeout_ms=told.get("session_timeout_ms"),
                 heartbeat_interval_ms=told.get("heartbeat_interval_ms"),
@@ -74,9 +60,31 @@ class BuiltTables:
     def rows(self, table: str) -> Sequence[Row]:
         name = STORED.get(table, table)
         if name not in self._built:
-            kinds, build = _BUILDS[name]
+            spec = SPECS[name]
+            more = spec.facts_with_evidence
+            kinds = (*spec.facts, *spec.beside) if more is None else more.kinds
             facts = [fact for kind in kinds for fact in self._replayed.of(kind)]
             staged = frame_of(self._spark, REPLAYED, facts)
-            read = read_to(staged, self._context, self._replayed.as_of_ms)
-            self._built[name] = build(inputs_of(staged, self._context, tables=read)).toArrow()
+            inputs = inputs_of(staged, self._context, given_topics=self._given, tables=self._tables)
+            self._built[name] = spec.build(inputs).toArrow()
         return rows_of(table, self._built[name])
+
+    @cached_property
+    def _given(self) -> DataFrame:
+        given = [(topic_id, *each) for topic_id, each in self._replayed.given.items()]
+        return self._spark.createDataFrame(given, f"{TOPICS_DDL}, partitions INT")
+
+    @cached_property
+    def _tables(self) -> Mapping[str, DataFrame]:
+        """What this night committed before: names of topics, and how far each log was read."""
+        tonight = self._context.logical_date
+        read = [
+            (tonight, each.input, datetime.fromtimestamp(each.last_at / 1000, UTC))
+            for each in self._replayed.coverage
+            if each.last_at is not None
+        ]
+        ddl = "logical_date DATE, input STRING, last_at TIMESTAMP"
+        return {
+            "coverage": self._spark.createDataFrame(read, ddl),
+            "topics": topics_of(self._spark, tonight, *self._replayed.names.items()),
+        }

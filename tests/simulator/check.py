@@ -22,11 +22,14 @@ from typing import Final
 
 from tests.simulator.compare import ROWS, Comparison, Key, Wanted, compare
 from tests.simulator.expected import (
+    assignment_ends,
     coordinator_events,
     coordinator_failovers,
     departure_waves,
+    epoch_lines,
     event_groups,
     failover_lines,
+    flips,
     group_conversions,
     group_days,
     group_epochs,
@@ -36,6 +39,7 @@ from tests.simulator.expected import (
     member_states,
     members,
     migration_progress,
+    mixed,
     outages,
     readiness,
     rebalance_joins,
@@ -75,6 +79,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     log.COVERAGE,
 )
 
+STORED_CHECKS: Final = tuple(each for each in CHECKS if each is not readiness.CHECK)
+"""Of these, what a warehouse has too: a night judges groups by one configuration."""
+
 LOG_CHECKS: Final[tuple[Check, ...]] = (
     member_ends.CHECK,
     rebalances.CHECK,
@@ -86,6 +93,16 @@ LOG_CHECKS: Final[tuple[Check, ...]] = (
 PROVED_CHECKS: Final[tuple[Check, ...]] = (*LOG_CHECKS, outages.CHECK)
 """The same, and what tables tell where it lasts."""
 
+ROW_CHECKS: Final[tuple[Check, ...]] = (
+    member_ends.CHECK,
+    assignment_ends.CHECK,
+    epoch_lines.CHECK,
+    mixed.CHECK,
+    topics.CHECK,
+    flips.CHECK,
+)
+"""What the job adds to rows that records make."""
+
 JOB_CHECKS: Final[tuple[Check, ...]] = (
     wave_classes.CHECK,
     wave_estimates.CHECK,
@@ -93,6 +110,7 @@ JOB_CHECKS: Final[tuple[Check, ...]] = (
     rebalance_joins.CHECK,
     event_groups.CHECK,
     unavailable.CHECK,
+    *ROW_CHECKS,
 )
 """What the job alone makes, given the logs of brokers too."""
 
@@ -170,7 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tables = FactTables(told.recording)
         tables = ProvedTables(told.recording, tables) if told.logs else tables
     of_logs = LOG_CHECKS if told.warehouse else PROVED_CHECKS
-    checks = of_logs if told.logs else CHECKS
+    of_topic = STORED_CHECKS if told.warehouse else CHECKS
+    checks = of_logs if told.logs else of_topic
     comparisons = check_tables(truth, tables, told.table, checks)
     for each in comparisons:
         print(*differences(each, truth, told.n), sep="\n")

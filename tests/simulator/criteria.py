@@ -37,3 +37,9 @@ CRITERIA: Final = (
     Criteria("no upgrades", 45_000, 60_000, 5_000, "4.2.0", "downgrade"),
     Criteria("old brokers", 45_000, 60_000, 5_000, "3.9.2", "disabled", lookback_ms=600_000),
 )
+
+STALLED_MS: Final = 300_000
+"""migration_stalled_ms: histories are short."""
+
+PROVEN_MS: Final = 120_000
+"""readiness.proven_ms."""

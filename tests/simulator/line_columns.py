@@ -9,6 +9,22 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
         *("end_reason", "end_detail", "end_confidence"),
     ),
+    "assignment_ends": (
+        *("group_id", "member_id", "topic_id", "topic", "partition", "from_offset", "to_offset"),
+        *("end_reason", "end_detail", "end_confidence"),
+    ),
+    "epoch_lines": (
+        *("group_id", "epoch", "protocol", "from_offset", "cause", "cause_member_id"),
+        *("confidence", "cause_detail", "client_reason"),
+    ),
+    "flips": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "as_of_at", "phase"),
+        *("verdict", "flip_tier", "cohort", "members_total", "members_static", "partitions"),
+        *("assignor", "is_cooperative", "suggested_assignor", "suggested_session_timeout_ms"),
+        *("suggested_heartbeat_ms", "rules", "rules_unseen", "observed_ms", "broker_version"),
+        *("migration_policy", "brokers_known", "checks"),
+    ),
+    "mixed": ("group_id", "as_of_at", "mixed_since_at", "is_stalled"),
     "rebalances": (
         *("group_id", "generation", "started_at", "group_state", "cause", "cause_member_id"),
         *("reason", "client_reason", "joined_at", "members_joined", "synced_at"),
@@ -47,6 +63,10 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
 
 STORED: Final = {
     "member_ends": "members",
+    "assignment_ends": "member_assignments",
+    "epoch_lines": "group_epochs",
+    "mixed": "migration_progress",
+    "flips": "readiness",
     "wave_classes": "departure_waves",
     "wave_estimates": "departure_waves",
     "failover_lines": "coordinator_failovers",

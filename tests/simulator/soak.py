@@ -24,10 +24,18 @@ from pathlib import Path
 from typing import Final
 
 from groupreplay.compiled_core import running
-from tests.simulator.check import JOB_CHECKS, PROVED_CHECKS, check_history, differences
+from tests.simulator.check import (
+    CHECKS,
+    JOB_CHECKS,
+    PROVED_CHECKS,
+    STORED_CHECKS,
+    check_history,
+    differences,
+)
 from tests.simulator.check_streams import anomalies_of, check_streams
 from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
+from tests.simulator.criteria import PROVEN_MS, STALLED_MS
 from tests.simulator.expected.estimates import (
     Estimate,
     estimates_of,
@@ -54,6 +62,11 @@ BEFORE_STREAMS: Final = "4.0.2"
 """A version without streams groups."""
 ENOUGH: Final = 10
 """Histories that must have estimates of each kind."""
+FOR_JOB_CHECKS: Final = (
+    f"thresholds: {{migration_stalled_ms: {STALLED_MS}}}\n"
+    f"readiness: {{min_observed_ms: 0, proven_ms: {PROVEN_MS}}}\n"
+)
+"""What is checked with lines is judged by these, as `built.py` does."""
 SHOWN: Final = 2
 """Differences shown of each table and column."""
 
@@ -81,7 +94,7 @@ def run_job(recording: Path, warehouse: Path, *, with_logs: bool = False) -> Del
         f"cluster: simulated\nwarehouse: {warehouse}\nbrokers: {brokers_of(recording)}\nsources:\n"
         f"  - {{kind: segments, path: {recording / 'segments'}}}\n"
         f"  - {{kind: topics, path: {recording / 'topics.json'}}}\n"
-        + "".join(logs if with_logs else ())
+        + "".join([*logs, FOR_JOB_CHECKS] if with_logs else ())
     )
     command = [str(ROOT / "spark-submit.sh"), "run_nightly", "--config", str(config)]
     environment = as_a_user_has_it()
@@ -139,7 +152,7 @@ def check(
     """
     began = time.monotonic()
     of_topic, of_logs = tables
-    compared = check_history(known, of_topic)
+    compared = check_history(known, of_topic, checks=STORED_CHECKS if with_job else CHECKS)
     compared += check_history(known, of_logs, checks=JOB_CHECKS if with_job else PROVED_CHECKS)
     wrong = [each for each in compared if each.differ]
     said, through = "FAILED" if wrong else "ok", "through the job" if with_job else "in Python"

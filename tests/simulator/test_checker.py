@@ -9,16 +9,18 @@ from typing import Final
 import pytest
 
 from tests.simulator.broken import Case
-from tests.simulator.check import CHECKS, LOG_CHECKS
+from tests.simulator.check import CHECKS, JOB_CHECKS, LOG_CHECKS, PROVED_CHECKS
 from tests.simulator.columns import COLUMNS
 from tests.simulator.compare import MISSING, NEVER_WAS, TWICE
 from tests.simulator.conftest import Play
 from tests.simulator.expected.estimates import Estimate, faults, wrong_estimates
 from tests.simulator.expected.history import History
+from tests.simulator.line_columns import STORED
 from tests.simulator.played import Played
 from tests.simulator.proved import ProvedTables
 from tests.simulator.tables import FactTables, Row
 from tests.simulator.truth import read_truth
+from tests.support.documents import schema_columns
 
 HISTORY: Final = Played(16, 16, 0.25, "all", "4.3.1")
 
@@ -26,6 +28,26 @@ OF_LINES: Final = tuple(each for each in LOG_CHECKS if each.table != "member_end
 """What lines prove in tables of their own: `members`, whose ends lines tell, is among the rest."""
 
 ALL_CHECKS: Final = (*CHECKS, *OF_LINES)
+
+_NIGHTS: Final = "of which run and whose: no broker knows"
+_LINES: Final = "where a line is: the truth has no lines"
+_REQUESTS: Final = (
+    "what requests of one member were answered: truth/answers has no errors but 14 to 16"
+)
+
+NOT_CHECKED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("cluster", "logical_date", "team", "contact"), _NIGHTS),
+    "evidence": _LINES,
+    **dict.fromkeys(("principal", "software_name", "software_version", "client_reason"), _LINES),
+    **dict.fromkeys(("last_heartbeat_at", "longest_gap_ms", "heartbeats", "errors"), _REQUESTS),
+    **dict.fromkeys(("error_apis", "error_first_at", "error_last_at"), _REQUESTS),
+}
+"""Columns that no check looks at, and why."""
+
+HELD_WHOLE: Final = (
+    *("group_epochs", "members", "member_assignments", "migration_progress", "topics"),
+    *("readiness", "member_states", "group_conversions"),
+)
 
 NEVER_PLAYED: Final = frozenset({"log_incarnation"})
 """Columns of what no simulated coordinator does: no offsets topic is created again."""
@@ -188,3 +210,15 @@ def test_what_is_answered_late_twice_is_no_error() -> None:
 def test_estimates_that_are_off_by_little_and_all_the_same_way_are_noticed() -> None:
     lies = [each._replace(est_ms=each.est_ms + 60) for each in TRUE_ESTIMATES]
     assert {said.split(":")[0] for said in faults(lies)} == {"ASKED", "STOP"}
+
+
+@pytest.mark.parametrize("table", HELD_WHOLE)
+def test_every_column_is_looked_at_or_named(table: str) -> None:
+    looked_at = {
+        column
+        for check in (*CHECKS, *PROVED_CHECKS, *JOB_CHECKS)
+        if STORED.get(check.table, check.table) == table
+        for column in COLUMNS[check.table]
+    }
+    left = [each for each in schema_columns()[table] if each not in looked_at | NEVER_PLAYED]
+    assert [each for each in left if each not in NOT_CHECKED] == []

@@ -167,6 +167,7 @@ class Truth:
     included. logs: by partition. readers: when nobody read what. answers: of requests. logged: of
     coordinators' loggers. other_groups: share and streams groups that live, and of which kind they
     are. ended_at: true time of the newest record. clocks_differ_ms: of two brokers, at most.
+    broker_config: what is not as Kafka has it.
     """
 
     version: str
@@ -189,6 +190,7 @@ class Truth:
     brokers: int = 1
     clocks_differ_ms: int = 0
     longest_session_ms: int = 60_000
+    broker_config: Mapping[str, str] = field(default_factory=dict)
     as_of_ms: int = 0
     ended_at: int = 0
     lines: int = 0
@@ -251,7 +253,8 @@ def read_truth(recording: Path) -> Truth:
     truth.brokers = told["brokers"]
     clocks = told["simulated"]["clocks_ms"].values()
     truth.clocks_differ_ms = max(clocks) - min(clocks)
-    longest = told["broker_config"].get("group.consumer.max.session.timeout.ms")
+    truth.broker_config = told["broker_config"]
+    longest = truth.broker_config.get("group.consumer.max.session.timeout.ms")
     truth.longest_session_ms = int(longest or truth.longest_session_ms)
     for event in injected:
         if event.what == "delete":
@@ -331,10 +334,12 @@ class _Reader:
                 self._delete_offset(key, offset)
             elif line["op"] == "txn commit":
                 self._in_transactions[line["p"], line["why"]][key] = offset
-                self._positions[key, offset] = _position(told)
+                self._positions[key, offset] = int(told.rsplit(" ", 1)[1])
                 self._truth.transactional.add(key.group_id)
             else:
-                self._add_commit(key, Commit(offset, line["t"], _position(told)), offset)
+                self._add_commit(
+                    key, Commit(offset, line["t"], int(told.rsplit(" ", 1)[1])), offset
+                )
 
     def _delete_offset(self, key: CommitKey, offset: int) -> None:
         self._truth.live_offsets[key.group_id].discard(key)
@@ -415,10 +420,6 @@ class _Reader:
             for topic_id, numbers in told.items()
             for number in numbers
         )
-
-
-def _position(told: str) -> int:
-    return int(told.rsplit(" ", 1)[1])
 
 
 def _operation(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -228,20 +228,24 @@ def _unowned_ms(closed: Operation, granted: Operation | None) -> int | None:
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
-    wanted: dict[Key, Wanted] = {}
+    return {key: row for _, _, key, row in spans_of(history)}
+
+
+def spans_of(history: History) -> Iterator[tuple[Life, Span, Key, Wanted]]:
+    """Each span with its life, its key and its row."""
     for life in history.lives:
         holdings = history.holdings(life)
         of_life = _Life(history, life, holdings)
-        wanted.update(of_life.row(span) for span in holdings.spans)
-    return wanted
+        for span in holdings.spans:
+            yield life, span, *of_life.row(span)
 
 
-def _key_of(history: History, row: Row) -> Key:
+def key_of(history: History, row: Row) -> Key:
     of_partition = history.partition_key(history.partition_of(row))
     return row["group_id"], row["member_id"], *of_partition, history.opened_by(row)
 
 
-def _excuse(history: History, row: Row) -> str:
+def excuse(history: History, row: Row) -> str:
     is_deleted = history.partition_of(row).topic in history.truth.deleted
     is_blurred = is_deleted and history.is_converted(
         row["group_id"], row["from_offset"], row["to_offset"]
@@ -249,4 +253,4 @@ def _excuse(history: History, row: Row) -> str:
     return DELETED_OVER_CONVERSION if is_blurred else ""
 
 
-CHECK: Final = Check("member_assignments", _wanted, _key_of, _excuse)
+CHECK: Final = Check("member_assignments", _wanted, key_of, excuse)

@@ -170,6 +170,12 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     return _Ends(history).wanted
 
 
+def ends_of(history: History) -> dict[Key, Wanted]:
+    """(group, member, first offset of the operation that removed it) -> how it ended."""
+    wanted = _wanted(history).items()
+    return {(key[0], key[1], each.offsets[1]): each for key, each in wanted}
+
+
 def _key_of(history: History, row: Row) -> Key:
     return row["group_id"], row["member_id"], history.opened_by(row)
 

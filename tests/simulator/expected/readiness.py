@@ -39,7 +39,7 @@ _KEPT_ABSENCES: Final = 64
 DELETED: Final = "groups in which commits of a deleted topic decide"
 
 
-class _Life:
+class OfLife:
     """The last life of a group, and what it has been through."""
 
     def __init__(self, history: History, life: Life, course: Course) -> None:
@@ -128,7 +128,7 @@ def _is_by_topics(epoch: Epoch) -> bool:
     return bool(epoch.cause.cause == "SUBSCRIPTION")
 
 
-def _row(of: _Life, known: Known, told: Criteria) -> Wanted:
+def row_of(of: OfLife, known: Known, told: Criteria) -> Wanted:
     fired = tuple(fired_of(known, told)) if _is_told(known) else ()
     observed_ms = _observed_ms(of, known)
     assignor = _assignor(known)
@@ -149,7 +149,7 @@ def _row(of: _Life, known: Known, told: Criteria) -> Wanted:
         "assignor": assignor,
         "suggested_assignor": _suggested(assignor),
         "suggested_session_timeout_ms": _session_ms(known, told),
-        "rules": Rules(fired, {name: _client(known, name) for name in known.members}),
+        "rules": Rules(fired, {name: client_of(known, name) for name in known.members}),
         "rules_unseen": _unseen(of, known, told, fired, observed_ms),
         "observed_ms": observed_ms,
         "software": [],
@@ -158,10 +158,11 @@ def _row(of: _Life, known: Known, told: Criteria) -> Wanted:
         "migration_policy": told.policy,
         "brokers_known": "CONFIG",
     }
-    return Wanted(values, (of.last.first_offset,))
+    left_out = "" if _is_told(known) else DELETED
+    return of.history.judged(of.life, Wanted(values, (of.last.first_offset,), left_out))
 
 
-def _client(known: Known, member_id: str) -> dict[str, Any]:
+def client_of(known: Known, member_id: str) -> dict[str, Any]:
     member: Member = known.members[member_id]
     return {
         "member_id": member_id,
@@ -173,7 +174,7 @@ def _client(known: Known, member_id: str) -> dict[str, Any]:
     }
 
 
-def _observed_ms(of: _Life, known: Known) -> Any:
+def _observed_ms(of: OfLife, known: Known) -> Any:
     """Since the first record of the life."""
     first = of.history.incarnation(of.life)
     log = of.history.truth.logs[of.life.offsets_partition]
@@ -181,7 +182,7 @@ def _observed_ms(of: _Life, known: Known) -> Any:
     return OneOf(tuple(max(0, known.now_ms - at) for at in times))
 
 
-def _cooperative(of: _Life, known: Known) -> bool | None:
+def _cooperative(of: OfLife, known: Known) -> bool | None:
     """Of the last generation that shows it; a mixed group has none."""
     if known.last.protocol != CLASSIC:
         return None
@@ -235,7 +236,7 @@ def _is_eligible(known: Known, told: Criteria, fired: tuple[Fired, ...], observe
 
 
 def _unseen(
-    of: _Life, known: Known, told: Criteria, fired: tuple[Fired, ...], observed_ms: Any
+    of: OfLife, known: Known, told: Criteria, fired: tuple[Fired, ...], observed_ms: Any
 ) -> list[str]:
     """Without logs of brokers, and where the lookback is longer than the log."""
     unseen = ["R6", *(["R8"] if known.classic else []), *(["R13"] if known.classic else []), "R18"]
@@ -249,21 +250,22 @@ def _unseen(
     return sorted({*unseen} - seen, key=lambda rule: int(rule[1:]))
 
 
-def _wanted(history: History) -> dict[Key, Wanted]:
-    wanted: dict[Key, Wanted] = {}
+def judged_lives(history: History) -> Iterator[tuple[OfLife, Known]]:
+    """Last lives that have a row: classic groups, and those that have members of both protocols."""
     for life in {each.group_id: each for each in history.lives}.values():
         if life.is_removed:
             continue
         course = course_of(history.truth.operations[life.group_id])
-        if life.operations[-1].protocol != CLASSIC and course.phase != "MIGRATING":
-            continue
-        of = _Life(history, life, course)
-        known = of.known()
+        if life.operations[-1].protocol == CLASSIC or course.phase == "MIGRATING":
+            of = OfLife(history, life, course)
+            yield of, of.known()
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    wanted: dict[Key, Wanted] = {}
+    for of, known in judged_lives(history):
         for told in CRITERIA:
-            row = _row(of, known, told)
-            if not _is_told(known):
-                row.left_out = DELETED
-            wanted[life.group_id, told.name] = history.judged(life, row)
+            wanted[of.life.group_id, told.name] = row_of(of, known, told)
     return wanted
 
 

@@ -1,0 +1,85 @@
+"""Why epochs began, with lines of broker logs (evidence.md, Ends of members).
+
+Whose going began an epoch left, or was fenced, as the coordinator's memory says. Why it prepared a
+rebalance of a classic group is in its log alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.simulator.compare import Key, OneOf, Untold, Wanted
+from tests.simulator.expected import group_epochs
+from tests.simulator.expected.group_epochs import Epoch, epochs_of
+from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.member_ends import ending_of
+from tests.simulator.lives import Life
+from tests.simulator.truth import CLASSIC
+
+_LOGGED: Final = Untold("why a coordinator prepared a rebalance is in its log alone")
+_SURE: Final = OneOf(("EXACT", "INFERRED"))
+_OPEN_QUESTIONS: Final = ("LEFT_OR_FENCED", "UNKNOWN")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What clients of a group said when they joined or left; None where none was said."""
+
+    client_ids: frozenset[str]
+
+    def admits(self, value: Any) -> bool:
+        said = str(value).removeprefix("rebalance of simulated ")
+        return value is None or value in _OF_ALL or said in self.client_ids
+
+
+_OF_ALL: Final = (
+    "the consumer is being closed",
+    "consumer poll timeout has expired.",
+    "member was removed by an admin",
+)
+
+
+def _row(history: History, life: Life, epoch: Epoch, words: _Words) -> dict[str, Any]:
+    cause, opened = epoch.cause, epoch.opened
+    if opened.protocol == CLASSIC:
+        is_open = cause.cause in _OPEN_QUESTIONS
+        named = dict.fromkeys(("cause", "cause_member_id", "confidence"), _LOGGED)
+        known = {"cause": cause.cause} if not is_open else named
+        return {**known, "cause_detail": _LOGGED, "client_reason": words}
+    values = {
+        "cause": cause.cause,
+        "cause_member_id": cause.member_id,
+        "confidence": cause.confidence,
+        "cause_detail": None,
+        "client_reason": None,
+    }
+    if cause.cause != "LEFT_OR_FENCED" or not isinstance(cause.member_id, str):
+        return values
+    ending = ending_of(opened, cause.member_id)
+    if ending is None:
+        return values | dict.fromkeys(("cause", "confidence", "cause_detail"), _LOGGED)
+    told = {"cause": ending.reason, "cause_detail": ending.detail, "confidence": _SURE}
+    return values | told | {"client_reason": words}
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    wanted: dict[Key, Wanted] = {}
+    rows = group_epochs.CHECK.wanted(history)
+    clients: dict[str, set[str]] = defaultdict(set)
+    for event in history.truth.injected:
+        group_id, _, more = event.detail.partition(" ")
+        clients[group_id].update(more.split()[:1])
+    for life in history.lives:
+        words = _Words(frozenset(clients[life.group_id]))
+        for epoch in epochs_of(history, life):
+            opened = epoch.opened
+            key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)
+            is_seen = life.is_seen_to_begin(opened)
+            values = _row(history, life, epoch, words) if is_seen else {}
+            wanted[key] = Wanted(values, rows[key].offsets, rows[key].left_out)
+    return wanted
+
+
+CHECK: Final = Check("epoch_lines", _wanted, group_epochs.CHECK.key_of)

@@ -1,0 +1,151 @@
+"""`readiness` with logs of brokers: what the topic decides is as without them, the verdict follows
+from the rules that fired, and `flip_tier` from the groups beside each other (measures.md,
+Readiness)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
+from tests.simulator.criteria import PROVEN_MS, Criteria
+from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.migration_progress import course_of
+from tests.simulator.expected.readiness import client_of, judged_lives, row_of
+from tests.simulator.expected.ready_rules import BLOCK, BLOCK_ONLINE, FIX, NA, Rules
+from tests.simulator.expected.ready_rules import CHECK as LOOK
+from tests.simulator.tables import Row
+
+OF_LINES: Final = frozenset({"R5b", "R6", "R8", "R13", "R18"})
+"""Rules that lines show, or sharpen."""
+
+_MANY: Final = 1_000_000
+_SAME: Final = (
+    *("incarnation", "offsets_partition", "from_offset", "phase", "members_total"),
+    *("members_static", "assignor", "suggested_assignor", "suggested_session_timeout_ms"),
+    *("observed_ms", "broker_version", "migration_policy"),
+)
+_BY_CONTACT: Final = Untold("what the request log says of the client")
+
+
+def _criteria(history: History) -> Criteria:
+    config = history.truth.broker_config
+    session_ms = int(config.get("group.consumer.session.timeout.ms", 45_000))
+    heartbeat_ms = int(config.get("group.consumer.heartbeat.interval.ms", 5_000))
+    return Criteria("with logs", session_ms, 60_000, heartbeat_ms)
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    conflicts = Counter(
+        event.group_id
+        for event in history.truth.injected
+        if event.what == "fenced instance" or event.detail.endswith("UNRELEASED_INSTANCE_ID")
+    )
+    told, wanted = _criteria(history), {}
+    for of, known in judged_lives(history):
+        group_id = of.life.group_id
+        row = row_of(of, known, told)
+        rules = row.values["rules"]
+        clients = {name: _client(client_of(known, name)) for name in known.members}
+        by_topic = tuple(each for each in rules.fired if each.rule not in OF_LINES)
+        unseen = [each for each in row.values["rules_unseen"] if each not in OF_LINES]
+        values: dict[str, Any] = {
+            **{name: row.values[name] for name in _SAME},
+            "as_of_at": known.now_ms,
+            "partitions": row.values["partitions_held"],
+            "is_cooperative": row.values["cooperative"],
+            "suggested_heartbeat_ms": None,
+            "brokers_known": "ASSUMED",
+            "rules": Rules(by_topic, clients),
+            "rules_unseen": unseen,
+            "conflicts": Between(conflicts[group_id], _MANY),
+            "is_verdict_of_rules": True,
+            "is_tier_of_cohort": True,
+            "are_checks_those_rules": True,
+        }
+        wanted[group_id,] = Wanted(values, row.offsets, row.left_out)
+    return wanted
+
+
+def _client(known: dict[str, Any]) -> dict[str, Any]:
+    """The request log has the process's own client."""
+    inherited = known["client_inherited"]
+    own = {"client_id": _BY_CONTACT, "client_host": _BY_CONTACT} if inherited is not False else {}
+    return known | own | {"software": _BY_CONTACT, "client_inherited": OneOf((False, inherited))}
+
+
+def _gathered(history: History, rows: Sequence[Row]) -> Sequence[Row]:
+    tiers = _tiers(history, rows)
+    found = []
+    for row in rows:
+        by_topic = [each for each in row["rules"] if each["rule"] not in OF_LINES]
+        counts = {each["rule"]: each["value"] for each in row["rules"]}
+        lines = [f"{e['rule']}: {e['detail']}" for e in row["rules"] if e["severity"] == LOOK]
+        found.append(
+            {
+                **row,
+                "rules": by_topic,
+                "rules_unseen": [each for each in row["rules_unseen"] if each not in OF_LINES],
+                "conflicts": int(counts.get("R6", 0)),
+                "is_verdict_of_rules": row["verdict"] == _verdict(row),
+                "is_tier_of_cohort": row["flip_tier"] == tiers[row["group_id"]],
+                "are_checks_those_rules": row["checks"] == lines,
+            }
+        )
+    return found
+
+
+def _verdict(row: Row) -> str:
+    severities = {each["severity"] for each in row["rules"]}
+    if NA in severities:
+        return "NOT_APPLICABLE"
+    if BLOCK in severities:
+        return "BLOCKED"
+    if BLOCK_ONLINE in severities or not row["members_total"]:
+        return "READY_OFFLINE"
+    return "WARN" if severities & {FIX, LOOK} else "READY"
+
+
+def _tiers(history: History, rows: Sequence[Row]) -> Mapping[str, int | None]:
+    """By the rows' own verdicts, rules and cohorts."""
+    cohorts: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        cohorts[row["cohort"]].append(row)
+    can_prove = _has_proved(history)
+    tiers: dict[str, int | None] = {}
+    for cohort, of_cohort in cohorts.items():
+        able = [each for each in of_cohort if _is_eligible(each)]
+        able.sort(key=lambda each: (each["partitions"], each["group_id"]))
+        is_rolling = any(each["phase"] == "MIGRATING" for each in of_cohort)
+        is_proven = can_prove and not cohort.endswith("?")
+        for row in of_cohort:
+            is_idle = row["verdict"] == "READY_OFFLINE" and row["phase"] != "MIGRATING"
+            tiers[row["group_id"]] = 0 if is_idle else None
+            if row in able:
+                is_canary = row is able[0] and not is_rolling
+                tiers[row["group_id"]] = 1 if is_proven else 2 if is_canary else 3
+    return tiers
+
+
+def _is_eligible(row: Row) -> bool:
+    has_fix = any(each["severity"] == FIX for each in row["rules"])
+    can_roll = row["phase"] != "MIGRATING" and row["members_total"] > 0
+    return can_roll and (row["verdict"] == "READY" or (row["verdict"] == "WARN" and not has_fix))
+
+
+def _has_proved(history: History) -> bool:
+    """Whether a group has run on the consumer protocol for long; all clients are of one software."""
+    logs = history.truth.logs
+    for life in {each.group_id: each for each in history.lives}.values():
+        if life.is_removed:
+            continue
+        course = course_of(history.truth.operations[life.group_id])
+        now_ms = logs[life.offsets_partition].last_at
+        is_long = course.upgraded_at is not None and course.upgraded_at <= now_ms - PROVEN_MS
+        if course.phase == "MIGRATED" and is_long:
+            return True
+    return False
+
+
+CHECK: Final = Check("flips", _wanted, lambda history, row: (row["group_id"],), gathered=_gathered)
