@@ -20,8 +20,8 @@ from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
-from tests.simulator.line_columns import STORED
 from tests.simulator.criteria import PROVEN_MS, STALLED_MS
+from tests.simulator.line_columns import STORED
 from tests.simulator.played import brokers_of
 from tests.simulator.proved import evidence_in
 from tests.simulator.replayed import Replayed, replay_recording

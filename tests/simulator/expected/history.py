@@ -91,6 +91,16 @@ class History:
         before = self._before(life)
         return before is not None and is_unwritten(before, life.operations[0])
 
+    def chain(self, life: Life) -> list[Life]:
+        """The lives that went over into this one by offline conversions, and this one, in order."""
+        found = [life]
+        while not self.begins_unwritten(found[0]):
+            ended = [each for each in self.lives if each.converted_by is found[0].operations[0]]
+            if not ended:
+                break
+            found.insert(0, ended[0])
+        return found
+
     def judged(self, life: Life, wanted: Wanted) -> Wanted:
         """A row of a life that hangs on its birth: left out where the log need not show that.
 

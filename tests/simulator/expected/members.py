@@ -133,10 +133,17 @@ def _subscribed(last: Operation, member: Member) -> dict[str, Any]:
     if last.protocol != CONSUMER:
         topics = None if member.said is None else member.said.topics
     return {
-        "rack_id": member.said.rack_id if member.said is not None else member.rack_id,
+        "rack_id": rack_of(last, member),
         "topics_subscribed": None if topics is None else len(topics),
         "subscription_hash": None if topics is None else _hash_of(topics, member.regex),
     }
+
+
+def rack_of(last: Operation, member: Member) -> str | None:
+    """A coordinator keeps that of the process before where a static member returns without one."""
+    if last.protocol == CONSUMER or member.said is None:
+        return member.rack_id
+    return member.said.rack_id
 
 
 def _hash_of(topics: Collection[str], regex: str | None) -> int:

@@ -3,7 +3,7 @@ several settings of brokers (measures.md, Readiness)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from tests.simulator.compare import Key, OneOf, Untold, Wanted
@@ -50,16 +50,10 @@ class OfLife:
         self._profiles: dict[str, Operation] = {}
         self._joined: dict[str, Operation] = {}
         self._ended: list[Ended] = []
-        self._refilled_at: int | None = None
-        emptied_at: int | None = None
+        self.chain = history.chain(life)
+        self._refilled_at = _refilled_at(self.chain)
         for before, operation in life.steps():
             self._step(before, operation)
-            if before is not None and before.members and not operation.members:
-                emptied_at = operation.at
-            if operation.members:
-                if emptied_at is not None and operation.at - emptied_at <= HOUR_MS:
-                    self._refilled_at = operation.at
-                emptied_at = None
 
     def _step(self, before: Operation | None, operation: Operation) -> None:
         was = before.members if before is not None else {}
@@ -87,17 +81,27 @@ class OfLife:
             members=members,
             profiles=self._profiles,
             inherited={name: self._inherited.of(name, each) for name, each in members.items()},
-            returned=list(self._returned())[-_KEPT_ABSENCES:],
+            returned=[each for life in self.chain for each in _Returns(self.history, life).found()][
+                -_KEPT_ABSENCES:
+            ],
             ended=self._ended,
-            epochs_at=[each.opened.at for each in self.epochs],
+            epochs_at=[
+                each.opened.at for life in self.chain for each in epochs_of(self.history, life)
+            ],
             subscribed_at=[each.opened.at for each in self.epochs if _is_by_topics(each)],
             loops_at=[[each.began.at for each in loop.turns] for loop in fence_loops(self.life)],
             refilled_at=self._refilled_at,
             downgraded_by=self.course.downgraded_by,
         )
 
-    def _returned(self) -> Iterator[Returned]:
-        """Static members that were back before their session ended."""
+
+class _Returns:
+    """Static members of one life that were back before their session ended."""
+
+    def __init__(self, history: History, life: Life) -> None:
+        self.life, self._silences = life, Silences(history, life)
+
+    def found(self) -> Iterator[Returned]:
         away: dict[str, Coming] = {}
         since: dict[str, Operation] = {}
         for comings in comings_of(self.life):
@@ -122,6 +126,22 @@ class OfLife:
         opened = since or self.life.operations[0]
         gap_ms = self._silences.silent_ms(coming.member_id, opened, coming.operation)
         return Returned(at, gap_ms, was_away=False)
+
+
+def _refilled_at(chain: Sequence[Life]) -> int | None:
+    """When members came back last, within an hour since the last of them had gone."""
+    refilled_at: int | None = None
+    emptied_at: int | None = None
+    had_members = False
+    for operation in (each for life in chain for each in life.operations):
+        if operation.members:
+            if emptied_at is not None and operation.at - emptied_at <= HOUR_MS:
+                refilled_at = operation.at
+            emptied_at = None
+        elif had_members:
+            emptied_at = operation.at
+        had_members = bool(operation.members)
+    return refilled_at
 
 
 def _is_by_topics(epoch: Epoch) -> bool:
@@ -175,8 +195,8 @@ def client_of(known: Known, member_id: str) -> dict[str, Any]:
 
 
 def _observed_ms(of: OfLife, known: Known) -> Any:
-    """Since the first record of the life."""
-    first = of.history.incarnation(of.life)
+    """Since the first record of the group, over offline conversions."""
+    first = of.history.incarnation(of.chain[0])
     log = of.history.truth.logs[of.life.offsets_partition]
     times = {log.written(offset).at for offset in range(first.first, first.last + 1)}
     return OneOf(tuple(max(0, known.now_ms - at) for at in times))

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between
 from tests.simulator.criteria import Criteria
+from tests.simulator.expected.members import rack_of
 from tests.simulator.truth import CLASSIC, Member, Operation
 
 NA, BLOCK, BLOCK_ONLINE, FIX, CHECK, INFO = "NA", "BLOCK", "BLOCK_ONLINE", "FIX", "CHECK", "INFO"
@@ -146,11 +147,7 @@ def taken_over(known: Known, told: Criteria) -> Fired | None:
 
 
 def racks(known: Known, told: Criteria) -> Fired | None:
-    racked = [
-        name
-        for name, each in known.members.items()
-        if (each.rack_id if each.said is None else each.said.rack_id) is not None
-    ]
+    racked = [name for name, each in known.members.items() if rack_of(known.last, each) is not None]
     return Fired("R10", CHECK, len(racked), None, racked) if racked else None
 
 
