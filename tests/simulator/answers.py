@@ -7,33 +7,32 @@ import json
 from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 
 class Answer(NamedTuple):
     """One answered request.
 
-    received_at, at: when it came and when it was answered, by the clock of the broker. error: 14,
-    15 or 16, that no coordinator is there; 0 of every other answer. kind, asked_by: as of
-    operations. code: any error, 0 for none; of several partitions the first. api: Kafka's name of
-    the request. position, took_ms: where its line begins in the broker's request log, and how long
-    it says that the request took. member_id, instance_id, epoch: that the request gave (epoch: or
-    generation); answered_member_id, answered_epoch: of the answer. client_id, client_host: who sent
-    it. message: text of the error; error_name: Kafka's name of it. None where there is none.
+    received_at, at: when it came and when it was answered, by the clock of the broker. code: any
+    error, 0 for none; of several partitions the first. kind, asked_by: as of operations. api:
+    Kafka's name of the request. position, took_ms: where its line begins in the broker's request
+    log, and how long it says that the request took. client_id, connection (address and port): who
+    sent it. member_id, instance_id, epoch (or generation), session_timeout_ms: that the request
+    gave; answered_member_id, answered_epoch: of the answer. message: text of the error; error_name:
+    Kafka's name of it. None where there is none.
     """
 
     at: int
     broker: int
     received_at: int
-    error: int
+    code: int
     kind: str
     asked_by: str | None
-    code: int = 0
     api: str = ""
     position: int = -1
     took_ms: float = 0.0
     client_id: str | None = None
-    client_host: str | None = None
+    connection: str | None = None
     member_id: str | None = None
     answered_member_id: str | None = None
     instance_id: str | None = None
@@ -42,6 +41,26 @@ class Answer(NamedTuple):
     session_timeout_ms: int | None = None
     message: str | None = None
     error_name: str | None = None
+
+    @property
+    def error(self) -> int:
+        """14, 15 or 16, that no coordinator is there; 0 of every other answer."""
+        return self.code if self.code in NOBODY_THERE else 0
+
+    @property
+    def client_host(self) -> str:
+        """As Kafka writes an address."""
+        return "/" + (self.connection or "").split(":")[0]
+
+    @property
+    def protocol(self) -> str | None:
+        """That members speak who ask this; None of what any client may ask."""
+        return _PROTOCOLS.get(self.api)
+
+    @property
+    def about(self) -> str | None:
+        """Id of the member that it is about, which a join may have got by it."""
+        return self.asked_by or self.answered_member_id
 
     @property
     def members(self) -> frozenset[str]:
@@ -54,7 +73,17 @@ class Answer(NamedTuple):
         return self.at - round(self.took_ms)
 
 
-_NAMED = ("cl", "ho", "gm", "am", "gi", "ge", "ae", "st", "say", "error")
+NOBODY_THERE: Final = frozenset({14, 15, 16})
+"""Errors that say that no coordinator is there, or not yet."""
+
+_PROTOCOLS: Final = {
+    **dict.fromkeys(("JOIN_GROUP", "SYNC_GROUP", "HEARTBEAT", "LEAVE_GROUP"), "classic"),
+    "CONSUMER_GROUP_HEARTBEAT": "consumer",
+    "SHARE_GROUP_HEARTBEAT": "share",
+    "STREAMS_GROUP_HEARTBEAT": "streams",
+}
+
+_NAMED: Final = ("cl", "co", "gm", "am", "gi", "ge", "ae", "st", "say", "error")
 
 
 class Answers:
@@ -77,6 +106,5 @@ class Answers:
 
 def _answer(line: dict[str, Any]) -> Answer:
     place = line["bt"], line["br"], line["rt"]
-    told = line.get("err", 0), line["op"], line.get("m")
-    logged = line.get("code", 0), line["api"], line["at"], line["ms"]
-    return Answer(*place, *told, *logged, *map(line.get, _NAMED))
+    told = line.get("code", 0), line["op"], line.get("m")
+    return Answer(*place, *told, line["api"], line["at"], line["ms"], *map(line.get, _NAMED))

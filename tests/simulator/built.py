@@ -22,7 +22,7 @@ from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
 from tests.simulator.criteria import PROVEN_MS, STALLED_MS
 from tests.simulator.line_columns import STORED
-from tests.simulator.played import brokers_of
+from tests.simulator.played import LOW_THRESHOLDS_MS, brokers_of
 from tests.simulator.proved import evidence_in
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.tables import Row, rows_of
@@ -46,7 +46,7 @@ class BuiltTables:
             cluster="simulated",
             logical_date=date(2030, 1, 1),
             as_of_ms=self._replayed.as_of_ms,
-            thresholds=Thresholds(migration_stalled_ms=STALLED_MS),
+            thresholds=Thresholds(migration_stalled_ms=STALLED_MS, **LOW_THRESHOLDS_MS),
             evidence=lines,
             evidence_tonight=lines,
             log_kinds=frozenset(TEXT_KINDS),

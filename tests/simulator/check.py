@@ -41,11 +41,14 @@ from tests.simulator.expected import (
     migration_progress,
     mixed,
     outages,
+    phases,
     readiness,
     rebalance_joins,
     rebalances,
     refusals,
+    rejected,
     revocation_latencies,
+    silences,
     static_accounting,
     stuck,
     topics,
@@ -85,6 +88,7 @@ STORED_CHECKS: Final = tuple(each for each in CHECKS if each is not readiness.CH
 LOG_CHECKS: Final[tuple[Check, ...]] = (
     member_ends.CHECK,
     rebalances.CHECK,
+    phases.CHECK,
     refusals.CHECK,
     coordinator_events.CHECK,
 )
@@ -111,6 +115,9 @@ JOB_CHECKS: Final[tuple[Check, ...]] = (
     event_groups.CHECK,
     unavailable.CHECK,
     *ROW_CHECKS,
+    phases.STUCK,
+    silences.CHECK,
+    rejected.CHECK,
 )
 """What the job alone makes, given the logs of brokers too."""
 

@@ -36,11 +36,12 @@ from tests.simulator.check import counts
 from tests.simulator.compare import Comparison, Key, Wanted, compare
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.streams import epochs, members, processes, stuck, tasks
+from tests.simulator.streams.classic_lives import check_classic_lives
 from tests.simulator.streams.history import StreamsHistory, read_streams
-from tests.simulator.tables import Row
+from tests.simulator.tables import FactTables, Row, Tables
 from tests.simulator.truth import STREAMS, read_truth
 
-CLASSIC_LIFE = "lives as a classic group: check.py has them"
+CLASSIC_LIFE = "lives as a classic group: streams/classic_lives.py has them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,14 @@ def compared(
     return compare(check.table, wanted, rows, lambda row: check.key_of(history, row), excuse)
 
 
+def check_all(
+    history: StreamsHistory, replayed: Replayed, tables: Tables, named: str = ""
+) -> list[Comparison]:
+    """Every table of streams groups, and of their lives as classic groups."""
+    of_streams = check_streams(history, replayed, named)
+    return [*of_streams, *check_classic_lives(history, tables, named)]
+
+
 def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
     """What is said against streams groups: nothing but clocks of brokers, for it was Kafka, and
     what Kafka does wrong by its own memory (docs/rules.md, T10, I21).
@@ -180,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         history = read_streams(recording, read_truth(recording))
         replayed = replay_recording(recording)
         found += anomalies_of(history, replayed)
-        for each in check_streams(history, replayed, told.table):
+        for each in check_all(history, replayed, FactTables(recording, replayed), told.table):
             for line in differences(each, history, told.n):
                 print(f"{recording.name} {line}")
             total = totals.setdefault(each.table, Comparison(each.table))

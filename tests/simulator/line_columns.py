@@ -30,6 +30,7 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("reason", "client_reason", "joined_at", "members_joined", "synced_at"),
         *("members_missing", "members_dropped", "nobody_joined", "outcome", "evidence", "is_final"),
     ),
+    "phases": ("group_id", "generation", "started_at", "joined_at", "synced_at", "outcome"),
     "refusals": (
         *("group_id", "member_id", "instance_id", "client_id", "client_host", "subject", "api"),
         *("error_code", "error", "refusal", "message", "first_at", "last_at", "attempts"),
@@ -54,6 +55,24 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
         *("detail_code", "detail_params"),
     ),
+    "stuck_phases": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
+        *("detail_code", "detail_params"),
+    ),
+    "silences": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("log_incarnation", "member_id", "instance_id", "client_id", "client_host"),
+        *("member_protocol", "reason", "since_at", "until_at", "stuck_ms", "blocked_by"),
+        *("partitions_waiting", "partitions_held", "deadline_at", "is_open", "repetitions"),
+        *("detail", "detail_code", "detail_params", "is_final"),
+    ),
+    "rejected": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("member_id", "instance_id", "client_id", "client_host", "reason", "since_at"),
+        *("until_at", "stuck_ms", "blocked_by", "partitions_waiting", "partitions_held"),
+        *("deadline_at", "is_open", "repetitions", "detail_code", "detail_params"),
+    ),
     "coordinator_events": (
         *("offsets_partition", "broker", "event", "occurred_at", "duration_ms", "records"),
         *("moved_from", "detail", "evidence"),
@@ -73,5 +92,9 @@ STORED: Final = {
     "rebalance_joins": "rebalances",
     "event_groups": "coordinator_events",
     "unavailable": "stuck_groups",
+    "stuck_phases": "stuck_groups",
+    "silences": "stuck_members",
+    "rejected": "stuck_members",
+    "phases": "rebalances",
 }
 """Tables here that are part of another one's rows."""

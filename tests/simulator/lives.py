@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.simulator.truth import CONSUMER, Operation, Truth
+from tests.simulator.truth import CONSUMER, STREAMS, Operation, Truth
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Life:
 
 def lives_of(truth: Truth) -> list[Life]:
     """Every life of every group: a removal ends one, and so does a conversion of a group without
-    members (offline)."""
+    members (offline). Those of streams groups are told in `streams/`."""
     return [
         life for group_id, each in truth.operations.items() for life in _group_lives(group_id, each)
     ]
@@ -64,6 +64,11 @@ def _group_lives(group_id: str, operations: Sequence[Operation]) -> list[Life]:
     lives: list[Life] = []
     current: Life | None = None
     for operation in operations:
+        if operation.protocol == STREAMS:
+            if current is not None:
+                current.converted_by = operation
+            current = None
+            continue
         if operation.protocol is None:
             if current is not None:
                 current.operations.append(operation)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+LOW_THRESHOLDS_MS: Final = {"join_never_completes_ms": 10_000, "sync_never_completes_ms": 10_000}
+"""Thresholds that short histories reach, where Spark tells what is stuck; the others are usual."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,12 @@ class ProvedTables:
             return self._member_ends()
         if table == "refusals":
             return self._refusals()
-        kinds = {"rebalances": Rebalance, "coordinator_events": ShardEvent, "outages": Outage}
+        kinds = {
+            "rebalances": Rebalance,
+            "phases": Rebalance,
+            "coordinator_events": ShardEvent,
+            "outages": Outage,
+        }
         kind = kinds[table]
         return [_row(fact, COLUMNS[table]) for fact in self._facts[kind]]
 

@@ -32,7 +32,7 @@ from tests.simulator.check import (
     check_history,
     differences,
 )
-from tests.simulator.check_streams import anomalies_of, check_streams
+from tests.simulator.check_streams import anomalies_of, check_all
 from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
 from tests.simulator.criteria import PROVEN_MS, STALLED_MS
@@ -45,7 +45,7 @@ from tests.simulator.expected.estimates import (
 from tests.simulator.expected.history import History
 from tests.simulator.expected.told import Told
 from tests.simulator.further import look_further
-from tests.simulator.played import Played, brokers_of
+from tests.simulator.played import LOW_THRESHOLDS_MS, Played, brokers_of
 from tests.simulator.proved import ProvedTables, evidence_in
 from tests.simulator.replayed import replay_recording
 from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
@@ -63,7 +63,7 @@ BEFORE_STREAMS: Final = "4.0.2"
 ENOUGH: Final = 10
 """Histories that must have estimates of each kind."""
 FOR_JOB_CHECKS: Final = (
-    f"thresholds: {{migration_stalled_ms: {STALLED_MS}}}\n"
+    f"thresholds: {LOW_THRESHOLDS_MS | {'migration_stalled_ms': STALLED_MS}}\n"
     f"readiness: {{min_observed_ms: 0, proven_ms: {PROVEN_MS}}}\n"
 )
 """What is checked with lines is judged by these, as `built.py` does."""
@@ -123,7 +123,8 @@ def check_groups_of_streams(history: Played, recording: Path, truth: Truth) -> b
     began = time.monotonic()
     groups = read_streams(recording, truth)
     replayed = replay_recording(recording)
-    compared, anomalies = check_streams(groups, replayed), anomalies_of(groups, replayed)
+    compared = check_all(groups, replayed, FactTables(recording, replayed))
+    anomalies = anomalies_of(groups, replayed)
     wrong = [each for each in compared if each.differ]
     said = "FAILED" if wrong or anomalies else "ok"
     print(

@@ -56,8 +56,8 @@ class FactTables:
     """Rows made from facts as the report makes them: names filled in, open durations measured,
     stuck episodes past their thresholds."""
 
-    def __init__(self, recording: Path) -> None:
-        self._replayed = replay_recording(recording)
+    def __init__(self, recording: Path, replayed: Replayed | None = None) -> None:
+        self._replayed = replayed or replay_recording(recording)
 
     def rows(self, table: str) -> Sequence[Row]:
         return _MAKERS[table](self._replayed)

@@ -19,13 +19,13 @@ from tests.simulator.readers import Readers
 from tests.simulator.truth import Truth
 
 HEARTBEAT: Final = "CONSUMER_GROUP_HEARTBEAT"
-OWNER: Final[dict[str, Any]] = {"member_id": "owner", "client_host": "/10.0.0.1"}
-INTRUDER: Final[dict[str, Any]] = {"member_id": "intruder", "client_host": "/10.0.0.2"}
+OWNER: Final[dict[str, Any]] = {"member_id": "owner", "connection": "10.0.0.1:1"}
+INTRUDER: Final[dict[str, Any]] = {"member_id": "intruder", "connection": "10.0.0.2:1"}
 
 
 def answer(at_s: int, code: int, **more: Any) -> Answer:
-    place = at_s * 1_000, 1, at_s * 1_000, 0, "heartbeat", None
-    return Answer(*place, code, HEARTBEAT, client_id="c", instance_id="i")._replace(**more)
+    place = at_s * 1_000, 1, at_s * 1_000, code, "heartbeat", None
+    return Answer(*place, HEARTBEAT, client_id="c", instance_id="i")._replace(**more)
 
 
 @pytest.mark.parametrize(

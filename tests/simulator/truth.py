@@ -21,7 +21,7 @@ from tests.simulator.injected import Injected, injected_of
 from tests.simulator.logged import Calls
 from tests.simulator.readers import Readers
 from tests.simulator.said import Said, said_of
-from tests.simulator.truth_log import CommitKey, Log, OtherGroup, commit_key
+from tests.simulator.truth_log import Commit, CommitKey, Log, OtherGroup, commit_key
 
 CONSUMER, CLASSIC, STREAMS = "consumer", "classic", "streams"
 STABLE, UNREVOKED, UNRELEASED = "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS"
@@ -35,15 +35,6 @@ class Partition(NamedTuple):
     topic_id: str | None
     topic: str
     number: int
-
-
-class Commit(NamedTuple):
-    """A committed offset. offset: of its record in the log; of one in a transaction, of the marker
-    that made it count. position: up to where its group has read."""
-
-    offset: int
-    at: int
-    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +209,14 @@ class Truth:
         found = self.last_commit_before(key, offset)
         return None if found is None else found.at
 
-    def last_commit_before(self, key: CommitKey, offset: int) -> Commit | None:
-        """The same commit."""
+    def last_commit_before(self, key: CommitKey, offset: int, since: int = -1) -> Commit | None:
+        """The same commit, if it is from another offset on."""
         commits, tombstones = self.commits.get(key, []), self.tombstones.get(key, [])
         place = bisect_right(commits, offset - 1, key=lambda each: each.offset)
         deleted = bisect_right(tombstones, offset - 1)
         if not place or (deleted and tombstones[deleted - 1] > commits[place - 1].offset):
             return None
-        return commits[place - 1]
+        return commits[place - 1] if commits[place - 1].offset >= since else None
 
     def has_tombstone(self, group_id: str, after: int, before: int) -> bool:
         """Whether a committed offset of a group was deleted between two offsets of the log."""
@@ -367,7 +358,7 @@ class _Reader:
             self._members[group_id] = members
             # A classic group of which the action wrote no K2 is not told: its memory runs ahead.
             self._note_other(group_id, line, state, len(members))
-            if "nok2" not in state and state["type"] in (CONSUMER, CLASSIC, None):
+            if "nok2" not in state and state["type"] in (CONSUMER, CLASSIC, STREAMS, None):
                 self._truth.operations[group_id].append(
                     _operation(line, group_id, state, records, members)
                 )

@@ -18,6 +18,15 @@ class CommitKey(NamedTuple):
     number: int
 
 
+class Commit(NamedTuple):
+    """A committed offset. offset: of its record in the log; of one in a transaction, of the marker
+    that made it count. position: up to where its group has read."""
+
+    offset: int
+    at: int
+    position: int
+
+
 class OpenCommit(NamedTuple):
     """A commit of a transaction that has not ended, and the offset of its record."""
 

@@ -13,8 +13,8 @@ from typing import Final
 from groupreplay.limits import MIN_QUIET_MS, MIN_STALL_MS
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.lives import Life
-from tests.simulator.truth import CONSUMER, UNREVOKED, Commit, Member, Operation, Truth
-from tests.simulator.truth_log import CommitKey
+from tests.simulator.truth import CONSUMER, UNREVOKED, Member, Operation, Truth
+from tests.simulator.truth_log import Commit, CommitKey
 
 NOT_RECONCILING: Final = "NOT_RECONCILING"
 NOT_CONSUMING: Final = "ASSIGNED_NOT_CONSUMING"

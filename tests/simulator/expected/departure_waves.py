@@ -16,7 +16,7 @@ from tests.simulator.expected.moves import counts_of, moves_of
 from tests.simulator.expected.unread import Unread, bounds_of_wave, unread_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, Operation, Partition
+from tests.simulator.truth import CLASSIC, STREAMS, Operation, Partition
 
 GAP_MS: Final = 300_000
 """`waves.gap_ms`."""
@@ -48,8 +48,8 @@ class Chain:
 
 
 def _chains(history: History, lives: Sequence[Life]) -> Iterator[Chain]:
-    """lives: of one group, in order. An offline conversion goes on with the chain; a life whose
-    beginning wrote none has one of its own."""
+    """lives: of one group, in order. An offline conversion goes on with the chain, but for one to a
+    streams group; a life whose beginning wrote none has one of its own."""
     chain: Chain | None = None
     for life in lives:
         if chain is not None and history.begins_unwritten(life):
@@ -65,7 +65,8 @@ def _chains(history: History, lives: Sequence[Life]) -> Iterator[Chain]:
             before = found[0].before
             members = len(before.members) if before is not None else 0
             chain.events += [Event(coming, life, at, members) for coming in found]
-        if life.converted_by is None and chain is not None:
+        becomes = life.converted_by.protocol if life.converted_by is not None else None
+        if chain is not None and becomes in (None, STREAMS):
             yield chain
             chain = None
     if chain is not None:

@@ -15,7 +15,7 @@ from tests.simulator.expected.holdings import Holdings, Span, named
 from tests.simulator.injected import Injected
 from tests.simulator.lives import Life, is_conversion, is_unwritten, lives_of
 from tests.simulator.tables import Row
-from tests.simulator.truth import CONSUMER, Operation, Partition, Truth
+from tests.simulator.truth import CONSUMER, STREAMS, Operation, Partition, Truth
 from tests.simulator.truth_log import CommitKey
 
 OFFSETS_DELETED: Final = (
@@ -86,6 +86,12 @@ class History:
         before = self._before(life)
         return before is not None and is_conversion(before, life.operations[0])
 
+    def was_streams(self, life: Life) -> bool:
+        """Whether a life was a streams group: what was committed before is of that one."""
+        operations = self.truth.operations[life.group_id]
+        place = next(place for place, each in enumerate(operations) if each is life.operations[0])
+        return place > 0 and operations[place - 1].protocol == STREAMS
+
     def begins_unwritten(self, life: Life) -> bool:
         """Whether a life began because the coordinator had forgotten the group."""
         before = self._before(life)
@@ -139,7 +145,7 @@ class History:
         place = next(place for place, each in enumerate(operations) if each is first)
         since = operations[place - 1].last_offset if place else -1
         offsets: list[int] = []
-        if self._before(life) is None:
+        if self._before(life) is None and not self.was_streams(life):
             offsets = self.truth.commit_offsets.get(life.group_id, [])
         before = bisect_right(offsets, since)
         if before < len(offsets) and offsets[before] < first.first_offset:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.history import Check, History
-from tests.simulator.expected.silences import Inherited, Silences
+from tests.simulator.expected.inherited import Inherited
+from tests.simulator.expected.last_commits import LastCommits
 from tests.simulator.expected.untold import start_observed
 from tests.simulator.lives import Life
 from tests.simulator.said import Said
@@ -20,7 +21,7 @@ def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     joined: dict[str, Operation] = {}
     described: dict[str, Operation] = {}
-    silences, inherited = Silences(history, life), Inherited(life)
+    last_commits, inherited = LastCommits(history, life), Inherited(life)
     for before, operation in life.steps():
         was = before.members if before is not None else {}
         for member_id in was.keys() - operation.members.keys():
@@ -33,7 +34,7 @@ def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
                 said |= _upgraded(operation)
             said["client_inherited"] = inherited.of(member_id, was[member_id])
             is_replaced = end["end_reason"] == "REPLACED"
-            silent_ms = silences.silent_ms(member_id, opened, operation)
+            silent_ms = last_commits.silent_ms(member_id, opened, operation)
             said["silent_ms"] = None if is_replaced else silent_ms
             wanted[key] = _row(history, life, opened, was[member_id], end | said)
         for member_id in operation.members.keys() - was.keys():

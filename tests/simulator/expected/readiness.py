@@ -11,6 +11,8 @@ from tests.simulator.criteria import CRITERIA, Criteria
 from tests.simulator.expected.comings import AWAY, GONE, REPLACED, Coming, comings_of
 from tests.simulator.expected.group_epochs import Epoch, epochs_of
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.inherited import Inherited
+from tests.simulator.expected.last_commits import LastCommits
 from tests.simulator.expected.migration_progress import Course, course_of, is_complete
 from tests.simulator.expected.ready_rules import (
     BLOCK,
@@ -29,7 +31,6 @@ from tests.simulator.expected.ready_rules import (
     CHECK as LOOK,
 )
 from tests.simulator.expected.repetitions import fence_loops
-from tests.simulator.expected.silences import Inherited, Silences
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, CONSUMER, Member, Operation
@@ -46,7 +47,7 @@ class OfLife:
         self.history, self.life, self.course = history, life, course
         self.epochs = epochs_of(history, life)
         self.last = life.operations[-1]
-        self._silences, self._inherited = Silences(history, life), Inherited(life)
+        self._last_commits, self._inherited = LastCommits(history, life), Inherited(life)
         self._profiles: dict[str, Operation] = {}
         self._joined: dict[str, Operation] = {}
         self._ended: list[Ended] = []
@@ -61,7 +62,7 @@ class OfLife:
         for member_id in was.keys() - operation.members.keys():
             opened, member = self._joined.pop(member_id), was[member_id]
             if member.instance_id not in now:
-                silent_ms = self._silences.silent_ms(member_id, opened, operation)
+                silent_ms = self._last_commits.silent_ms(member_id, opened, operation)
                 self._ended.append(Ended(member, silent_ms))
         for member_id in operation.members.keys() - was.keys():
             self._joined[member_id] = self._profiles[member_id] = operation
@@ -99,7 +100,7 @@ class _Returns:
     """Static members of one life that were back before their session ended."""
 
     def __init__(self, history: History, life: Life) -> None:
-        self.life, self._silences = life, Silences(history, life)
+        self.life, self._last_commits = life, LastCommits(history, life)
 
     def found(self) -> Iterator[Returned]:
         away: dict[str, Coming] = {}
@@ -124,7 +125,7 @@ class _Returns:
             gone_at = left.operation.at
             return Returned(at, at - gone_at if at >= gone_at else None, was_away=True)
         opened = since or self.life.operations[0]
-        gap_ms = self._silences.silent_ms(coming.member_id, opened, coming.operation)
+        gap_ms = self._last_commits.silent_ms(coming.member_id, opened, coming.operation)
         return Returned(at, gap_ms, was_away=False)
 
 

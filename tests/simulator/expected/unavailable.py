@@ -25,7 +25,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
             if lasted.last < THRESHOLD_MS:
                 continue
             is_certain = len(each.outages) == 1 and lasted.first >= THRESHOLD_MS
-            values = _row(each, lasted) | _life(history, group_id)
+            values = _row(each, lasted) | life_of(history, group_id)
             left_out = "" if is_certain else NOT_CERTAIN
             wanted[group_id, each.since_at] = Wanted(values, (), left_out)
     return wanted
@@ -54,7 +54,7 @@ def _row(unavailable: Unavailable, lasted: Between) -> dict[str, Any]:
     }
 
 
-def _life(history: History, group_id: str) -> dict[str, Any]:
+def life_of(history: History, group_id: str) -> dict[str, Any]:
     """The group's last life; lines do not say which one it was."""
     lives = [each for each in history.lives if each.group_id == group_id]
     offsets = history.truth.commit_offsets.get(group_id, ())

@@ -14,8 +14,8 @@ from groupreplay.replay.facts import Chain, Stall
 from tests.simulator.expected.member_states import holders, waits_on
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.stretches import GroupTruth, Ids, Place, Stretch, may_be
-from tests.simulator.truth import CONSUMER, UNREVOKED, Commit, Operation
-from tests.simulator.truth_log import CommitKey
+from tests.simulator.truth import CONSUMER, UNREVOKED, Operation
+from tests.simulator.truth_log import Commit, CommitKey
 
 _Holds = Callable[[Operation, str], bool]
 

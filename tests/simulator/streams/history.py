@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tests.simulator.compare import Between, OneOf
-from tests.simulator.truth import STREAMS, Commit, Truth, recorded_lines
-from tests.simulator.truth_log import CommitKey
+from tests.simulator.truth import STREAMS, Truth, recorded_lines
+from tests.simulator.truth_log import Commit, CommitKey
 
 ACTIVE, STANDBY, WARMUP = "ACTIVE", "STANDBY", "WARMUP"
 _LETTERS: Final = {ACTIVE: "a", STANDBY: "s", WARMUP: "w"}

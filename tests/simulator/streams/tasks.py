@@ -18,7 +18,7 @@ from tests.simulator.streams.history import (
     Thread,
 )
 from tests.simulator.tables import elapsed_ms
-from tests.simulator.truth import Commit
+from tests.simulator.truth_log import Commit
 
 
 @dataclass(eq=False, slots=True)
@@ -180,12 +180,8 @@ def _is_final(spans: Spans, span: Span, granted: Span | None, use: _Use | None) 
     return granted.closed is not None or (use is not None and use.first is not None)
 
 
-_NOT_SHOWN: Final = dict.fromkeys(
-    (
-        *("owed_since_at", "first_sum", "first_sum_at", "last_sum", "last_sum_at"),
-        *("generations", "probes"),
-    )
-)
+_OFFSETS: Final = ("first_sum", "first_sum_at", "last_sum", "last_sum_at")
+_NOT_SHOWN: Final = dict.fromkeys(("owed_since_at", *_OFFSETS, "generations", "probes"))
 """Of a span: what only subscriptions and generations of classic groups show."""
 
 
@@ -255,12 +251,9 @@ def _offsets(spans: Spans, span: Span) -> tuple[int, ...]:
 # ---------------------------------------------------------------- hand-overs
 
 
-_NOT_LEARNT: Final = dict.fromkeys(
-    (
-        *("learning_started_at", "learning_ms", "probes", "last_not_ready_at", "ready_at"),
-        *("ready_sum", "gap_records", "gap_confidence"),
-    )
-)
+_READINESS: Final = ("last_not_ready_at", "ready_at", "ready_sum")
+_LEARNING: Final = ("learning_started_at", "learning_ms", "probes", *_READINESS)
+_NOT_LEARNT: Final = dict.fromkeys((*_LEARNING, "gap_records", "gap_confidence"))
 """Of a hand-over: what only classic groups show."""
 
 _OF_GRANTED: Final = (

@@ -98,6 +98,7 @@ final class EventLoop implements CoordinatorEventProcessor {
         broker.tell(asked, () -> runOrFail(event));
         handled = null;
         if (log != null) became(event, asked, log, end(log) - before);
+        if (log != null) simulation.truth.phases(broker, log);
         written.clear();
     }
 

@@ -48,6 +48,16 @@ final class Memory {
         return states;
     }
 
+    /** Classic group of a partition -> its state and generation. */
+    Map<String, String> classicPhases(TopicPartition partition) {
+        Map<String, String> phases = new TreeMap<>();
+        groups(partition).forEach((name, group) -> {
+            if (!(group instanceof ClassicGroup classic)) return;
+            phases.put(name, classic.stateAsString() + " " + classic.generationId());
+        });
+        return phases;
+    }
+
     /** The offset after the batch that the coordinator still holds open, or null: it holds none. */
     Long endOfOpenBatch(TopicPartition partition) {
         Object context = context(partition);

@@ -8,17 +8,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
-import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 
@@ -26,8 +25,6 @@ import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 final class Truth {
     /** An answer comes later than the records: an operation is told when it must have come. */
     private static final long ANSWERED_WITHIN_MS = 120_000;
-    private static final Set<Errors> NOBODY_THERE = EnumSet.of(Errors.COORDINATOR_LOAD_IN_PROGRESS,
-        Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR);
     /** `[GroupCoordinator id=1 topic=__consumer_offsets partition=3] `, which each shard says first. */
     private static final Pattern WHERE = Pattern.compile("^\\[GroupCoordinator [^\\]]*\\] ");
     private final Simulation simulation;
@@ -38,6 +35,8 @@ final class Truth {
     private final PrintStream logged;
     /** Group to its members as they were told last. */
     private final Map<String, Map<String, String>> told = new HashMap<>();
+    /** Broker and partition to its classic groups, and their phases as they were told last. */
+    private final Map<String, Map<String, String>> phases = new HashMap<>();
     long seen;
     long onlyCommits;
 
@@ -116,17 +115,31 @@ final class Truth {
         reading.println(json.raw("r", Json.array(new ArrayList<>(partitions))));
     }
 
-    /** A request about a group was answered; where no coordinator was there, the line says so. */
+    /** A request about a group was answered. */
     void answered(Broker broker, Asked asked, RequestContext context, long received, Exchange said,
                   RequestLog.Line line) {
         Json json = new Json().text("g", asked.group).text("op", asked.kind).raw("br", broker.id);
         json.given("m", asked.member);
         json.raw("rt", received).raw("bt", broker.clock.milliseconds());
-        if (NOBODY_THERE.contains(Errors.forCode((short) said.error()))) json.raw("err", said.error());
         json.text("api", context.header.apiKey().name()).text("cl", context.clientId());
-        json.text("ho", "" + context.clientAddress).raw("at", line.position());
+        json.text("co", context.connectionId.split("-", 2)[1]).raw("at", line.position());
         said.addTo(json.raw("ms", line.totalMs()));
         answers.println(json);
+    }
+
+    /** Which phase each classic group of a partition is in, where an event of its leader changed that. */
+    void phases(Broker broker, OffsetsLog log) {
+        Map<String, String> known = phases.computeIfAbsent(broker.id + " " + log.name, unused -> new HashMap<>());
+        Map<String, String> now = broker.memory.classicPhases(log.name);
+        now.forEach((group, phase) -> {
+            if (phase.equals(known.get(group))) return;
+            timeline.println(noted("phase", phase, log, broker).text("g", group));
+        });
+        for (String group : new TreeSet<>(known.keySet())) {
+            if (!now.containsKey(group)) timeline.println(noted("phase", "Gone -1", log, broker).text("g", group));
+        }
+        known.clear();
+        known.putAll(now);
     }
 
     /** A coordinator's logger is called; at which byte of its broker's log the line will begin. */
