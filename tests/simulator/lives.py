@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.simulator.truth import CONSUMER, STREAMS, Operation, Truth
+from tests.simulator.truth import CLASSIC, CONSUMER, STREAMS, Operation, Truth
 
 
 @dataclass(slots=True)
@@ -109,7 +109,8 @@ def is_unwritten(before: Operation | None, operation: Operation) -> bool:
     Brokers 4.0 to 4.3 do so where a classic member comes back to a consumer group that is empty
     (docs/rules.md, I18_ONE_KIND): what follows in the log begins another life.
     """
-    is_told = operation.has("K2 gone" if operation.protocol == CONSUMER else "K3 gone")
+    gone = ("K3 gone", "K17 gone") if operation.protocol == CLASSIC else ("K2 gone",)
+    is_told = any(operation.has(each) for each in gone)
     return _differ(before, operation) and bool(operation.records) and not is_told
 
 

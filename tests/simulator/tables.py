@@ -132,7 +132,9 @@ def _stretches(replayed: Replayed) -> Iterator[Row]:
         if lasted_ms is not None:
             row = _row(stall, fields(Stall))
             detail = (
-                "group epoch {}, target epoch {}".format(*stall.epochs) if stall.epochs else None
+                "group epoch {}, target epoch {}".format(*stall.epochs)
+                if stall.epochs
+                else stall.detail_code
             )
             yield {
                 **row,

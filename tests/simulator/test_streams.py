@@ -34,6 +34,7 @@ from tests.simulator.tables import FactTables, Row
 from tests.simulator.truth import read_truth
 
 HISTORIES: Final = (
+    # Members of an older build than their group's topology, one process id on two machines, racks.
     Played(4, 6, 0.2, "streams", "4.2.1"),
     # Threads that wait while they keep replicas, and threads whose siblings keep them: their
     # hand-overs were called cold.
@@ -97,6 +98,12 @@ class Case:
             if must is not None and not isinstance(value, Untold):
                 found.append(place)
         return random.Random(column).sample(found, min(TRIES, len(found)))
+
+
+def test_what_is_rare_is_played(cases: Mapping[str, Case]) -> None:
+    reasons = {row["reason"] for row in cases["stuck"].rows}
+    assert {"STALE_TOPOLOGY", "DUPLICATE_PROCESS_ID"} <= reasons
+    assert any(row["rack_id"] for row in cases["members"].rows)
 
 
 @pytest.mark.parametrize("table", TABLES)

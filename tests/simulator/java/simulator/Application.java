@@ -38,6 +38,12 @@ final class Application {
     }
 
     final List<Subtopology> subtopologies = new ArrayList<>();
+    /** Some applications were built anew, and threads of an older build go on in them. */
+    final int topologyEpoch;
+    /** Of some a state directory was copied: threads of one process run on two machines. */
+    final boolean isCopied;
+    /** Of some each thread says in which rack it is. */
+    final boolean hasRacks;
     private final Group group;
     private final Random random;
     private final List<Process> ended = new ArrayList<>();
@@ -46,6 +52,9 @@ final class Application {
     Application(Group group) {
         this.group = group;
         random = group.random;
+        topologyEpoch = oneIn(4, "built anew") ? 1 : 0;
+        isCopied = oneIn(4, "copied");
+        hasRacks = oneIn(3, "racks");
         String upstream = null;
         int count = 1 + random.nextInt(3);
         for (int number = 0; number < count; number++) {
@@ -61,6 +70,11 @@ final class Application {
             subtopologies.add(new Subtopology("" + number, sources, follows ? upstream : null, sink, changelogs));
             upstream = sink;
         }
+    }
+
+    /** A seed's chances are spent on other things: this hangs on names alone. */
+    boolean oneIn(int several, String what) {
+        return Math.floorMod((what + group.simulation.settings.seed + group.id).hashCode(), several) == 0;
     }
 
     /** A thread's process: one that runs with room for it, one that ran before, or a new one. */

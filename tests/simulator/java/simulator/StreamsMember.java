@@ -24,6 +24,8 @@ final class StreamsMember extends Member {
     private int epoch;
     private int port = 8080;
     private String tag;
+    private final int topologyEpoch;
+    private final String rack;
     /** subtopology/partition, of active tasks, standbys and warm-ups. */
     private final List<TreeSet<String>> tasks = List.of(new TreeSet<>(), new TreeSet<>(), new TreeSet<>());
     private List<TreeSet<String>> target = sets();
@@ -38,9 +40,17 @@ final class StreamsMember extends Member {
 
     StreamsMember(Group group, Application.Process process) {
         super(group, group.id + "-" + process.id.substring(0, 8) + "-StreamThread-" + ++process.threads,
-            process.machine);
+            machineOf(group.application, process));
         this.process = process;
+        boolean isOld = group.application.oneIn(3, "old " + clientId) && group.alive().size() > 1;
+        topologyEpoch = isOld ? 0 : group.application.topologyEpoch;
+        rack = group.application.hasRacks ? "rack " + Math.floorMod(clientId.hashCode(), 3) : null;
         id = Topics.uuid(random).toString();
+    }
+
+    private static String machineOf(Application application, Application.Process process) {
+        boolean isCopy = application.isCopied && application.oneIn(2, "copy " + process.id + process.threads);
+        return isCopy ? process.machine + " copy" : process.machine;
     }
 
     @Override
@@ -118,7 +128,7 @@ final class StreamsMember extends Member {
         if (joins) {
             data.setRebalanceTimeoutMs(rebalanceTimeoutMs).setTopology(topology());
             data.setActiveTasks(List.of()).setStandbyTasks(List.of()).setWarmupTasks(List.of());
-            data.setProcessId(process.id);
+            data.setProcessId(process.id).setRackId(rack);
             mustAcknowledge = false;
         }
         String client = process.host + ":" + port + " " + tag;
@@ -253,7 +263,7 @@ final class StreamsMember extends Member {
             if (one.sink() != null) told.setRepartitionSinkTopics(List.of(one.sink()));
             all.add(told);
         }
-        return new StreamsGroupHeartbeatRequestData.Topology().setEpoch(0).setSubtopologies(all);
+        return new StreamsGroupHeartbeatRequestData.Topology().setEpoch(topologyEpoch).setSubtopologies(all);
     }
 
     private static List<TopicInfo> infos(List<String> topics) {

@@ -52,7 +52,7 @@ final class StreamsReader {
             .text("st", member.state().name()).given("i", member.instanceId().orElse(null))
             .text("cl", member.clientId()).text("ho", member.clientHost())
             .raw("rt", member.rebalanceTimeoutMs()).text("pid", member.processId())
-            .raw("tope", member.topologyEpoch());
+            .raw("tope", member.topologyEpoch()).given("rk", member.rackId().orElse(null));
         member.userEndpoint().ifPresent(one -> json.text("ep", one.host() + ":" + one.port()));
         Json tags = new Json();
         new TreeMap<>(member.clientTags()).forEach(tags::text);
