@@ -17,7 +17,9 @@ from tests.simulator.compare import Between, Key, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.rebalances import newest_line_at
 from tests.simulator.expected.unavailable import life_of
+from tests.simulator.injected import Injected
 from tests.simulator.tables import Row
+from tests.simulator.truth import CLASSIC
 
 NOT_HEARTBEATING, LATE_LEAVE = "NOT_HEARTBEATING", "LATE_LEAVE"
 REASONS: Final = (NOT_HEARTBEATING, LATE_LEAVE)
@@ -34,7 +36,8 @@ _SLOW_MS: Final = 40_000
 _SIGNS: Final = frozenset({"join", "sync", "heartbeat"})
 _REBALANCES: Final = 27
 _NO_REFUSALS: Final = NOBODY_THERE | {0}
-_LEAVES_FOR_A_WHILE: Final = "-2"
+_ILLEGAL_GENERATION: Final = 22
+"""Of a static member that generations passed by: it is one still."""
 
 
 @dataclass(slots=True)
@@ -94,7 +97,8 @@ def _gaps(
         lasted = 0 if last is None else answer.received_at - last.at
         if last is not None and is_member:
             is_fenced = any(last.at < at <= answer.received_at for at in expired)
-            is_one = _is_sign(answer) or answer.kind == "leave"
+            is_known = answer.code == _ILLEGAL_GENERATION
+            is_one = _is_sign(answer) or is_known or answer.kind == "leave"
             is_long = lasted >= (least_ms if answer.protocol != "classic" else THRESHOLD_MS)
             if is_long and is_one and not is_fenced and last.connection == answer.connection:
                 yield Silence(
@@ -162,8 +166,21 @@ def _ran_out(history: History) -> Mapping[str, list[tuple[str, int]]]:
             name = timer.removeprefix("session-timeout-").removeprefix("heartbeat-")
             if name in known:
                 group_id, member_id = known[name]
-                found[group_id].append((member_id, event.broker_at))
+                if _counts(history, group_id, event):
+                    found[group_id].append((member_id, event.broker_at))
     return found
+
+
+def _counts(history: History, group_id: str, event: Injected) -> bool:
+    """Whether the session is one of the group as it is: over a downgrade timers of members that are
+    gone, or of the other protocol, run on."""
+    operations = history.truth.operations.get(group_id, ())
+    if all(each.protocol is None for each in operations):
+        return True  # a share group
+    if "key=session-timeout-" in event.detail:
+        return any((each.at, each.reason) == (event.broker_at, event.detail) for each in operations)
+    before = [each for each in operations if each.true_at <= event.at]
+    return not before or before[-1].protocol == CLASSIC
 
 
 def _is_moved(history: History, group_id: str, since_at: int, until_at: int) -> bool:
