@@ -225,7 +225,7 @@ def _tell_least(row: Row, fact: GroupDay) -> None:
 def _topics(replayed: Replayed) -> list[Row]:
     """What was given goes before what was learnt, then the oldest record."""
     as_of_ms = replayed.as_of_ms
-    said = [
+    said: list[tuple[str, int, str, str, int | None]] = [
         (topic_id, as_of_ms, topic, "given", partitions)
         for topic_id, (topic, partitions) in replayed.given.items()
     ]

@@ -42,7 +42,8 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         for event in history.truth.injected
         if event.what == "fenced instance" or event.detail.endswith("UNRELEASED_INSTANCE_ID")
     )
-    told, wanted = _criteria(history), {}
+    told = _criteria(history)
+    wanted: dict[Key, Wanted] = {}
     for of, known in judged_lives(history):
         group_id = of.life.group_id
         row = row_of(of, known, told)

@@ -130,8 +130,8 @@ def _is_crash(ended: Ended, told: Criteria) -> bool:
         return False
     said = ended.member.said
     if said is not None:
-        return silent_ms >= said.session_timeout_ms - told.classic_heartbeat_ms
-    return silent_ms >= told.session_ms - told.heartbeat_ms - SESSION_SLACK_MS
+        return bool(silent_ms >= said.session_timeout_ms - told.classic_heartbeat_ms)
+    return bool(silent_ms >= told.session_ms - told.heartbeat_ms - SESSION_SLACK_MS)
 
 
 def moves_while_mixed(known: Known, told: Criteria) -> Fired | None:
