@@ -5,7 +5,7 @@ through them (evidence.md, Rebalances), and the rows of `stuck_groups` that last
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -154,7 +154,7 @@ def _stuck(history: History) -> dict[Key, Wanted]:
     return wanted
 
 
-def _row(history: History, each: Phases, reason: str, since: int) -> Mapping[str, Any]:
+def _row(history: History, each: Phases, reason: str, since: int) -> dict[str, Any]:
     is_open = each.ended_at is None
     until = history.truth.as_of_ms if each.ended_at is None else each.ended_at
     return {

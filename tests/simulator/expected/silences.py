@@ -143,9 +143,8 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         least_ms = _SLOW_MS if group_id in slow else THRESHOLD_MS
         for each in silences_of(answers, ran_out[group_id], newest, least_ms):
             key = (group_id, each.member_id, each.since_at)
-            left_out = (
-                OTHER_LEADER if _is_moved(history, group_id, each.since_at, each.until_at) else ""
-            )
+            is_moved = _is_moved(history, group_id, each.since_at, each.until_at)
+            left_out = OTHER_LEADER if is_moved else ""
             wanted[key] = Wanted(_row(each) | life_of(history, group_id), (), left_out)
     return wanted
 

@@ -114,7 +114,7 @@ def lives(history: StreamsHistory) -> dict[Key, Wanted]:
     return wanted
 
 
-_NOT_SAID: Final = {
+_NOT_SAID: Final[dict[str, Any]] = {
     **dict.fromkeys(("session_timeout_ms", "server_assignor", "embedded_version", "lists_owned")),
     **dict.fromkeys(("topics_subscribed", "subscription_hash", "subscribed_regex")),
     **dict.fromkeys(("subscription_user_data", "assignment_user_data", "silent_ms")),
