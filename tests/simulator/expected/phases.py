@@ -91,7 +91,7 @@ def _sync(phases: Phases, synced: Sequence[int]) -> None:
     """The memory is Stable when the K2 is in the log; the line is written when the leader's
     assignment comes, and the K2 has that time."""
     since, until = phases.joined_at, phases.ended_at
-    if since is None or phases.outcomes[0] not in ("COMPLETED", "RESTARTED"):
+    if since is None:
         return
     at = [each for each in synced if since <= each and (until is None or each <= until)]
     if at:
