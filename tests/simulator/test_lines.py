@@ -75,7 +75,7 @@ def history(folder: Path, calls: Iterable[tuple[int, str, list[str]]]) -> Histor
     for name in ("answers", "reading"):
         with gzip.open(home / f"{name}.jsonl.gz", "wt"):
             pass
-    return History(Truth({}, [], Readers(folder, {}), Answers(folder), Calls(folder)))
+    return History(Truth("", {}, [], Readers(folder, {}), Answers(folder), Calls(folder)))
 
 
 def test_a_rebalance_is_what_a_broker_told_of_it(tmp_path: Path) -> None:

@@ -77,13 +77,16 @@ def _row(history: History, run: Run, since: int, last: int, is_open: bool) -> di
 
 
 def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
-    told = (row for row in rows if row["reason"] == REASON)
-    return [{**row, "error": dict(row["detail_params"]).get("error")} for row in told]
+    return [{**row, "error": _error_of(row)} for row in rows if row["reason"] == REASON]
+
+
+def _error_of(row: Row) -> Any:
+    return dict(row["detail_params"] or ()).get("error")
 
 
 def _key_of(history: History, row: Row) -> Key:
     subject = row["instance_id"] or row["member_id"]
-    return row["group_id"], subject, row["error"], row["since_at"]
+    return row["group_id"], subject, _error_of(row), row["since_at"]
 
 
 CHECK: Final = Check("rejected", _wanted, _key_of, gathered=_gathered)
