@@ -43,7 +43,6 @@ LONGER_TESTS = {
     "end_to_end/test_nights.py": 460,
     # One format of files: what is in them, and who reads them.
     "simulator/truth.py": 450,
-    # One row a table: how facts of the replay are compared with the truth.
 }
 """Modules of tests that may be longer, and how long."""
 

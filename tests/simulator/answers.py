@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 class Answer(NamedTuple):
     """One answered request.
 
-    received_at, at: when it came and when it was answered, by the clock of the broker. code: any
-    error, 0 for none; of several partitions the first. kind, asked_by: as of operations. api:
+    received_at, at: when it came and when it was answered, by the clock of the broker; true_at: when
+    it was answered. code: any error, 0 for none; of several partitions the first. kind, asked_by: as
+    of operations. api:
     Kafka's name of the request. position, took_ms: where its line begins in the broker's request
     log, and how long it says that the request took. client_id, connection (address and port): who
     sent it. member_id, instance_id, epoch (or generation), session_timeout_ms: that the request
@@ -41,6 +42,7 @@ class Answer(NamedTuple):
     session_timeout_ms: int | None = None
     message: str | None = None
     error_name: str | None = None
+    true_at: int = -1
 
     @property
     def error(self) -> int:
@@ -63,6 +65,18 @@ class Answer(NamedTuple):
         return self.asked_by or self.answered_member_id
 
     @property
+    def generation(self) -> int:
+        """That a heartbeat or a sync of the classic protocol gave, -1 of any other request."""
+        is_of_one = self.api in ("HEARTBEAT", "SYNC_GROUP")
+        return self.epoch if is_of_one and self.epoch is not None else -1
+
+    @property
+    def joined(self) -> int:
+        """Generation that a join was answered with; -1 of a refused one, and of other requests."""
+        is_join = self.api == "JOIN_GROUP"
+        return self.answered_epoch if is_join and self.answered_epoch is not None else -1
+
+    @property
     def members(self) -> frozenset[str]:
         """Ids of who asked: the one it gave, and the one it was answered."""
         return frozenset({self.member_id, self.answered_member_id} - {None})  # type: ignore[arg-type]
@@ -83,7 +97,19 @@ _PROTOCOLS: Final = {
     "STREAMS_GROUP_HEARTBEAT": "streams",
 }
 
-_NAMED: Final = ("cl", "co", "gm", "am", "gi", "ge", "ae", "st", "say", "error")
+_NAMED: Final = {
+    "client_id": "cl",
+    "connection": "co",
+    "member_id": "gm",
+    "answered_member_id": "am",
+    "instance_id": "gi",
+    "epoch": "ge",
+    "answered_epoch": "ae",
+    "session_timeout_ms": "st",
+    "message": "say",
+    "error_name": "error",
+    "true_at": "t",
+}
 
 
 class Answers:
@@ -95,16 +121,23 @@ class Answers:
     @cached_property
     def of_groups(self) -> dict[str, list[Answer]]:
         """group -> its answers, in the order of the brokers' clocks, as their logs tell them."""
+        return {
+            group_id: sorted(answers, key=lambda each: (each.at, each.broker, each.position))
+            for group_id, answers in self.in_order.items()
+        }
+
+    @cached_property
+    def in_order(self) -> dict[str, list[Answer]]:
+        """group -> its answers, in the order in which they were given."""
         found: dict[str, list[Answer]] = defaultdict(list)
         with gzip.open(self._file, "rt", encoding="utf-8") as text:
             for line in map(json.loads, text):
                 found[line["g"]].append(_answer(line))
-        for answers in found.values():
-            answers.sort(key=lambda each: (each.at, each.broker, each.position))
         return found
 
 
 def _answer(line: dict[str, Any]) -> Answer:
     place = line["bt"], line["br"], line["rt"]
     told = line.get("code", 0), line["op"], line.get("m")
-    return Answer(*place, *told, line["api"], line["at"], line["ms"], *map(line.get, _NAMED))
+    named: dict[str, Any] = {field: line.get(name) for field, name in _NAMED.items()}
+    return Answer(*place, *told, line["api"], line["at"], line["ms"], **named)

@@ -74,5 +74,6 @@ def other_than(value: Any, by: int) -> Any:
     if isinstance(value, list):
         return [*value, "another"]
     if isinstance(value, dict):
-        return {**value, "position": value["position"] + by}
+        name = "position" if "position" in value else "another"
+        return {**value, name: value.get(name, 0) + by}
     return "another"

@@ -22,6 +22,7 @@ from typing import Final
 
 from tests.simulator.compare import ROWS, Comparison, Key, Wanted, compare
 from tests.simulator.expected import (
+    absences,
     assignment_ends,
     coordinator_events,
     coordinator_failovers,
@@ -47,6 +48,7 @@ from tests.simulator.expected import (
     rebalances,
     refusals,
     rejected,
+    rejoins,
     revocation_latencies,
     silences,
     static_accounting,
@@ -91,6 +93,7 @@ LOG_CHECKS: Final[tuple[Check, ...]] = (
     phases.CHECK,
     refusals.CHECK,
     coordinator_events.CHECK,
+    rejoins.CHECK,
 )
 """What lines of broker logs prove."""
 
@@ -118,8 +121,12 @@ JOB_CHECKS: Final[tuple[Check, ...]] = (
     phases.STUCK,
     silences.CHECK,
     rejected.CHECK,
+    rejoins.CHECK,
+    departure_waves.CHECK,
+    group_days.CHECK,
+    absences.CHECK,
 )
-"""What the job alone makes, given the logs of brokers too."""
+"""What the job makes, given the logs of brokers too."""
 
 
 def check_tables(

@@ -33,6 +33,22 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class AllOf:
+    """What all of these say: values, or what they may be."""
+
+    wanted: tuple[Any, ...]
+
+    def admits(self, value: Any) -> bool:
+        return all(
+            each == value or (hasattr(each, "admits") and each.admits(value))
+            for each in self.wanted
+        )
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.wanted))
+
+
+@dataclass(frozen=True, slots=True)
 class Between:
     """A number from first to last, both included: an offset in an operation."""
 

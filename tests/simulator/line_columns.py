@@ -36,6 +36,20 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("error_code", "error", "refusal", "message", "first_at", "last_at", "attempts"),
         *("evidence", "is_final", "session_timeout_ms"),
     ),
+    "rejoins": (
+        *("group_id", "member_id", "instance_id", "client_id", "client_host", "generation"),
+        *("told_at", "joined_at", "answered_at", "synced_at", "new_generation", "rejoin_ms"),
+        *("wait_ms", "evidence", "is_final"),
+    ),
+    "absences": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("start_observed", "member_id", "instance_id", "member_protocol", "membership"),
+        *("outcome", "returned_as", "removed_at", "returned_at", "gap_low_ms", "gap_high_ms"),
+        *("partitions", "avoided_moves", "epochs", "identity", "client_id", "client_host"),
+        *("moved", "left_at", "left_shown_by", "gap_ms", "own_timeout_ms", "absorbed_own"),
+        *("absorbed_45s", "absorbed_60s", "is_cliff", "blind_ms", "blind_extra_ms"),
+        "owner_was_alive",
+    ),
     "failover_lines": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),
         *("last_offset", "phase", "loaded_at", "load_ms", "broker", "moved_from", "rearmed"),
@@ -86,6 +100,7 @@ STORED: Final = {
     "epoch_lines": "group_epochs",
     "mixed": "migration_progress",
     "flips": "readiness",
+    "absences": "static_accounting",
     "wave_classes": "departure_waves",
     "wave_estimates": "departure_waves",
     "failover_lines": "coordinator_failovers",

@@ -19,6 +19,7 @@ from groupreplay.evidence.evidence_facts import (
     Outage,
     Rebalance,
     Refusal,
+    Rejoin,
     ShardEvent,
 )
 from groupreplay.evidence.refusal_runs import error_name
@@ -54,6 +55,8 @@ class ProvedTables:
             return self._member_ends()
         if table == "refusals":
             return self._refusals()
+        if table == "rejoins":
+            return [_rejoined(fact) for fact in self._facts[Rejoin]]
         kinds = {
             "rebalances": Rebalance,
             "phases": Rebalance,
@@ -93,6 +96,19 @@ def _row(fact: EvidenceFact, columns: Sequence[str]) -> Row:
     row = {name: getattr(fact, name) for name in columns if name in names}
     place = {name: getattr(fact, name) for name in ("source", "input", "position")}
     return {**row, "evidence": place} if "evidence" in columns else row
+
+
+def _rejoined(fact: Rejoin) -> Row:
+    """Durations as the report has them: a line is written a moment after what it shows."""
+    return {
+        **_row(fact, COLUMNS["rejoins"]),
+        "rejoin_ms": _passed_ms(fact.told_at, fact.joined_at),
+        "wait_ms": _passed_ms(fact.joined_at, fact.answered_at),
+    }
+
+
+def _passed_ms(since_at: int | None, until_at: int | None) -> int | None:
+    return None if since_at is None or until_at is None else max(0, until_at - since_at)
 
 
 def _asker(fact: Refusal) -> tuple[str, str, int, str]:

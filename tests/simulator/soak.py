@@ -46,7 +46,7 @@ from tests.simulator.expected.history import History
 from tests.simulator.expected.told import Told
 from tests.simulator.further import look_further
 from tests.simulator.played import LOW_THRESHOLDS_MS, Played, brokers_of
-from tests.simulator.proved import ProvedTables, evidence_in
+from tests.simulator.proved import ProvedTables
 from tests.simulator.replayed import replay_recording
 from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
 from tests.simulator.streams.history import read_streams
@@ -194,7 +194,7 @@ def soak(history: Played, with_job: bool, estimates: list[Estimate]) -> bool:
         in_python = replayed, ProvedTables(recording, replayed)
         is_right = check(history, recording, known, in_python, with_job=False)
         is_right &= check_further(history, recording, truth)
-        estimates += estimates_of(recording, known, Told(evidence_in(recording)))
+        estimates += estimates_of(recording, known, Told(known))
         if with_job:
             try:
                 tables = run_job(recording, Path(scratch) / "warehouse")

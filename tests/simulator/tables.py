@@ -175,33 +175,58 @@ def _anomalies(replayed: Replayed) -> list[Row]:
 def _waves(replayed: Replayed) -> list[Row]:
     """With the limits that a configuration has by default."""
     limits = WaveLimits(gap_ms=300_000, registration_ms=900_000, expansion_ms=300_000)
+    newest = _newest(replayed)
     waves = (
         wave
         for chain in replayed.of(Churn)
-        for wave in waves_of(dataclasses.asdict(chain), limits, replayed.as_of_ms)
+        for wave in waves_of(dataclasses.asdict(chain), limits, newest[chain.offsets_partition])
     )
     rows = []
     for wave in waves:
-        row = _row(wave, COLUMNS["departure_waves"])
-        rows.append({**row, "high_ms": None if wave.high_unknown else wave.high_ms})
+        names = ("client_ids", "client_hosts", "instance_ids", "clients_out", "clients_in")
+        clients = zip(*(getattr(wave, name) for name in names), strict=True)
+        given = {
+            "high_ms": None if wave.high_unknown else wave.high_ms,
+            "clients": [dict(zip(_CLIENT, each, strict=True)) for each in clients],
+        }
+        told = [name for name in COLUMNS["departure_waves"] if name not in given]
+        rows.append({**_row(wave, told), **given})
     return rows
+
+
+_CLIENT: Final = ("client_id", "client_host", "instance_id", "departed", "joined")
+
+
+def _newest(replayed: Replayed) -> dict[int, int]:
+    """Partition of the offsets topic -> time of its newest record."""
+    return {int(each.input.rpartition("-")[2]): each.last_at or 0 for each in replayed.coverage}
 
 
 def _days(replayed: Replayed) -> list[Row]:
     """What lives goes on as it stands, to the newest record of its partition."""
-    newest = {each.input: each.last_at or 0 for each in replayed.coverage}
+    newest = _newest(replayed)
     rows = []
     for fact in replayed.of(GroupDay):
         given = {"epochs": fact.epochs_begun, "availability_least_pct": None}
-        given |= {"low_ms": None, "high_ms": None}
+        given["availability_most_pct"] = None
+        given |= {"low_ms": None, "high_ms": None, **_lists(fact)}
         row = {**_row(fact, [each for each in COLUMNS["group_days"] if each not in given]), **given}
         first = row
         rows.append(row)
-        now, last = newest[f"__consumer_offsets-{fact.offsets_partition}"], row
+        now, last = newest[fact.offsets_partition], row
         while fact.rate_members is not None and now > last["to_at"]:
             if last["to_at"] == (last["day"] + 1) * DAY_MS:
-                nothing = {name: 0 for name in row if name.endswith("_ms") or name in _OF_A_DAY}
+                nothing: Row = {
+                    name: 0 for name in row if name.endswith("_ms") or name in _OF_A_DAY
+                }
+                nothing |= {"causes": {}, "handover_hist": []}
+                nothing |= {
+                    name: None
+                    for name in row
+                    if name.startswith("handover_") and name.endswith("_ms")
+                }
                 begin = {"day": last["day"] + 1, "from_at": last["to_at"]}
+                begin |= {"from_offset": fact.rate_offset}
                 last = {**row, **nothing, **begin, "to_at": last["to_at"]}
                 rows.append(last)
             until = min(now, (last["day"] + 1) * DAY_MS)
@@ -218,6 +243,9 @@ def _tell_least(row: Row, fact: GroupDay) -> None:
     row["low_ms"] = row["unowned_ms"] + row["away_ms"] + fact.sync_ms
     high_ms = row["low_ms"] + fact.longer_ms
     row["high_ms"] = None if fact.high_unknown else high_ms
+    if row["partitions_ms"]:
+        most = 100 * (1 - row["low_ms"] / row["partitions_ms"])
+        row["availability_most_pct"] = max(0.0, most)
     if row["partitions_ms"] and not fact.high_unknown:
         row["availability_least_pct"] = max(0.0, 100 * (1 - high_ms / row["partitions_ms"]))
 
@@ -247,7 +275,18 @@ def _topics(replayed: Replayed) -> list[Row]:
 
 
 DAY_MS: Final = 86_400_000
-_OF_A_DAY: Final = ("epochs", "joins", "departures", "replaced", "away", "members_max")
+_OF_A_DAY: Final = (
+    *("epochs", "joins", "departures", "replaced", "away", "members_max"),
+    *("high_unknown", "handovers", "transitions_hidden", "moved", "returned"),
+)
+
+
+def _lists(fact: GroupDay) -> Row:
+    buckets = zip(fact.handover_upper_ms, fact.handover_counts, strict=True)
+    return {
+        "causes": dict(zip(fact.causes, fact.cause_counts, strict=True)),
+        "handover_hist": [{"upper_ms": upper_ms, "n": n} for upper_ms, n in buckets],
+    }
 
 
 def _rates_of(fact: GroupDay) -> dict[str, int]:
@@ -256,6 +295,7 @@ def _rates_of(fact: GroupDay) -> dict[str, int]:
         "partitions_ms": fact.rate_partitions,
         "unowned_ms": fact.rate_unowned,
         "away_ms": fact.rate_away,
+        "rebalancing_ms": int(bool(fact.is_rebalancing)),
     }
     modes = {f"{mode}_ms": int(fact.mode == mode) for mode in ("consumer", "classic")}
     modes |= {"empty_ms": int(fact.mode == "EMPTY"), "mixed_ms": int(fact.mode == "MIXED")}
@@ -332,7 +372,7 @@ def rows_of(table: str, stored: pa.Table) -> Sequence[Row]:
     """Rows as the product has them, in the columns and types of a table here."""
     columns = COLUMNS[table]
     told = pa.table({name: _as_number(stored.column(name)) for name in columns})
-    rows: list[Row] = told.to_pylist()
+    rows: list[Row] = told.to_pylist(maps_as_pydicts="strict")
     if "high_ms" in columns:
         unknown = stored.column("high_unknown").to_pylist()
         for row, hidden in zip(rows, unknown, strict=True):

@@ -4,6 +4,7 @@ moves of coordinators did, and groups whose coordinator was not there."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 import pytest
@@ -11,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from tests.simulator.broken import Case
 from tests.simulator.built import BuiltTables
-from tests.simulator.check import JOB_CHECKS, ROW_CHECKS, check_tables, differences
+from tests.simulator.check import JOB_CHECKS, check_history, differences
 from tests.simulator.conftest import Play
 from tests.simulator.expected import rejected, silences, unavailable
 from tests.simulator.expected.history import Check, History
@@ -41,8 +42,33 @@ HISTORIES: Final = (
     Played(301, 14, 0.3, "migration", "4.3.1"),
 )
 
-SILENT: Final = (HISTORIES[0], HISTORIES[2])
-"""Of which members that are stuck are told too, which takes its time."""
+_MOVES, _RETURNS, _COOPERATIVE, _CONVERSIONS = HISTORIES
+
+HELD: Final[Mapping[Played, frozenset[str]]] = {
+    _MOVES: frozenset(
+        {
+            *("coordinator_failovers", "coordinator_events", "rebalances"),
+            *("stuck_groups", "stuck_members", "group_days", "static_accounting"),
+        }
+    ),
+    _RETURNS: frozenset(
+        {
+            *("departure_waves", "coordinator_failovers", "coordinator_events", "rejoins"),
+            "group_days",
+        }
+    ),
+    _COOPERATIVE: frozenset(
+        {"departure_waves", "rebalances", "stuck_groups", "stuck_members", "rejoins"}
+    ),
+    _CONVERSIONS: frozenset(
+        {
+            *("departure_waves", "members", "member_assignments", "group_epochs"),
+            *("migration_progress", "topics", "readiness", "static_accounting"),
+        }
+    ),
+}
+"""Which tables are made of each history: Spark takes a second or more for each, so that each table
+is held in the histories that have most of it, or were wrong once."""
 
 _OF_STUCK: Final = {
     table: tuple(each for each in COLUMNS_OF_LINES[table] if each != "detail_params")
@@ -59,20 +85,24 @@ BY_JOINS: Final = {
 }
 """Columns that no pure Python makes, and no other test breaks."""
 
-BROKEN: Final = {HISTORIES[0]: BY_JOINS, HISTORIES[2]: _OF_STUCK}
+_OF_ABSENCES: Final = {
+    "absences": (
+        *("left_at", "left_shown_by", "gap_ms", "own_timeout_ms", "absorbed_own"),
+        *("absorbed_45s", "absorbed_60s", "is_cliff", "blind_ms", "blind_extra_ms"),
+        "owner_was_alive",
+    )
+}
+
+BROKEN: Final[Mapping[Played, Mapping[str, tuple[str, ...]]]] = {
+    _MOVES: BY_JOINS,
+    _COOPERATIVE: _OF_STUCK,
+    _CONVERSIONS: _OF_ABSENCES,
+}
 """History -> table -> columns of which a wrong value must be noticed there."""
 
 
 def _checks_of(played: Played) -> list[Check]:
-    """What is held in a history. Spark takes a second or more for each table: of rows that records
-    make, lines are looked at in the last one alone."""
-
-    def is_held(check: Check) -> bool:
-        if check in ROW_CHECKS:
-            return played is HISTORIES[-1]
-        return played in SILENT or STORED[check.table] != "stuck_members"
-
-    return [each for each in JOB_CHECKS if is_held(each)]
+    return [each for each in JOB_CHECKS if STORED.get(each.table, each.table) in HELD[played]]
 
 
 def _unnoticed(played: Played, history: History, tables: BuiltTables) -> list[str]:
@@ -87,41 +117,50 @@ def _unnoticed(played: Played, history: History, tables: BuiltTables) -> list[st
     return found
 
 
-@pytest.mark.long
-def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, play: Play) -> None:
+def _seen(tables: BuiltTables, held: frozenset[str]) -> Counter[str]:
+    """How often the histories have what is to be held."""
     seen = Counter[str]()
-    for history in HISTORIES:
-        recording = play(history)
-        truth, tables = read_truth(recording), BuiltTables(spark, recording)
-        compared = check_tables(truth, tables, checks=_checks_of(history))
-        assert _unnoticed(history, History(truth), tables) == []
-        told = [line for each in compared for line in differences(each, truth, 2)]
-        assert not told, "\n".join((history.command(), *told[:60]))
+    if "coordinator_failovers" in held:
         for row in tables.rows("failover_lines"):
             seen.update(loads=row["loaded_at"] is not None, rearmed=len(row["rearmed"] or ()))
             seen["unavailable"] += row["unavailable_ms"] is not None
             seen[row["phase"]] += 1
-        seen.update(
-            back=sum(len(row["members_back"] or ()) for row in tables.rows("rebalance_joins"))
-        )
-        seen.update(row["reason"] for row in tables.rows("unavailable"))
-        if history in SILENT:
-            seen.update(row["reason"] for row in tables.rows("silences"))
+    if "departure_waves" in held:
         seen.update(row["class"] for row in tables.rows("wave_classes"))
         rows = tables.rows("wave_estimates")
         seen.update(estimates=sum(row["est_ms"] is not None for row in rows))
-    few = {
-        name: seen[name]
-        for name in (
-            "loads",
-            "rearmed",
-            "unavailable",
-            "PREPARING",
-            "STEADY",
-            "HOST_SWAP",
-            "estimates",
-            *REASONS,
-        )
-        if not seen[name]
-    }
-    assert not few, "the histories show nothing of these"
+    if "rebalances" in held:
+        rows = tables.rows("rebalance_joins")
+        seen.update(back=sum(len(row["members_back"] or ()) for row in rows))
+    for table, column in _TELLING.items():
+        if STORED[table] in held:
+            seen.update(row[column] for row in tables.rows(table))
+    return seen
+
+
+_TELLING: Final = {"unavailable": "reason", "silences": "reason", "absences": "left_shown_by"}
+"""Table -> the column that says of each row which one of several it shows."""
+
+_SHOWN: Final = (
+    *("loads", "rearmed", "unavailable", "PREPARING", "STEADY", "HOST_SWAP", "estimates", "back"),
+    *("HEARTBEAT", "LEAVE", "AWAY_RECORD", *REASONS),
+)
+
+
+@pytest.mark.long
+def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, play: Play) -> None:
+    seen = Counter[str]()
+    for played, held in HELD.items():
+        recording = play(played)
+        history, tables = History(read_truth(recording)), BuiltTables(spark, recording)
+        compared = check_history(history, tables, checks=_checks_of(played))
+        assert _unnoticed(played, history, tables) == []
+        told = [line for each in compared for line in differences(each, history.truth, 2)]
+        assert not told, "\n".join((played.command(), *told[:60]))
+        seen += _seen(tables, held)
+    assert [name for name in _SHOWN if not seen[name]] == [], "the histories show nothing of these"
+
+
+def test_every_table_is_held_in_a_history() -> None:
+    held = {check.table for played in HISTORIES for check in _checks_of(played)}
+    assert held == {check.table for check in JOB_CHECKS}

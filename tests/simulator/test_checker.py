@@ -50,7 +50,13 @@ _WHOLE: Final = (
     *("rebalances", "refusals", "coordinator_events", "coordinator_failovers"),
 )
 
+_OF_DECISIONS: Final = {"is_final": "whether a later night may change it: one night does not tell"}
+
 NOT_CHECKED: Final[Mapping[str, Mapping[str, str]]] = {
+    "departure_waves": _OF_DECISIONS,
+    "static_accounting": _OF_DECISIONS | {"evidence": _TOLD_BY},
+    "group_days": _OF_DECISIONS | {"flap_score": "its counts are held in `episodes/`"},
+    "rejoins": {},
     "members": _OF_MEMBERS,
     **{table: {"evidence": _TOLD_BY} for table in _WITH_LINES},
     **{table: {} for table in _WHOLE},

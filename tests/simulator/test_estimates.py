@@ -12,7 +12,6 @@ from tests.simulator.expected.estimates import Estimate, estimates_of, wrong_est
 from tests.simulator.expected.history import History
 from tests.simulator.expected.told import Told
 from tests.simulator.played import Played
-from tests.simulator.proved import evidence_in
 from tests.simulator.truth import read_truth
 
 CLASSIC_REMOVED: Final = f"classic {REMOVED}"
@@ -36,8 +35,8 @@ def test_a_generation_is_charged_with_what_it_stopped(play: Play) -> None:
     it was told.
     """
     recording = play(Played(714, 16, 0.4, "classic", "4.0.2"))
-    lines = Told(evidence_in(recording))
-    found = estimates_of(recording, History(read_truth(recording)), lines)
+    history = History(read_truth(recording))
+    found = estimates_of(recording, history, Told(history))
     assert wrong_estimates(found) == []
     stops = [each for each in found if each.kind == STOP]
     assert max(abs(each.error_ms + each.fetched_ms - each.late_ms) for each in stops) < 100
@@ -54,8 +53,8 @@ def test_a_generation_costs_what_each_member_had(play: Play, seed: int, version:
     one that it never synced.
     """
     recording = play(Played(seed, 24, 0.5, "classic", version))
-    lines = Told(evidence_in(recording))
-    found = estimates_of(recording, History(read_truth(recording)), lines)
+    history = History(read_truth(recording))
+    found = estimates_of(recording, history, Told(history))
     stops = [each for each in found if each.kind == STOP]
     assert len(stops) > 40
     assert max(abs(each.error_ms + each.fetched_ms - each.late_ms) for each in stops) < 20
@@ -68,8 +67,8 @@ def test_who_waits_for_a_leader_that_died_stopped_when_it_was_told(play: Play) -
     A member with five partitions had read them for 3 s after the K2 before, until it was told to
     join, and not for 79.5 s."""
     recording = play(Played(881120003, 60, 0.15, "classic", "4.4.0"))
-    lines = Told(evidence_in(recording))
-    found = estimates_of(recording, History(read_truth(recording)), lines)
+    history = History(read_truth(recording))
+    found = estimates_of(recording, history, Told(history))
     stops = [each for each in found if each.kind == STOP]
     assert 79_471 in {each.true_ms for each in stops}
     assert wrong_estimates(found) == []
@@ -81,8 +80,8 @@ def test_how_late_a_member_polls_is_no_error_of_an_estimate(play: Play) -> None:
     """Four members of 34 generations hear of a rebalance seconds before they poll, and read until
     then."""
     recording = play(Played(908, 24, 0.5, "classic", "4.0.2"))
-    lines = Told(evidence_in(recording))
-    found = estimates_of(recording, History(read_truth(recording)), lines)
+    history = History(read_truth(recording))
+    found = estimates_of(recording, history, Told(history))
     stops = [each for each in found if each.kind == STOP]
     assert sorted(each.late_ms for each in stops)[-4] > 2_000
     assert wrong_estimates(found) == []
@@ -96,8 +95,8 @@ def test_a_callback_shows_by_any_commit_and_who_asks_itself_is_not_told(play: Pl
     joins, and is removed as it comes too late.
     """
     recording = play(Played(901, 24, 0.5, "classic", "4.0.2"))
-    lines = Told(evidence_in(recording))
-    assert wrong_estimates(estimates_of(recording, History(read_truth(recording)), lines)) == []
+    history = History(read_truth(recording))
+    assert wrong_estimates(estimates_of(recording, history, Told(history))) == []
 
 
 @pytest.mark.long
@@ -130,8 +129,8 @@ def test_what_a_member_never_read_costs_from_when_it_had_it(play: Play) -> None:
     the last commits of other partitions these had stopped 84 and 91 s before.
     """
     recording = play(Played(81101, 24, 0.5, "classic", "4.4.0"))
-    lines = Told(evidence_in(recording))
-    found = estimates_of(recording, History(read_truth(recording)), lines)
+    history = History(read_truth(recording))
+    found = estimates_of(recording, history, Told(history))
     assert sum(each == Estimate(CLASSIC_REMOVED, 45_067, 45_067, 0) for each in found) == 8
     assert wrong_estimates(found) == []
 

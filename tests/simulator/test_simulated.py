@@ -16,7 +16,7 @@ from tests.simulator.expected.estimates import estimates_of, faults
 from tests.simulator.expected.history import History
 from tests.simulator.expected.told import Told
 from tests.simulator.played import Played
-from tests.simulator.proved import ProvedTables, evidence_in
+from tests.simulator.proved import ProvedTables
 from tests.simulator.tables import FactTables
 from tests.simulator.truth import read_truth
 
@@ -108,6 +108,6 @@ def test_estimates_of_what_changes_of_hands_cost_are_as_near_as_said(play: Play)
     found = []
     for history in (*HISTORIES, *SEEDS_THAT_FAILED[:5], SEEDS_THAT_FAILED[-1]):
         recording = play(history)
-        logs = Told(evidence_in(recording))
-        found += estimates_of(recording, History(read_truth(recording)), logs)
+        known = History(read_truth(recording))
+        found += estimates_of(recording, known, Told(known))
     assert faults(found) == []

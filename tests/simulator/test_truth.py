@@ -22,6 +22,7 @@ from tests.simulator.expected import (
 )
 from tests.simulator.expected.comings import GONE, JOINED
 from tests.simulator.expected.history import History
+from tests.simulator.expected.waves import chains_of, waves_of
 from tests.simulator.holes.groups import judge_anomaly
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.ownership import judge_span
@@ -41,9 +42,8 @@ def _truth(
     timeline: Sequence[dict[str, Any]] = (),
     reading: Sequence[dict[str, Any]] = (),
 ) -> Truth:
-    home = folder / "truth"
-    home.mkdir()
-    files = {"operations": lines, "timeline": timeline, "reading": reading}
+    (home := folder / "truth").mkdir()
+    files = {"operations": lines, "timeline": timeline, "reading": reading, "answers": ()}
     for name, told in files.items():
         with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
             text.writelines(json.dumps({**line, "later": "addition"}) + "\n" for line in told)
@@ -222,7 +222,7 @@ def test_what_nobody_read_before_counts_from_when_it_was_given(tmp_path: Path) -
         reading=reading,
     )
     (wave,) = departure_waves.CHECK.wanted(History(truth)).values()
-    assert wave.values["low_ms"] == Bound(2 * 80, is_lower=True), "from one K2 to the other"
+    assert Bound(2 * 80, is_lower=True) in wave.values["low_ms"].wanted, "from one K2 to the other"
 
 
 def test_who_was_frozen_before_its_generation_did_not_leave_in_time(tmp_path: Path) -> None:
@@ -361,8 +361,8 @@ def test_a_target_that_gives_nobody_anything_asks_for_no_move(tmp_path: Path) ->
         _line(6, 9, "leave", recs=["K3 epoch 3"], s={"g": {**state, "ge": 3, "gone": ["b"]}}),
         _line(10, 14, "join", recs=[], s={"g": {**state, "ge": 3, "te": 3, "ms": untargeted}}),
     )
-    (chain,) = departure_waves.chains_of(History(truth))
-    last = list(departure_waves.waves_of(chain))[-1]
+    (chain,) = chains_of(History(truth))
+    last = list(waves_of(chain))[-1]
     assert [event.coming.kind for event in last] == [GONE, JOINED]
     assert departure_waves.least_moves(last) == 0
 

@@ -180,7 +180,6 @@ class Truth:
     transactional: set[str] = field(default_factory=set)
     brokers: int = 1
     clocks_differ_ms: int = 0
-    longest_session_ms: int = 60_000
     broker_config: Mapping[str, str] = field(default_factory=dict)
     as_of_ms: int = 0
     ended_at: int = 0
@@ -245,8 +244,6 @@ def read_truth(recording: Path) -> Truth:
     clocks = told["simulated"]["clocks_ms"].values()
     truth.clocks_differ_ms = max(clocks) - min(clocks)
     truth.broker_config = told["broker_config"]
-    longest = truth.broker_config.get("group.consumer.max.session.timeout.ms")
-    truth.longest_session_ms = int(longest or truth.longest_session_ms)
     for event in injected:
         if event.what == "delete":
             name, topic_id = event.detail.rsplit(" ", 1)

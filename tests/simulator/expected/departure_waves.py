@@ -4,90 +4,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, Wanted
-from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, Coming, comings_of
+from tests.simulator.compare import AllOf, Between, Key, Untold, Wanted
+from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED
+from tests.simulator.expected.day_costs import OVER_CONVERSIONS, unknown_of
 from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.moves import counts_of, moves_of
-from tests.simulator.expected.unread import Unread, bounds_of_wave, unread_of
-from tests.simulator.lives import Life
+from tests.simulator.expected.transitions import transitions_of
+from tests.simulator.expected.unread import (
+    CONTESTED,
+    Unread,
+    bounds_of_wave,
+    is_contested,
+    unread_of,
+)
+from tests.simulator.expected.wave_processes import (
+    HOSTS_SHOWN,
+    clients_of,
+    hosts_of,
+    process_of,
+    processes_of,
+    timeouts_of,
+)
+from tests.simulator.expected.waves import CHAIN_GAP_MS, Chain, Event, chains_of, lives_of, waves_of
+from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, STREAMS, Operation, Partition
-
-GAP_MS: Final = 300_000
-"""`waves.gap_ms`."""
-
-HOSTS_SHOWN: Final = 20
-
-CHAIN_GAP_MS: Final = 3_600_000
-"""What comes later is another chain, whose first wave may be a start."""
-
-
-@dataclass(slots=True)
-class Event:
-    coming: Coming
-    life: Life
-    at: int
-    members_before: int
-
-    @property
-    def members(self) -> int:
-        return len(self.coming.operation.members)
-
-
-@dataclass(slots=True)
-class Chain:
-    """Events of one group, until it is removed."""
-
-    life: Life
-    events: list[Event] = field(default_factory=list)
-
-
-def _chains(history: History, lives: Sequence[Life]) -> Iterator[Chain]:
-    """lives: of one group, in order. An offline conversion goes on with the chain, but for one to a
-    streams group; a life whose beginning wrote none has one of its own."""
-    chain: Chain | None = None
-    for life in lives:
-        if chain is not None and history.begins_unwritten(life):
-            yield chain
-            chain = None
-        for found in comings_of(life):
-            operation = found[0].operation
-            if chain is not None and operation.at - chain.events[-1].at > CHAIN_GAP_MS:
-                yield chain
-                chain = None
-            chain = chain or Chain(life)
-            at = max([operation.at, *(each.at for each in chain.events[-1:])])
-            before = found[0].before
-            members = len(before.members) if before is not None else 0
-            chain.events += [Event(coming, life, at, members) for coming in found]
-        becomes = life.converted_by.protocol if life.converted_by is not None else None
-        if chain is not None and becomes in (None, STREAMS):
-            yield chain
-            chain = None
-    if chain is not None:
-        yield chain
-
-
-def waves_of(chain: Chain) -> Iterator[list[Event]]:
-    """A start holds joins alone; any wave ends where nothing follows for longer than the gap."""
-    wave: list[Event] = []
-    members, is_start = chain.events[0].members_before, False
-    for event in chain.events:
-        is_late = bool(wave) and event.at - wave[-1].at > GAP_MS
-        if wave and (is_late or (is_start and event.coming.kind != JOINED)):
-            yield wave
-            wave = []
-            is_start = is_late and members == 0
-        elif not wave:
-            is_start = members == 0
-        wave.append(event)
-        members = event.members
-    yield wave
+from tests.simulator.truth import CLASSIC, Operation, Partition
 
 
 def _row(
@@ -119,8 +65,11 @@ def _row(
         "away": kinds[AWAY],
         "epochs": _epochs(wave),
         "settled_at": _settled_at(history, wave, later),
-        **_processes(wave),
+        **processes_of(wave),
         **costs,
+        **_commits(history, wave, later, costs["low_ms"]),
+        "clients": clients_of(wave),
+        "is_cut": False,
         "hosts_out": sorted(hosts_of(wave, GONE))[:HOSTS_SHOWN],
         "hosts_in": sorted(hosts_of(wave, JOINED))[:HOSTS_SHOWN],
     }
@@ -153,10 +102,34 @@ def _costs(
     )
 
 
-def lives_of(wave: Sequence[Event]) -> list[Life]:
-    """Several where the group went over to the other protocol while it was empty: what was held
-    before has no next holder."""
-    return list({id(event.life): event.life for event in wave}.values())
+def _commits(
+    history: History, wave: Sequence[Event], after: Sequence[Event] | None, bound: Any
+) -> dict[str, Any]:
+    """What commits before and after changes of hands show, of those that it is charged with, and
+    their low_ms together. bound: what that is by what clients read."""
+    if wave[0].coming.operation.protocol_type == "connect":
+        return {"high_unknown": None, "longest_idle_ms": None}
+    lives = lives_of(wave)
+    untold = next((why for life in lives if (why := _is_untold(history, life))), None)
+    if untold is not None:
+        return dict.fromkeys(("high_unknown", "longest_idle_ms"), untold)
+    charged = [
+        each
+        for life in lives
+        for each in transitions_of(history, life)
+        if _is_in(wave, after, each.unread.released) and _is_charged(wave, each.unread.released)
+    ]
+    unknown = unknown_of(history, lives[0], charged)
+    idles = [each.idle_ms for each in charged if each.idle_ms]
+    longest = max(idles, default=None) if isinstance(unknown, int) else unknown
+    low_ms = AllOf((sum(each.low_ms for each in charged), bound))
+    return {"high_unknown": unknown, "longest_idle_ms": longest, "low_ms": low_ms}
+
+
+def _is_untold(history: History, life: Life) -> Untold | None:
+    if is_contested(history, life):
+        return CONTESTED
+    return OVER_CONVERSIONS if any(is_conversion(*step) for step in life.steps()) else None
 
 
 def charged_to(
@@ -226,15 +199,11 @@ def _moves(
     return counts | {"moves_floor": min(counts["moved"], least_moves(wave))}
 
 
-def _process(coming: Coming) -> str:
-    return coming.member.instance_id or f"member {coming.member_id}"
-
-
 def least_moves(wave: Sequence[Event]) -> int:
     """What an assignor that moves as little as it can must move."""
     held, is_there, was_there = Counter[str](), dict[str, bool](), dict[str, bool]()
     for event in wave:
-        coming, process = event.coming, _process(event.coming)
+        coming, process = event.coming, process_of(event.coming)
         was_there.setdefault(process, coming.kind != JOINED)
         if coming.kind == GONE:
             held[process] += len(coming.member.held)
@@ -250,76 +219,16 @@ def least_moves(wave: Sequence[Event]) -> int:
     return max(min(len(target), gone), shares)
 
 
-def _processes(wave: Sequence[Event]) -> dict[str, Any]:
-    """Pairs of a departure and a later join of one process, and how many processes there are. A
-    member that comes back under its id is the same for sure; under another id its client id and
-    host tell."""
-    processes = {_process(event.coming) for event in wave}
-    clients = {_client(event.coming) for event in wave}
-    return {
-        "cycles": Between(*cycles_of(wave).all),
-        "touched": Between(len(clients), len(processes)),
-    }
-
-
-def hosts_of(wave: Sequence[Event], kind: str) -> set[str]:
-    """Hosts of those that came, or went."""
-    hosts = {event.coming.member.host for event in wave if event.coming.kind == kind}
-    return {host for host in hosts if host is not None}
-
-
-class Cycles(NamedTuple):
-    """Pairs of a departure and a later join: by member id, and by client id. all: of the wave.
-    most: of one process."""
-
-    all: tuple[int, int]
-    most: tuple[int, int]
-
-
-def cycles_of(wave: Sequence[Event]) -> Cycles:
-    by_id, by_client = (
-        _pairs((event.coming.kind, name(event.coming)) for event in wave)
-        for name in (_process, _client)
-    )
-    return Cycles(
-        (by_id.total(), by_client.total()),
-        (max(by_id.values(), default=0), max(by_client.values(), default=0)),
-    )
-
-
-def _client(coming: Coming) -> str | None:
-    return coming.member.instance_id or coming.member.client_id
-
-
-def _pairs(events: Iterable[tuple[str, str | None]]) -> Counter[str | None]:
-    """Who -> how often they went and came back. events: kind, and who it was."""
-    out, pairs = Counter[str | None](), Counter[str | None]()
-    for kind, who in events:
-        if kind == GONE:
-            out[who] += 1
-        elif kind == JOINED and out[who]:
-            out[who] -= 1
-            pairs[who] += 1
-    return pairs
-
-
-def chains_of(history: History) -> Iterator[Chain]:
-    """Of all groups."""
-    lives: dict[str, list[Life]] = {}
-    for life in history.lives:
-        lives.setdefault(life.group_id, []).append(life)
-    for of_group in lives.values():
-        yield from _chains(history, of_group)
-
-
 def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for chain in chains_of(history):
         before = chain.events[0].members_before
         waves = list(waves_of(chain))
-        for wave, after in zip(waves, [*waves[1:], None], strict=True):
+        timeouts = timeouts_of(history, chain, waves)
+        for wave, after, by_kip in zip(waves, [*waves[1:], None], timeouts, strict=True):
             key = (chain.life.group_id, wave[0].coming.operation.first_offset)
             row = _row(history, chain, wave, after, before)
+            row = replace(row, values={**row.values, **by_kip})
             wanted[key] = history.judged(chain.life, row)
             before = wave[-1].members
     return wanted

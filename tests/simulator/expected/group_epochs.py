@@ -6,11 +6,12 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.compare import AllOf, Between, Key, Wanted
 from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.generations import NO_GENERATION, Generation, generation_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Named, is_new_generation, named
+from tests.simulator.expected.transitions import join_phases_of
 from tests.simulator.expected.untold import (
     BIRTH_IS_HIDDEN,
     NOTHING_BEFORE,
@@ -27,19 +28,23 @@ Owners = dict[Partition, str]
 
 @dataclass(slots=True)
 class Epoch:
-    """closed: the operation that superseded it or removed the group. moved, partitions: None: no
-    target. skipped: generations before it that were never written."""
+    """closed: the operation that superseded it or removed the group. converged: the one after which
+    all members had it. moved, partitions: None: no target. skipped: generations before it that were never written."""
 
     epoch: int
     opened: Operation
     cause: Cause
     closed: Operation | None = None
     target_at: int | None = None
-    converged_at: int | None = None
+    converged: Operation | None = None
     moved: Any = None
     partitions: Any = None
     skipped: int | None = None
     generation: Generation = NO_GENERATION
+
+    @property
+    def converged_at(self) -> int | None:
+        return None if self.converged is None else self.converged.at
 
     @property
     def outcome(self) -> str:
@@ -134,7 +139,7 @@ class _Epochs:
         if row is None or row.converged_at is not None or row.closed is not None or not members:
             return
         if all((each.epoch, each.state) == (row.epoch, STABLE) for each in members):
-            row.converged_at = operation.at
+            row.converged = operation
 
     def _note_generation(self, operation: Operation, is_new: bool, converts: bool) -> None:
         """A generation has its target, and converges, at its K2; one without members does not."""
@@ -150,7 +155,7 @@ class _Epochs:
             row.target_at = operation.at
             row.moved = self._moved(target, converts) if is_told else TO_TWO_AT_ONCE
             row.partitions = Between(len(target), len(assigned))
-            row.converged_at = operation.at if operation.members else None
+            row.converged = operation if operation.members else None
         self._target, self._was_contested = target, is_contested
 
     def _moved(self, target: Owners, converts: bool) -> Any:
@@ -211,7 +216,10 @@ def _skipped(before: Operation | None, operation: Operation) -> int | None:
     return operation.epoch - before.epoch - 1
 
 
-def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
+def _row(
+    life: Life, incarnation: Between, epoch: Epoch, answered_at: int | None
+) -> tuple[Key, Wanted]:
+    """answered_at: when the joins of a generation were."""
     opened, closed = epoch.opened, epoch.closed
     is_superseded = closed is not None and closed.protocol is not None
     is_seen = life.is_seen_to_begin(opened)
@@ -239,8 +247,8 @@ def _row(life: Life, incarnation: Between, epoch: Epoch) -> tuple[Key, Wanted]:
         "assign_ms": elapsed_ms(opened.at, epoch.target_at) if is_seen else BIRTH_IS_HIDDEN,
         "converge_ms": elapsed_ms(opened.at, epoch.converged_at) if is_seen else BIRTH_IS_HIDDEN,
         "outcome": epoch.outcome,
-        "joined_at": epoch.generation.joined_at,
-        "sync_ms": epoch.generation.sync_ms,
+        "joined_at": AllOf((epoch.generation.joined_at, answered_at)),
+        "sync_ms": AllOf((epoch.generation.sync_ms, elapsed_ms(answered_at, opened.at))),
         "cooperative": epoch.generation.cooperative,
         "stopped": epoch.generation.stopped,
         "leader_member_id": epoch.generation.leader,
@@ -262,8 +270,11 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
         incarnation = history.incarnation(life)
+        answered = join_phases_of(history, life)
         for epoch in epochs_of(history, life):
-            key, row = _row(life, incarnation, epoch)
+            is_classic = epoch.opened.protocol == CLASSIC
+            answered_at = answered.get(epoch.opened.first_offset) if is_classic else None
+            key, row = _row(life, incarnation, epoch, answered_at)
             wanted[key] = history.judged(life, row)
     return wanted
 

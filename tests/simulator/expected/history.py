@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from tests.simulator.compare import Between, Key, OneOf, Wanted
 from tests.simulator.expected.holdings import Holdings, Span, named
@@ -17,6 +17,8 @@ from tests.simulator.lives import Life, is_conversion, is_unwritten, lives_of
 from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER, STREAMS, Operation, Partition, Truth
 from tests.simulator.truth_log import CommitKey
+
+Made = TypeVar("Made")
 
 OFFSETS_DELETED: Final = (
     "a group of commits alone, whose offsets were deleted before it had members"
@@ -30,6 +32,7 @@ class History:
     truth: Truth
     lives: list[Life] = field(default_factory=list)
     _holdings: dict[int, Holdings] = field(default_factory=dict)
+    _made: dict[tuple[object, int], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.lives = lives_of(self.truth)
@@ -80,6 +83,13 @@ class History:
         if found is None:
             found = self._holdings[id(life)] = Holdings(life)
         return found
+
+    def made_once(self, make: Callable[[History, Life], Made], life: Life) -> Made:
+        """What is made of a life, and asked for again and again."""
+        key = make, id(life)
+        if key not in self._made:
+            self._made[key] = make(self, life)
+        return cast("Made", self._made[key])
 
     def begins_by_conversion(self, life: Life) -> bool:
         """Whether an offline conversion began a life, and the log says so."""

@@ -97,14 +97,14 @@ def counts_of(history: History, lives: Sequence[Life], moves: Iterable[Move]) ->
     upper = sum(each.is_move is not False for each in found)
     if any(shared_clients(life) - {None} for life in lives):
         return {"moved": Between(sure, upper), "returned": CLIENTS_ALIKE}
-    if any(map(_has_moved, lives)):
+    if any(map(has_moved, lives)):
         return {"moved": Between(sure, upper), "returned": MOVED}
     if sure < upper:
         return {"moved": Between(sure, upper), "returned": NAMELESS}
     return {"moved": sure, "returned": sum(each.is_return for each in found)}
 
 
-def _has_moved(life: Life) -> bool:
+def has_moved(life: Life) -> bool:
     """Whether a member had two hosts."""
     hosts: dict[str, str | None] = {}
     return any(

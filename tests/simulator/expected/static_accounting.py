@@ -3,10 +3,12 @@ was done to them (decisions.md, static_accounting)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tests.simulator.compare import Between, Bound, Key, OneOf, Untold, Wanted
+from tests.simulator.expected.charges import moved_for
 from tests.simulator.expected.comings import AWAY, GONE, JOINED, REPLACED, Coming, comings_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.stops import IN_FLIGHT_MS, Stops
@@ -21,8 +23,9 @@ HOST_IS_UNTOLD: Final = "processes that only their client id and host tell"
 
 
 @dataclass(slots=True)
-class _Absence:
-    """last: the operation that changed it last. there_since: true time at which it had come."""
+class Absence:
+    """last: the operation that changed it last. there_since: true time at which it had come. events:
+    its removal and its return."""
 
     went: Coming
     outcome: str
@@ -33,6 +36,7 @@ class _Absence:
     returned: Operation | None = None
     returned_as: str | None = None
     there_since: int = 0
+    events: list[Coming] = field(default_factory=list)
 
     @property
     def is_static(self) -> bool:
@@ -51,9 +55,9 @@ class _Absences:
     """Follows one life."""
 
     def __init__(self, life: Life) -> None:
-        self.found: list[_Absence] = []
-        self._away: dict[str, _Absence] = {}
-        self._removed: dict[str, _Absence] = {}
+        self.found: list[Absence] = []
+        self._away: dict[str, Absence] = {}
+        self._removed: dict[str, Absence] = {}
         self._there_since: dict[str, int] = {}
         for comings in comings_of(life):
             for coming in comings:
@@ -75,6 +79,7 @@ class _Absences:
             absence.outcome, absence.removed = "EXPIRED", coming.operation
             absence.last = coming.operation
             absence.epochs += coming.opens_epoch
+            absence.events.append(coming)
             self._removed[_identity(coming)] = absence
         elif coming.kind == JOINED:
             self._there_since[coming.member_id] = coming.operation.true_at
@@ -83,23 +88,24 @@ class _Absences:
                 outcome = "EXPIRED_RETURNED" if back.is_static else "RETURNED"
                 self._return(back, coming, outcome, coming.member_id)
 
-    def _since(self, coming: Coming, outcome: str) -> _Absence:
+    def _since(self, coming: Coming, outcome: str) -> Absence:
         """The absence that a member is in; one that begins where it wrote none."""
         away = self._away.pop(coming.member_id, None)
         return self._begin(coming, outcome) if away is None else away
 
-    def _begin(self, coming: Coming, outcome: str) -> _Absence:
+    def _begin(self, coming: Coming, outcome: str) -> Absence:
         since = self._there_since.get(coming.member_id, 0)
-        self.found.append(_Absence(coming, outcome, coming.operation, there_since=since))
+        self.found.append(Absence(coming, outcome, coming.operation, there_since=since))
         return self.found[-1]
 
     def _return(
-        self, absence: _Absence, coming: Coming, outcome: str, returned_as: str | None
+        self, absence: Absence, coming: Coming, outcome: str, returned_as: str | None
     ) -> None:
         self._there_since[returned_as or ""] = coming.operation.true_at
         absence.outcome, absence.returned_as = outcome, returned_as
         absence.returned = absence.last = coming.operation
         absence.epochs += coming.opens_epoch
+        absence.events.append(coming)
 
 
 def _identity(coming: Coming) -> str:
@@ -107,7 +113,7 @@ def _identity(coming: Coming) -> str:
     return coming.member.instance_id or f"member {coming.member_id}"
 
 
-def _gap_ms(history: History, stops: Stops, absence: _Absence) -> int | None:
+def _gap_ms(history: History, stops: Stops, absence: Absence) -> int | None:
     """How long the process was gone, None where nothing that was done to it began this."""
     went, back = absence.went.operation, absence.returned
     if back is None or history.has_other_leader(went, back):
@@ -117,7 +123,7 @@ def _gap_ms(history: History, stops: Stops, absence: _Absence) -> int | None:
     return None if stopped is None else back.true_at - stopped
 
 
-def _row(history: History, life: Life, absence: _Absence, stops: Stops) -> Wanted:
+def _row(history: History, life: Life, absence: Absence, stops: Stops) -> Wanted:
     went, last, back = absence.went.operation, absence.last, absence.returned
     member = absence.went.member
     values: dict[str, Any] = {
@@ -140,12 +146,34 @@ def _row(history: History, life: Life, absence: _Absence, stops: Stops) -> Wante
         "partitions": absence.partitions,
         "avoided_moves": 2 * absence.partitions if absence.outcome == "ABSORBED" else 0,
         "epochs": absence.epochs,
+        "identity": _told_identity(absence),
+        "client_id": member.client_id,
+        "client_host": member.host,
+        "moved": _moved(history, life, absence),
         **_gaps(history, absence, stops),
     }
     return Wanted(values, (went.first_offset, last.first_offset))
 
 
-def _gaps(history: History, absence: _Absence, stops: Stops) -> dict[str, Any]:
+def _told_identity(absence: Absence) -> str:
+    """A dynamic member by its client id and host, where no other member had both when it went."""
+    went = absence.went
+    if absence.is_static:
+        return f"instance:{went.member.instance_id}"
+    before = went.before.members if went.before is not None else {}
+    alike = [who for who, member in before.items() if member.client == went.member.client]
+    if len(alike) > 1:
+        return f"member:{went.member_id}"
+    return f"client:{went.member.client_id} {went.member.host}"
+
+
+def _moved(history: History, life: Life, absence: Absence) -> Any:
+    if absence.went.operation.protocol_type == "connect":
+        return None
+    return moved_for(history, life, absence.events)
+
+
+def _gaps(history: History, absence: Absence, stops: Stops) -> dict[str, Any]:
     if absence.returned is None:
         return {"gap_low_ms": None, "gap_high_ms": None}
     true = _gap_ms(history, stops, absence)
@@ -165,16 +193,19 @@ def _gaps(history: History, absence: _Absence, stops: Stops) -> dict[str, Any]:
     return {"gap_low_ms": low, "gap_high_ms": high}
 
 
-def _wanted(history: History) -> dict[Key, Wanted]:
-    wanted: dict[Key, Wanted] = {}
+def absences_in(history: History) -> Iterator[tuple[Key, Absence, Wanted]]:
+    """Those that have rows, and what these must be."""
     stops = Stops(history.truth)
     for life in history.lives:
         for absence in _Absences(life).found:
             if absence.is_static or absence.outcome == "RETURNED":
                 went = absence.went
                 key = (life.group_id, went.member_id, went.operation.first_offset)
-                wanted[key] = _row(history, life, absence, stops)
-    return wanted
+                yield key, absence, _row(history, life, absence, stops)
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    return {key: must for key, _, must in absences_in(history)}
 
 
 def _key_of(history: History, row: Row) -> Key:

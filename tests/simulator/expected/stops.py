@@ -34,12 +34,16 @@ class Stops:
 
     def last(self, group_id: str, member_id: str, since: int, until: int) -> int | None:
         """When a member stopped that was missed at `until`; None where nothing was done to it since
-        a time, or where it went on before it was missed. True times."""
+        a time, or where it went on before it was missed. Who crashed while it stood still stopped
+        before. True times."""
         stops = self._stops.get((group_id, member_id), [])
         place = bisect_right(stops, until, key=lambda each: each.at)
         stop = stops[place - 1] if place else None
         if stop is None or stop.at < since or is_over(stop, until):
             return None
+        frozen = stops[place - 2] if place > 1 and stop.what == "crash" else None
+        if frozen is not None and since <= frozen.at and _stands(frozen, stop.at):
+            stop = frozen
         is_woken = any(stop.at < at < until for at in self._woken.get((group_id, member_id), ()))
         return None if is_woken else stop.at
 
@@ -82,6 +86,11 @@ def _lasts_ms(noted: Injected) -> int:
 def is_over(stop: Injected, true_at: int) -> bool:
     """Whether a process that was frozen went on before it was missed."""
     return stop.what == "freeze" and stop.at + _lasts_ms(stop) < true_at
+
+
+def _stands(stop: Injected, true_at: int) -> bool:
+    """Whether a process is frozen still."""
+    return stop.what == "freeze" and not is_over(stop, true_at)
 
 
 def called_for(history: History, before: Operation, operation: Operation) -> int:

@@ -37,6 +37,10 @@ class Unread:
 
 def unread_of(history: History, life: Life) -> list[Unread]:
     """Of a life, in no order. What was let go and got while nobody was a member is none."""
+    return history.made_once(_unread_of, life)
+
+
+def _unread_of(history: History, life: Life) -> list[Unread]:
     operations, found = life.operations, []
     for span, released, granted, lost in _changes(history, life):
         if all(each.members for each in operations[released : granted + 1]):

@@ -10,10 +10,10 @@ from itertools import chain, combinations
 from typing import Any, Final
 
 from tests.simulator.compare import Key, OneOf, Wanted
-from tests.simulator.expected import departure_waves, member_ends
+from tests.simulator.expected import departure_waves, member_ends, wave_processes, waves
 from tests.simulator.expected.comings import GONE, JOINED, REPLACED
-from tests.simulator.expected.departure_waves import Event
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.waves import Event
 from tests.simulator.tables import Row
 
 FLAP_CYCLES: Final = 3
@@ -21,6 +21,8 @@ FLAP_CYCLES: Final = 3
 
 _LATE: Final = frozenset({"POLL_TIMEOUT", "REBALANCE_TIMEOUT", "JOIN_TIMEOUT", "SYNC_TIMEOUT"})
 _EXPIRED: Final = frozenset({"EXPIRED", "SESSION_EXPIRED"})
+_BY_SILENCE: Final = frozenset({"LEFT", "EXPIRED", "UNKNOWN"})
+_WITHOUT_ENDS: Final = frozenset({"BOUNCE", "AWAY", "START", "STOP", "RECREATE", "SCALE_UP"})
 _ANY: Final = frozenset[str]()
 """Ends of a departure of which the truth does not say how it was done."""
 
@@ -132,14 +134,30 @@ def _ends(event: Event, events: Sequence[Event], known: Mapping[Key, Wanted]) ->
     return frozenset(ends - {"LEAVE_HEARTBEAT"} | {"POLL_TIMEOUT"} if gave_up else ends)
 
 
+class Confident:
+    """How sure a class must be: of what silence says it is not. Where all ends are by lines, two
+    about one member may lie near, and POLL_TIMEOUT may be by silence."""
+
+    def admits(self, value: Any) -> bool:
+        confidence, told = value
+        if told.wave in _WITHOUT_ENDS:
+            return bool(confidence == "EXACT")
+        if not _BY_SILENCE.isdisjoint(told.ends):
+            return bool(confidence == "INFERRED")
+        return confidence == "EXACT" or (confidence == "INFERRED" and bool(told.ends))
+
+    def __str__(self) -> str:
+        return "EXACT where lines say it, INFERRED where silence does"
+
+
 def _has_new_hosts(wave: Sequence[Event]) -> bool:
-    hosts_out, hosts_in = (departure_waves.hosts_of(wave, kind) for kind in (GONE, JOINED))
+    hosts_out, hosts_in = (wave_processes.hosts_of(wave, kind) for kind in (GONE, JOINED))
     left = {member.host for member in wave[-1].coming.operation.members.values()}
     return bool(hosts_out and hosts_in) and hosts_out.isdisjoint(hosts_in | left)
 
 
 def _flaps(wave: Sequence[Event]) -> frozenset[bool]:
-    cycles = departure_waves.cycles_of(wave)
+    cycles = wave_processes.cycles_of(wave)
     return frozenset(most >= FLAP_CYCLES for most in cycles.most)
 
 
@@ -149,9 +167,9 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         for key, must in member_ends.CHECK.wanted(history).items()
     }
     wanted: dict[Key, Wanted] = {}
-    for found in departure_waves.chains_of(history):
+    for found in waves.chains_of(history):
         before = found.events[0].members_before
-        for wave in departure_waves.waves_of(found):
+        for wave in waves.waves_of(found):
             first, after = wave[0].coming.operation, tuple(event.members for event in wave)
             gone = [event for event in wave if event.coming.kind == GONE]
             told = Class(
@@ -163,13 +181,18 @@ def _wanted(history: History) -> dict[Key, Wanted]:
                 _has_new_hosts(wave),
             )
             key = (found.life.group_id, first.first_offset)
-            wanted[key] = Wanted({"told": told}, (first.first_offset,))
+            values = {"told": told, "confidence": Confident()}
+            wanted[key] = Wanted(values, (first.first_offset,))
             before = after[-1]
     return wanted
 
 
 def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
-    return [{**row, "told": Told(row["class"], dict(row["ends"]))} for row in rows]
+    gathered = []
+    for row in rows:
+        told = Told(row["class"], dict(row["ends"]))
+        gathered.append({**row, "told": told, "confidence": (row["class_confidence"], told)})
+    return gathered
 
 
 def _key_of(history: History, row: Row) -> Key:

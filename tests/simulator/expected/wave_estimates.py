@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from tests.simulator.compare import Key, Wanted
 from tests.simulator.expected import departure_waves, member_ends
-from tests.simulator.expected.departure_waves import Event, charged_to
+from tests.simulator.expected.departure_waves import charged_to
 from tests.simulator.expected.estimated import Estimated, Range
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.unread import CONTESTED, is_contested
+from tests.simulator.expected.waves import Event, chains_of, lives_of, waves_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 
@@ -62,7 +63,7 @@ def _told(
     ranges: list[Range] = []
     if wave[0].coming.operation.protocol_type == "connect":
         return NOTHING
-    for life in departure_waves.lives_of(wave):
+    for life in lives_of(wave):
         if is_contested(history, life):
             return CONTESTED
         ranges += estimated(life).of(charged_to(history, life, wave, after))
@@ -87,8 +88,8 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         return of_lives[id(life)]
 
     wanted: dict[Key, Wanted] = {}
-    for chain in departure_waves.chains_of(history):
-        waves = list(departure_waves.waves_of(chain))
+    for chain in chains_of(history):
+        waves = list(waves_of(chain))
         for wave, after in zip(waves, [*waves[1:], None], strict=True):
             first = wave[0].coming.operation.first_offset
             values = {"told": _told(history, estimated, wave, after)}

@@ -119,7 +119,7 @@ final class Truth {
     void answered(Broker broker, Asked asked, RequestContext context, long received, Exchange said,
                   RequestLog.Line line) {
         Json json = new Json().text("g", asked.group).text("op", asked.kind).raw("br", broker.id);
-        json.given("m", asked.member);
+        json.given("m", asked.member).raw("t", simulation.scheduler.now());
         json.raw("rt", received).raw("bt", broker.clock.milliseconds());
         json.text("api", context.header.apiKey().name()).text("cl", context.clientId());
         json.text("co", context.connectionId.split("-", 2)[1]).raw("at", line.position());

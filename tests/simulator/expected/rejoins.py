@@ -1,0 +1,210 @@
+"""`rejoins`: who was told to join a generation, and who joined when, by the answers of requests
+(evidence.md, Rejoins)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from tests.simulator.answers import Answer
+from tests.simulator.compare import Between, Key, LineAt, Untold, Wanted
+from tests.simulator.expected.history import Check, History
+from tests.simulator.tables import Row
+from tests.simulator.truth import CONSUMER
+
+REBALANCE_IN_PROGRESS: Final = 27
+
+WRITTEN_LATE_MS: Final = 20
+"""A line says how long all of a request took, to which waits of some ms belong that no coordinator
+sees."""
+
+OVER_BY_A_LINE: Final = Untold("who is gone needs no answer; a line of its end may not be there")
+
+
+@dataclass(frozen=True, slots=True)
+class LineOf:
+    """The place of the line of an answer."""
+
+    answer: Answer
+
+    def admits(self, value: Any) -> bool:
+        file = f"broker-{self.answer.broker}.request.log.gz"
+        is_of_file = isinstance(value, dict) and value["input"].endswith(f"/{file}")
+        return is_of_file and LineAt("request_log", self.answer.position).admits(value)
+
+    def __str__(self) -> str:
+        return f"broker-{self.answer.broker} at {self.answer.position}"
+
+
+@dataclass(slots=True)
+class Rejoin:
+    """One generation that a member joined, or was told to join. told: the first answer that said
+    so. join: the last that let it in, and synced that of its assignment; None without one.
+    is_over: nothing that may still be answered belongs to it."""
+
+    member_id: str
+    told: Answer | None
+    join: Answer | None
+    synced: Answer | None = None
+    is_over: bool = False
+
+    @property
+    def first(self) -> Answer:
+        """The answer that begins it."""
+        found = self.told or self.join
+        assert found is not None, "it begins with one of the two"
+        return found
+
+    @property
+    def is_a_try(self) -> bool:
+        """Its join brought it no further: a consumer group wants partitions back first."""
+        told, join = self.told, self.join
+        return told is not None and join is not None and join.joined == told.generation
+
+    def hear(self, answers: Sequence[Answer]) -> None:
+        """What was answered since its join, and before the next one."""
+        assert self.join is not None, "it is the last one without a join"
+        for each in answers:
+            if each.kind == "sync" and _is_granted(each, self.join.joined):
+                self.synced = each
+        is_synced = self.synced is not None and not self.is_a_try
+        self.is_over = is_synced or any(map(_is_quiet, answers))
+
+
+def rejoins_of(answers: Iterable[Answer], gone: Mapping[str, Sequence[int]]) -> Iterator[Rejoin]:
+    """Of one group, from answers in the order in which they were given. gone: member -> true times
+    at which a consumer group removed it. It may come back under its id."""
+    by_member: dict[str, list[Answer]] = defaultdict(list)
+    for answer in answers:
+        is_join = answer.joined >= 0 and answer.code == 0
+        if is_join or (answer.generation >= 0 and answer.code in (0, REBALANCE_IN_PROGRESS)):
+            by_member[answer.about or ""].append(answer)
+    for member_id, of_member in by_member.items():
+        yield from _of_member(member_id, of_member, gone.get(member_id, ()))
+
+
+def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -> Iterator[Rejoin]:
+    """Between two joins a member is in one generation: what it is told there first, it is told for
+    the second."""
+    joins = [place for place, each in enumerate(answers) if each.joined >= 0]
+    rejoin: Rejoin | None = None
+    for begin, end in zip([0, *(each + 1 for each in joins)], [*joins, None], strict=True):
+        between, join = answers[begin:end], None if end is None else answers[end]
+        told = next((each for each in between if each.code == REBALANCE_IN_PROGRESS), None)
+        if rejoin is not None:
+            rejoin.hear(between)
+        if told is None and join is None:
+            continue
+        if rejoin is not None and _goes_on(rejoin, between, told, join, gone):
+            rejoin.join, rejoin.synced = (join or rejoin.join), None
+            continue
+        if rejoin is not None:
+            rejoin.is_over = True
+            yield rejoin
+        if told is not None and join is not None and _is_gone(told, join, gone):
+            yield Rejoin(member_id, told, None, is_over=True)
+            told = None
+        rejoin = Rejoin(member_id, told, join)
+    if rejoin is not None:
+        yield rejoin
+
+
+def _goes_on(
+    rejoin: Rejoin,
+    answers: Sequence[Answer],
+    told: Answer | None,
+    join: Answer | None,
+    gone: Sequence[int],
+) -> bool:
+    """Whether a member that came no further joins again for the same, and had nothing to do
+    between."""
+    before = answers if told is None else answers[: answers.index(told)]
+    if not rejoin.is_a_try or any(map(_is_quiet, before)):
+        return False
+    return join is None or not _is_gone(rejoin.first, join, gone)
+
+
+def _is_gone(since: Answer, join: Answer, gone: Sequence[int]) -> bool:
+    """Whether a member was removed between an answer and when a join came."""
+    return any(since.true_at <= at <= _came(join) for at in gone)
+
+
+def _came(join: Answer) -> int:
+    """True time."""
+    return join.true_at - (join.at - join.received_at)
+
+
+def _is_granted(answer: Answer, generation: int) -> bool:
+    return answer.generation == generation and answer.code == 0
+
+
+def _is_quiet(answer: Answer) -> bool:
+    return answer.kind == "heartbeat" and answer.code == 0
+
+
+def _row(history: History, rejoin: Rejoin) -> Wanted:
+    first, told, join, synced = rejoin.first, rejoin.told, rejoin.join, rejoin.synced
+    came: Any = None
+    if join is not None:
+        came = Between(join.received_at - WRITTEN_LATE_MS, join.received_at + 1)
+    values: dict[str, Any] = {
+        "instance_id": first.instance_id,
+        "client_id": first.client_id,
+        "client_host": first.client_host,
+        "generation": None if told is None else told.generation,
+        "told_at": None if told is None else told.at,
+        "joined_at": came,
+        "answered_at": None if join is None else join.at,
+        "synced_at": None if synced is None else synced.at,
+        "new_generation": None if join is None else join.joined,
+        "rejoin_ms": None,
+        "wait_ms": None,
+        "evidence": LineOf(first),
+        "is_final": True if rejoin.is_over else OVER_BY_A_LINE,
+    }
+    if told is not None and join is not None:
+        values["rejoin_ms"] = _lasts(join.received_at - told.at)
+    if join is not None:
+        values["wait_ms"] = _lasts(join.at - join.received_at)
+    return Wanted(values, ())
+
+
+def _lasts(ms: int) -> Between:
+    """Between two lines, which are written late."""
+    return Between(max(0, ms - WRITTEN_LATE_MS), max(0, ms + WRITTEN_LATE_MS))
+
+
+def rejoins_in(history: History) -> Mapping[str, Sequence[Rejoin]]:
+    """Group -> its rejoins, those of each member in order."""
+    return {
+        group_id: list(rejoins_of(answers, _gone_from(history, group_id)))
+        for group_id, answers in history.truth.answers.in_order.items()
+    }
+
+
+def _wanted(history: History) -> dict[Key, Wanted]:
+    return {
+        (group_id, rejoin.member_id, rejoin.first.at): _row(history, rejoin)
+        for group_id, rejoins in rejoins_in(history).items()
+        for rejoin in rejoins
+    }
+
+
+def _gone_from(history: History, group_id: str) -> Mapping[str, Sequence[int]]:
+    gone: dict[str, list[int]] = defaultdict(list)
+    for before, operation in pairwise(history.truth.operations.get(group_id, ())):
+        if before.protocol == CONSUMER:
+            for member_id in before.members.keys() - operation.members.keys():
+                gone[member_id].append(operation.true_at)
+    return gone
+
+
+def _key_of(history: History, row: Row) -> Key:
+    first_at = row["answered_at"] if row["told_at"] is None else row["told_at"]
+    return row["group_id"], row["member_id"], first_at
+
+
+CHECK: Final = Check("rejoins", _wanted, _key_of)
