@@ -50,6 +50,11 @@ class Answer(NamedTuple):
         return self.code if self.code in NOBODY_THERE else 0
 
     @property
+    def came_true_at(self) -> int:
+        """When it came, by true time."""
+        return self.true_at - (self.at - self.received_at)
+
+    @property
     def client_host(self) -> str:
         """As Kafka writes an address."""
         return "/" + (self.connection or "").split(":")[0]

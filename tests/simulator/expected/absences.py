@@ -14,7 +14,7 @@ from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.rejoins import REBALANCE_IN_PROGRESS, WRITTEN_LATE_MS
 from tests.simulator.expected.static_accounting import Absence, absences_in
 from tests.simulator.tables import Row, elapsed_ms
-from tests.simulator.truth import CLASSIC
+from tests.simulator.truth import CLASSIC, Operation
 
 FENCED_INSTANCE_ID: Final = 82
 HOUR_MS: Final = 3_600_000
@@ -114,8 +114,9 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         requests = _requests(history, absence)
         values = {**must.values, **{name: Follows(rule) for name, rule in _RULES.items()}}
         values["gap_low_ms"] = _low(history, absence, must.values["gap_low_ms"])
-        values["outcome"] = _outcome(absence, ends)
-        values |= _left(history, absence, requests, values["outcome"])
+        has_left = _has_left(absence, ends)
+        values["outcome"] = _outcome(absence, has_left)
+        values |= _left(history, absence, requests, has_left)
         is_classic = absence.went.member.is_classic
         own_ms = (
             OneOf(CLASSIC_SESSION_MS)
@@ -148,24 +149,27 @@ def _requests(history: History, absence: Absence) -> list[Answer]:
     return [each for each in history.truth.answers.of_groups.get(group_id, ()) if each.about == who]
 
 
-def _outcome(absence: Absence, ends: Mapping[Key, Wanted]) -> Any:
-    """Left, where a line says so of who was removed."""
+def _has_left(absence: Absence, ends: Mapping[Key, Wanted]) -> bool | None:
+    """Whether a line says so of who was removed; None where the truth does not tell."""
+    went, removed = absence.went, absence.removed
+    if removed is None:
+        return False
+    must = ends.get((removed.group_id, went.member_id, removed.first_offset))
+    if must is None or must.left_out or not isinstance(must.values["end_reason"], str):
+        return None
+    return bool(must.values["end_reason"] == "LEFT")
+
+
+def _outcome(absence: Absence, has_left: bool | None) -> Any:
     outcome = absence.outcome
     if outcome not in ("EXPIRED", "EXPIRED_RETURNED") or absence.removed is None:
         return outcome
-    left = outcome.replace("EXPIRED_RETURNED", "LEFT_RETURNED").replace("EXPIRED", "LEFT")
-    went, removed = absence.went, absence.removed
-    must = ends.get((removed.group_id, went.member_id, removed.first_offset))
-    if must is None or must.left_out:
-        return OneOf((outcome, left))
-    reason = must.values["end_reason"]
-    if isinstance(reason, str):
-        return left if reason == "LEFT" else outcome
-    return OneOf((outcome, left))
+    left = outcome.replace("EXPIRED", "LEFT")
+    return OneOf((outcome, left)) if has_left is None else left if has_left else outcome
 
 
 def _left(
-    history: History, absence: Absence, requests: Sequence[Answer], outcome: Any
+    history: History, absence: Absence, requests: Sequence[Answer], has_left: bool | None
 ) -> dict[str, Any]:
     """When it was heard of last, and by what."""
     went = absence.went.operation
@@ -173,34 +177,44 @@ def _left(
         return {"left_at": absence.left_at, "left_shown_by": "AWAY_RECORD"}
     by = absence.removed or absence.returned
     assert by is not None, "who is not away was removed, or replaced"
-    if history.is_elected_between(went.offsets_partition, by.true_at - HOUR_MS, by.true_at):
-        return dict.fromkeys(("left_at", "left_shown_by"), OTHER_CLOCK)
-    heard = _heard(requests, by.at)
-    if not isinstance(outcome, str):
+    if has_left is None:
         return dict.fromkeys(("left_at", "left_shown_by"), Untold("whether it left"))
-    if outcome.startswith("LEFT"):
+    if has_left:
         left = [
-            each for each in history.truth.answers.of_groups[went.group_id] if each.kind == "leave"
+            each
+            for each in history.truth.answers.of_groups[went.group_id]
+            if each.kind == "leave" and each.at >= by.at - HOUR_MS
         ]
-        first = min((each.received_at for each in left if each.at >= by.at - HOUR_MS), default=0)
-        return {"left_at": Between(first - WRITTEN_LATE_MS, by.at), "left_shown_by": "LEAVE"}
-    if heard is None:
+        if not left or _is_of_two_clocks(history, left[0], by):
+            return dict.fromkeys(("left_at", "left_shown_by"), OTHER_CLOCK)
+        since = min(each.received_at for each in left) - WRITTEN_LATE_MS
+        return {"left_at": Between(since, by.at), "left_shown_by": "LEAVE"}
+    came = [each for each in _granted(requests) if each.came_true_at <= by.true_at]
+    heard = max(came, key=lambda each: each.true_at, default=None)
+    if heard is not None and _is_of_two_clocks(history, heard, by):
+        return dict.fromkeys(("left_at", "left_shown_by"), OTHER_CLOCK)
+    if heard is None or heard.at > by.at:
         return {"left_at": Untold("its last commit"), "left_shown_by": OneOf(("COMMIT", "NONE"))}
     may_wait = heard.kind != "heartbeat" and absence.went.member.is_classic
     since = heard.received_at - WRITTEN_LATE_MS if may_wait else heard.at
     return {"left_at": Between(since, heard.at), "left_shown_by": "HEARTBEAT"}
 
 
-def _heard(requests: Sequence[Answer], until: int) -> Answer | None:
-    """The last one that was granted, or told that the group rebalances; not one answered later."""
-    granted = [
+def _is_of_two_clocks(history: History, answer: Answer, by: Operation) -> bool:
+    """Whether a broker with another clock may have told what came last before a removal."""
+    since = answer.true_at - history.truth.clocks_differ_ms
+    return history.is_elected_between(by.offsets_partition, since, by.true_at)
+
+
+def _granted(requests: Sequence[Answer]) -> list[Answer]:
+    """Those that were granted, or told that the group rebalances."""
+    return [
         each
         for each in requests
         if each.kind in ("join", "heartbeat", "sync")
         and each.code in (0, REBALANCE_IN_PROGRESS)
         and (each.epoch is None or each.epoch >= 0)
     ]
-    return granted[-1] if granted and granted[-1].at <= until else None
 
 
 def _owner_was_alive(absence: Absence, requests: Sequence[Answer]) -> Any:

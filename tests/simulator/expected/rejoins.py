@@ -129,12 +129,7 @@ def _goes_on(
 
 def _is_gone(since: Answer, join: Answer, gone: Sequence[int]) -> bool:
     """Whether a member was removed between an answer and when a join came."""
-    return any(since.true_at <= at <= _came(join) for at in gone)
-
-
-def _came(join: Answer) -> int:
-    """True time."""
-    return join.true_at - (join.at - join.received_at)
+    return any(since.true_at <= at <= join.came_true_at for at in gone)
 
 
 def _is_granted(answer: Answer, generation: int) -> bool:
