@@ -54,7 +54,7 @@ HELD: Final[Mapping[Played, frozenset[str]]] = {
     _RETURNS: frozenset(
         {
             *("departure_waves", "coordinator_failovers", "coordinator_events", "rejoins"),
-            "group_days",
+            *("group_days", "readiness"),
         }
     ),
     _COOPERATIVE: frozenset(

@@ -5,7 +5,7 @@ Readiness)."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
@@ -48,7 +48,10 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         group_id = of.life.group_id
         row = row_of(of, known, told)
         rules = row.values["rules"]
-        clients = {name: _client(client_of(known, name)) for name in known.members}
+        hosts = _hosts_in(history, group_id)
+        clients = {
+            name: _client(client_of(known, name), hosts.get(name, ())) for name in known.members
+        }
         by_topic = tuple(each for each in rules.fired if each.rule not in OF_LINES)
         unseen = [each for each in row.values["rules_unseen"] if each not in OF_LINES]
         values: dict[str, Any] = {
@@ -69,10 +72,21 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     return wanted
 
 
-def _client(known: dict[str, Any]) -> dict[str, Any]:
-    """The request log has the process's own client."""
+def _hosts_in(history: History, group_id: str) -> dict[str | None, set[str]]:
+    """Member -> the hosts that its requests came from."""
+    hosts: dict[str | None, set[str]] = defaultdict(set)
+    for answer in history.truth.answers.of_groups.get(group_id, ()):
+        hosts[answer.about].add(answer.client_host)
+    return hosts
+
+
+def _client(known: dict[str, Any], hosts: Iterable[str]) -> dict[str, Any]:
+    """The request log has the process's own client, and another host where the process has moved
+    since its K2."""
     inherited = known["client_inherited"]
-    own = {"client_id": _BY_CONTACT, "client_host": _BY_CONTACT} if inherited is not False else {}
+    own: dict[str, Any] = {"client_host": OneOf((known["client_host"], *hosts))}
+    if inherited is not False:
+        own = {"client_id": _BY_CONTACT, "client_host": _BY_CONTACT}
     return known | own | {"software": _BY_CONTACT, "client_inherited": OneOf((False, inherited))}
 
 
