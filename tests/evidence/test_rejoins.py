@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.evidence.memory import FORGET_MS, Line
-from groupreplay.evidence.rejoins import HEARTBEAT, JOIN_GROUP, SYNC_GROUP
+from groupreplay.evidence.rejoins import ANSWERED_MS, HEARTBEAT, JOIN_GROUP, SYNC_GROUP
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG, LogEvent
 from tests.support.log_lines import proved, recorded_evidence
 from tests.support.recordings import recordings
@@ -37,7 +39,7 @@ def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
         response_epoch=said.get("to"),
         error_code=said.get("error", 0),
     )
-    return Line(event, 1, REQUEST_LOG, "requests", at, at)
+    return Line(event, said.get("broker", 1), REQUEST_LOG, "requests", at, at)
 
 
 def says(at: int, event: str, member: str) -> Line:
@@ -90,6 +92,12 @@ def test_a_row_is_final_when_no_line_can_add_to_it() -> None:
     assert [each.is_final for each in rejoins(left, 12_000)] == [True]
     assert [each.is_final for each in rejoins(left[:1], FORGET_MS)] == [False]
     assert [each.is_final for each in rejoins(left[:1], 2_001 + FORGET_MS)] == [True]
+
+
+def test_a_lost_generation_is_over_a_minute_after_the_next_leader_let_its_member_in() -> None:
+    lost = lines_of(CASES["next-leader-knows-nothing-of-the-generation"])
+    assert [each.is_final for each in rejoins(lost, 51_310)] == [False, True]
+    assert [each.is_final for each in rejoins(lost, 48_284 + ANSWERED_MS)] == [True, True]
 
 
 def of_group(recording: str, group_id: str) -> list[Rejoin]:
@@ -220,3 +228,40 @@ def test_who_is_told_by_its_sync_has_no_assignment(
         for each in found
         if each.is_unassigned
     ]
+
+
+def _any_request() -> st.SearchStrategy[tuple[int, str, dict[str, Any]]]:
+    """How long after the one before, which request, and what it says."""
+    said = {
+        "broker": st.integers(1, 3),
+        "epoch": st.integers(1, 6),
+        "to": st.integers(1, 6),
+        "error": st.sampled_from((0, 0, 27)),
+    }
+    api = st.sampled_from((HEARTBEAT, JOIN_GROUP, SYNC_GROUP, "LEAVE_GROUP"))
+    waited = st.integers(0, 3_000)
+    after = st.sampled_from((1, 10, 3_000, 70_000))
+    return st.builds(
+        lambda ms, name, fields, wait: (ms, name, {**fields, "wait": wait}),
+        after,
+        api,
+        st.fixed_dictionaries(said),
+        waited,
+    )
+
+
+@given(requests=st.lists(_any_request(), max_size=14), cut=st.integers(0, 14))
+def test_answers_of_three_brokers_in_any_order_have_one_row_each(
+    requests: list[tuple[int, str, dict[str, Any]]], cut: int
+) -> None:
+    lines, at = [], 100_000
+    for after, api, said in requests:
+        at += after
+        lines.append(request(at, api, "a", {**said, "came": at - said["wait"]}))
+    found = rejoins(lines, at + FORGET_MS)
+    answered = [each.answered_at for each in found if each.answered_at is not None]
+    asked = [each.told_at for each in found if each.told_at is not None]
+    assert len(set(answered)) == len(answered)
+    assert len(set(asked)) == len(asked)
+    assert all(each.told_at is not None or each.answered_at is not None for each in found)
+    assert told(rejoins(lines, at + FORGET_MS, (min(cut, len(lines)),))) == told(found)

@@ -76,6 +76,10 @@ LONG_SEEDS: Final = (
     Played(990019205, 20, 0.5, "all", "4.1.2"),
     # Members that never synced were dropped by the rebalance that waited for them.
     Played(990019102, 14, 0.4, "classic", "4.0.2"),
+    # The next leader's clock is three seconds behind: joins of both leaders seem to come in turn,
+    Played(990700001, 30, 0.6, "all", "4.3.1"),
+    # and the former leader seems to let a member in after it joined at the next one.
+    Played(990700018, 30, 0.6, "failover", "4.3.1"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

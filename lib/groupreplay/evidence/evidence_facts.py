@@ -143,7 +143,8 @@ class Rejoin(EvidenceFact):
         several in a row; when its join came, where it was not told. None of any other.
     answered_by: id of the broker that answered the join, which need not be the one that told the
         member to. None where no join was answered, or an earlier release heard it.
-    gone_at: when the coordinator removed the member. A join that came before may be answered later.
+    gone_at: when the coordinator removed the member, or another one seemed to let it in. A join
+        that came before may be answered later.
     """
 
     KIND: ClassVar[str] = "rejoin"

@@ -94,6 +94,7 @@ class EvidenceReplay:
         ]
         rows += evidence.rebalances.values()
         rows += evidence.rejoins.values()
+        rows += evidence.rejoins_beside.values()
         rows += [row for row in (evidence.outage, evidence.failure) if row is not None]
         return [copy.copy(row) for row in rows]
 
@@ -101,6 +102,7 @@ class EvidenceReplay:
         """The group as bytes; None where nothing of it needs to be kept."""
         evidence = self._evidence
         runs = evidence.departures or evidence.contacts or evidence.silences or evidence.refusals
-        ways = evidence.rebalances or evidence.rejoins or evidence.outage or evidence.failure
-        kept = runs or ways or evidence.instances
+        ways = evidence.rebalances or evidence.rejoins or evidence.rejoins_beside
+        calls = evidence.outage or evidence.failure or evidence.instances
+        kept = runs or ways or calls
         return state.to_bytes(evidence) if kept or evidence.owner >= 0 else None

@@ -48,6 +48,8 @@ class Evidence:
     silences: member id -> its silence, until it is known how that ended.
     refusals: (api, error code and kind of log, subject) -> the run of refusals.
     rejoins: member id -> its rejoin, until the member has its assignment.
+    rejoins_beside: (member id, broker id) -> its rejoin at that broker, where it seems to rejoin at
+        another broker too, whose clock differs.
     rebalances: broker id -> the rebalance that it logs; a former coordinator may not know yet that
         it is one.
     instances: instance id -> the member that has it.
@@ -71,6 +73,7 @@ class Evidence:
     owner: int = -1
     last_at: int = -1
     rejoins: dict[str, Rejoin] = field(default_factory=dict)
+    rejoins_beside: dict[tuple[str, int], Rejoin] = field(default_factory=dict)
     answered_until_at: int = -1
     answered_gap_ms: int = 0
 

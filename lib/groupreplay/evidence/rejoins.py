@@ -6,6 +6,10 @@ come. A consumer group answers a classic member without waiting, and with its ol
 member has to give something up first. So what counts is the join that brought the new epoch, or the
 last one before a heartbeat that has nothing to say.
 
+A member talks to one coordinator at a time. Where the partition got another leader whose clock is
+behind, the lines of the former one seem to come later: then each broker's lines are taken in their
+own order, beside those of the other.
+
 Source: GroupMetadataManager (4.x), classicGroupHeartbeat, classicGroupHeartbeatToConsumerGroup,
 classicGroupJoinToConsumerGroup.
 """
@@ -16,7 +20,7 @@ from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
-from groupreplay.records.log_events import SERVER_LOG, LogEvent
+from groupreplay.records.log_events import SERVER_LOG
 
 HEARTBEAT: Final = "HEARTBEAT"
 JOIN_GROUP: Final = "JOIN_GROUP"
@@ -42,16 +46,19 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
         if event.error_code == _REBALANCE_IN_PROGRESS:
             _tell(evidence, line, member_id, event.epoch, output)
         elif event.error_code == _GRANTED:
-            _go_on(evidence, event, member_id, event.epoch, output)
+            _go_on(evidence, line, member_id, event.epoch, output)
 
 
 def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was told to join. That it is told again adds nothing."""
-    known = evidence.rejoins.get(member_id)
+    known = _known(evidence, member_id, line.broker)
+    if known is not None and generation < _newest(known) and _broker(known) != line.broker:
+        told = _begin_beside(evidence, line, member_id, known)
+        told.generation, told.told_at = generation, line.event.at_ms
+        return
     if known is not None and (generation < _newest(known) or known.generation == generation):
         return
-    _end(evidence, member_id, output)
-    told = evidence.rejoins[member_id] = _new(evidence, line, member_id)
+    told = _begin(evidence, line, member_id, output)
     told.generation, told.told_at = generation, line.event.at_ms
     if known is not None and known.new_generation == generation and known.synced_at is None:
         told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
@@ -59,12 +66,12 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
 
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
-    event, rejoin = line.event, evidence.rejoins.get(member_id)
+    event, rejoin = line.event, _known(evidence, member_id, line.broker)
     came_at = event.started_ms if event.started_ms is not None else event.at_ms
-    is_over = rejoin is not None and rejoin.gone_at is not None and rejoin.gone_at < came_at
-    if rejoin is None or is_over or not _is_waiting(rejoin) or generation < _newest(rejoin):
-        _end(evidence, member_id, output)
-        rejoin = evidence.rejoins[member_id] = _new(evidence, line, member_id)
+    if rejoin is not None and _contradicts(rejoin, line.broker, generation, came_at):
+        rejoin = _begin_beside(evidence, line, member_id, rejoin)
+    elif rejoin is None or _is_of_another(rejoin, generation, came_at):
+        rejoin = _begin(evidence, line, member_id, output)
     rejoin.joined_at = came_at
     contact = evidence.contacts.get(member_id)
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
@@ -73,21 +80,34 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     rejoin.synced_at = None
 
 
-def _go_on(
-    evidence: Evidence, event: LogEvent, member_id: str, generation: int, output: Proofs
-) -> None:
+def _is_of_another(rejoin: Rejoin, generation: int, came_at: int) -> bool:
+    """Whether a join is not the one that the member was told to send."""
+    is_over = rejoin.gone_at is not None and rejoin.gone_at < came_at
+    return is_over or not _is_waiting(rejoin) or generation < _newest(rejoin)
+
+
+def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> bool:
+    """Whether a broker lets a member into what was before what another broker says of it."""
+    if _broker(rejoin) == broker:
+        return False
+    is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
+    return generation < _newest(rejoin) or (is_earlier and _is_waiting(rejoin))
+
+
+def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member has its assignment, or nothing to do."""
-    rejoin = evidence.rejoins.get(member_id)
+    event, rejoin = line.event, _known(evidence, member_id, line.broker)
     if rejoin is None:
         return
     if rejoin.new_generation is None:
         if generation > _newest(rejoin):  # it went on: its join is in no line
-            del evidence.rejoins[member_id]
+            _drop(evidence, member_id, line.broker, output)
     elif generation >= rejoin.new_generation:
         if event.event == SYNC_GROUP and generation == rejoin.new_generation:
             rejoin.synced_at = event.at_ms
-        if event.event == HEARTBEAT or not _is_waiting(rejoin):
-            _end(evidence, member_id, output)
+        is_over = event.event == HEARTBEAT or not _is_waiting(rejoin)
+        if is_over and not _may_be_the_answer(evidence, rejoin):
+            _end(evidence, member_id, line.broker, output)
 
 
 def _stopped_at(rejoin: Rejoin) -> int | None:
@@ -110,26 +130,117 @@ def _newest(rejoin: Rejoin) -> int:
 def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None:
     """The member is gone: it will not join any more. Where the coordinator says so, a join that
     came before may not be answered yet: a consumer group writes records first."""
-    rejoin = evidence.rejoins.get(departure.member_id)
+    member_id = departure.member_id
+    rejoin = _known(evidence, member_id, departure.broker)
     if rejoin is not None and departure.source == SERVER_LOG and _is_waiting(rejoin):
         rejoin.gone_at = departure.ended_at
     else:
-        _end(evidence, departure.member_id, output)
+        _end(evidence, member_id, departure.broker, output)
 
 
 def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
     """Ends what no later line belongs to."""
+    for (member_id, by), beside in list(evidence.rejoins_beside.items()):
+        if (member_id, by) not in evidence.rejoins_beside:
+            continue  # it moved up
+        older = min(beside, evidence.rejoins[member_id], key=_last_at)
+        if evidence.last_at - _last_at(older) > ANSWERED_MS:
+            _end(evidence, member_id, _broker(older), output)
     for member_id, rejoin in list(evidence.rejoins.items()):
         is_gone = rejoin.gone_at is not None and evidence.last_at - rejoin.gone_at > ANSWERED_MS
-        told_at = max(rejoin.told_at or 0, rejoin.answered_at or 0)
-        if is_gone or evidence.last_at - told_at > FORGET_MS:
-            _end(evidence, member_id, output)
+        if is_gone or evidence.last_at - _last_at(rejoin) > FORGET_MS:
+            _end(evidence, member_id, _broker(rejoin), output)
 
 
-def _end(evidence: Evidence, member_id: str, output: Proofs) -> None:
-    ended = evidence.rejoins.pop(member_id, None)
-    if ended is not None:
+def _known(evidence: Evidence, member_id: str, broker: int) -> Rejoin | None:
+    """The rejoin that a broker's lines of a member go on with."""
+    beside = evidence.rejoins_beside.get((member_id, broker))
+    return beside if beside is not None else evidence.rejoins.get(member_id)
+
+
+def _broker(rejoin: Rejoin) -> int:
+    """The one that told the member last."""
+    return rejoin.broker if rejoin.answered_by is None else rejoin.answered_by
+
+
+def _last_at(rejoin: Rejoin) -> int:
+    return max(rejoin.told_at or 0, rejoin.answered_at or 0)
+
+
+def _begin(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Rejoin:
+    """A new rejoin in the place of the one that the broker's lines went on with."""
+    _end(evidence, member_id, line.broker, output)
+    new = _new(evidence, line, member_id)
+    if member_id in evidence.rejoins:
+        evidence.rejoins_beside[member_id, line.broker] = new
+    else:
+        evidence.rejoins[member_id] = new
+    return new
+
+
+def _begin_beside(evidence: Evidence, line: Line, member_id: str, other: Rejoin) -> Rejoin:
+    """A new rejoin beside that at another broker. That broker may have lost its partition before
+    the member had its assignment, and its generation may be lost."""
+    if not _is_waiting(other):
+        other.gone_at = line.event.at_ms
+    new = evidence.rejoins_beside[member_id, line.broker] = _new(evidence, line, member_id)
+    return new
+
+
+def _may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
+    """Whether a join may be the answer to what another broker told the member, or that one may
+    still be answered there: it waits for that."""
+    told = evidence.rejoins.get(rejoin.member_id)
+    is_other = told is not None and told is not rejoin and _is_asked(told)
+    return is_other and rejoin.told_at is None
+
+
+def _drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
+    """Takes one away that no row is made of."""
+    if evidence.rejoins_beside.pop((member_id, broker), None) is None:
+        evidence.rejoins.pop(member_id, None)
+        _move_up(evidence, member_id, output)
+
+
+def _end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
+    beside = evidence.rejoins_beside.pop((member_id, broker), None)
+    ended = evidence.rejoins.pop(member_id, None) if beside is None else None
+    if beside is not None:
+        output.emit(_one_of_both(evidence, beside))
+    elif ended is not None:
         output.emit(ended)
+    if member_id not in evidence.rejoins:
+        _move_up(evidence, member_id, output)
+
+
+def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
+    """A join at one broker, and what another broker told the member: it was the answer to that,
+    where the member never joined at the other one."""
+    told = evidence.rejoins.get(beside.member_id)
+    if told is None or beside.told_at is not None or not _is_asked(told):
+        return beside
+    del evidence.rejoins[beside.member_id]
+    told.joined_at, told.is_new = beside.joined_at, beside.is_new
+    told.answered_at, told.new_generation = beside.answered_at, beside.new_generation
+    told.answered_by, told.synced_at = beside.answered_by, beside.synced_at
+    return told
+
+
+def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:
+    """One broker's lines are over: the other's are those that go on."""
+    for key in [each for each in evidence.rejoins_beside if each[0] == member_id]:
+        beside = evidence.rejoins_beside.pop(key)
+        if beside.synced_at is not None and not _is_waiting(beside):
+            output.emit(beside)
+        elif member_id in evidence.rejoins:
+            evidence.rejoins_beside[key] = beside
+        else:
+            evidence.rejoins[member_id] = beside
+
+
+def _is_asked(rejoin: Rejoin) -> bool:
+    """It was told, and no join of it was answered."""
+    return rejoin.told_at is not None and rejoin.joined_at is None
 
 
 def _new(evidence: Evidence, line: Line, member_id: str) -> Rejoin:
