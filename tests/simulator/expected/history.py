@@ -16,7 +16,7 @@ from tests.simulator.injected import Injected
 from tests.simulator.lives import Life, is_conversion, is_unwritten, lives_of
 from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER, STREAMS, Operation, Partition, Truth
-from tests.simulator.truth_log import CommitKey
+from tests.simulator.truth_log import Commit, CommitKey
 
 Made = TypeVar("Made")
 
@@ -101,6 +101,13 @@ class History:
         operations = self.truth.operations[life.group_id]
         place = next(place for place, each in enumerate(operations) if each is life.operations[0])
         return place > 0 and operations[place - 1].protocol == STREAMS
+
+    def last_commit(self, life: Life, partition: Partition, offset: int) -> Commit | None:
+        """The last commit of a partition below an offset; None without one in a life that was a
+        streams group before (streams.md, Conversions)."""
+        key = CommitKey(life.group_id, *named(partition))
+        since = life.operations[0].first_offset if self.was_streams(life) else -1
+        return self.truth.last_commit_before(key, offset, since)
 
     def begins_unwritten(self, life: Life) -> bool:
         """Whether a life began because the coordinator had forgotten the group."""

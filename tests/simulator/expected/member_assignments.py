@@ -150,8 +150,8 @@ class _Life:
         if span.partition.topic in truth.deleted:
             return dict.fromkeys(_READ_BETWEEN, COMMITS_OF_DELETED)
         key = CommitKey(self.life.group_id, *named(span.partition))
-        born = self.life.operations[0].first_offset if self.history.was_streams(self.life) else -1
-        last = truth.last_commit_before(key, self.operation(span.closed).first_offset, born)
+        closed = self.operation(span.closed)
+        last = self.history.last_commit(self.life, span.partition, closed.first_offset)
         granted, until = self.operation(following.opened), following.closed
         before = None if until is None else self.operation(until).first_offset
         first = truth.first_commit_after(key, granted.last_offset, before)

@@ -159,7 +159,8 @@ class _Times:
     def _idle_ms(self, unread: Unread, given: int) -> int | None:
         history, life = self._history, self._life
         key = CommitKey(life.group_id, *named(unread.span.partition))
-        last = history.truth.commit_before(key, unread.released.first_offset)
+        commit = history.last_commit(life, unread.span.partition, unread.released.first_offset)
+        last = None if commit is None else commit.at
         until = self._ended(unread, given)
         before = None if until is None else life.operations[until].first_offset
         first = history.truth.commit_after(key, unread.granted.last_offset, before)

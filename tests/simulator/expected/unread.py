@@ -85,13 +85,12 @@ def _unread(history: History, life: Life, span: Span, released: int, granted: in
 
 def committed_at(history: History, life: Life, unread: Unread) -> int | None:
     """True time of the last commit of any partition that its holder let go in the same operation."""
-    truth, who, released = history.truth, unread.span.member_id, unread.released
+    who, released = unread.span.member_id, unread.released
     before = life.operations[unread.place - 1].members.get(who)
     now = released.members.get(who)
     lost = (before.held if before else frozenset()) - (now.held if now else frozenset())
-    keys = (CommitKey(life.group_id, *named(each)) for each in lost)
-    known = [truth.commit_before(each, released.first_offset) for each in keys]
-    at = max((each for each in known if each is not None), default=None)
+    known = [history.last_commit(life, each, released.first_offset) for each in lost]
+    at = max((each.at for each in known if each is not None), default=None)
     return None if at is None else at - released.at + released.true_at
 
 
