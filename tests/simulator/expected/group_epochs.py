@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -86,7 +86,7 @@ class _Epochs:
         self._topics_hash = operation.topics_hash or self._topics_hash
         self._follow_replacements(before, operation)
         if operation.protocol == CONSUMER:
-            self._note_targets(operation, is_conversion(before, operation))
+            self._note_targets(before, operation, converts or is_conversion(before, operation))
             self._note_convergence(operation)
         elif operation.protocol == CLASSIC:
             self._note_generation(operation, bool(born), is_conversion(before, operation))
@@ -109,11 +109,11 @@ class _Epochs:
             if was is not None and owner not in operation.members and was.instance_id in new:
                 self._target[partition] = new[was.instance_id]
 
-    def _note_targets(self, operation: Operation, converts: bool) -> None:
+    def _note_targets(self, before: Operation | None, operation: Operation, converts: bool) -> None:
         made = operation.target_epochs
         if converts and len(made) > 1:
             # A converted group's first target is what the members that it kept had.
-            self._note_target(operation, made.pop(0), _kept(operation), True)
+            self._note_target(operation, made.pop(0), _kept(before, operation), True)
             converts = False
         for epoch in made:
             target = {
@@ -181,13 +181,40 @@ class _Epochs:
         return Between(sum(1 for topic in moved if topic not in self._deleted), len(moved))
 
 
-def _kept(operation: Operation) -> Owners:
-    return {
+def _kept(before: Operation | None, operation: Operation) -> Owners:
+    """What those had that an upgrade takes over. A static one may be replaced at once, by the join
+    that upgrades: then the other has it."""
+    kept = {
         partition: member_id
         for member_id, member in operation.members.items()
         if member.is_classic
         for partition in member.assigned
     }
+    members = operation.members.values()
+    known = {named(each): each for member in members for each in member.target | member.held}
+    for owner, assigned in _replaced_at_once(before, operation):
+        for partition in assigned:
+            kept.setdefault(known.get(named(partition), partition), owner)
+    return kept
+
+
+def _replaced_at_once(
+    before: Operation | None, operation: Operation
+) -> Iterator[tuple[str, frozenset[Partition]]]:
+    """Who has what a static member had that came over. It may be in a K5 alone: it replaced another
+    in no K2."""
+    instances = {each.instance_id: name for name, each in operation.members.items()}
+    was = before.members if before is not None else {}
+    came = {each.removeprefix("K5 ") for each in operation.records if each.startswith("K5 ")}
+    is_unwritten = any(
+        f"{each} gone" in came and each not in (was | operation.members) for each in came
+    )
+    for member_id, member in was.items():
+        owner = instances.get(member.instance_id) if member.instance_id else None
+        if owner is None or member_id in operation.members:
+            continue
+        if member_id in came or is_unwritten:
+            yield owner, member.assigned
 
 
 def _born(before: Operation | None, operation: Operation) -> list[int]:

@@ -1,0 +1,114 @@
+"""What a group has over a conversion, by hand-written truths: which commits count, and what the first
+target of an upgrade gives."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulator.expected import departure_waves
+from tests.simulator.expected.group_epochs import epochs_of
+from tests.simulator.expected.history import History
+from tests.simulator.truth import CONSUMER, STREAMS, read_truth
+
+ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+EMPTY = {"ge": 9, "te": 9, "ms": {}}
+BORN = {"type": "classic", "ge": 0, "ms": {}}
+
+
+def _line(offset: int, op: str, **more: Any) -> dict[str, Any]:
+    place = {"t": 1_000 + offset, "p": 3, "b": offset, "e": offset}
+    return place | {"op": op, "g": "g", "m": "a", "recs": []} | more
+
+
+def _generation(number: int, *names: str, **more: Any) -> dict[str, Any]:
+    """An eager one, in which each member has a partition of its own."""
+    told = {"e": number, "st": "STABLE", "rt": 1, "classic": 1, **more}
+    members = {name: {**told, "cl": name, "an": {"t": [place]}} for place, name in enumerate(names)}
+    state = {"type": "classic", "ge": number, "proto": "range", "ptype": "consumer"}
+    return {"recs": [f"K2 generation {number}"], "s": {"g": {**state, "ms": members}}}
+
+
+def _upgraded(name: str, *records: str, **more: Any) -> dict[str, Any]:
+    """The group at epoch 2, of one member with a target of three partitions."""
+    member = {"e": 2, "pe": 0, "st": "STABLE", "cl": "c", "rt": 1, "sub": ["t"], **more}
+    held = {"a": {}, "pr": {}, "ta": {ID: [0, 1, 2]}}
+    state = {"type": "consumer", "ge": 2, "te": 2, "ms": {name: member | held}}
+    return {"recs": records, "s": {"g": state}}
+
+
+def _history(folder: Path, *operations: dict[str, Any]) -> History:
+    (home := folder / "truth").mkdir()
+    files = {"operations": operations, "timeline": (), "reading": (), "answers": ()}
+    for name, told in files.items():
+        with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
+            text.writelines(json.dumps(line) + "\n" for line in told)
+    (home / "topic_names.json").write_text(json.dumps({ID: "t"}))
+    said = {"brokers": 1, "broker_config": {}, "simulated": {"clocks_ms": {"1": 0}}}
+    (folder / "recording.json").write_text(json.dumps(said))
+    return History(read_truth(folder))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "unknown", "idle_ms"), [(CONSUMER, 0, 60 - 5), (STREAMS, 1, None)]
+)
+def test_what_a_streams_group_committed_is_not_counted_after_it(
+    protocol: str, unknown: int, idle_ms: int | None, tmp_path: Path
+) -> None:
+    """An empty group of another protocol, that committed, becomes a classic one. Generation 2 stops
+    its first member, which commits after that."""
+    history = _history(
+        tmp_path,
+        _line(0, "leave", s={"g": {"type": protocol, **EMPTY}}),
+        _line(5, "commit", c=["K1 g t-0 5"]),
+        _line(10, "join", recs=["K3 gone", "K2 generation 0"], s={"g": BORN}),
+        _line(20, "sync", **_generation(1, "a")),
+        _line(40, "sync", **_generation(2, "a", "b")),
+        _line(60, "commit", c=["K1 g t-0 7"]),
+    )
+    (wave,) = departure_waves.CHECK.wanted(history).values()
+    assert wave.values["high_unknown"] == unknown
+    assert wave.values["longest_idle_ms"] == idle_ms
+
+
+@pytest.mark.parametrize("taken_over", ["a", "in no K2"])
+def test_who_an_upgrade_takes_over_and_replaces_at_once_is_in_its_first_target(
+    taken_over: str, tmp_path: Path
+) -> None:
+    """A static member's next process speaks the consumer protocol. What a converted group has first
+    is what its members had in memory, that one too."""
+    targets = ("K3 epoch 1", "K6 target epoch 1", f"K5 {taken_over} gone", "K5 u", "K3 epoch 2")
+    upgrade = _upgraded(
+        "u", "K2 gone", f"K5 {taken_over}", *targets, "K6 target epoch 2", i="static"
+    )
+    history = _history(
+        tmp_path,
+        _line(10, "join", s={"g": BORN}),
+        _line(20, "sync", **_generation(1, "a", i="static")),
+        _line(40, "join", **upgrade),
+    )
+    (life,) = history.lives
+    _, first, second = epochs_of(history, life)
+    assert first.partitions == 1
+    assert [each for each in range(3) if first.moved.admits(each)] == [0]
+    assert (second.partitions, second.moved) == (3, 0)
+
+
+def test_the_first_target_of_an_upgrade_of_nobody_is_empty(tmp_path: Path) -> None:
+    """Classic members came and went while the group was rebalanced, and are in no K2: the group is
+    empty by its records, and not by its state (ClassicGroup.isInState). So an upgrade writes a
+    generation's epoch, of nobody, before the one of the consumer that joins."""
+    records = ("K2 gone", "K3 epoch 1", "K6 target epoch 1", "K5 u", "K3 epoch 2")
+    history = _history(
+        tmp_path,
+        _line(10, "join", s={"g": BORN}),
+        _line(20, "sync", **_generation(1)),
+        _line(40, "join", **_upgraded("u", *records, "K6 target epoch 2")),
+    )
+    first, second = epochs_of(history, history.lives[-1])
+    assert (first.epoch, first.partitions) == (1, 0)
+    assert (second.epoch, second.partitions) == (2, 3)
