@@ -3,8 +3,6 @@ target of an upgrade gives."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +10,10 @@ import pytest
 
 from tests.simulator.expected import departure_waves
 from tests.simulator.expected.group_epochs import epochs_of
-from tests.simulator.expected.history import History
-from tests.simulator.truth import CONSUMER, STREAMS, read_truth
+from tests.simulator.truth import CONSUMER, STREAMS
+from tests.simulator.written import BORN, ID, classic_generation, history_of, line
 
-ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 EMPTY = {"ge": 9, "te": 9, "ms": {}}
-BORN = {"type": "classic", "ge": 0, "ms": {}}
-
-
-def _line(offset: int, op: str, **more: Any) -> dict[str, Any]:
-    place = {"t": 1_000 + offset, "p": 3, "b": offset, "e": offset}
-    return place | {"op": op, "g": "g", "m": "a", "recs": []} | more
-
-
-def _generation(number: int, *names: str, **more: Any) -> dict[str, Any]:
-    """An eager one, in which each member has a partition of its own."""
-    told = {"e": number, "st": "STABLE", "rt": 1, "classic": 1, **more}
-    members = {name: {**told, "cl": name, "an": {"t": [place]}} for place, name in enumerate(names)}
-    state = {"type": "classic", "ge": number, "proto": "range", "ptype": "consumer"}
-    return {"recs": [f"K2 generation {number}"], "s": {"g": {**state, "ms": members}}}
 
 
 def _upgraded(name: str, *records: str, **more: Any) -> dict[str, Any]:
@@ -41,18 +24,6 @@ def _upgraded(name: str, *records: str, **more: Any) -> dict[str, Any]:
     return {"recs": records, "s": {"g": state}}
 
 
-def _history(folder: Path, *operations: dict[str, Any]) -> History:
-    (home := folder / "truth").mkdir()
-    files = {"operations": operations, "timeline": (), "reading": (), "answers": ()}
-    for name, told in files.items():
-        with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
-            text.writelines(json.dumps(line) + "\n" for line in told)
-    (home / "topic_names.json").write_text(json.dumps({ID: "t"}))
-    said = {"brokers": 1, "broker_config": {}, "simulated": {"clocks_ms": {"1": 0}}}
-    (folder / "recording.json").write_text(json.dumps(said))
-    return History(read_truth(folder))
-
-
 @pytest.mark.parametrize(
     ("protocol", "unknown", "idle_ms"), [(CONSUMER, 0, 60 - 5), (STREAMS, 1, None)]
 )
@@ -61,14 +32,14 @@ def test_what_a_streams_group_committed_is_not_counted_after_it(
 ) -> None:
     """An empty group of another protocol, that committed, becomes a classic one. Generation 2 stops
     its first member, which commits after that."""
-    history = _history(
+    history = history_of(
         tmp_path,
-        _line(0, "leave", s={"g": {"type": protocol, **EMPTY}}),
-        _line(5, "commit", c=["K1 g t-0 5"]),
-        _line(10, "join", recs=["K3 gone", "K2 generation 0"], s={"g": BORN}),
-        _line(20, "sync", **_generation(1, "a")),
-        _line(40, "sync", **_generation(2, "a", "b")),
-        _line(60, "commit", c=["K1 g t-0 7"]),
+        line(0, "leave", s={"g": {"type": protocol, **EMPTY}}),
+        line(5, "commit", c=["K1 g t-0 5"]),
+        line(10, "join", recs=["K3 gone", "K2 generation 0"], s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a")),
+        line(40, "sync", **classic_generation(2, "a", "b")),
+        line(60, "commit", c=["K1 g t-0 7"]),
     )
     (wave,) = departure_waves.CHECK.wanted(history).values()
     assert wave.values["high_unknown"] == unknown
@@ -85,11 +56,11 @@ def test_who_an_upgrade_takes_over_and_replaces_at_once_is_in_its_first_target(
     upgrade = _upgraded(
         "u", "K2 gone", f"K5 {taken_over}", *targets, "K6 target epoch 2", i="static"
     )
-    history = _history(
+    history = history_of(
         tmp_path,
-        _line(10, "join", s={"g": BORN}),
-        _line(20, "sync", **_generation(1, "a", i="static")),
-        _line(40, "join", **upgrade),
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a", i="static")),
+        line(40, "join", **upgrade),
     )
     (life,) = history.lives
     _, first, second = epochs_of(history, life)
@@ -103,11 +74,11 @@ def test_the_first_target_of_an_upgrade_of_nobody_is_empty(tmp_path: Path) -> No
     empty by its records, and not by its state (ClassicGroup.isInState). So an upgrade writes a
     generation's epoch, of nobody, before the one of the consumer that joins."""
     records = ("K2 gone", "K3 epoch 1", "K6 target epoch 1", "K5 u", "K3 epoch 2")
-    history = _history(
+    history = history_of(
         tmp_path,
-        _line(10, "join", s={"g": BORN}),
-        _line(20, "sync", **_generation(1)),
-        _line(40, "join", **_upgraded("u", *records, "K6 target epoch 2")),
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1)),
+        line(40, "join", **_upgraded("u", *records, "K6 target epoch 2")),
     )
     first, second = epochs_of(history, history.lives[-1])
     assert (first.epoch, first.partitions) == (1, 0)

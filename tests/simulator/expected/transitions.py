@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.simulator.expected.generations import generation_of
 from tests.simulator.expected.hand_overs import hand_overs_of
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import Span, is_new_generation, named
@@ -94,8 +95,11 @@ def sync_phases_of(history: History, life: Life) -> dict[int, int]:
     }
 
 
-def is_eager(operation: Operation) -> bool:
-    return operation.protocol_name != COOPERATIVE
+def is_eager(before: Operation | None, operation: Operation) -> bool:
+    """Whether members that stay stop for a generation, as far as what they listed as owned shows it;
+    who never got what the K2 before gave it lists nothing."""
+    cooperative = generation_of(before, operation).cooperative
+    return not cooperative if cooperative is not None else operation.protocol_name != COOPERATIVE
 
 
 class _Times:
@@ -109,6 +113,7 @@ class _Times:
             for place, (before, operation) in enumerate(life.steps())
             if operation.protocol == CLASSIC and is_new_generation(before, operation)
         }
+        self._eager = {place for place, step in enumerate(life.steps()) if is_eager(*step)}
         self._asked = {
             (each.member_id, each.partition, each.ended): life.operations[each.requested]
             for each in hand_overs_of(life)
@@ -118,12 +123,12 @@ class _Times:
     def is_one(self, unread: Unread) -> bool:
         """Members of cooperative groups go on with what they keep."""
         is_kept = unread.place != unread.span.closed
-        return not is_kept or is_eager(unread.granted)
+        return not is_kept or unread.place in self._eager
 
     def transition(self, unread: Unread) -> Transition:
         given = self._life.operations.index(unread.granted)
         by_k2 = unread.place in self._sync_ms
-        is_sure = is_eager(unread.granted) or given > unread.place
+        is_sure = given in self._eager or given > unread.place
         sure_ms = self._sync_ms.get(given, 0) if by_k2 and is_sure else 0
         low_ms = sure_ms
         if CLASSIC not in (unread.released.protocol, unread.granted.protocol):
@@ -135,7 +140,7 @@ class _Times:
     def _took_ms(self, unread: Unread, by_k2: bool) -> int | None:
         released, granted, who = unread.released, unread.granted, unread.span.member_id
         if by_k2:
-            is_gap = not is_eager(released) and who in released.members
+            is_gap = unread.place not in self._eager and who in released.members
             return max(0, granted.at - released.at) if is_gap else None
         if granted.protocol == CLASSIC or released.protocol != CONSUMER:
             return None
