@@ -100,6 +100,16 @@ def test_a_lost_generation_is_over_a_minute_after_the_next_leader_let_its_member
     assert [each.is_final for each in rejoins(lost, 48_284 + ANSWERED_MS)] == [True, True]
 
 
+def test_who_had_its_assignment_by_a_clock_ahead_read_until_it_was_told() -> None:
+    lines = lines_of(CASES["former-leader-has-a-clock-ahead-and-the-next-tells-meanwhile"])
+    _, told = rejoins(lines, 80_000)
+    assert (told.is_unassigned, told.unassigned_since) == (False, None)
+    _, told = rejoins(
+        [each for each in lines if each.event.epoch != 22 or each.broker == 3], 80_000
+    )
+    assert (told.is_unassigned, told.unassigned_since) == (True, 78_858)
+
+
 def of_group(recording: str, group_id: str) -> list[Rejoin]:
     return [
         each

@@ -52,13 +52,12 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
 def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was told to join. That it is told again adds nothing."""
     known = _known(evidence, member_id, line.broker)
-    if known is not None and generation < _newest(known) and _broker(known) != line.broker:
+    if known is not None and _is_of_another_leader(known, line.broker, generation):
         told = _begin_beside(evidence, line, member_id, known)
-        told.generation, told.told_at = generation, line.event.at_ms
+    elif known is not None and (generation < _newest(known) or known.generation == generation):
         return
-    if known is not None and (generation < _newest(known) or known.generation == generation):
-        return
-    told = _begin(evidence, line, member_id, output)
+    else:
+        told = _begin(evidence, line, member_id, output)
     told.generation, told.told_at = generation, line.event.at_ms
     if known is not None and known.new_generation == generation and known.synced_at is None:
         told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
@@ -91,7 +90,18 @@ def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> 
     if _broker(rejoin) == broker:
         return False
     is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
-    return generation < _newest(rejoin) or (is_earlier and _is_waiting(rejoin))
+    is_open = is_earlier and _is_waiting(rejoin)
+    return is_open or _is_of_another_leader(rejoin, broker, generation)
+
+
+def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
+    """Whether a broker's line and a rejoin at another broker go on beside each other: that one's
+    clock is ahead, or may be, and its lines may show yet that the member had its assignment.
+    """
+    if _broker(rejoin) == broker:
+        return False
+    may_sync = _is_answered(rejoin) and rejoin.synced_at is None and rejoin.gone_at is None
+    return generation < _newest(rejoin) or may_sync
 
 
 def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
@@ -103,11 +113,21 @@ def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, outp
         if generation > _newest(rejoin):  # it went on: its join is in no line
             _drop(evidence, member_id, line.broker, output)
     elif generation >= rejoin.new_generation:
+        if rejoin.gone_at is not None and _is_answered(rejoin) and _broker(rejoin) != line.broker:
+            return
         if event.event == SYNC_GROUP and generation == rejoin.new_generation:
             rejoin.synced_at = event.at_ms
+            _tell_assigned(evidence, rejoin)
         is_over = event.event == HEARTBEAT or not _is_waiting(rejoin)
         if is_over and not _may_be_the_answer(evidence, rejoin):
             _end(evidence, member_id, line.broker, output)
+
+
+def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
+    """The member had its assignment after all before another broker told it to join again."""
+    for (member_id, _), beside in evidence.rejoins_beside.items():
+        if member_id == rejoin.member_id and beside.generation == rejoin.new_generation:
+            beside.is_unassigned, beside.unassigned_since = False, None
 
 
 def _stopped_at(rejoin: Rejoin) -> int | None:
@@ -119,6 +139,11 @@ def _stopped_at(rejoin: Rejoin) -> int | None:
 def _is_waiting(rejoin: Rejoin) -> bool:
     """It was told, and no join of it has brought it on yet."""
     return rejoin.told_at is not None and rejoin.new_generation in (None, rejoin.generation)
+
+
+def _is_answered(rejoin: Rejoin) -> bool:
+    """A join of it was answered, and brought it on."""
+    return rejoin.new_generation is not None and not _is_waiting(rejoin)
 
 
 def _newest(rejoin: Rejoin) -> int:
