@@ -93,7 +93,8 @@ def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -
     rejoin: Rejoin | None = None
     for begin, end in zip([0, *(each + 1 for each in joins)], [*joins, None], strict=True):
         between, join = answers[begin:end], None if end is None else answers[end]
-        told = next((each for each in between if each.code == REBALANCE_IN_PROGRESS), None)
+        before = answers[begin - 1] if begin else None
+        told = next((each for each in between if _is_told(each, before)), None)
         if rejoin is not None:
             rejoin.hear(between)
         if told is None and join is None:
@@ -110,6 +111,16 @@ def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -
         rejoin = Rejoin(member_id, told, join)
     if rejoin is not None:
         yield rejoin
+
+
+def _is_told(answer: Answer, join: Answer | None) -> bool:
+    """Whether a member was told to join again. An answer to what it asked before its join was
+    answered, of the generation before that, is one that was on its way."""
+    if answer.code != REBALANCE_IN_PROGRESS:
+        return False
+    if join is None or answer.broker != join.broker or answer.generation >= join.joined:
+        return True
+    return answer.came_true_at > join.true_at
 
 
 def _goes_on(

@@ -1,0 +1,41 @@
+"""Which answers tell a member to join again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulator.answers import Answer
+from tests.simulator.expected.rejoins import REBALANCE_IN_PROGRESS, rejoins_of
+
+
+def _answer(
+    came: int, at: int, api: str, kind: str, epoch: int | None, code: int = 0, broker: int = 1
+) -> Answer:
+    joined = 42 if kind == "join" else None
+    return Answer(
+        *(at, broker, came, code, kind, "a", api),
+        epoch=epoch,
+        member_id="a",
+        answered_epoch=joined,
+        true_at=at,
+    )
+
+
+@pytest.mark.parametrize(
+    ("came", "generation", "broker", "told"),
+    [(173, 41, 1, None), (180, 41, 1, 41), (173, 41, 2, 41), (173, 42, 1, 42)],
+    ids=["on its way", "of a later request", "of another broker", "of this generation"],
+)
+def test_a_heartbeat_that_was_on_its_way_tells_nothing(
+    came: int, generation: int, broker: int, told: int | None
+) -> None:
+    """It came before the member joined generation 42, and was answered behind that join."""
+    answers = [
+        _answer(179, 179, "JOIN_GROUP", "join", None),
+        _answer(came, 181, "HEARTBEAT", "heartbeat", generation, REBALANCE_IN_PROGRESS, broker),
+        _answer(190, 205, "SYNC_GROUP", "sync", 42),
+    ]
+    found = list(rejoins_of(answers, {}))
+    assert [None if each.told is None else each.told.generation for each in found] == (
+        [None] if told is None else [None, told]
+    )
