@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,9 +36,11 @@ def classic_generation(
     return {"recs": [f"K2 generation {number}"], "s": {"g": {**state, "ms": members}}}
 
 
-def history_of(folder: Path, *operations: dict[str, Any]) -> History:
+def history_of(
+    folder: Path, *operations: dict[str, Any], timeline: Sequence[dict[str, Any]] = ()
+) -> History:
     (home := folder / "truth").mkdir()
-    files = {"operations": operations, "timeline": (), "reading": (), "answers": ()}
+    files = {"operations": operations, "timeline": timeline, "reading": (), "answers": ()}
     for name, told in files.items():
         with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
             text.writelines(json.dumps(each) + "\n" for each in told)

@@ -113,13 +113,19 @@ def _identity(coming: Coming) -> str:
     return coming.member.instance_id or f"member {coming.member_id}"
 
 
-def _gap_ms(history: History, stops: Stops, absence: Absence) -> int | None:
-    """How long the process was gone, None where nothing that was done to it began this."""
+def _gap_ms(
+    history: History, stops: Stops, absence: Absence, *, closes_unheard: bool = False
+) -> int | None:
+    """How long the process was gone, None where nothing that was done to it began this.
+    closes_unheard: from when it stood still, where it was closed before it went on."""
     went, back = absence.went.operation, absence.returned
     if back is None or history.has_other_leader(went, back):
         return None
     member_id = absence.went.member_id
-    stopped = stops.last(went.group_id, member_id, absence.there_since, went.true_at)
+    stopped = stops.last(
+        *(went.group_id, member_id, absence.there_since, went.true_at),
+        closes_unheard=closes_unheard,
+    )
     return None if stopped is None else back.true_at - stopped
 
 
@@ -189,7 +195,12 @@ def _gaps(history: History, absence: Absence, stops: Stops) -> dict[str, Any]:
             absence.returned.true_at,
         ):
             high = Untold("the clock of another broker may have told the last commit")
-    low = Bound(true, is_lower=True, slack=IN_FLIGHT_MS)
+    # A static member of the classic protocol says nothing when it is closed, but for its commit.
+    is_unheard = absence.is_static and absence.went.member.is_classic
+    most = _gap_ms(history, stops, absence, closes_unheard=is_unheard)
+    low: Any = Untold("it was woken while it stood still")
+    if most is not None:
+        low = Bound(most, is_lower=True, slack=IN_FLIGHT_MS)
     return {"gap_low_ms": low, "gap_high_ms": high}
 
 

@@ -32,16 +32,19 @@ class Stops:
             elif event.what in WAKES:
                 self._woken[event.group_id, event.member_id].append(event.at)
 
-    def last(self, group_id: str, member_id: str, since: int, until: int) -> int | None:
+    def last(
+        self, group_id: str, member_id: str, since: int, until: int, *, closes_unheard: bool = False
+    ) -> int | None:
         """When a member stopped that was missed at `until`; None where nothing was done to it since
         a time, or where it went on before it was missed. Who crashed while it stood still stopped
-        before. True times."""
+        before; closes_unheard: so did who was closed, which may have said nothing. True times."""
         stops = self._stops.get((group_id, member_id), [])
         place = bisect_right(stops, until, key=lambda each: each.at)
         stop = stops[place - 1] if place else None
         if stop is None or stop.at < since or is_over(stop, until):
             return None
-        frozen = stops[place - 2] if place > 1 and stop.what == "crash" else None
+        is_unheard = stop.what == "crash" or (closes_unheard and stop.what == "close")
+        frozen = stops[place - 2] if place > 1 and is_unheard else None
         if frozen is not None and since <= frozen.at and _stands(frozen, stop.at):
             stop = frozen
         is_woken = any(stop.at < at < until for at in self._woken.get((group_id, member_id), ()))

@@ -1,0 +1,48 @@
+"""Since when a process was gone, by what was done to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.simulator.compare import Bound
+from tests.simulator.expected import static_accounting
+from tests.simulator.expected.stops import IN_FLIGHT_MS
+from tests.simulator.written import BORN, classic_generation, history_of, line
+
+FROZEN_AT, CLOSED_AT, BACK_AT = 1_300, 1_500, 5_000
+
+
+@pytest.mark.parametrize(
+    ("frozen_ms", "since"), [(1_000, FROZEN_AT), (100, CLOSED_AT)], ids=["stands", "went on"]
+)
+def test_a_static_member_that_is_closed_while_it_stands_still_says_nothing(
+    frozen_ms: int, since: int, tmp_path: Path
+) -> None:
+    """No record and no line shows when it was closed: its last request came before it stood
+    still."""
+    done = {"g": "g", "m": "a"}
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a", i="static")),
+        line(900, "sync", **_left(2)),
+        line(BACK_AT - 1_000, "sync", **classic_generation(3, "c", i="static")),
+        timeline=(
+            {**done, "t": FROZEN_AT, "what": "freeze", "detail": f"g c a {frozen_ms}"},
+            {**done, "t": CLOSED_AT, "what": "close", "detail": "g c a"},
+        ),
+    )
+    (absence,) = static_accounting.CHECK.wanted(history).values()
+    assert absence.values["outcome"] == "EXPIRED_RETURNED"
+    assert absence.values["gap_low_ms"] == Bound(BACK_AT - since, is_lower=True, slack=IN_FLIGHT_MS)
+    most = Bound(BACK_AT - CLOSED_AT, is_lower=False, slack=IN_FLIGHT_MS)
+    assert absence.values["gap_high_ms"] == most
+
+
+def _left(number: int) -> dict[str, object]:
+    """A generation of another member, without the first."""
+    told = classic_generation(number, "b")
+    told["s"]["g"]["gone"] = ["a"]
+    return told
