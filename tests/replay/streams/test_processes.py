@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.facts import Stall
-from groupreplay.replay.life import STREAMS, Life, RemovedMember
+from groupreplay.replay.life import STREAMS, Life, Member, RemovedMember
 from groupreplay.replay.output import Output
 from groupreplay.replay.streams.processes import RESTARTS_KEPT, Processes
 from groupreplay.replay.streams_facts import StreamsProcess
@@ -99,6 +100,21 @@ def test_nor_is_its_id_counted_twice() -> None:
     world.life.departures["a"] = RemovedMember(2000, "a", None, None)
     world.change(("p", "a"))
     assert (world.row("p").restarts, world.row("p").members) == (0, 2)
+
+
+def test_a_thread_that_comes_when_all_are_away_shows_a_restart_of_them() -> None:
+    """Static members of one process left for a while (4.4), and return one after the other."""
+    world = World()
+    world.change(("p", "a"), ("p", "b"))
+    world.change(("p", "c"), leaves=("a",))
+    assert world.row("p").restarts == 0
+    for member_id, epoch in (("b", STATIC_LEAVE_EPOCH), ("c", STATIC_LEAVE_EPOCH)):
+        world.life.members[member_id] = Member(member_id, STREAMS, epoch=epoch)
+    world.change(("p", "d"), leaves=("b",))
+    assert world.row("p").restarts == 1
+    world.life.members["d"] = Member("d", STREAMS, epoch=5)
+    world.change(("p", "e"), leaves=("c",))
+    assert (world.row("p").restarts, world.row("p").threads) == (1, 2)
 
 
 def test_restarts_of_the_last_processes_are_kept() -> None:

@@ -69,6 +69,7 @@ from groupreplay.replay.streams.groups.group_causes import (
     descriptions_of,
     find_group_causes,
 )
+from groupreplay.replay.streams.groups.group_processes import run_in_processes
 from groupreplay.replay.streams.groups.group_records import (
     PENDING,
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -167,6 +168,7 @@ class StreamsGroupMachine(GroupMachine):
         for entry in operation.entries:
             if isinstance(entry.record, OtherGroupRecord):
                 self._record(change, entry, entry.record, found_causes)
+        run_in_processes(self._processes, operation)
         self._imply_epoch(operation)
         if values_of(operation, STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA):
             self.membership.owners.drop_untargeted(change.offset)
@@ -266,7 +268,6 @@ class StreamsGroupMachine(GroupMachine):
     ) -> None:
         membership = self.membership
         if value is None:
-            self._processes.leave(member_id)
             if member_id in self.life.members:
                 member = membership.members.touch(change, member_id)
                 membership.targets.set(change, entry, member, None)
@@ -281,18 +282,6 @@ class StreamsGroupMachine(GroupMachine):
         membership.members.profile(member, said)
         membership.members.run_in(member, value["process_id"])
         self._group.topology_epochs[member_id] = value["topology_epoch"]
-        endpoint = value["user_endpoint"]
-        self._processes.join(
-            value["process_id"],
-            member_id,
-            client_host=value["client_host"],
-            endpoint=f"{endpoint['host']}:{endpoint['port']}" if endpoint is not None else None,
-            tags={each["key"]: each["value"] for each in value["client_tags"]},
-            version=None,
-            at=entry.ts_ms,
-            offset=entry.offset,
-            observed=True,
-        )
 
     def _target(
         self, change: Change, entry: Entry, member_id: str, value: Mapping[str, Any] | None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.facts import Fact, Stall
 from groupreplay.replay.kept.streams_tasks import ProcessLife
 from groupreplay.replay.life import Life
@@ -77,7 +78,8 @@ class Processes:
         if member_id not in process.members:
             is_known = left is not None and left.removed_at >= row.joined_at and row.members > 0
             row.members += not is_known
-            if not process.members and row.members > 1:
+            are_away = all(self._is_away(each) for each in process.members)
+            if are_away and not is_known and row.members > 1:
                 self._restarted.add(process_id)
         process.members[member_id] = (client_host or "", endpoint)
         if client_host and client_host not in row.hosts:
@@ -86,6 +88,13 @@ class Processes:
             row.versions = sorted([*row.versions, version])
         row.endpoint = endpoint
         row.tag_names, row.tag_values = list(tags), list(tags.values())
+
+    def _is_away(self, member_id: str) -> bool:
+        """Whether a static member left for a while, as each thread of a process that is
+        restarted does (4.4).
+        """
+        member = self._life.members.get(member_id)
+        return member is not None and member.epoch == STATIC_LEAVE_EPOCH
 
     def leave(self, member_id: str) -> None:
         """A member is gone. Its process is too at the end of the operation, unless another member

@@ -13,6 +13,7 @@ from groupreplay.replay.streams.groups.group_causes import Cause, configs_of, fi
 from tests.support.building import Log
 from tests.support.words import Form
 
+TOPICS = "TOPIC_METADATA"
 ONE_STANDBY = {"num.standby.replicas": "1"}
 GONE: list[Form] = [{"streams_currentx": "A"}, {"streams_targetx": "A"}, {"streams_memberx": "A"}]
 CHANGED = {"streams_group": 6, "hash": 7, "validated": 0}
@@ -96,6 +97,7 @@ def test_the_operation_shows_the_cause(case: str) -> None:
             ["TOPIC_METADATA", "CONFIG"],
         ),
         ([*GONE, {**CHANGED, "hash": 0}], []),  # as 4.1 writes it
+        ([*GONE, {"streams_member": "R", "instance": "i"}, {**CHANGED, "hash": 0}], [TOPICS]),
         ([*GONE, {"streams_member": "C"}, CHANGED], ["LEFT_OR_FENCED"]),
         ([*GONE, {"streams_member": "R", "instance": "i"}, CHANGED], []),
         (

@@ -58,16 +58,17 @@ def find_group_causes(
     """
     came, described, gone = _members(life, operation)
     back = _replaced(life, came, gone)
+    left = [i for i in gone if i not in back.values()]
     found: list[tuple[str, str | None]] = []
     for cause, member_ids in (
         (STATIC_REPLACED, list(back)),
         (JOIN, [i for i in came if i not in back]),
-        (LEFT_OR_FENCED, [i for i in gone if i not in back.values()]),
+        (LEFT_OR_FENCED, left),
     ):
         if member_ids:
             found.append((cause, only(member_ids)))
     values = values_of(operation, STREAMS_GROUP_METADATA) if tasks.is_known else []
-    found += [(cause, None) for value in values[:1] for cause in _changed(tasks, value, gone)]
+    found += [(cause, None) for value in values[:1] for cause in _changed(tasks, value, left)]
     if described:
         found.append(("MEMBER_METADATA", only(described)))
     if values and not found and _is_refined(operation):
@@ -87,9 +88,9 @@ def _replaced(life: Life, came: dict[str, str | None], gone: list[str]) -> dict[
     }
 
 
-def _changed(tasks: GroupTasks, value: Mapping[str, Any], gone: Sequence[str]) -> list[str]:
-    """What a K17 says that the one before did not. gone: members that left with it."""
-    no_hash = (tasks.metadata_hash, 0) if gone else (tasks.metadata_hash,)
+def _changed(tasks: GroupTasks, value: Mapping[str, Any], left: Sequence[str]) -> list[str]:
+    """What a K17 says that the one before did not. left: members that left with it."""
+    no_hash = (tasks.metadata_hash, 0) if left else (tasks.metadata_hash,)
     changed = {
         "TOPOLOGY_VALIDATED": value["validated_topology_epoch"] != tasks.validated_epoch,
         TOPIC_METADATA: value["metadata_hash"] not in no_hash,

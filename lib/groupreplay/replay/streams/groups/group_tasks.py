@@ -56,17 +56,19 @@ class GroupTaskSpans:
         self.moves = TaskMoves(life, state, output)
 
     def settle(self, change: Change, asked: Asked) -> None:
-        """At operation end: what members lost, then what they got."""
+        """At operation end: what members lost, then what they got. What a member that is gone kept
+        is at rest in its process by then: its heir may get it in the same operation (4.4).
+        """
         touched = {i: self._life.members.get(i) for i in change.before}
         for member_id, member in sorted(touched.items()):
             hidden = is_hidden(change, member_id)
             self._end_lost(change, member_id, member, asked.get(member_id, {}), hidden=hidden)
-        for _, member in sorted(touched.items()):
-            if member is not None:
-                self._begin_held(change, member)
         gone = {i: m for i, m in change.removed.items() if i not in self._life.members}
         for member_id, member in gone.items():
             self._forget(member_id, member)
+        for _, member in sorted(touched.items()):
+            if member is not None:
+                self._begin_held(change, member)
         there = [member for member in touched.values() if member is not None]
         for process_id in {member.process_id for member in (*there, *gone.values())}:
             for member_id in self._threads(process_id):
