@@ -22,7 +22,8 @@ if str(ROOT) not in sys.path:
 from tests.support.kafka_jars import CACHE, only_one, resolved  # noqa: E402
 
 VERSIONS = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
-PROFILES = ("consumer", "classic", "migration", "static", "failover", "all", "streams")
+STREAMS_PROFILES = ("streams", "streams-static")
+PROFILES = ("consumer", "classic", "migration", "static", "failover", "all", *STREAMS_PROFILES)
 SOURCES = Path(__file__).parent / "java"
 MEMORY = "2g"
 _JAR = "simulator.jar"
@@ -50,7 +51,7 @@ def simulate(
     """
     if profile not in PROFILES or version not in VERSIONS:
         raise NotSimulated(f"no profile {profile}, or no version {version}")
-    if profile == "streams" and not _holds(version, ">= 4.1"):
+    if profile in STREAMS_PROFILES and not _holds(version, ">= 4.1"):
         raise NotSimulated(f"brokers {version} have no streams groups")
     if out.exists() and any(out.iterdir()) and not (out / "recording.json").exists():
         raise NotSimulated(f"{out} is no recording; not written over")

@@ -47,7 +47,10 @@ def _events(move: Move, by_offset: Mapping[int, Sequence[Coming]]) -> Sequence[C
     ]
     if own:
         return own
-    last = by_offset[max((each for each in by_offset if each <= offset), default=offset)]
+    place = max((each for each in by_offset if each <= offset), default=None)
+    if place is None:
+        return ()
+    last = by_offset[place]
     event = max(last, key=lambda each: _ORDER.index(each.kind))
     is_near = move.released.at - event.operation.at <= HOUR_MS
     if not is_near or event.operation.epoch != move.released.epoch:

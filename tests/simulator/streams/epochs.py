@@ -90,19 +90,26 @@ def causes_of(life: StreamsLife, epoch: Epoch) -> list[tuple[str, str | None]]:
     before, step = epoch.before, epoch.opened
     was = before.members if before is not None else {}
     came, gone = step.members.keys() - was.keys(), was.keys() - step.members.keys()
-    found = [("JOIN", _only(came))] if came else []
-    if gone:
-        found.append(("LEFT_OR_FENCED", _only(gone)))
+    heirs = {each: step.heir_of(was[each]) for each in gone}
+    # One that was away may come back under its own id.
+    again = {each for each in was.keys() - gone if f"K19 {each} gone" in step.records}
+    back = set(heirs.values()) & came | again
+    found = [("STATIC_REPLACED", _only(back))] if back else []
+    if came - back:
+        found.append(("JOIN", _only(came - back)))
+    left = {each for each in gone if heirs[each] not in back}
+    if left:
+        found.append(("LEFT_OR_FENCED", _only(left)))
     if before is None:
         return found
     if step.validated_epoch != before.validated_epoch:
         found.append(("TOPOLOGY_VALIDATED", None))
     # Brokers of 4.1 write hash 0 whenever a member leaves; else it is that of no topics.
-    if step.metadata_hash != before.metadata_hash and (step.metadata_hash != 0 or not gone):
+    if step.metadata_hash != before.metadata_hash and (step.metadata_hash != 0 or not left):
         found.append(("TOPIC_METADATA", None))
     if step.configs != before.configs:
         found.append(("CONFIG", None))
-    stayed = step.members.keys() & was.keys()
+    stayed = (step.members.keys() & was.keys()) - again
     changed = {each for each in stayed if step.members[each].metadata != was[each].metadata}
     if changed:
         found.append(("MEMBER_METADATA", _only(changed)))

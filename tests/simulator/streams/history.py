@@ -15,6 +15,8 @@ from tests.simulator.truth_log import Commit, CommitKey
 
 ACTIVE, STANDBY, WARMUP = "ACTIVE", "STANDBY", "WARMUP"
 _LETTERS: Final = {ACTIVE: "a", STANDBY: "s", WARMUP: "w"}
+AWAY: Final = -2
+"""The epoch of a static member that left for a while."""
 STABLE, UNRELEASED, UNREVOKED = "STABLE", "UNRELEASED_TASKS", "UNREVOKED_TASKS"
 
 
@@ -31,10 +33,12 @@ Roles = Mapping[str, frozenset[Task]]
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A member of a streams group after an operation. endpoint: host:port."""
+    """A member of a streams group after an operation. endpoint: host:port. instance_id: of brokers
+    from 4.4 on."""
 
     epoch: int
     state: str
+    instance_id: str | None
     client_id: str
     host: str
     process_id: str
@@ -46,6 +50,11 @@ class Thread:
     assigned: Roles
     pending: Roles
     target: Roles
+
+    @property
+    def is_away(self) -> bool:
+        """Whether it left for a while; its tasks stay its own until its session ends."""
+        return self.epoch == AWAY
 
     @property
     def held(self) -> dict[Task, str]:
@@ -99,6 +108,13 @@ class Step:
     def offsets(self) -> Between:
         """Where a row that it begins or ends may lie."""
         return Between(self.first_offset, self.last_offset)
+
+    def heir_of(self, gone: Thread) -> str | None:
+        """The member that has the instance of one that is gone."""
+        for member_id, member in self.members.items():
+            if gone.instance_id is not None and member.instance_id == gone.instance_id:
+                return member_id
+        return None
 
     @property
     def targets(self) -> dict[Task, str]:
@@ -302,6 +318,7 @@ def _thread(told: dict[str, Any]) -> Thread:
     return Thread(
         epoch=told["e"],
         state=told["st"],
+        instance_id=told.get("i"),
         client_id=told["cl"],
         host=told["ho"],
         process_id=told["pid"],

@@ -29,7 +29,7 @@ def waited_for(step: Step, member_id: str) -> dict[Task, set[str]]:
     """Task that a member in UNRELEASED_TASKS is to get -> the others that are in its way: who runs
     it, if it is to run it, and whoever of its own process has it in any role."""
     member = step.members[member_id]
-    if member.state != UNRELEASED:
+    if member.state != UNRELEASED or member.is_away:
         return {}
     found: dict[Task, set[str]] = {}
     for role, tasks in member.target.items():
@@ -76,7 +76,7 @@ def _state(
         "from_offset": opened.offsets,
         "to_offset": closed.offsets if closed else None,
         "is_final": closed is not None,
-        "instance_id": None,
+        "instance_id": member.instance_id,
         "client_id": member.client_id,
         "client_host": member.host,
         "member_protocol": STREAMS,
@@ -135,14 +135,17 @@ def _life(
 ) -> dict[Key, Wanted]:
     """said: its last K19."""
     reason = "OPEN" if closed is None else "LEFT_OR_FENCED"
+    heir = closed.heir_of(member) if closed is not None else None
     if closed is not None and closed.protocol is None:
         reason = "GROUP_REMOVED"
+    elif heir is not None:
+        reason = "REPLACED"
     values: dict[str, Any] = {
         **history.place(life),
         "from_offset": opened.offsets,
         "to_offset": closed.offsets if closed else None,
         "is_final": closed is not None,
-        "instance_id": None,
+        "instance_id": member.instance_id,
         "process_id": member.process_id,
         "client_id": member.client_id,
         "client_host": member.host,
@@ -150,7 +153,7 @@ def _life(
         "joined_at": opened.at,
         "ended_at": closed.at if closed else None,
         "end_reason": reason,
-        "replaced_by": None,
+        "replaced_by": heir,
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
         "rack_id": member.rack_id,
         "profile_offset": said.offsets,

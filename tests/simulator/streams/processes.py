@@ -46,6 +46,13 @@ def processes(history: StreamsHistory) -> dict[Key, Wanted]:
                     restarts = ended.get(process_id, 0) + again
                     running[process_id] = _Process(step, restarts, said)
                 process = running[process_id]
+                present = [
+                    each
+                    for each, thread in was.items()
+                    if thread.process_id == process_id and not thread.is_away
+                ]
+                if fresh and process.opened is not step and not present:
+                    process.restarts += 1
                 process.threads = max(process.threads, len(members))
                 process.seen |= set(members)
                 for member_id in members:

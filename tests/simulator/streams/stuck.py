@@ -77,6 +77,7 @@ def _stretch(history: StreamsHistory, life: StreamsLife, stretch: Stretch) -> di
         }
         values |= {
             "member_id": stretch.member_id,
+            "instance_id": stretch.member.instance_id,
             "client_id": stretch.member.client_id,
             "client_host": OneOf(tuple(hosts)),
             "member_protocol": STREAMS,
@@ -157,7 +158,7 @@ def _as_member(thread: Thread) -> Member:
         epoch=thread.epoch,
         previous_epoch=None,
         state=_STATES[thread.state],
-        instance_id=None,
+        instance_id=thread.instance_id,
         client_id=thread.client_id,
         host=thread.host,
         rebalance_timeout_ms=thread.rebalance_timeout_ms,

@@ -117,7 +117,7 @@ def _end_reason(spans: Spans, span: Span) -> str:
     step = spans.life.steps[span.closed]
     member = step.members.get(span.member_id)
     if member is None:
-        return "LEFT_OR_FENCED"
+        return "LEFT_OR_FENCED" if step.heir_of(span.last) is None else "REPLACED"
     target, now = member.target, member.held.get(span.task)
     if span.role != ACTIVE:
         return "PROMOTED" if span.task in target[ACTIVE] or now == ACTIVE else "WITHDRAWN"
@@ -195,7 +195,7 @@ def assignments(history: StreamsHistory) -> dict[Key, Wanted]:
                 **history.place(life),
                 "from_offset": opened.offsets,
                 "member_id": span.member_id,
-                "instance_id": None,
+                "instance_id": span.member.instance_id,
                 "client_id": span.member.client_id,
                 "client_host": span.member.host,
                 "process_id": span.member.process_id,

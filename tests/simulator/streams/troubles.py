@@ -30,7 +30,7 @@ def whose(member_id: str | None, member: Thread | None) -> dict[str, Any]:
     """Who the row of a member is about; nobody, of a group's."""
     return {
         "member_id": member_id,
-        "instance_id": None,
+        "instance_id": member.instance_id if member is not None else None,
         "client_id": member.client_id if member is not None else None,
         "client_host": member.host if member is not None else None,
         "member_protocol": STREAMS if member is not None else None,

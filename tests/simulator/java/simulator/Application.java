@@ -47,6 +47,8 @@ final class Application {
     private final Group group;
     private final Random random;
     private final List<Process> ended = new ArrayList<>();
+    /** Instance to the process of the thread that had it last. */
+    private final Map<String, Process> lastOf = new TreeMap<>();
     private int made;
 
     Application(Group group) {
@@ -77,8 +79,18 @@ final class Application {
         return Math.floorMod((what + group.simulation.settings.seed + group.id).hashCode(), several) == 0;
     }
 
+    /** Of a thread that comes back under its instance mostly the process that it was of. */
+    Process forThread(String instance) {
+        if (instance == null) return forThread();
+        Process last = lastOf.get(instance);
+        Process process = last != null && random.nextInt(4) > 0 ? last : forThread();
+        ended.remove(process);
+        lastOf.put(instance, process);
+        return process;
+    }
+
     /** A thread's process: one that runs with room for it, one that ran before, or a new one. */
-    Process forThread() {
+    private Process forThread() {
         List<Process> running = running();
         running.removeIf(one -> threads(one).size() >= one.most);
         if (!running.isEmpty() && random.nextInt(3) > 0) return running.get(random.nextInt(running.size()));

@@ -63,7 +63,12 @@ final class ConsumerMember extends Member {
         close(instance == null ? -1 : -2);
     }
 
-    void close(int leaveEpoch) {
+    @Override
+    void closeForGood() {
+        close(-1);
+    }
+
+    private void close(int leaveEpoch) {
         if (dead) return;
         note("close", " " + leaveEpoch);
         commitBefore(owned);

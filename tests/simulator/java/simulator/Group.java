@@ -53,7 +53,8 @@ final class Group {
             case 1 -> List.of("cooperative-sticky");
             default -> List.of("range", "cooperative-sticky");
         };
-        statics = !isKind("share", "streams") && (kind.equals("static") || random.nextInt(8) == 0);
+        statics = simulation.settings.hasStaticThreads()
+            || !isKind("share", "streams") && (kind.equals("static") || random.nextInt(8) == 0);
         regexes = !isKind("classic", "connect", "share", "streams") && random.nextInt(8) == 0;
         slowOdds = random.nextInt(3) == 0 ? 0.3 : 0.03;
         commits = !isKind("connect", "share") && random.nextInt(2) == 0;
@@ -217,7 +218,7 @@ final class Group {
     private Member make(boolean classic, String clientId, String instance) {
 //#if >= 4.1
         if (application != null && !classic) {
-            StreamsMember thread = new StreamsMember(this, application.forThread());
+            StreamsMember thread = new StreamsMember(this, application.forThread(instance), instance);
             thread.leavesWhenSlow = random.nextBoolean();
             return thread;
         }

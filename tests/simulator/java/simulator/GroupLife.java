@@ -132,6 +132,11 @@ final class GroupLife {
         may(2, stories::unreconciled);
         may(2, stories::commitsNothing);
         may(3, this::convertOffline);
+        if (!simulation.settings.hasStaticThreads()) return;
+        may(10, this::leave);
+        may(8, this::bounce);
+        may(6, threads::pollsTooLate);
+        may(4, this::duplicateInstance);
     }
 
     private void may(int weight, Runnable what) {
@@ -195,9 +200,8 @@ final class GroupLife {
 
     private void leave() {
         Member member = one();
-        boolean forGood = member instanceof ConsumerMember && member.instance != null
-            && random.nextInt(4) == 0;
-        if (forGood) ((ConsumerMember) member).close(-1);
+        boolean forGood = !member.classic() && member.instance != null && random.nextInt(4) == 0;
+        if (forGood) member.closeForGood();
         else member.close();
         if (member.instance == null || random.nextInt(4) == 0) return;
         int away = 200 + random.nextInt(random.nextInt(3) == 0 ? 80_000 : 8000);

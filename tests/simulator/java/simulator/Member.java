@@ -47,10 +47,11 @@ abstract class Member extends Client {
     }
 
     /** A thread of a process on a machine, which has others. */
-    Member(Group group, String clientId, String machine) {
+    Member(Group group, String clientId, String machine, String instance) {
         super(group.simulation, group.id, clientId, group.random, group.software(false), machine);
         this.group = group;
         process = group.simulation.nextProcess();
+        this.instance = instance;
     }
 
     abstract boolean classic();
@@ -63,6 +64,11 @@ abstract class Member extends Client {
     abstract void start();
 
     abstract void close();
+
+    /** A static member that will not come back says so, where its protocol can. */
+    void closeForGood() {
+        close();
+    }
 
     abstract int epoch();
 

@@ -59,7 +59,17 @@ final class Settings {
     }
 
     boolean leadersFall() {
-        return List.of("failover", "all", "streams").contains(profile);
+        return List.of("failover", "all").contains(profile) || isOfStreams();
+    }
+
+    /** Applications of Kafka Streams alone. */
+    boolean isOfStreams() {
+        return List.of("streams", "streams-static").contains(profile);
+    }
+
+    /** Threads of Kafka Streams have instance ids, most of them. */
+    boolean hasStaticThreads() {
+        return profile.equals("streams-static");
     }
 
     /** ms without a leader: mostly few, sometimes a minute. */
@@ -81,6 +91,7 @@ final class Settings {
     String kind(Random random) {
         return switch (profile) {
             case "consumer", "migration", "static", "streams" -> profile;
+            case "streams-static" -> "streams";
             case "classic" -> random.nextInt(3) == 0 ? "connect" : "classic";
             default -> MIXED[random.nextInt(MIXED.length)];
         };
@@ -150,7 +161,7 @@ final class Settings {
         brokerConfig.put("offsets.retention.check.interval.ms", 60_000L);
         brokerConfig.put("group.initial.rebalance.delay.ms", random.nextBoolean() ? 3000 : 0);
         if (Versions.refreshesRegexes()) brokerConfig.put("group.consumer.regex.refresh.interval.ms", 60_000);
-        if (profile.equals("streams")) configureStreams(random);
+        if (isOfStreams()) configureStreams(random);
         if (shortSessions) sessions(12_000, 2000);
         // Some groups heartbeat slowly (see Group), and quiet ones very slowly.
         int most = isLong() ? Group.QUIET_HEARTBEAT_MS : Group.SLOW_HEARTBEAT_MS;

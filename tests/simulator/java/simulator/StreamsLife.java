@@ -41,11 +41,11 @@ final class StreamsLife {
     void processBounces() {
         Application.Process process = one();
         if (process == null) return;
-        int count = group.application.threads(process).size();
+        List<Member> threads = group.application.threads(process);
         end(process, random.nextInt(4) == 0);
         if (random.nextInt(4) > 0) group.application.ends(process);
-        for (int number = 0; number < count; number++) {
-            group.simulation.scheduler.after(200 + random.nextInt(8000), this::add);
+        for (Member thread : threads) {
+            group.simulation.scheduler.after(200 + random.nextInt(8000), () -> add(thread.instance));
         }
     }
 
@@ -54,7 +54,16 @@ final class StreamsLife {
         Member member = group.pick(one -> !one.classic());
         if (member == null) return;
         member.close();
-        group.simulation.scheduler.after(random.nextInt(500), this::add);
+        group.simulation.scheduler.after(random.nextInt(500), () -> add(member.instance));
+    }
+
+    /** Its application polls too late: it leaves, and comes back under its id. */
+    void pollsTooLate() {
+//#if >= 4.1
+        if (group.pick(one -> !one.classic() && !one.isSpared()) instanceof StreamsMember member) {
+            member.pollTooLate(500 + random.nextInt(20_000));
+        }
+//#endif
     }
 
     void standbysChange() {
@@ -79,7 +88,8 @@ final class StreamsLife {
         }
     }
 
-    private void add() {
-        if (group.alive().size() < group.maxMembers) group.add(!group.speaksConsumer, null);
+    /** instance: of the thread whose place it takes, or null. */
+    private void add(String instance) {
+        if (group.alive().size() < group.maxMembers) group.add(!group.speaksConsumer, instance);
     }
 }

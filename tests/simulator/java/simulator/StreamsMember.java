@@ -38,9 +38,9 @@ final class StreamsMember extends Member {
     private int round;
     private int beat;
 
-    StreamsMember(Group group, Application.Process process) {
+    StreamsMember(Group group, Application.Process process, String instance) {
         super(group, group.id + "-" + process.id.substring(0, 8) + "-StreamThread-" + ++process.threads,
-            machineOf(group.application, process));
+            machineOf(group.application, process), instance);
         this.process = process;
         boolean isOld = group.application.oneIn(3, "old " + clientId) && group.alive().size() > 1;
         topologyEpoch = isOld ? 0 : group.application.topologyEpoch;
@@ -79,11 +79,25 @@ final class StreamsMember extends Member {
 
     @Override
     void close() {
+        close(leaveEpoch());
+    }
+
+    @Override
+    void closeForGood() {
+        close(-1);
+    }
+
+    private void close(int leaveEpoch) {
         if (dead) return;
-        note("close", " -1");
+        note("close", " " + leaveEpoch);
         commitBefore(owned);
-        leave("close");
+        leave(leaveEpoch, "close");
         dead = true;
+    }
+
+    /** A static member leaves for a while: its tasks stay its own until its session ends. */
+    private int leaveEpoch() {
+        return instance == null ? -1 : -2;
     }
 
     /** Asks that all threads of the application end. */
@@ -95,7 +109,7 @@ final class StreamsMember extends Member {
 
     void pollTooLate(long ms) {
         note("polls too late", " " + ms);
-        leave("poll interval exceeded");
+        leave(leaveEpoch(), "poll interval exceeded");
         forget();
         beat++;
         later(ms, () -> {
@@ -123,7 +137,7 @@ final class StreamsMember extends Member {
         inFlight = true;
         boolean joins = epoch == 0;
         StreamsGroupHeartbeatRequestData data = new StreamsGroupHeartbeatRequestData().setGroupId(group.id)
-            .setMemberId(id).setMemberEpoch(epoch).setEndpointInformationEpoch(-1);
+            .setMemberId(id).setMemberEpoch(epoch).setInstanceId(instance).setEndpointInformationEpoch(-1);
         List<String> says = new ArrayList<>();
         if (joins) {
             data.setRebalanceTimeoutMs(rebalanceTimeoutMs).setTopology(topology());
@@ -248,10 +262,10 @@ final class StreamsMember extends Member {
         if (!target.equals(goal)) reconcile();
     }
 
-    private void leave(String why) {
+    private void leave(int leaveEpoch, String why) {
         StreamsGroupHeartbeatRequestData data = new StreamsGroupHeartbeatRequestData().setGroupId(group.id)
-            .setMemberId(id).setMemberEpoch(-1).setEndpointInformationEpoch(-1);
-        send(Requests.streamsHeartbeat(asked("leave", "-1 " + why), data), null);
+            .setMemberId(id).setMemberEpoch(leaveEpoch).setInstanceId(instance).setEndpointInformationEpoch(-1);
+        send(Requests.streamsHeartbeat(asked("leave", leaveEpoch + " " + why), data), null);
     }
 
     private StreamsGroupHeartbeatRequestData.Topology topology() {
