@@ -30,7 +30,7 @@ from tests.support.log_lines import evidence_of, lines_in
 SLACK_MS: Final = 5_000
 """A line more than 5 s outside of the row's life never counts (evidence.md)."""
 
-FENCED_INSTANCE_ID: Final = 82
+OF_INSTANCES: Final = (82, 111)
 
 _OPEN_QUESTION: Final = "LEFT_OR_FENCED"
 
@@ -112,8 +112,8 @@ def _passed_ms(since_at: int | None, until_at: int | None) -> int | None:
 
 
 def _asker(fact: Refusal) -> tuple[str, str, int, str]:
-    """A line of a fenced instance names no request."""
-    api = "" if fact.error_code == FENCED_INSTANCE_ID else fact.api
+    """A line of an instance that is fenced, or that another member owns, names no request."""
+    api = "" if fact.error_code in OF_INSTANCES else fact.api
     return fact.group_id, api, fact.error_code, fact.subject
 
 

@@ -46,6 +46,18 @@ def test_a_fenced_instance_in_both_logs_is_told_once(prove: Prove) -> None:
     }
 
 
+def test_so_is_one_that_another_thread_of_kafka_streams_owns(prove: Prove) -> None:
+    """A streams group (4.4) writes the line of a consumer group."""
+    owned = {"error_code": 111, "subject": "i", "refusal": "UNRELEASED_INSTANCE_ID"}
+    lines = prove(
+        evidence(Refusal, api="CONSUMER_GROUP_HEARTBEAT", **owned),
+        evidence(Refusal, source="request_log", api="STREAMS_GROUP_HEARTBEAT", **owned),
+    )
+    assert lines.evidence_tonight is not None
+    rows = refusals(inputs_of(lines.evidence_tonight, lines)).collect()
+    assert [row.api for row in rows] == ["STREAMS_GROUP_HEARTBEAT"]
+
+
 def test_an_answer_without_a_text_gets_that_of_the_line(prove: Prove) -> None:
     """UNKNOWN_SERVER_ERROR is answered without a word; where lines of one asker differ, nobody
     knows which of them was this one.

@@ -94,6 +94,7 @@ _MODERN: tuple[Template, ...] = (
     template(MEMBER_JOINED, _G + "Static member <M> with instance id <I> joins the consumer group using the <p> protocol."),
     template(MEMBER_JOINED, _G + "Static member <M> with instance id <I> joins the consumer group.", protocol="consumer"),
     template(MEMBER_JOINED, _S + "Static member with instance id <I> joins the streams group.", protocol="streams"),
+    template(MEMBER_JOINED, _S + "Static member <w> with instance id <I> joins the streams group.", protocol="streams"),
     template(
         MEMBER_ID_REQUESTED,
         _G + "Dynamic member with unknown member id joins the consumer group. Created a new member id <M> and requesting the member to rejoin with"
@@ -103,6 +104,11 @@ _MODERN: tuple[Template, ...] = (
     template(
         STATIC_MEMBER_RETURNED,
         _G + "Static member with instance id <I> re-joins the consumer group using the <p> protocol. Created a new member <M> to replace the existing"
+        " member <M1>.",
+    ),
+    template(
+        STATIC_MEMBER_RETURNED,
+        _S + "Static member with instance id <I> re-joins the streams group using the <p> protocol. Created a new member <w> to replace the existing"
         " member <M1>.",
     ),
     template(STATIC_MEMBER_RETURNED, _G + "Static member <M> with instance id <I> re-joins the consumer group.", protocol="consumer"),
@@ -116,6 +122,16 @@ _MODERN: tuple[Template, ...] = (
     template(MEMBER_LEFT, _G + "Member <M> left the share group.", protocol="share"),
     template(MEMBER_LEFT, _G + "Member <M> left the streams group.", protocol="streams"),
     template(MEMBER_LEFT, "[GroupId <G>][MemberId <w>] Member <M> left the streams group.", protocol="streams"),
+    template(
+        MEMBER_LEFT,
+        "[GroupId <G>][MemberId <w>] Static member <M> with instance id <I><not temporarily> left the streams group.",
+        protocol="streams",
+    ),
+    template(
+        MEMBER_LEFT_TEMPORARILY,
+        "[GroupId <G>][MemberId <w>] Static member <M> with instance id <I> temporarily left the streams group.",
+        protocol="streams",
+    ),
     template(MEMBER_LEFT, _G + "Static {member|Member} <M> with instance id <I><not temporarily> left the consumer group.", protocol="consumer"),
     template(
         MEMBER_LEFT_TEMPORARILY, _G + "Static {member|Member} <M> with instance id <I> temporarily left the consumer group.", protocol="consumer"
@@ -154,8 +170,13 @@ _MODERN: tuple[Template, ...] = (
     template(REGEX_FAILED, _G + "Couldn't update regular expression due to: <D>"),
     template(HOUSEKEEPING, _G + "Refreshing regular expressions: <*>"),
     template(HOUSEKEEPING, _G + "Received updated regular expressions based on the context of member <M>: <*>."),
-    template(HOUSEKEEPING, _S + "Configuring the topology <#>"),
-    template(HOUSEKEEPING, _S + "Member joined with currently initialized topology <#>"),
+    template(HOUSEKEEPING, _S + "Configuring the topology <*>"),
+    template(HOUSEKEEPING, "[GroupId <G>] Group not found during initial rebalance."),
+    template(HOUSEKEEPING, "[GroupId <G>] Member <M> updated its member metdata to <*>"),
+    template(HOUSEKEEPING, _S + "Member joined with {currently initialized topology|stale topology epoch} <#>"),
+    template(HOUSEKEEPING, _S + "Valid topic configuration found in <#>ms, <*>"),
+    template(HOUSEKEEPING, _S + "Topic configuration failed for topology epoch <#> in <#>ms: <*>"),
+    template(HOUSEKEEPING, _S + "Assignment configurations changed to <*>. Triggering rebalance."),
     template(HOUSEKEEPING, _S + "Member initialized the topology with epoch <#>"),
     template(HOUSEKEEPING, _S + "Member updated its member {metdata|metadata} to <*>"),
 )
@@ -392,6 +413,8 @@ IGNORED: dict[str, str] = {
     "UniformAssignor": "DEBUG: how it computes",
     "RangeAssignor": "DEBUG: how it computes",
     "SimpleAssignor": "DEBUG: how it computes",
+    "StickyTaskAssignor": "Streams: too few processes for the standbys that are configured",
+    "StreamsGroup": "Streams: a member asked that its application ends",
     "InternalTopicManager": "Streams: whether the topics of a topology exist",
     "ChangelogTopics": "Streams: whether the topics of a topology exist",
 }

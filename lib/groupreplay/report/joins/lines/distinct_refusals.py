@@ -10,20 +10,21 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import Refusal
 from groupreplay.evidence.refusal_runs import ERRORS
 
-FENCED_INSTANCE_ID: Final = 82
+OF_INSTANCES: Final = (82, 111)
+"""FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID: the same line whichever request was refused."""
 
 
 def distinct_refusals(evidence: DataFrame) -> DataFrame:
     """Rows of `evidence` that are refusals, each once: where the request log has a run of the
-    same refusal, the broker's own lines of it are the same attempts again; a line of a fenced
-    instance names no request, and is the same whichever it was. An answer without a text gets that
-    of the lines, where all of them say the same.
+    same refusal, the broker's own lines of it are the same attempts again; a line of an instance
+    that is fenced, or that another member owns, names no request. An answer without a text gets
+    that of the lines, where all of them say the same.
 
     evidence: the rows that the night wrote.
     """
     runs = evidence.where(sf.col("kind") == Refusal.KIND)
-    is_fenced = sf.col("error_code") == FENCED_INSTANCE_ID
-    request = sf.when(is_fenced, sf.lit("")).otherwise(sf.col("api"))
+    is_of_instance = sf.col("error_code").isin(*OF_INSTANCES)
+    request = sf.when(is_of_instance, sf.lit("")).otherwise(sf.col("api"))
     asker = Window.partitionBy("group_id", request, "error_code", "subject")
     is_request = sf.col("source") == "request_log"
     in_requests = sf.max(is_request).over(asker)
