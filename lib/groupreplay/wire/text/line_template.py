@@ -43,6 +43,7 @@ _GAPS = {
     "*": ".*",
     "not streams": r"(?!\[GroupId .*\]\[MemberId )",
     "of no member": r"(?!.*(?:GroupHeartbeatRequestData|JoinGroupRequestData)\()",
+    "of no instance": "(?!.*nstanceId=')",
     "not temporarily": "(?<! temporarily)",
 }
 _TOKEN = re.compile(r"<([^<>]+)>|\{([^{}]*)\}")
