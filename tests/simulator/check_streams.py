@@ -1,9 +1,10 @@
 """Every row of streams groups (KIP-1071) against what the coordinator's own memory held after each
 operation.
 
-    python -m tests.simulator.check_streams RECORDING... [-n DIFFERENCES] [--table NAME]
+    python -m tests.simulator.check_streams RECORDING... [-n DIFFERENCES] [--table NAME] [--logs]
 
-The rows are those of the replay in pure Python. Exit status 1 on any difference.
+The rows are those of the replay in pure Python; with --logs they are what lines of broker logs
+prove. Exit status 1 on any difference.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ from groupreplay.replay.streams_facts import (
 )
 from tests.simulator.check import counts
 from tests.simulator.compare import Comparison, Key, Wanted, compare
+from tests.simulator.proved import ProvedTables
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.streams import epochs, members, processes, stuck, tasks
 from tests.simulator.streams.classic_lives import check_classic_lives
 from tests.simulator.streams.history import StreamsHistory, read_streams
+from tests.simulator.streams.lines import check_lines
 from tests.simulator.tables import FactTables, Row, Tables
 from tests.simulator.truth import STREAMS, read_truth
 
@@ -201,6 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("recordings", type=Path, nargs="+")
     parser.add_argument("-n", type=int, default=3, help="differences to show of each column")
     parser.add_argument("--table", default="", help="only tables whose names have this in them")
+    parser.add_argument("--logs", action="store_true", help="what broker logs prove")
     told = parser.parse_args(arguments)
     totals: dict[str, Comparison] = {}
     found: list[Anomaly] = []
@@ -208,7 +212,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         history = read_streams(recording, read_truth(recording))
         replayed = replay_recording(recording)
         found += anomalies_of(history, replayed)
-        for each in check_all(history, replayed, FactTables(recording, replayed), told.table):
+        tables = FactTables(recording, replayed)
+        compared = (
+            check_lines(history, ProvedTables(recording, tables), told.table)
+            if told.logs
+            else check_all(history, replayed, tables, told.table)
+        )
+        for each in compared:
             for line in differences(each, history, told.n):
                 print(f"{recording.name} {line}")
             total = totals.setdefault(each.table, Comparison(each.table))

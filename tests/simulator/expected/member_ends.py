@@ -59,7 +59,7 @@ def ending_of(operation: Operation, member_id: str) -> Ending | None:
         is_heartbeat = operation.reason.startswith("-1")
         return Ending("LEFT", "LEAVE_HEARTBEAT" if is_heartbeat else "LEAVE_GROUP")
     named = re.fullmatch(
-        r"Timeout\(key=([a-z-]+?)-" + _subject(operation, member_id), _of(operation)
+        r"Timeout\((?:tp=[^,]*, )?key=([a-z-]+?)-" + _subject(operation, member_id), _of(operation)
     )
     detail = _TIMERS.get(named[1]) if named is not None else None
     return Ending("FENCED", detail) if detail is not None else None

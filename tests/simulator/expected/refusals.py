@@ -18,17 +18,22 @@ HOUR_MS: Final = 3_600_000
 _NO_REFUSALS: Final = frozenset({0, 14, 15, 16, 27, 79})
 """No coordinator there, a rebalance in progress, an id for a new member."""
 
+TWO_CLOCKS: Final = "who was let in by another broker, with another clock"
+
 _UPGRADE: Final = "Cannot upgrade classic group"
 
 
 @dataclass(slots=True)
 class Run:
-    """Refusals of one kind of one asker. is_over: it was let in, or asked again after an hour."""
+    """Refusals of one kind of one asker. is_over: it was let in, or asked again after an hour.
+    is_blurred: by another broker than the one that refused, whose clock need not agree: whether that
+    was before or after hangs on it; or it follows such a run."""
 
     group_id: str
     subject: str
     attempts: list[Answer] = field(default_factory=list)
     is_over: bool = False
+    is_blurred: bool = False
 
     @property
     def first(self) -> Answer:
@@ -52,11 +57,15 @@ class Run:
 def runs_of(group_id: str, answers: Iterable[Answer], came_at: Mapping[str, int]) -> Iterator[Run]:
     """In the order in which they end. came_at: member -> when it first asked under its id."""
     is_open: dict[tuple[str, int, str], Run] = {}
+    blurred: set[tuple[str, int, str]] = set()
     for answer in answers:
         if answer.code == 0:
             for place, run in list(is_open.items()):
                 if run.first.api == answer.api and _is_let_in(run, answer, came_at):
                     is_open.pop(place).is_over = True
+                    if run.last.broker != answer.broker:
+                        run.is_blurred = True
+                        blurred.add(place)
                     yield run
         elif answer.code not in _NO_REFUSALS:
             place = answer.api, answer.code, _subject(answer)
@@ -64,7 +73,9 @@ def runs_of(group_id: str, answers: Iterable[Answer], came_at: Mapping[str, int]
             if run_now is not None and answer.at - run_now.last.at > HOUR_MS:
                 is_open.pop(place).is_over = True
                 yield run_now
-            is_open.setdefault(place, Run(group_id, place[2])).attempts.append(answer)
+            of_place = is_open.setdefault(place, Run(group_id, place[2]))
+            of_place.is_blurred |= place in blurred
+            of_place.attempts.append(answer)
     yield from is_open.values()
 
 
@@ -105,7 +116,7 @@ def came_of(answers: Iterable[Answer]) -> dict[str, int]:
 def _wanted(history: History) -> dict[Key, Wanted]:
     newest = newest_line_at(history)
     return {
-        run.key: Wanted(_values(run, newest), ())
+        run.key: Wanted(_values(run, newest), (), TWO_CLOCKS if run.is_blurred else "")
         for group_id, answers in history.truth.answers.of_groups.items()
         for run in runs_of(group_id, answers, came_of(answers))
     }
