@@ -42,6 +42,7 @@ from tests.simulator.streams import epochs, members, processes, stuck, tasks
 from tests.simulator.streams.classic_lives import check_classic_lives
 from tests.simulator.streams.history import StreamsHistory, read_streams
 from tests.simulator.streams.lines import check_lines
+from tests.simulator.streams.progress import check_progress
 from tests.simulator.tables import FactTables, Row, Tables
 from tests.simulator.truth import STREAMS, read_truth
 
@@ -122,6 +123,7 @@ def check_all(
 ) -> list[Comparison]:
     """Every table of streams groups, and of their lives as classic groups."""
     of_streams = check_streams(history, replayed, named)
+    of_streams += check_progress(history, tables, named)
     return [*of_streams, *check_classic_lives(history, tables, named)]
 
 
