@@ -43,7 +43,7 @@ _GAPS = {
     "*": ".*",
     "not streams": r"(?!\[GroupId .*\]\[MemberId )",
     "of no member": r"(?!.*(?:GroupHeartbeatRequestData|JoinGroupRequestData)\()",
-    "of no instance": "(?!.*nstanceId=')",
+    "of no instance": r"(?!(?:endpointInformationEpoch=-?[0-9]+, )?instanceId=')",
     "not temporarily": "(?<! temporarily)",
 }
 _TOKEN = re.compile(r"<([^<>]+)>|\{([^{}]*)\}")

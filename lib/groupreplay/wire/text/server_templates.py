@@ -376,23 +376,22 @@ _TIMER: tuple[Template, ...] = (
     template(TIMER_RESCHEDULED, "The write event Timeout(tp=<P>, key=<D>) for the timer <*> failed due to <*>. Rescheduling it.<*>"),
     template(TIMER_DROPPED, "The write event Timeout(tp=<P>, key=<D>) for the timer <*> failed due to <*>. Ignoring it.<*>"),
 )
-_FAILED = "<*>) hit an unexpected exception: <D>"
-_ASKER = "(groupId='<G>', memberId='<quoted>', memberEpoch=<#>, "
-_CONSUMER_FAILED = "Operation consumer-group-heartbeat with ConsumerGroupHeartbeatRequestData" + _ASKER
-_STREAMS_FAILED = "Operation streams-group-heartbeat with StreamsGroupHeartbeatRequestData" + _ASKER
-_JOIN_FAILED = (
-    "Operation classic-group-join with JoinGroupRequestData(groupId='<G>', sessionTimeoutMs=<#>, rebalanceTimeoutMs=<#>, memberId='<quoted>',"
-    " groupInstanceId="
-)
+_FAILED = ") hit an unexpected exception: <D>"
+_HEARTBEAT = "(groupId='<G>', memberId='<quoted>', memberEpoch=<#>, "
+_JOIN = "JoinGroupRequestData(groupId='<G>', sessionTimeoutMs=<#>, rebalanceTimeoutMs=<#>, memberId='<quoted>', groupInstanceId="
+_DYNAMIC = "<of no instance><*>" + _FAILED
+_STATIC_HEARTBEAT = "instanceId='<I>', rackId=<*>" + _FAILED
+_CONSUMER_HEARTBEAT = "Operation consumer-group-heartbeat with ConsumerGroupHeartbeatRequestData" + _HEARTBEAT
+_STREAMS_HEARTBEAT = "Operation streams-group-heartbeat with StreamsGroupHeartbeatRequestData" + _HEARTBEAT
 _SERVICE: tuple[Template, ...] = (
     *_STARTS,
-    template(OPERATION_FAILED, "<of no instance>" + _CONSUMER_FAILED + _FAILED, protocol="consumer"),
-    template(OPERATION_FAILED, _CONSUMER_FAILED + "instanceId='<I>', rackId=" + _FAILED, protocol="consumer"),
-    template(OPERATION_FAILED, "Operation share-group-heartbeat with ShareGroupHeartbeatRequestData" + _ASKER + _FAILED, protocol="share"),
-    template(OPERATION_FAILED, "<of no instance>" + _STREAMS_FAILED + _FAILED, protocol="streams"),
-    template(OPERATION_FAILED, _STREAMS_FAILED + "endpointInformationEpoch=<#>, instanceId='<I>', rackId=" + _FAILED, protocol="streams"),
-    template(OPERATION_FAILED, "<of no instance>" + _JOIN_FAILED + _FAILED, protocol="classic"),
-    template(OPERATION_FAILED, _JOIN_FAILED + "'<I>', protocolType=" + _FAILED, protocol="classic"),
+    template(OPERATION_FAILED, _CONSUMER_HEARTBEAT + _DYNAMIC, protocol="consumer"),
+    template(OPERATION_FAILED, _CONSUMER_HEARTBEAT + _STATIC_HEARTBEAT, protocol="consumer"),
+    template(OPERATION_FAILED, "Operation share-group-heartbeat with ShareGroupHeartbeatRequestData" + _HEARTBEAT + _DYNAMIC, protocol="share"),
+    template(OPERATION_FAILED, _STREAMS_HEARTBEAT + _DYNAMIC, protocol="streams"),
+    template(OPERATION_FAILED, _STREAMS_HEARTBEAT + "endpointInformationEpoch=<#>, " + _STATIC_HEARTBEAT, protocol="streams"),
+    template(OPERATION_FAILED, "Operation classic-group-join with " + _JOIN + "null, <*>" + _FAILED, protocol="classic"),
+    template(OPERATION_FAILED, "Operation classic-group-join with " + _JOIN + "'<I>', protocolType=<*>" + _FAILED, protocol="classic"),
     template(OPERATION_FAILED, "<of no member>Operation <*> hit an unexpected exception: <D>"),
     template(HOUSEKEEPING, "Error deleting share group <G> due to error <w>"),  # 4.1+: DeleteGroups was refused, by an error's name
 )
