@@ -101,7 +101,9 @@ CREATE TABLE IF NOT EXISTS evidence (
   is_unassigned     BOOLEAN                COMMENT 'of rejoin; true, false',
   unassigned_since  BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
   answered_by       BIGINT                 COMMENT 'of rejoin; broker id',
-  gone_at           BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC'
+  gone_at           BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
+  heard_by          BIGINT                 COMMENT 'of contact; broker id',
+  is_sent_away      BOOLEAN                COMMENT 'of contact; true, false'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

@@ -3,7 +3,8 @@ which the coordinator was not there.
 
 From the request log alone. A request that was parked (a join, a sync) counts from when it came to
 when it was answered. A silence is emitted where only the member can be the reason: it ended over
-the connection it began on, or the coordinator fenced the member meanwhile.
+the connection it began on, or the coordinator fenced the member meanwhile; and where the broker
+that heard it last is that coordinator. Another one, whose log may be missing, may have heard it.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
     its own.
     """
     came = _came(line.event)
-    is_connected = line.event.connection is not None and line.event.connection == contact.connection
+    is_same = line.event.connection is not None and line.event.connection == contact.connection
+    is_connected = is_same and _has_stayed(contact, line)
     least_ms = max(MIN_SILENCE_MS, 2 * (contact.heartbeat_interval_ms or 0))
     is_silence = contact.last_seen_at >= 0 and came - contact.last_seen_at >= least_ms
     # The line of a leave is older than that of its request.
@@ -86,8 +88,15 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
     if is_silence and is_connected and not contact.is_away and is_member:
         output.emit(_silence(evidence, contact, line, contact.last_seen_at, came, HEARTBEAT))
     contact.last_seen_at = max(contact.last_seen_at, line.last_ms)
+    contact.heard_by = line.broker
+    contact.is_sent_away = line.event.error_code in COORDINATOR_ERRORS
     contact.connection = line.event.connection or contact.connection
     contact.client_host = line.event.client_host or contact.client_host
+
+
+def _has_stayed(contact: Contact, line: Line) -> bool:
+    """Whether the member had no reason to ask another broker than the one of the line."""
+    return contact.heard_by in (-1, line.broker) and not contact.is_sent_away
 
 
 def _is_leave(event: LogEvent) -> bool:
@@ -229,6 +238,7 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
         or departure.outcome != FENCED
         or departure.end_detail != SESSION_EXPIRED
         or last is None
+        or not _has_stayed(contact, line)
         or departure.ended_at - last < MIN_SILENCE_MS
     ):
         return

@@ -190,6 +190,8 @@ class Contact(EvidenceFact):
     last_alive_at: the last moment at which it was alive for sure: last_heartbeat_at, but of a join
         or sync, whose answer may wait for others, when that came. None where only an earlier
         release heard of it.
+    heard_by: the broker that it asked last, -1 where only an earlier release heard of it.
+    is_sent_away: that broker said that it is not the coordinator, or not yet.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -221,6 +223,8 @@ class Contact(EvidenceFact):
     error_first_at: list[int] = field(default_factory=list)
     error_last_at: list[int] = field(default_factory=list)
     last_alive_at: int | None = None
+    heard_by: int = -1
+    is_sent_away: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -303,10 +307,10 @@ class AssignorFailure(EvidenceFact):
 
 @dataclass(slots=True, kw_only=True)
 class BrokerSetting(EvidenceFact):
-    """What a broker was started with. Key (broker, setting, occurred_at).
+    """What a broker was started with. Key (broker, source, setting, occurred_at).
 
-    setting: Kafka's name of it; `version` is the broker's own, SEEN no setting: when a line of it
-        was read last.
+    setting: Kafka's name of it; `version` is the broker's own, SEEN no setting: when a line of its
+        log of that kind was read last.
     """
 
     KIND: ClassVar[str] = "broker_setting"

@@ -28,6 +28,7 @@ def test_a_broker_was_there_when_it_wrote_its_last_line(spark: SparkSession) -> 
     )
     found = seen(lines, NEWEST_MS).collect()
     assert {(row.broker, row.setting, row.input, row.occurred_at, row.value) for row in found} == {
+        (1, "seen", "a", 300, "300"),
         (1, "seen", "b", 400, "400"),
         (2, "seen", "c", NEWEST_MS, "900"),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from groupreplay.evidence.evidence_facts import Contact, Refusal, Silence
+from groupreplay.evidence.evidence_facts import SEEN, BrokerSetting, Contact, Refusal, Silence
 from groupreplay.replay.facts import GroupSnapshot
 from groupreplay.report.tables.stuck_members import stuck_members
 from tests.report.conftest import AS_OF_MS, Prove, Stage
@@ -93,4 +93,38 @@ def test_silent_members_of_kafka_streams(stage: Stage, prove: Prove) -> None:
         "frozen": "NOT_HEARTBEATING",
         "killed": "LATE_LEAVE",
         "back": "NOT_HEARTBEATING",
+    }
+
+
+def test_who_is_silent_behind_the_end_of_a_log_is_not_known(stage: Stage, prove: Prove) -> None:
+    """Broker 2's request log ends early, that of its coordinators goes on; of broker 3 nobody knows
+    where they end, and broker 1's are there.
+    """
+    early, silent = AS_OF_MS - 60_000, {"last_seen_at": AS_OF_MS - 70_000}
+    silent |= {"last_heartbeat_at": silent["last_seen_at"]}
+    seen = {"setting": SEEN, "value": "", "group_id": ""}
+    ended = {"ended_by": "LATE", "since_at": early - 5_000, "until_at": early + 40_000}
+    facts = (
+        evidence(BrokerSetting, broker=1, source="request_log", occurred_at=AS_OF_MS, **seen),
+        evidence(BrokerSetting, broker=2, source="request_log", occurred_at=early, **seen),
+        evidence(BrokerSetting, broker=2, source="server_log", occurred_at=AS_OF_MS, **seen),
+        *(
+            evidence(Contact, group_id=f"silent {each}", heard_by=each, **silent)
+            for each in (1, 2, 3)
+        ),
+        *(
+            evidence(Silence, group_id=f"fenced {each}", broker=each, is_final=True, **ended)
+            for each in (1, 2, 3)
+        ),
+    )
+    lives = [life(is_final=False, group_id=f"silent {each}") for each in (1, 2, 3)]
+    groups = [fact(GroupSnapshot, group_id=each.group_id) for each in lives]
+    rows = stuck_members(inputs_of(stage(*lives, *groups), prove(*facts))).collect()
+    told = {row.group_id: row.stuck_ms for row in rows}
+    assert told == {
+        "silent 1": 70_000,
+        "silent 2": 10_000,
+        "silent 3": 70_000,
+        "fenced 1": 45_000,
+        "fenced 3": 45_000,
     }

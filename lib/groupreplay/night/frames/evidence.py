@@ -57,22 +57,23 @@ def proved(
 
 
 def seen(lines: DataFrame, newest_ms: int) -> DataFrame:
-    """A fact a broker that wrote lines: when it was there. A file of which no line is of interest
+    """A fact a broker and kind of log that has lines: when it was there. A file of which no line is of interest
     has no times; that it grew shows that the broker was there.
     """
     counted = sf.from_json("counts", "lines BIGINT, last_ms BIGINT")
     last_ms = sf.when(counted["last_ms"] >= 0, counted["last_ms"]).otherwise(newest_ms)
-    place = sf.struct(last_ms.alias("at"), "source", "input", "position")
+    place = sf.struct(last_ms.alias("at"), "input", "position")
     newest = (
         lines.where((sf.col("kind") == "file") & (counted["lines"] > 0))
-        .groupBy("broker")
+        .groupBy("broker", "source")
         .agg(sf.max(place).alias("newest"))
     )
     return newest.select(
         sf.lit(BrokerSetting.KIND).alias("kind"),
         sf.lit("").alias("group_id"),
         "broker",
-        *[sf.col(f"newest.{name}").alias(name) for name in ("source", "input", "position")],
+        "source",
+        *[sf.col(f"newest.{name}").alias(name) for name in ("input", "position")],
         sf.lit(True).alias("is_final"),
         sf.lit(SEEN).alias("setting"),
         sf.col("newest.at").cast("string").alias("value"),

@@ -13,7 +13,16 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from groupreplay.evidence.evidence_facts import AssignorFailure, Contact, Outage, Rebalance, Silence
+from groupreplay.evidence.evidence_facts import (
+    SEEN,
+    AssignorFailure,
+    BrokerSetting,
+    Contact,
+    Outage,
+    Rebalance,
+    Silence,
+)
+from groupreplay.records.log_events import REQUEST_LOG
 from groupreplay.replay.facts import Chain, GroupSnapshot, MemberLife, Stall
 from groupreplay.report.joins.lines.departures import evidence_column
 from groupreplay.report.joins.lines.distinct_refusals import distinct_refusals, error_name
@@ -148,7 +157,10 @@ def _silences(tonight: DataFrame) -> DataFrame:
     is_bounce = is_static & ((sf.col("ended_by") == "LATE") | ~sf.col("is_final"))
     is_shown = _says_goodbye() | (sf.col("ended_by") == "HEARTBEAT")
     rows = tonight.where((sf.col("kind") == Silence.KIND) & is_shown & ~is_bounce)
-    return rows.select(
+    rows = _with_log_end(rows, tonight, "broker")
+    # Behind the end of the broker's request log nobody knows who was silent.
+    is_seen = (sf.col("ended_by") == "HEARTBEAT") | (sf.col("until_at") <= sf.col(LOG_END))
+    return rows.where(sf.coalesce(is_seen, sf.lit(True))).select(
         *_stall(
             reason,
             *_member("protocol"),
@@ -160,6 +172,24 @@ def _silences(tonight: DataFrame) -> DataFrame:
     )
 
 
+LOG_END: Final = "_log_end_ms"
+CUT_MS: Final = 60_000
+"""A request log that ends so long before the others is not all there: nobody knows what follows."""
+
+
+def _with_log_end(rows: DataFrame, tonight: DataFrame, broker: str) -> DataFrame:
+    """rows with LOG_END: time of the newest line of the request log of the broker in that column,
+    NULL where no fact says so.
+    """
+    is_it = (sf.col("setting") == SEEN) & (sf.col("source") == REQUEST_LOG)
+    ends = (
+        tonight.where((sf.col("kind") == BrokerSetting.KIND) & is_it)
+        .groupBy(sf.col("broker").alias("_of_broker"))
+        .agg(sf.max("occurred_at").alias(LOG_END))
+    )
+    return rows.join(sf.broadcast(ends), sf.col(broker) == sf.col("_of_broker"), "left")
+
+
 def _open_silences(tonight: DataFrame, inputs: TableInputs) -> DataFrame:
     """Members that are still in the group and have been silent up to the newest line."""
     context = inputs.context
@@ -167,19 +197,22 @@ def _open_silences(tonight: DataFrame, inputs: TableInputs) -> DataFrame:
     alive = lives.where(~sf.col("is_final")).select("group_id", "member_id")
     groups = inputs.facts(GroupSnapshot, columns=("group_id", "phase"))
     applicable = groups.where(sf.col("phase") != "NOT_APPLICABLE").select("group_id")
-    silent_ms = sf.lit(context.lines_as_of_ms) - sf.col("last_seen_at")
+    log_end = sf.coalesce(LOG_END, sf.lit(context.lines_as_of_ms))
+    silent_ms = log_end - sf.col("last_seen_at")
     is_in_group = sf.col("ended_at").isNull() & ~sf.col("is_away") & ~sf.col("is_rejoining")
     twice_ms = 2 * sf.coalesce("heartbeat_interval_ms", sf.lit(0))
     is_silent = is_in_group & (
         silent_ms >= sf.greatest(threshold(context, "not_heartbeating_ms"), twice_ms)
     )
-    rows = tonight.where((sf.col("kind") == Contact.KIND) & is_silent & _says_goodbye())
+    contacts = tonight.where((sf.col("kind") == Contact.KIND) & _says_goodbye())
+    rows = _with_log_end(contacts, tonight, "heard_by").where(is_silent)
     rows = rows.join(alive, ["group_id", "member_id"], "left_semi").join(
         applicable, "group_id", "left_semi"
     )
+    is_cut = sf.lit(context.lines_as_of_ms) - sf.col(LOG_END) >= CUT_MS
     since, until = (
         sf.col("last_seen_at").alias("since_at"),
-        sf.lit(None).cast("bigint").alias("until_at"),
+        sf.when(is_cut, sf.col(LOG_END)).alias("until_at"),
     )
     blocked_by = sf.array("member_id").alias("blocked_by")
     return rows.select(
