@@ -260,3 +260,33 @@ def test_recorded_members_were_told_their_interval() -> None:
     contacts = [each for each in recorded_evidence("consumer-4.3") if isinstance(each, Contact)]
     told = {each.heartbeat_interval_ms for each in contacts if each.protocol == "consumer"}
     assert told == {2_000}
+
+
+def leave(at: int, came: int) -> Line:
+    return request(at, "CONSUMER_GROUP_HEARTBEAT", epoch=-1, came=came)
+
+
+def test_what_a_member_sent_right_before_it_left_is_of_that_life() -> None:
+    """Lines tell to whole ms when a request came: its last heartbeat, its last commit and its leave
+    seem to come when the coordinator logs that it left."""
+    lines = [
+        request(1_000, "CONSUMER_GROUP_HEARTBEAT", epoch=0),
+        said_that_it_left(5_000),
+        request(5_003, "CONSUMER_GROUP_HEARTBEAT", epoch=3, came=5_000),
+        request(5_014, "OFFSET_COMMIT", came=5_001),
+        leave(5_014, came=5_000),
+        request(5_014, "CONSUMER_GROUP_HEARTBEAT", epoch=0, came=5_000),
+    ]
+    found = [each for each in proved("g", lines, 10**9) if isinstance(each, Contact)]
+    assert [(each.first_at, each.heartbeats) for each in found] == [(1_000, 4), (5_000, 1)]
+
+
+def test_a_commit_lets_nobody_in_again() -> None:
+    lines = [
+        request(1_000, "CONSUMER_GROUP_HEARTBEAT", epoch=0),
+        said_that_it_left(5_000),
+        request(9_000, "OFFSET_COMMIT"),
+        request(9_500, "CONSUMER_GROUP_HEARTBEAT", epoch=3),
+    ]
+    found = [each for each in proved("g", lines, 10**9) if isinstance(each, Contact)]
+    assert [(each.first_at, each.heartbeats) for each in found] == [(1_000, 2), (9_500, 1)]

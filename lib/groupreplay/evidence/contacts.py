@@ -104,9 +104,10 @@ def _is_leave(event: LogEvent) -> bool:
 
 
 def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Contact | None:
-    """The member's contact. A granted request begins one, also one that came after an earlier one
-    ended; one that came before and was answered late is of the earlier. An error begins none: a
-    client that was never let in is no member.
+    """The member's contact. A granted request begins one. Where an earlier one ended, only a sign
+    of life that came after that does: what came before and was answered late is of the earlier, and
+    so is a commit, which lets nobody in. An error begins none: a client that was never let in is no
+    member.
     """
     event = line.event
     contact = evidence.contacts.get(member_id)
@@ -120,7 +121,13 @@ def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) 
 
 
 def _is_over(contact: Contact, event: LogEvent) -> bool:
-    return contact.ended_at is not None and _came(event) >= contact.ended_at
+    """A line says when a request came to whole ms: what a member sent right before it left may
+    seem to come with that. Only a join may be of the next life then.
+    """
+    if contact.ended_at is None or event.event not in HEARTBEATS:
+        return False
+    is_join = event.event == "JOIN_GROUP" or event.epoch == 0
+    return _came(event) >= contact.ended_at + (not is_join)
 
 
 def _new(evidence: Evidence, line: Line, member_id: str) -> Contact:
