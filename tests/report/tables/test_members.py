@@ -58,6 +58,24 @@ def test_a_life_has_the_contact_of_its_time(stage: Stage, prove: Prove) -> None:
     assert (rows[3].heartbeats, rows[3].errors) == (None, None)
 
 
+def test_who_dies_before_its_first_k2_was_heard_of(stage: Stage, prove: Prove) -> None:
+    """Its join was answered 100 ms before the K2, and it sent nothing more; it is gone a session
+    later, or still there. Who left before the row began is of another life."""
+    lives = stage(
+        life(from_offset=1, member_id="died", ended_at=AT + 60_000, end_reason="LEFT_OR_FENCED"),
+        life(from_offset=2, member_id="dies"),
+        life(from_offset=3, member_id="back", joined_at=AT + 90_000),
+    )
+    first = {"first_at": AT - 3_000, "last_heartbeat_at": AT - 100, "heartbeats": 1}
+    lines = prove(
+        evidence(Contact, member_id="died", ended_at=AT + 45_000, **first),
+        evidence(Contact, member_id="dies", **first),
+        evidence(Contact, member_id="back", ended_at=AT + 45_000, **first),
+    )
+    rows = members(inputs_of(lives, lines)).orderBy("from_offset").collect()
+    assert [row.heartbeats for row in rows] == [1, 1, None]
+
+
 def test_a_member_that_says_so_left_since_it_did_not_poll_in_time(
     stage: Stage, prove: Prove
 ) -> None:

@@ -16,7 +16,7 @@ from groupreplay.report.joins.lines.departures import (
     with_departure,
 )
 from groupreplay.report.joins.lines.distinct_refusals import error_name
-from groupreplay.report.joins.lines.member_contacts import with_contact
+from groupreplay.report.joins.lines.member_contacts import with_own_contact
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.table_spec import TableSpec
 
@@ -31,8 +31,7 @@ def members(inputs: TableInputs) -> DataFrame:
         lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None
     )
     detail, confidence, place = end_columns("end_reason")
-    ended = sf.coalesce("ended_at", sf.lit(2**62))
-    return with_contact(known, context, sf.col("joined_at"), ended).select(
+    return with_own_contact(known, context).select(
         *fact_columns(context),
         "member_id",
         "instance_id",

@@ -20,7 +20,7 @@ from groupreplay.report.joins.columns import instant, integer, night
 from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with_horizon
 from groupreplay.report.joins.lines.departures import LEFT_OR_FENCED, with_departure
 from groupreplay.report.joins.lines.distinct_refusals import distinct_refusals
-from groupreplay.report.joins.lines.member_contacts import with_contact
+from groupreplay.report.joins.lines.member_contacts import with_own_contact
 from groupreplay.report.joins.lines.rejoin_times import PLACE, rejoin_times
 from groupreplay.report.joins.lines.settings_in_force import broker_settings
 from groupreplay.report.readiness.known import Criteria, Member, Refused
@@ -119,9 +119,10 @@ def _members(inputs: TableInputs) -> DataFrame:
     context = inputs.context
     lives = inputs.facts(MemberLife)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
-    since, ended = sf.col("joined_at"), sf.coalesce("ended_at", sf.lit(2**62))
-    known = with_departure(lives, context.evidence, is_removed, since, sf.col("ended_at"), None)
-    known = _with_rejoin(with_contact(known, context, since, ended), context)
+    known = with_departure(
+        lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None
+    )
+    known = _with_rejoin(with_own_contact(known, context), context)
     told = {
         "end_detail": sf.col("departure.end_detail"),
         "software_name": sf.col("contact.software_name"),

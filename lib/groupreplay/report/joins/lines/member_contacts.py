@@ -10,7 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from groupreplay.evidence.evidence_facts import Contact
+from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.report.context import ReportContext
+from groupreplay.report.joins.lines.departures import SLACK_MS
 
 _FIELDS: Final = {
     "first_at": "bigint",
@@ -31,17 +33,24 @@ _FIELDS: Final = {
     "last_seen_at": "bigint",
     "heartbeat_interval_ms": "bigint",
     "beats": "bigint",
+    "ended_at": "bigint",
 }
 CONTACT_TYPE: Final = f"struct<{', '.join(f'{name}: {type_}' for name, type_ in _FIELDS.items())}>"
 
 
 def with_contact(
-    facts: DataFrame, context: ReportContext, since: Column, ended: Column
+    facts: DataFrame,
+    context: ReportContext,
+    since: Column,
+    ended: Column,
+    joined: Column | None = None,
 ) -> DataFrame:
     """facts with `contact` (CONTACT_TYPE, times in ms): of the contacts under the same id the one
     that began last before the row's end. NULL where no line shows it.
 
-    since, ended: the row's beginning and end, ms; the contact was heard of after the beginning.
+    since: it was heard of after this, ms.
+    ended: the row's end, ms.
+    joined: the row's beginning, ms, where it is known: what ended before it is of another life.
     """
     if context.evidence is None:
         return facts.withColumn("contact", sf.lit(None).cast(CONTACT_TYPE))
@@ -50,18 +59,30 @@ def with_contact(
         .groupBy(sf.col("group_id").alias("_group_id"), sf.col("member_id").alias("_member_id"))
         .agg(sf.collect_list(sf.struct(*_FIELDS)).alias("_contacts"))
     )
-    joined = facts.join(
+    known = facts.join(
         contacts,
         (sf.col("group_id") == sf.col("_group_id")) & (sf.col("member_id") == sf.col("_member_id")),
         "left",
     )
-    begun = sf.filter(
-        "_contacts",
-        lambda each: (each["first_at"] <= ended) & (each["last_heartbeat_at"] >= since),
-    )
-    return joined.withColumn("contact", sf.array_max(begun)).drop(
+
+    def is_of_row(each: Column) -> Column:
+        is_heard = (each["first_at"] <= ended) & (each["last_heartbeat_at"] >= since)
+        if joined is None:
+            return is_heard
+        return is_heard & sf.coalesce(each["ended_at"] >= joined - SLACK_MS, sf.lit(True))
+
+    begun = sf.filter("_contacts", is_of_row)
+    return known.withColumn("contact", sf.array_max(begun)).drop(
         "_group_id", "_member_id", "_contacts"
     )
+
+
+def with_own_contact(lives: DataFrame, context: ReportContext) -> DataFrame:
+    """Lives of members with `contact`. A member of a classic group is in no record before the K2
+    of its generation: who dies while it waits for that is not heard of any more.
+    """
+    joined, ended = sf.col("joined_at"), sf.coalesce("ended_at", sf.lit(2**62))
+    return with_contact(lives, context, joined - MAX_CHAIN_GAP_MS, ended, joined)
 
 
 def alive_at(committed_at: Column) -> Column:
