@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.simulator.answers import Answer
-from tests.simulator.expected.rejoins import REBALANCE_IN_PROGRESS, rejoins_of
+from tests.simulator.expected.rejoins import (
+    REBALANCE_IN_PROGRESS,
+    Rejoin,
+    rejoins_of,
+    untold_times,
+)
 
 
 def _answer(
@@ -39,3 +44,19 @@ def test_a_heartbeat_that_was_on_its_way_tells_nothing(
     assert [None if each.told is None else each.told.generation for each in found] == (
         [None] if told is None else [None, told]
     )
+
+
+@pytest.mark.parametrize(
+    ("behind_ms", "untold"), [(623, [range(3_081, 6_496)]), (0, [])], ids=["behind", "not behind"]
+)
+def test_an_answer_that_seems_to_come_before_its_question_cannot_be_told(
+    behind_ms: int, untold: list[range]
+) -> None:
+    """A member is told by broker 1 in generation 63, joins 64 by broker 2, whose clock is behind,
+    and then 65."""
+    told = _answer(3_729, 3_729, "SYNC_GROUP", "sync", 63, REBALANCE_IN_PROGRESS)
+    join, later = (
+        _answer(at, at, "JOIN_GROUP", "join", None, broker=2) for at in (3_729 - behind_ms, 6_471)
+    )
+    found = untold_times([Rejoin("a", told, join), Rejoin("a", None, later)], 25)
+    assert [times for _, times in found] == untold

@@ -91,6 +91,12 @@ class History:
             self._made[key] = make(self, life)
         return cast("Made", self._made[key])
 
+    def made_of_all(self, make: Callable[[History], Made]) -> Made:
+        """What is made of all of it, and asked for again and again."""
+        if (make, 0) not in self._made:
+            self._made[make, 0] = make(self)
+        return cast("Made", self._made[make, 0])
+
     def begins_by_conversion(self, life: Life) -> bool:
         """Whether an offline conversion began a life, and the log says so."""
         before = self._before(life)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -20,6 +20,9 @@ REBALANCE_IN_PROGRESS: Final = 27
 WRITTEN_LATE_MS: Final = 20
 """A line says how long all of a request took, to which waits of some ms belong that no coordinator
 sees."""
+
+TOLD_LATER: Final = "the next leader, whose clock is behind, let in who was told by a clock ahead"
+"""Lines cannot show that order."""
 
 OVER_BY_A_LINE: Final = Untold("who is gone needs no answer; a line of its end may not be there")
 
@@ -63,6 +66,18 @@ class Rejoin:
         """Its join brought it no further: a consumer group wants partitions back first."""
         told, join = self.told, self.join
         return told is not None and join is not None and join.joined == told.generation
+
+    @property
+    def times(self) -> list[int]:
+        """Of its answers, by their brokers' clocks."""
+        return [each.at for each in (self.told, self.join, self.synced) if each is not None]
+
+    @property
+    def is_told_later(self) -> bool:
+        """Whether the next leader let its member in before the one before told it to, by clocks."""
+        told, join = self.told, self.join
+        is_of_two = told is not None and join is not None and told.broker != join.broker
+        return is_of_two and self.times[1] < self.times[0]
 
     def hear(self, answers: Sequence[Answer]) -> None:
         """What was answered since its join, and before the next one."""
@@ -191,11 +206,41 @@ def rejoins_in(history: History) -> Mapping[str, Sequence[Rejoin]]:
     }
 
 
+def untold_times(rejoins: Sequence[Rejoin], clocks_differ_ms: int) -> Iterator[tuple[str, range]]:
+    """Of one group: members and times in which it cannot be told which join answers what: from the
+    one before such a join to the one behind it."""
+    by_member: dict[str, list[Rejoin]] = defaultdict(list)
+    for rejoin in rejoins:
+        by_member[rejoin.member_id].append(rejoin)
+    for member_id, of_member in by_member.items():
+        for place, rejoin in enumerate(of_member):
+            if rejoin.is_told_later:
+                near = of_member[max(0, place - 1) : place + 2]
+                times = [at for each in near for at in each.times]
+                since = min(times) - clocks_differ_ms
+                yield member_id, range(since, max(times) + clocks_differ_ms)
+
+
+def _untold(history: History) -> Mapping[tuple[str, str], Sequence[range]]:
+    found: dict[tuple[str, str], list[range]] = defaultdict(list)
+    for group_id, rejoins in rejoins_in(history).items():
+        for member_id, times in untold_times(rejoins, history.truth.clocks_differ_ms):
+            found[group_id, member_id].append(times)
+    return found
+
+
+def _why_untold(history: History, key: Key) -> str:
+    group_id, member_id, first_at = key
+    times = history.made_of_all(_untold).get((group_id, member_id), ())
+    return TOLD_LATER if any(first_at in each for each in times) else ""
+
+
 def _wanted(history: History) -> dict[Key, Wanted]:
     return {
-        (group_id, rejoin.member_id, rejoin.first.at): _row(history, rejoin)
+        key: replace(_row(history, rejoin), left_out=_why_untold(history, key))
         for group_id, rejoins in rejoins_in(history).items()
         for rejoin in rejoins
+        for key in [(group_id, rejoin.member_id, rejoin.first.at)]
     }
 
 
@@ -213,4 +258,8 @@ def _key_of(history: History, row: Row) -> Key:
     return row["group_id"], row["member_id"], first_at
 
 
-CHECK: Final = Check("rejoins", _wanted, _key_of)
+def _excuse(history: History, row: Row) -> str:
+    return _why_untold(history, _key_of(history, row))
+
+
+CHECK: Final = Check("rejoins", _wanted, _key_of, _excuse)
