@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.simulator.answers import Answer
 from tests.simulator.compare import Between, Key, LineAt, OneOf, Untold, Wanted
 from tests.simulator.expected import coordinator_failovers
 from tests.simulator.expected.coordinator_events import former_of, shown_of
@@ -151,7 +152,7 @@ def _values(history: History, failover: Failover, brokers: _Brokers) -> dict[str
         "load_ms": load.took_ms,
         "broker": load.broker,
         "moved_from": brokers.former[key],
-        "rearmed": _rearmed(failover, load, brokers),
+        "rearmed": _rearmed(history, failover, load, brokers),
         "phase": _phase(history, failover, load, brokers.resigned[key[0]]),
         "evidence": LineAt("server_log", brokers.load_lines[load.offsets_partition, load.at]),
     }
@@ -196,10 +197,11 @@ def _unavailable_ms(history: History, group_id: str, since: int, until: int) -> 
     return Between(lasted.first - since_at, lasted.last - since_at)
 
 
-def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:
+def _rearmed(history: History, failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:
     must, may, group_id = set(), set(), failover.life.group_id
     is_slow = failover.last.protocol == CONSUMER and group_id in brokers.slow
     ran_out = brokers.ran_out[failover.life.offsets_partition]
+    answers = history.truth.answers.of_groups.get(group_id, ())
     for member_id, removed in lost_in(failover):
         # Whoever waits in a rebalance is not removed, and its session is armed again.
         armed = [
@@ -207,6 +209,7 @@ def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:
             for each in ran_out
             if each.broker == load.broker
             and load.at < each.at <= removed.true_at
+            and not goes_on(answers, member_id, each.at, removed.true_at)
             and each.detail.endswith(f"-{group_id}-{member_id})")
         ][-1:]
         if armed == [0] and not is_slow:
@@ -214,6 +217,15 @@ def _rearmed(failover: Failover, load: Injected, brokers: _Brokers) -> Rearmed:
         elif any(0 <= late <= ARMED_MS for late in armed):
             may.add(member_id)
     return Rearmed(frozenset(must), frozenset(may))
+
+
+def goes_on(answers: Sequence[Answer], member_id: str, since: int, until: int) -> bool:
+    """Whether the coordinator knew a member between two times: its session ran out while it waited
+    in a rebalance, and it went some other way later."""
+    return any(
+        each.about == member_id and not each.code and since < each.came_true_at <= until
+        for each in answers
+    )
 
 
 IS_LOST: Final = Untold("an upgrade that the coordinator had in its memory, and no log has")

@@ -26,6 +26,9 @@ _SAME: Final = (
     *("members_static", "assignor", "suggested_assignor", "suggested_session_timeout_ms"),
     *("observed_ms", "broker_version", "migration_policy"),
 )
+Client = tuple[str | None, str]
+"""Client id and host."""
+
 _BY_CONTACT: Final = Untold("what the request log says of the client")
 
 
@@ -48,9 +51,10 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         group_id = of.life.group_id
         row = row_of(of, known, told)
         rules = row.values["rules"]
-        hosts = _hosts_in(history, group_id)
+        seen = _clients_in(history, group_id)
         clients = {
-            name: _client(client_of(known, name), hosts.get(name, ())) for name in known.members
+            name: client_by_log(client_of(known, name), seen.get(name, ()))
+            for name in known.members
         }
         by_topic = tuple(each for each in rules.fired if each.rule not in OF_LINES)
         unseen = [each for each in row.values["rules_unseen"] if each not in OF_LINES]
@@ -72,19 +76,22 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     return wanted
 
 
-def _hosts_in(history: History, group_id: str) -> dict[str | None, set[str]]:
-    """Member -> the hosts that its requests came from."""
-    hosts: dict[str | None, set[str]] = defaultdict(set)
+def _clients_in(history: History, group_id: str) -> dict[str | None, set[Client]]:
+    """Member -> client ids and hosts of its requests."""
+    clients: dict[str | None, set[Client]] = defaultdict(set)
     for answer in history.truth.answers.of_groups.get(group_id, ()):
-        hosts[answer.about].add(answer.client_host)
-    return hosts
+        clients[answer.about].add((answer.client_id, answer.client_host))
+    return clients
 
 
-def _client(known: dict[str, Any], hosts: Iterable[str]) -> dict[str, Any]:
-    """The request log has the process's own client, and another host where the process has moved
-    since its K2."""
-    inherited = known["client_inherited"]
-    own: dict[str, Any] = {"client_host": OneOf((known["client_host"], *hosts))}
+def client_by_log(known: dict[str, Any], seen: Iterable[Client]) -> dict[str, Any]:
+    """The request log has the process's own client: another one than its K2 where it took over from
+    one that was in no K2, and another host where it has moved since."""
+    inherited, seen = known["client_inherited"], list(seen)
+    own: dict[str, Any] = {
+        "client_id": OneOf((known["client_id"], *(name for name, _ in seen))),
+        "client_host": OneOf((known["client_host"], *(host for _, host in seen))),
+    }
     if inherited is not False:
         own = {"client_id": _BY_CONTACT, "client_host": _BY_CONTACT}
     return known | own | {"software": _BY_CONTACT, "client_inherited": OneOf((False, inherited))}
