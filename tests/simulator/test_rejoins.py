@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.simulator.answers import Answer
 from tests.simulator.expected.rejoins import (
     REBALANCE_IN_PROGRESS,
     Rejoin,
+    gone_from,
     rejoins_of,
     untold_times,
 )
+from tests.simulator.written import BORN, classic_generation, history_of, line
 
 
 def _answer(
@@ -60,3 +64,19 @@ def test_an_answer_that_seems_to_come_before_its_question_cannot_be_told(
     )
     found = untold_times([Rejoin("a", told, join), Rejoin("a", None, later)], 25)
     assert [times for _, times in found] == untold
+
+
+def test_who_a_classic_generation_leaves_out_may_come_back_to_a_consumer_group(
+    tmp_path: Path,
+) -> None:
+    """It did not join in time. After an upgrade its slow JoinGroup is let in under its old id: that
+    is no answer to what it was told before."""
+    left_out = classic_generation(2, "b")
+    left_out["s"]["g"]["gone"] = ["a"]
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a", "b")),
+        line(40, "sync", **left_out),
+    )
+    assert gone_from(history, "g") == {"a": [history.truth.operations["g"][-1].true_at]}

@@ -13,7 +13,6 @@ from tests.simulator.answers import Answer
 from tests.simulator.compare import Between, Key, LineAt, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.tables import Row
-from tests.simulator.truth import CONSUMER
 
 REBALANCE_IN_PROGRESS: Final = 27
 
@@ -91,7 +90,7 @@ class Rejoin:
 
 def rejoins_of(answers: Iterable[Answer], gone: Mapping[str, Sequence[int]]) -> Iterator[Rejoin]:
     """Of one group, from answers in the order in which they were given. gone: member -> true times
-    at which a consumer group removed it. It may come back under its id."""
+    at which its group removed it. A consumer group lets it come back under its id."""
     by_member: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         is_join = answer.joined >= 0 and answer.code == 0
@@ -201,7 +200,7 @@ def _lasts(ms: int) -> Between:
 def rejoins_in(history: History) -> Mapping[str, Sequence[Rejoin]]:
     """Group -> its rejoins, those of each member in order."""
     return {
-        group_id: list(rejoins_of(answers, _gone_from(history, group_id)))
+        group_id: list(rejoins_of(answers, gone_from(history, group_id)))
         for group_id, answers in history.truth.answers.in_order.items()
     }
 
@@ -244,12 +243,11 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     }
 
 
-def _gone_from(history: History, group_id: str) -> Mapping[str, Sequence[int]]:
+def gone_from(history: History, group_id: str) -> Mapping[str, Sequence[int]]:
     gone: dict[str, list[int]] = defaultdict(list)
     for before, operation in pairwise(history.truth.operations.get(group_id, ())):
-        if before.protocol == CONSUMER:
-            for member_id in before.members.keys() - operation.members.keys():
-                gone[member_id].append(operation.true_at)
+        for member_id in before.members.keys() - operation.members.keys():
+            gone[member_id].append(operation.true_at)
     return gone
 
 
