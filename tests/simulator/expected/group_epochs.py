@@ -207,7 +207,8 @@ def _replaced_at_once(
     was = before.members if before is not None else {}
     came = {each.removeprefix("K5 ") for each in operation.records if each.startswith("K5 ")}
     is_unwritten = any(
-        f"{each} gone" in came and each not in (was | operation.members) for each in came
+        f"{each} gone" in came and each not in was and each not in operation.members
+        for each in came
     )
     for member_id, member in was.items():
         owner = instances.get(member.instance_id) if member.instance_id else None

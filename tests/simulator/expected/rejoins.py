@@ -220,8 +220,8 @@ def untold_times(rejoins: Sequence[Rejoin], clocks_differ_ms: int) -> Iterator[t
                 yield member_id, range(since, max(times) + clocks_differ_ms)
 
 
-def _untold(history: History) -> Mapping[tuple[str, str], Sequence[range]]:
-    found: dict[tuple[str, str], list[range]] = defaultdict(list)
+def _untold(history: History) -> Mapping[Key, Sequence[range]]:
+    found: dict[Key, list[range]] = defaultdict(list)
     for group_id, rejoins in rejoins_in(history).items():
         for member_id, times in untold_times(rejoins, history.truth.clocks_differ_ms):
             found[group_id, member_id].append(times)
