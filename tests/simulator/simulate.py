@@ -23,7 +23,16 @@ from tests.support.kafka_jars import CACHE, only_one, resolved  # noqa: E402
 
 VERSIONS = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 STREAMS_PROFILES = ("streams", "streams-static")
-PROFILES = ("consumer", "classic", "migration", "static", "failover", "all", *STREAMS_PROFILES)
+PROFILES = (
+    "consumer",
+    "classic",
+    "migration",
+    "static",
+    "failover",
+    "all",
+    "share",
+    *STREAMS_PROFILES,
+)
 SOURCES = Path(__file__).parent / "java"
 MEMORY = "2g"
 _JAR = "simulator.jar"

@@ -48,10 +48,16 @@ from tests.simulator.further import look_further
 from tests.simulator.played import LOW_THRESHOLDS_MS, Played, brokers_of
 from tests.simulator.proved import ProvedTables
 from tests.simulator.replayed import replay_recording
-from tests.simulator.simulate import PROFILES, VERSIONS, NotSimulated, simulate
+from tests.simulator.simulate import (
+    PROFILES,
+    STREAMS_PROFILES,
+    VERSIONS,
+    NotSimulated,
+    simulate,
+)
 from tests.simulator.streams.history import read_streams
 from tests.simulator.tables import DeltaTables, FactTables, Tables
-from tests.simulator.truth import STREAMS, Truth, read_truth
+from tests.simulator.truth import Truth, read_truth
 from tests.support.log_lines import logs_in
 from tests.support.processes import as_a_user_has_it
 
@@ -106,7 +112,7 @@ def run_job(recording: Path, warehouse: Path, *, with_logs: bool = False) -> Del
 
 def check_further(history: Played, recording: Path, truth: Truth) -> bool:
     """Whether episodes, cleaned logs and nights agree too; says so, and shows what does not."""
-    began, is_of_streams = time.monotonic(), history.profile == STREAMS
+    began, is_of_streams = time.monotonic(), history.profile in STREAMS_PROFILES
     found = look_further(recording, truth, history.seed, has_truth=not is_of_streams)
     said = "FAILED" if found.wrong else "ok"
     told = f"{', '.join(found.compared)}, {found.differ} differ"
@@ -187,7 +193,7 @@ def soak(history: Played, with_job: bool, estimates: list[Estimate]) -> bool:
             print(f"FAILED: {history.name} could not be played: {error}")
             return False
         truth = read_truth(recording)
-        if history.profile == STREAMS:
+        if history.profile in STREAMS_PROFILES:
             is_right = check_groups_of_streams(history, recording, truth)
             return check_further(history, recording, truth) and is_right
         known, replayed = History(truth), FactTables(recording)
@@ -223,7 +229,7 @@ def _histories(told: argparse.Namespace) -> list[Played]:
         (profile, version)
         for profile in told.profile
         for version in told.version
-        if (profile, version) != (STREAMS, BEFORE_STREAMS)
+        if profile not in STREAMS_PROFILES or version != BEFORE_STREAMS
     ]
     return [
         Played(seed + step * place, told.groups, told.hours, profile, version)
@@ -244,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("estimates are listened to in the sources: set GROUPREPLAY_COMPILED=0")
     told.profile, told.version = told.profile or PROFILES, told.version or VERSIONS
     histories = _histories(told)
-    for_job = [each for each in histories if each.profile != STREAMS]
+    for_job = [each for each in histories if each.profile not in STREAMS_PROFILES]
     through_job = secrets.choice(for_job) if for_job and not told.no_job else None
     print(f"{len(histories)} histories, seeds from {histories[0].seed}", flush=True)
     estimates: list[Estimate] = []

@@ -13,6 +13,7 @@ from tests.support.building import Log
 from tests.support.replaying import replayed, snapshot_of
 from tests.support.words import Form
 
+OFFSETS: Form = {"other": 15, "value": {"initializing_topics": ()}}
 EPOCH: Form = {"other": 11, "value": {"epoch": 1}}
 
 
@@ -46,10 +47,25 @@ def end_of(*operations: Sequence[Form]) -> GroupSnapshot:
         ([member("A"), {"other": 11, "value": {"epoch": 3}}], False),
         ([EPOCH], False),
         ([{"otherx": 10, "member": "A"}, EPOCH], False),
+        ([OFFSETS], True),
+        ([{"other": 15, "value": {"initializing_topics": (), "initialized_topics": (1,)}}], False),
+        ([EPOCH, OFFSETS], False),
     ],
 )
 def test_a_first_epoch_with_a_member_is_a_birth(forms: list[Form], birth: bool) -> None:
     assert is_birth(operation(*forms)) is birth
+
+
+def test_offsets_behind_a_hole_are_no_birth() -> None:
+    log = Log()
+    log.write({"k1": "foo-0"})
+    log.skip(2)
+    assert not is_birth(Operation(log.write(OFFSETS)))
+
+
+def test_a_group_whose_offsets_were_set_first_is_known_from_then_on() -> None:
+    row = end_of([OFFSETS], [member("A"), {"other": 11, "value": {"epoch": 2}}])
+    assert (row.incarnation, row.history_complete, row.group_epoch) == (0, True, 2)
 
 
 def test_only_the_tombstone_of_its_epoch_ends_a_group() -> None:

@@ -105,6 +105,28 @@ def test_deleted_offsets_name_the_first_error(
     )
 
 
+@pytest.mark.parametrize(
+    ("top", "topic", "partition", "expected"),
+    [(0, 0, 0, 0), (69, 0, 0, 69), (0, 3, 0, 3), (0, None, 29, 29), (68, 3, 29, 68)],
+)
+def test_offsets_of_share_groups_name_the_first_error(
+    top: int, topic: int | None, partition: int, expected: int
+) -> None:
+    told = {"topicName": "t", "partitions": [{"partitionIndex": 0, "errorCode": partition}]}
+    answer = {
+        "errorCode": top,
+        "errorMessage": "said",
+        "responses": [told if topic is None else told | {"errorCode": topic}],
+    }
+    event = only(PARSER.parse(line(document(91, request={"groupId": "g"}, response=answer))))
+    assert (event.event, event.group_id, event.error_code, event.detail) == (
+        "ALTER_SHARE_GROUP_OFFSETS",
+        "g",
+        expected,
+        "said",
+    )
+
+
 def test_a_commit_counts_what_was_committed_and_names_the_first_error() -> None:
     topics = [
         {

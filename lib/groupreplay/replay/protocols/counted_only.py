@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from groupreplay.records.others import (
     SHARE_GROUP_METADATA,
@@ -13,9 +14,12 @@ from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.change import Change
 from groupreplay.replay.life import SHARE, SIMPLE
 from groupreplay.replay.machine import GroupMachine, Home
-from groupreplay.replay.operations import Operation
+from groupreplay.replay.operations import SHARE_STATE_PARTITION_METADATA, Operation
 
 FIRST_STREAMS_KEY_TYPE = 17
+
+_LATER: Final = ("initialized_topics", "deleting_topics")
+"""Topics of a K15 that show an earlier one: each is initializing first."""
 
 
 def share_records(operation: Operation) -> Iterator[OtherGroupRecord]:
@@ -27,13 +31,18 @@ def share_records(operation: Operation) -> Iterator[OtherGroupRecord]:
 
 
 def is_birth(operation: Operation) -> bool:
-    """Whether the operation begins a share group: its first epoch (1, or 2) with a member."""
+    """Whether the operation begins a share group: its first epoch (1, or 2) with a member, or the
+    first K15 alone: an administrator set offsets before anybody joined (4.1+).
+    """
     values = [(r.key_type, r.value) for r in share_records(operation) if r.value is not None]
     is_first = any(
         key_type == SHARE_GROUP_METADATA and value.get("epoch") in (1, 2)
         for key_type, value in values
     )
-    return is_first and any(key_type == SHARE_MEMBER_METADATA for key_type, _ in values)
+    kinds = {key_type for key_type, _ in values}
+    if kinds == {SHARE_STATE_PARTITION_METADATA} and operation.last_hole < 0:
+        return not any(value.get(name) for _, value in values for name in _LATER)
+    return is_first and SHARE_MEMBER_METADATA in kinds
 
 
 def ends_group(operation: Operation) -> bool:

@@ -32,6 +32,8 @@ GROUP_APIS: dict[int, str] = {
     68: "CONSUMER_GROUP_HEARTBEAT",
     76: "SHARE_GROUP_HEARTBEAT",
     88: "STREAMS_GROUP_HEARTBEAT",
+    91: "ALTER_SHARE_GROUP_OFFSETS",
+    92: "DELETE_SHARE_GROUP_OFFSETS",
 }
 """requestApiKey to requestApiKeyName, of every request that a group's member or its administrator
 makes.
@@ -195,6 +197,24 @@ def _delete_offsets(
     return [event]
 
 
+def _share_offsets(
+    event: LogEvent, request: dict[str, Any], response: dict[str, Any]
+) -> list[LogEvent]:
+    """Offsets of a share group are set or deleted. The first error counts: of the whole, of a topic,
+    or of a partition.
+    """
+    event.group_id = _group(request)
+    topics = _objects(response, "responses")
+    event.detail = _text(response, "errorMessage")
+    codes = [
+        _integer(each, "errorCode")
+        for topic in topics
+        for each in (topic, *(_objects(topic, "partitions") if "partitions" in topic else ()))
+    ]
+    event.error_code = _error(response) or next((code for code in codes if code), 0)
+    return [event]
+
+
 def _delete_groups(
     event: LogEvent, request: dict[str, Any], response: dict[str, Any]
 ) -> list[LogEvent]:
@@ -218,6 +238,8 @@ _READERS: dict[int, Callable[[LogEvent, dict[str, Any], dict[str, Any]], list[Lo
     68: _heartbeat,
     76: _heartbeat,
     88: _heartbeat,
+    91: _share_offsets,
+    92: _share_offsets,
 }
 
 

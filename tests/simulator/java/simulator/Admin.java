@@ -39,7 +39,7 @@ final class Admin extends Client {
         endTransaction(producer, commit, TRIES);
     }
 
-    private void deleteGroup() {
+    void deleteGroup() {
         send(Requests.deleteGroup(new Asked("delete group", group.id, null, null), group.id), null);
     }
 
@@ -52,7 +52,8 @@ final class Admin extends Client {
         send(Requests.deleteOffsets(new Asked("delete offsets", group.id, null, topic), data), null);
     }
 
-    private void commit() {
+    /** Offsets set by hand. */
+    void commit() {
         String name = group.anyTopic();
         OffsetCommitRequestTopic topic = new OffsetCommitRequestTopic().setName(name);
         boolean known = Versions.commitsById(false) && simulation.topics.exists(name);

@@ -29,6 +29,8 @@ final class Group {
     final Application application;
     /** What newcomers speak. */
     boolean speaksConsumer;
+    /** Newcomers are members of a share group. */
+    boolean speaksShare;
     private final List<Member> members = new ArrayList<>();
     private final List<String> protocols;
     private final boolean statics;
@@ -61,6 +63,7 @@ final class Group {
         transactions = commits && random.nextInt(4) == 0;
         rebalanceTimeoutMs = new int[]{300_000, 60_000, 30_000, 20_000}[random.nextInt(4)];
         speaksConsumer = !isKind("classic", "migration", "connect");
+        speaksShare = kind.equals("share");
         connectors = 1 + random.nextInt(6);
         slowHeartbeats = isKind("consumer", "static", "migration") && random.nextInt(6) == 0;
         makeTopics();
@@ -115,7 +118,7 @@ final class Group {
         else if (commits) member.note("never commits", "");
         members.removeIf(one -> one.dead);
         members.add(member);
-        String speaks = classic ? "classic" : isKind("share", "streams") ? kind : "consumer";
+        String speaks = classic ? "classic" : speaksShare || isKind("streams") ? kind : "consumer";
         String detail = id + " " + clientId + " " + speaks + " " + instance;
         simulation.truth.note("start", detail, id, clientId, member.id);
         member.start();
@@ -223,7 +226,7 @@ final class Group {
             return thread;
         }
 //#endif
-        if (kind.equals("share")) return new ShareMember(this, clientId);
+        if (speaksShare) return new ShareMember(this, clientId);
         if (classic) {
             Embedded embedded = kind.equals("connect")
                 ? new ConnectEmbedded(connectors) : new ConsumerEmbedded(simulation.topics, protocols);

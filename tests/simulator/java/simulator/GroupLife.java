@@ -17,6 +17,8 @@ final class GroupLife {
     private final Simulation simulation;
     private final Random random;
     private final Stories stories;
+    /** Of the profile of share groups, else null. */
+    private final ShareLife shares;
     private final List<Happening> happenings = new ArrayList<>();
     private final int weights;
     private final long paceMs;
@@ -30,6 +32,7 @@ final class GroupLife {
         simulation = group.simulation;
         random = group.random;
         stories = new Stories(group, this);
+        shares = simulation.settings.profile.equals("share") ? new ShareLife(group) : null;
         paceMs = (long) (15_000 * Math.exp(random.nextDouble() * 3.5));
         staysMixed = group.isKind("migration") && random.nextBoolean();
         happen();
@@ -83,6 +86,10 @@ final class GroupLife {
     private void happen() {
         if (group.isKind("streams")) {
             happenToStreams();
+            return;
+        }
+        if (simulation.settings.profile.equals("share")) {
+            happenToShares();
             return;
         }
         may(18, this::grow);
@@ -139,6 +146,24 @@ final class GroupLife {
         may(4, this::duplicateInstance);
     }
 
+    private void happenToShares() {
+        may(18, this::grow);
+        may(14, this::leave);
+        may(8, () -> one().crash());
+        may(8, () -> one().freeze((long) (2000 * Math.exp(random.nextDouble() * 4))));
+        may(10, () -> resubscribe(one()));
+        may(4, this::expandTopic);
+        may(3, this::deleteTopic);
+        may(3, this::newTopic);
+        may(4, shares::administered);
+        may(5, this::waveGoes);
+        may(6, this::allGo);
+        may(5, this::bounce);
+        may(3, () -> flap(!group.speaksConsumer, 3 + random.nextInt(4)));
+        may(2, this::changeSharedTopic);
+        may(3, this::leaderFalls);
+    }
+
     private void may(int weight, Runnable what) {
         happenings.add(new Happening(weight, what));
     }
@@ -170,6 +195,10 @@ final class GroupLife {
 
     /** Of a group without members: often nothing, so that it expires. */
     private void beginAgain() {
+        if (shares != null) {
+            shares.left();
+            return;
+        }
         int drawn = random.nextInt(100);
         if (drawn < 20) group.admin.anything();
         if (drawn < 20 || drawn >= 50) return;

@@ -124,9 +124,14 @@ abstract class Member extends Client {
         return false;
     }
 
+    /** Of share and streams groups nobody asks who reads what. */
+    boolean isReadingTold() {
+        return !group.isKind("streams");
+    }
+
     /** Writes down what it reads, where that changed; of share and streams groups it is not told. */
     void tellReading() {
-        if (group.isKind("share", "streams")) return;
+        if (!isReadingTold()) return;
         TreeSet<String> now = new TreeSet<>();
         if (!dead && !frozen) {
             now.addAll(owned);

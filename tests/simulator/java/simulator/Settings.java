@@ -59,7 +59,7 @@ final class Settings {
     }
 
     boolean leadersFall() {
-        return List.of("failover", "all").contains(profile) || isOfStreams();
+        return List.of("failover", "all", "share").contains(profile) || isOfStreams();
     }
 
     /** Applications of Kafka Streams alone. */
@@ -90,7 +90,7 @@ final class Settings {
     /** What a group is made of. */
     String kind(Random random) {
         return switch (profile) {
-            case "consumer", "migration", "static", "streams" -> profile;
+            case "consumer", "migration", "static", "streams", "share" -> profile;
             case "streams-static" -> "streams";
             case "classic" -> random.nextInt(3) == 0 ? "connect" : "classic";
             default -> MIXED[random.nextInt(MIXED.length)];

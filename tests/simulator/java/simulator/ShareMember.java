@@ -23,6 +23,11 @@ final class ShareMember extends Member {
     }
 
     @Override
+    boolean isReadingTold() {
+        return false;
+    }
+
+    @Override
     int epoch() {
         return epoch;
     }
