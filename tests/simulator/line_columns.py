@@ -87,6 +87,23 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("until_at", "stuck_ms", "blocked_by", "partitions_waiting", "partitions_held"),
         *("deadline_at", "is_open", "repetitions", "detail_code", "detail_params"),
     ),
+    "upgrades": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
+        *("detail_code", "detail_params"),
+    ),
+    "assignor_failures": (
+        *("group_id", "incarnation", "offsets_partition", "to_offset", "start_observed"),
+        *("is_final", "reason", "since_at", "until_at", "stuck_ms", "is_open", "repetitions"),
+        *("detail_code", "detail_params"),
+    ),
+    "refusal_words": (
+        *("group_id", "api", "error_code", "subject", "first_at", "message", "broken_bound_ms"),
+    ),
+    "rejected_words": (
+        *("group_id", "instance_id", "member_id", "reason", "since_at", "detail_params"),
+    ),
+    "phase_words": ("group_id", "reason", "since_at", "detail_params"),
     "coordinator_events": (
         *("offsets_partition", "broker", "event", "occurred_at", "duration_ms", "records"),
         *("moved_from", "detail", "evidence"),
@@ -110,6 +127,11 @@ STORED: Final = {
     "stuck_phases": "stuck_groups",
     "silences": "stuck_members",
     "rejected": "stuck_members",
+    "upgrades": "stuck_groups",
+    "assignor_failures": "stuck_groups",
+    "phase_words": "stuck_groups",
+    "rejected_words": "stuck_members",
+    "refusal_words": "refusals",
     "phases": "rebalances",
 }
 """Tables here that are part of another one's rows."""

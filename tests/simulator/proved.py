@@ -42,12 +42,15 @@ def evidence_in(recording: Path) -> tuple[EvidenceFact, ...]:
 
 
 class ProvedTables:
-    """Rows of the logs; those of the topic come from `of_topic`."""
+    """Rows of the logs; those of the topic come from `of_topic`. facts: what lines prove, where
+    that is not all that the logs of the recording do."""
 
-    def __init__(self, recording: Path, of_topic: Tables) -> None:
+    def __init__(
+        self, recording: Path, of_topic: Tables, facts: Sequence[EvidenceFact] | None = None
+    ) -> None:
         self._of_topic = of_topic
         self._facts: dict[type[EvidenceFact], list[Any]] = defaultdict(list)
-        for fact in evidence_in(recording):
+        for fact in evidence_in(recording) if facts is None else facts:
             self._facts[type(fact)].append(fact)
 
     def rows(self, table: str) -> Sequence[Row]:

@@ -31,6 +31,7 @@ PROFILES = (
     "failover",
     "all",
     "share",
+    "troubled",
     *STREAMS_PROFILES,
 )
 SOURCES = Path(__file__).parent / "java"

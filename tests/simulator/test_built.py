@@ -14,7 +14,13 @@ from tests.simulator.broken import Case
 from tests.simulator.built import BuiltTables
 from tests.simulator.check import JOB_CHECKS, check_history, differences
 from tests.simulator.conftest import Play
-from tests.simulator.expected import rejected, silences, unavailable
+from tests.simulator.expected import (
+    assignor_failures,
+    rejected,
+    silences,
+    unavailable,
+    upgrades,
+)
 from tests.simulator.expected.history import Check, History
 from tests.simulator.line_columns import COLUMNS_OF_LINES, STORED
 from tests.simulator.played import Played
@@ -25,6 +31,8 @@ REASONS: Final = (
     rejected.REASON,
     *silences.REASONS,
     "SYNC_NEVER_COMPLETES",
+    upgrades.REASON,
+    assignor_failures.REASON,
 )
 """That only logs show, and that these histories have."""
 
@@ -40,9 +48,11 @@ HISTORIES: Final = (
     Played(711, 16, 0.4, "classic", "4.3.1"),
     # Waves over offline conversions.
     Played(301, 14, 0.3, "migration", "4.3.1"),
+    # Upgrades are refused, an operator's assignor fails, and so do loads.
+    Played(990804017, 10, 0.25, "troubled", "4.4.0"),
 )
 
-_MOVES, _RETURNS, _COOPERATIVE, _CONVERSIONS = HISTORIES
+_MOVES, _RETURNS, _COOPERATIVE, _CONVERSIONS, _TROUBLES = HISTORIES
 
 HELD: Final[Mapping[Played, frozenset[str]]] = {
     _MOVES: frozenset(
@@ -66,6 +76,7 @@ HELD: Final[Mapping[Played, frozenset[str]]] = {
             *("migration_progress", "topics", "readiness", "static_accounting"),
         }
     ),
+    _TROUBLES: frozenset({"stuck_groups", "stuck_members", "refusals", "coordinator_events"}),
 }
 """Which tables are made of each history: Spark takes a second or more for each, so that each table
 is held in the histories that have most of it, or were wrong once."""
@@ -93,10 +104,22 @@ _OF_ABSENCES: Final = {
     )
 }
 
+_OF_REASONS: Final = ("since_at", "until_at", "stuck_ms", "is_open", "is_final", "detail_params")
+
+_OF_TROUBLES: Final = {
+    "upgrades": _OF_REASONS,
+    "assignor_failures": _OF_REASONS,
+    "phase_words": ("detail_params",),
+    "rejected_words": ("detail_params",),
+    "refusal_words": ("message", "broken_bound_ms"),
+    "event_groups": ("evidence", "groups"),
+}
+
 BROKEN: Final[Mapping[Played, Mapping[str, tuple[str, ...]]]] = {
     _MOVES: BY_JOINS,
     _COOPERATIVE: _OF_STUCK,
     _CONVERSIONS: _OF_ABSENCES,
+    _TROUBLES: _OF_TROUBLES,
 }
 """History -> table -> columns of which a wrong value must be noticed there."""
 

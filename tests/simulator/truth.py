@@ -185,6 +185,11 @@ class Truth:
     ended_at: int = 0
     lines: int = 0
 
+    @property
+    def prints_config(self) -> bool:
+        """Whether brokers print what they were started with."""
+        return "group.min.session.timeout.ms" in self.broker_config
+
     def leader_epoch(self, offsets_partition: int, true_at: int) -> int:
         """Leader epoch of a partition at a true time; -1 where no election is told of."""
         place = bisect_right(self.elected.get(offsets_partition, ()), true_at)

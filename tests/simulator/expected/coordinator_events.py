@@ -8,13 +8,15 @@ from typing import Any, Final, NamedTuple
 
 from tests.simulator.compare import Key, LineAt, OneOf, Wanted
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.load_failures import failures_of, why_of
 from tests.simulator.injected import Injected
 from tests.simulator.logged import Logged
 from tests.simulator.tables import Row
 
-_EVENTS: Final = {"LOADED": "elect", "UNLOADED": "resign"}
+_EVENTS: Final = {"LOADED": "elect", "LOAD_FAILED": "elect", "UNLOADED": "resign"}
 _SAYS: Final = {
     "LOADED": "Finished loading of metadata from",
+    "LOAD_FAILED": "Failed to load metadata from",
     "UNLOADED": "Finished unloading metadata for",
 }
 _SOON_MS: Final = 10_000
@@ -47,13 +49,13 @@ def shown_of(history: History) -> Iterator[Shown]:
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:
-    former = former_of(history)
+    former, failures = former_of(history), failures_of(history)
     wanted: dict[Key, Wanted] = {}
     seen: set[int] = set()
     for shown in shown_of(history):
         seen.add(id(shown.of))
-        wanted[shown.key] = Wanted(_values(history, shown, former), ())
-    for name, what in _EVENTS.items():
+        wanted[shown.key] = Wanted(_values(history, shown, former, failures), ())
+    for name, what in (("LOADED", "elect"), ("UNLOADED", "resign")):
         for (kind, partition, broker), events in history.led.items():
             for event in events if kind == what else ():
                 if id(event) not in seen:
@@ -63,7 +65,10 @@ def _wanted(history: History) -> dict[Key, Wanted]:
 
 
 def _values(
-    history: History, shown: Shown, former: Mapping[tuple[int, int], Any]
+    history: History,
+    shown: Shown,
+    former: Mapping[tuple[int, int], Any],
+    failures: Mapping[tuple[int, int], Injected],
 ) -> dict[str, Any]:
     call, of = shown.call, shown.of
     values: dict[str, Any] = {
@@ -80,6 +85,9 @@ def _values(
     if shown.name == "UNLOADED" or of is None:
         return values
     partition, leader_epoch = map(int, of.detail.split())
+    if shown.name == "LOAD_FAILED":
+        failure = failures.get((partition, leader_epoch))
+        return values | {"detail": why_of(failure) if failure else "no load failed"}
     load = history.loads[partition, leader_epoch]
     return values | {
         "occurred_at": load.broker_at,
@@ -93,6 +101,7 @@ def _values(
 
 def former_of(history: History) -> dict[tuple[int, int], Any]:
     """(partition, true time of an election) -> the other broker that had it before; None: nobody.
+    Who failed to load it never had it.
 
     Lines come in the order of the brokers' clocks: where these differ, it may be another.
     """
@@ -100,12 +109,21 @@ def former_of(history: History) -> dict[tuple[int, int], Any]:
     for (what, partition, _), events in history.led.items():
         if what == "elect":
             elections[partition] += events
+    failures = failures_of(history)
+
+    def has_loaded(event: Injected) -> bool:
+        partition, leader_epoch = map(int, event.detail.split())
+        return (partition, leader_epoch) not in failures
+
     found: dict[tuple[int, int], Any] = {}
     for partition, events in elections.items():
         truly = sorted(events, key=lambda event: event.at)
         told = sorted(events, key=lambda event: event.broker_at)
         for event in events:
-            before = {_before(event, truly), _before(event, told)}
+            before = {
+                _before(event, [each for each in order if each is event or has_loaded(each)])
+                for order in (truly, told)
+            }
             found[partition, event.at] = OneOf(tuple(before))
     return found
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
@@ -36,7 +37,11 @@ def _criteria(history: History) -> Criteria:
     config = history.truth.broker_config
     session_ms = int(config.get("group.consumer.session.timeout.ms", 45_000))
     heartbeat_ms = int(config.get("group.consumer.heartbeat.interval.ms", 5_000))
-    return Criteria("with logs", session_ms, 60_000, heartbeat_ms)
+    told = Criteria("with logs", session_ms, 60_000, heartbeat_ms)
+    if not history.truth.prints_config:
+        return told
+    most = int(config.get("group.consumer.max.size", told.max_size))
+    return replace(told, policy=config["group.consumer.migration.policy"], max_size=most)
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:

@@ -100,6 +100,15 @@ def not_consumers(known: Known, told: Criteria) -> Fired | None:
     return None if _type(known) in ("", "consumer") else Fired("R1", NA)
 
 
+def loses_user_data(known: Known, told: Criteria) -> Fired | None:
+    said = {name: each.said for name, each in known.members.items() if each.said is not None}
+    own = {name: each.assignment_user_data or 0 for name, each in said.items()}
+    with_data = [name for name, length in own.items() if length]
+    if known.last.protocol != CLASSIC or _type(known) != "consumer" or not with_data:
+        return None
+    return Fired("R3", BLOCK_ONLINE, max(own.values()), 0, with_data)
+
+
 def sessions_shrink(known: Known, told: Criteria) -> Fired | None:
     """R5, else R5a."""
     own = {name: known.session_ms(name) or 0 for name in known.static}
@@ -212,8 +221,19 @@ def went_back(known: Known, told: Criteria) -> Fired | None:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    *(not_consumers, sessions_shrink, crashes_are_noticed_later, moves_while_mixed, taken_over),
-    *(racks, too_many, subscriptions, refuses, empties, is_unstable, versions, went_back),
+    *(not_consumers, loses_user_data, sessions_shrink, crashes_are_noticed_later),
+    *(
+        moves_while_mixed,
+        taken_over,
+        racks,
+        too_many,
+        subscriptions,
+        refuses,
+        empties,
+        is_unstable,
+        versions,
+        went_back,
+    ),
 )
 """In the order of their numbers."""
 

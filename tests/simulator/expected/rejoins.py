@@ -119,6 +119,8 @@ def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -
         if rejoin is not None:
             rejoin.is_over = True
             yield rejoin
+            if _is_told_again(rejoin, between, told):
+                told = None
         if told is not None and join is not None and _is_gone(told, join, gone):
             yield Rejoin(member_id, told, None, is_over=True)
             told = None
@@ -146,10 +148,15 @@ def _goes_on(
 ) -> bool:
     """Whether a member that came no further joins again for the same, and had nothing to do
     between."""
-    before = answers if told is None else answers[: answers.index(told)]
-    if not rejoin.is_a_try or any(map(_is_quiet, before)):
+    if not _is_told_again(rejoin, answers, told):
         return False
     return join is None or not _is_gone(rejoin.first, join, gone)
+
+
+def _is_told_again(rejoin: Rejoin, answers: Sequence[Answer], told: Answer | None) -> bool:
+    """Whether it came no further, and had nothing to do before it was told so again."""
+    before = answers if told is None else answers[: answers.index(told)]
+    return rejoin.is_a_try and not any(map(_is_quiet, before))
 
 
 def _is_gone(since: Answer, join: Answer, gone: Sequence[int]) -> bool:

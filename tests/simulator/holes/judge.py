@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from groupreplay.evidence.evidence_facts import EvidenceFact
 from groupreplay.replay.facts import Fact
+from tests.simulator.tables import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +43,24 @@ class Judge:
     judged: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
 
-    def holds(self, rule: str, fact: Fact, is_so: bool, said: object, so: object) -> bool:
+    def holds(
+        self, rule: str, fact: Fact | EvidenceFact, is_so: bool, said: object, so: object
+    ) -> bool:
         """One statement of a row, whether it is true."""
         self.judged[rule] += 1
         if not is_so:
             subject = str(getattr(fact, "member_id", getattr(fact, "epoch", "")))
-            told = (fact.group_id, fact.from_offset, subject, f"{said}", f"{so}")
+            offset = fact.position if isinstance(fact, EvidenceFact) else fact.from_offset
+            told = (fact.group_id, offset, subject, f"{said}", f"{so}")
             self.findings.append(Finding(rule, *told))
         return is_so
+
+    def holds_row(self, rule: str, row: Row, is_so: bool, said: object, so: object) -> None:
+        """The same of a row that a member has in a table."""
+        self.judged[rule] += 1
+        if not is_so:
+            place = row["group_id"], row["from_offset"], row["member_id"]
+            self.findings.append(Finding(rule, *place, f"{said}", f"{so}"))
 
     def equal(self, rule: str, fact: Fact, said: object, so: object) -> bool:
         """That a value is the true one."""

@@ -47,6 +47,7 @@ final class Broker {
         serverLog = new ServerLog(simulation.root.resolve("broker-" + id + ".server.log"), clock);
         requestLog = new RequestLog(simulation.root.resolve("broker-" + id + ".request.log.gz"), clock,
             new Random(random.nextLong()));
+        if (simulation.settings.profile.equals("troubled")) serverLog.started(simulation.settings.brokerConfig);
         GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(simulation.settings.brokerConfig);
         groupConfigs = Versions.groupConfigs(config, simulation.settings.brokerConfig);
         GroupCoordinatorMetrics metrics = new GroupCoordinatorMetrics();

@@ -19,7 +19,7 @@ import org.apache.kafka.common.protocol.Errors;
 final class ClassicMember extends Member {
     private static final int BEAT_MS = 3000;
     private final Embedded embedded;
-    private int sessionMs = 45_000;
+    int sessionMs = 45_000;
     private int generation = -1;
     private boolean joining;
     /** Numbers of the rebalance and of the heartbeat that count: what an older one planned is dropped. */

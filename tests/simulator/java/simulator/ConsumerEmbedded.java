@@ -25,9 +25,12 @@ import org.apache.kafka.common.message.JoinGroupResponseData;
 final class ConsumerEmbedded implements Embedded {
     private final Topics topics;
     private final Map<String, ConsumerPartitionAssignor> assignors = new LinkedHashMap<>();
+    /** Assignments have data of the assignor's own, as those of a custom one may. */
+    private final boolean userData;
 
-    ConsumerEmbedded(Topics topics, List<String> names) {
+    ConsumerEmbedded(Topics topics, List<String> names, boolean userData) {
         this.topics = topics;
+        this.userData = userData;
         for (String name : names) {
             assignors.put(name, name.equals("range") ? new RangeAssignor() : new CooperativeStickyAssignor());
         }
@@ -70,7 +73,7 @@ final class ConsumerEmbedded implements Embedded {
         Map<String, byte[]> assignments = new TreeMap<>();
         assignor.assign(topics.cluster(subscribed), new GroupSubscription(subscriptions)).groupAssignment()
             .forEach((member, one) ->
-                assignments.put(member, bytes(ConsumerProtocol.serializeAssignment(one))));
+                assignments.put(member, bytes(ConsumerProtocol.serializeAssignment(sent(one)))));
         return assignments;
     }
 
@@ -84,6 +87,10 @@ final class ConsumerEmbedded implements Embedded {
         TreeSet<String> owned = new TreeSet<>();
         for (TopicPartition one : read.partitions()) owned.add(one.topic() + "/" + one.partition());
         return owned;
+    }
+
+    private Assignment sent(Assignment one) {
+        return userData ? new Assignment(one.partitions(), ByteBuffer.wrap(new byte[] {1, 2})) : one;
     }
 
     static byte[] bytes(ByteBuffer buffer) {

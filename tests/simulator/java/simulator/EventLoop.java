@@ -70,6 +70,13 @@ final class EventLoop implements CoordinatorEventProcessor {
         simulation.truth.logged(broker, who, message, arguments, position);
     }
 
+    /** The operator's own assignor is asked for a target of the group that the event is about. */
+    void assigning() {
+        String name = asking == null || asking.group == null ? Memory.nameOf(handled) : asking.group;
+        simulation.groups.stream().filter(one -> one.troubles != null && name.endsWith(one.id))
+            .forEach(one -> one.troubles.assigning());
+    }
+
     void written(CoordinatorRecord record) {
         written.add(record);
     }

@@ -27,6 +27,8 @@ final class Group {
     final boolean transactions;
     /** Of a streams group, else null. */
     final Application application;
+    /** Of profile `troubled`, else null. */
+    final Troubles troubles;
     /** What newcomers speak. */
     boolean speaksConsumer;
     /** Newcomers are members of a share group. */
@@ -69,6 +71,7 @@ final class Group {
         makeTopics();
         application = kind.equals("streams") ? new Application(this) : null;
         if (application != null) standbys = random.nextInt(3);
+        troubles = simulation.settings.profile.equals("troubled") ? new Troubles(this, number) : null;
         admin = new Admin(this);
         life = new GroupLife(this);
         configure();
@@ -116,10 +119,11 @@ final class Group {
         // Some never commit, while the others do.
         if (commits && random.nextInt(12) > 0) member.commitMs = 5000 + random.nextInt(25_000);
         else if (commits) member.note("never commits", "");
+        if (troubles != null) troubles.prepare(member);
         members.removeIf(one -> one.dead);
         members.add(member);
         String speaks = classic ? "classic" : speaksShare || isKind("streams") ? kind : "consumer";
-        String detail = id + " " + clientId + " " + speaks + " " + instance;
+        String detail = id + " " + clientId + " " + speaks + " " + member.instance;
         simulation.truth.note("start", detail, id, clientId, member.id);
         member.start();
         return member;
@@ -229,7 +233,7 @@ final class Group {
         if (speaksShare) return new ShareMember(this, clientId);
         if (classic) {
             Embedded embedded = kind.equals("connect")
-                ? new ConnectEmbedded(connectors) : new ConsumerEmbedded(simulation.topics, protocols);
+                ? new ConnectEmbedded(connectors) : new ConsumerEmbedded(simulation.topics, protocols, troubles != null && troubles.userData);
             return new ClassicMember(this, clientId, instance, embedded);
         }
         ConsumerMember member = new ConsumerMember(this, clientId, instance);

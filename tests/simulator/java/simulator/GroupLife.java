@@ -45,6 +45,7 @@ final class GroupLife {
             simulation.scheduler.after(random.nextInt(30_000), this::addOne);
         }
         next();
+        if (group.troubles != null) group.troubles.begin();
         if (simulation.settings.isLong()) simulation.scheduler.after(1_200_000, this::rest);
     }
 

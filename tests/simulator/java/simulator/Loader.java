@@ -3,6 +3,7 @@ package simulator;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorLoader;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorPlayback;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
@@ -28,11 +29,25 @@ final class Loader implements CoordinatorLoader<CoordinatorRecord> {
         Replica replica = log.replicas.get(broker.id - 1);
         long takes = replica.bytes == 0 ? 0 : 1 + replica.bytes / BYTES_PER_MS;
         simulation.scheduler.after(takes, () -> broker.run(() -> {
-            if (replay(log, replica, into, asked, loaded)) {
+            if (log.loadsToFail > 0) {
+                log.loadsToFail--;
+                fails(log, leaderEpoch, loaded);
+            } else if (replay(log, replica, into, asked, loaded)) {
                 simulation.truth.loaded(broker, log, leaderEpoch, broker.clock.milliseconds() - asked);
             }
         }));
         return loaded;
+    }
+
+    /** Until an operator sees it, and lets the partition be led anew. */
+    private void fails(OffsetsLog log, int leaderEpoch, CompletableFuture<LoadSummary> loaded) {
+        String why = "Could not load records from " + log.name + " because the log does not exist.";
+        simulation.truth.loadFailed(broker, log, leaderEpoch, why);
+        loaded.completeExceptionally(new NotLeaderOrFollowerException(why));
+        long seenMs = 2000 + 1000L * Math.floorMod(leaderEpoch * 31 + log.name.partition() * 7, 45);
+        simulation.scheduler.after(seenMs, () -> {
+            if (log.leaderEpoch == leaderEpoch) simulation.leaders.failover(log, 500);
+        });
     }
 
     private boolean replay(OffsetsLog log, Replica replica, CoordinatorPlayback<CoordinatorRecord> into,

@@ -15,6 +15,8 @@ final class OffsetsLog {
     final List<Replica> replicas = new ArrayList<>();
     /** Operations not yet told as truth: their records may still be in a batch that is never written. */
     final Deque<Operation> untold = new ArrayDeque<>();
+    /** How often who is elected next fails to load it. */
+    int loadsToFail;
     private final Simulation simulation;
     private final List<PartitionWriter.Listener> listeners = new ArrayList<>();
     private long highWatermark;

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.slf4j.event.Level;
 import org.slf4j.helpers.FormattingTuple;
@@ -48,6 +49,13 @@ final class ServerLog {
         Broker broker = Broker.running();
         broker.events.logged(message, arguments, broker.serverLog.end);
         broker.serverLog.line(level, logger, line.getMessage(), line.getThrowable());
+    }
+
+    /** What a broker prints of its config when it starts. */
+    void started(Map<String, Object> config) {
+        print("[" + time(clock) + "] INFO KafkaConfig values: ");
+        config.forEach((name, value) -> print("\t" + name + " = " + value));
+        print(" (kafka.server.KafkaConfig)");
     }
 
     void close() {

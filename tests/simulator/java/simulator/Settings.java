@@ -6,11 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.apache.kafka.coordinator.group.assignor.RangeAssignor;
+import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 
 /** What the caller asked for, and what a seed chooses: brokers, their clocks and config, how they write. */
 final class Settings {
     private static final String[] MIXED =
         {"consumer", "consumer", "classic", "migration", "migration", "static", "connect", "share"};
+    private static final String[] TROUBLED = {"consumer", "classic", "classic", "migration", "migration", "connect"};
     private static final double LONG_HOURS = 6;
     final long seed;
     final int groups;
@@ -59,7 +62,7 @@ final class Settings {
     }
 
     boolean leadersFall() {
-        return List.of("failover", "all", "share").contains(profile) || isOfStreams();
+        return List.of("failover", "all", "share", "troubled").contains(profile) || isOfStreams();
     }
 
     /** Applications of Kafka Streams alone. */
@@ -93,6 +96,7 @@ final class Settings {
             case "consumer", "migration", "static", "streams", "share" -> profile;
             case "streams-static" -> "streams";
             case "classic" -> random.nextInt(3) == 0 ? "connect" : "classic";
+            case "troubled" -> TROUBLED[random.nextInt(TROUBLED.length)];
             default -> MIXED[random.nextInt(MIXED.length)];
         };
     }
@@ -162,6 +166,7 @@ final class Settings {
         brokerConfig.put("group.initial.rebalance.delay.ms", random.nextBoolean() ? 3000 : 0);
         if (Versions.refreshesRegexes()) brokerConfig.put("group.consumer.regex.refresh.interval.ms", 60_000);
         if (isOfStreams()) configureStreams(random);
+        if (profile.equals("troubled")) configureTroubles(new Random(seed * 31 + 7));
         if (shortSessions) sessions(12_000, 2000);
         // Some groups heartbeat slowly (see Group), and quiet ones very slowly.
         int most = isLong() ? Group.QUIET_HEARTBEAT_MS : Group.SLOW_HEARTBEAT_MS;
@@ -180,6 +185,19 @@ final class Settings {
         brokerConfig.put("group.streams.min.heartbeat.interval.ms", 1000);
         brokerConfig.put("group.streams.max.heartbeat.interval.ms", Group.QUIET_HEARTBEAT_MS);
         brokerConfig.put("group.streams.max.session.timeout.ms", Group.QUIET_SESSION_MS);
+    }
+
+    /** What is refused, and the operator's own assignor. */
+    private void configureTroubles(Random random) {
+        String[] policies = {"bidirectional", "bidirectional", "disabled", "downgrade", "upgrade"};
+        brokerConfig.put("group.consumer.migration.policy", policies[random.nextInt(policies.length)]);
+        List<String> assignors = new ArrayList<>();
+        for (Class<?> one : List.of(UniformAssignor.class, RangeAssignor.class, OwnAssignor.class)) assignors.add(one.getName());
+        brokerConfig.put("group.consumer.assignors", String.join(",", assignors));
+        if (random.nextInt(2) == 0) brokerConfig.put("group.consumer.max.size", 2 + random.nextInt(3));
+        if (random.nextInt(3) == 0) brokerConfig.put("group.max.size", 3 + random.nextInt(3));
+        brokerConfig.put("group.min.session.timeout.ms", 6000);
+        brokerConfig.put("group.max.session.timeout.ms", 1_800_000);
     }
 
     private void sessions(int timeoutMs, int heartbeatMs) {

@@ -22,6 +22,7 @@ final class Simulation {
     final Leaders leaders;
     final OffsetsLog[] logs = new OffsetsLog[PARTITIONS];
     final List<Broker> brokers = new ArrayList<>();
+    final List<Group> groups = new ArrayList<>();
     /** Topics that several groups subscribe to. */
     final List<String> sharedTopics = new ArrayList<>();
     /** How often what happened that is worth a look, for the summary. */
@@ -58,7 +59,6 @@ final class Simulation {
             sharedTopics.add("shared-" + number);
             topics.create("shared-" + number, 1 + random.nextInt(6));
         }
-        List<Group> groups = new ArrayList<>();
         for (int number = 0; number < settings.groups; number++) {
             groups.add(new Group(this, number, settings.kind(random)));
         }

@@ -180,6 +180,11 @@ final class Truth {
         timeline.println(noted("loaded", detail, log, broker).raw("ms", ms));
     }
 
+    /** A broker could not read a partition that it leads. */
+    void loadFailed(Broker broker, OffsetsLog log, int leaderEpoch, String why) {
+        timeline.println(noted("load failed", log.name.partition() + " " + leaderEpoch + " " + why, log, broker));
+    }
+
     void note(String what, String detail) {
         note(what, detail, null, null, null);
     }

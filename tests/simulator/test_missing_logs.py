@@ -1,0 +1,82 @@
+"""Small histories of which some logs of brokers are missing: what is still told is true.
+
+More seeds: `python -m tests.simulator.check_missing_logs`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from groupreplay.evidence.evidence_facts import EvidenceFact, Outage, Rebalance, Refusal, Silence
+from tests.simulator.check_missing_logs import heard_until_of, judge_lines, left_of
+from tests.simulator.conftest import Play
+from tests.simulator.expected.history import History
+from tests.simulator.holes.judge import Judge
+from tests.simulator.holes.lines import JUDGES, LineTruth
+from tests.simulator.missing import FIRST_HALF, SECOND_HALF, WHOLE, leave, plan_of
+from tests.simulator.played import Played
+from tests.simulator.tables import FactTables
+from tests.simulator.truth import read_truth
+from tests.support.log_lines import evidence_of, lines_in, logs_in
+
+HISTORY: Final = Played(990804002, 14, 0.3, "troubled", "4.0.2")
+"""Three brokers, and leaders that fall."""
+
+SEEDS: Final = (0, 1, 6)
+"""In each a member was charged once that another broker had heard: half of a broker's request log is
+left, half of all that it logs, or none of its requests."""
+
+
+@pytest.mark.long
+def test_what_is_said_without_some_logs_is_true(play: Play) -> None:
+    recording = play(HISTORY)
+    history, of_topic = History(read_truth(recording)), FactTables(recording)
+    for seed in SEEDS:
+        judge = judge_lines(history, of_topic, left_of(recording, seed))
+        assert sum(judge.judged.values()) > 1_000
+        assert not judge.findings, f"{seed}, {plan_of(recording, seed)}: {judge.findings[:5]}"
+
+
+LIES: Final = {
+    Silence: {"since_at": -(10**9)},
+    Outage: {"attempts": 10**6},
+    Refusal: {"attempts": 10**6},
+    Rebalance: {"joined_at": 10**6},
+}
+"""Kind of fact -> by how much what it says is made wrong."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", LIES, ids=lambda kind: str(kind.KIND))
+def test_what_is_false_is_noticed(kind: type[EvidenceFact], play: Play) -> None:
+    recording = play(HISTORY)
+    lines = lines_in(recording)
+    truth = LineTruth(History(read_truth(recording)), heard_until_of(lines))
+    told = [each for each in evidence_of(lines) if type(each) is kind]
+    lies = [_lie(each) for each in told][:20]
+    judge = Judge()
+    for each in lies:
+        JUDGES[kind](judge, truth, each)
+    assert lies
+    assert len({each.offset for each in judge.findings}) == len({each.position for each in lies})
+
+
+def _lie(fact: EvidenceFact) -> EvidenceFact:
+    ((name, by),) = LIES[type(fact)].items()
+    return replace(fact, **{name: (getattr(fact, name) or 0) + by})
+
+
+def test_a_half_of_a_log_is_whole_lines(tmp_path: Path, play: Play) -> None:
+    recording = play(HISTORY)
+    names = [path.name for _, path in logs_in(recording)]
+    plan = {**dict.fromkeys(names, WHOLE), names[0]: FIRST_HALF, names[-1]: SECOND_HALF}
+    leave(recording, plan, tmp_path)
+    counts = {
+        path.name: sum(map(len, lines_in(path.parent).values()))
+        for path in (recording / names[0], tmp_path / names[0])
+    }
+    assert counts and sorted(path.name for _, path in logs_in(tmp_path)) == sorted(names)
