@@ -74,3 +74,16 @@ def test_who_was_removed_is_known_by_its_own_requests() -> None:
         if isinstance(each, Departure)
     }
     assert known == {"A": ("app", "/10.0.0.1"), "B": (None, None)}
+
+
+@pytest.mark.parametrize(("converts", "epoch"), [(True, None), (False, 11)])
+def test_a_conversion_bumps_no_epoch_of_who_went_before_it(
+    converts: bool, epoch: int | None
+) -> None:
+    """A classic group removes members without one: the upgrade that follows has its own."""
+    gone = line(1_000, "MEMBER_FAILED", member_id="A", protocol="classic")
+    converted = line(1_900, "CONVERTED_TO_CONSUMER", detail="ONLINE")
+    bumped = line(1_900, "GROUP_EPOCH_BUMPED", epoch=11)
+    lines = [gone, *([converted] if converts else []), bumped]
+    (found,) = (each for each in proved("g", lines, 9_000) if isinstance(each, Departure))
+    assert found.epoch == epoch

@@ -22,7 +22,9 @@ from groupreplay.evidence.memory import Evidence, Line, Proofs, place
 from groupreplay.records.log_events import HEARTBEATS_WITH_EPOCH
 
 BUMP_AFTER_MS: Final = 1_000
-"""The line with the epoch follows in the same operation; later ones belong to others."""
+"""The line with the epoch follows in the same operation; later ones belong to others, as do those
+behind a conversion to a consumer group.
+"""
 
 LEFT: Final = "LEFT"
 FENCED: Final = "FENCED"
@@ -40,6 +42,8 @@ def replay_departure(evidence: Evidence, line: Line, output: Proofs) -> list[Dep
             departure.epoch = departure.epoch or event.epoch
         _emit_all(evidence, output)
         return []
+    if event.event == "CONVERTED_TO_CONSUMER":  # a classic group, of which no epoch is bumped
+        _emit_all(evidence, output)
     found = [_departure(evidence, line, *each) for each in _told(evidence, line)]
     gone = {departure.member_id for departure in found}
     for instance_id in [
