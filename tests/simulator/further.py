@@ -1,5 +1,5 @@
 """What else a history shows, beside its rows as they stand: episodes from the machines' floors on,
-cleaned logs, and logs that are read night by night.
+cleaned logs, logs that are read night by night, and brokers' logs of which some are missing.
 
 Each is bounded: a few cleanings and cuts of a history, by seeds of its own.
 """
@@ -14,16 +14,20 @@ from typing import Final
 from tests.simulator.check import differences
 from tests.simulator.check_compaction import cleanings, judge_facts, judge_logs
 from tests.simulator.check_episodes import check_episodes
+from tests.simulator.check_missing_logs import judge_lines, left_of
 from tests.simulator.check_nights import Told, differing, names_of, told_by_nights
 from tests.simulator.cleaner import cleaned
+from tests.simulator.expected.history import History
 from tests.simulator.growing import PartitionLog, partition_logs, whole
 from tests.simulator.holes.judge import Judge
 from tests.simulator.nights import counted, in_one_night
 from tests.simulator.replayed import replay_recording
+from tests.simulator.tables import FactTables
 from tests.simulator.truth import Truth
 
 CLEANINGS: Final = 2
 CUTS: Final = 1
+MISSING: Final = 2
 MOST_NIGHTS: Final = 12
 SHOWN: Final = 3
 """Differences shown of each kind."""
@@ -52,6 +56,7 @@ def look_further(recording: Path, truth: Truth, seed: int, *, has_truth: bool = 
     if has_truth:
         _episodes(found, recording, truth)
         _cleanings(found, judge_facts(truth, told), truth, names, logs, seed)
+        _missing_logs(found, recording, truth, seed)
     _nights(found, counted(told), names, logs, seed)
     return found
 
@@ -83,6 +88,16 @@ def _cleanings(
     found.compared.append(f"{judged} statements of {CLEANINGS} cleanings")
     found.differ += len(wrong)
     found.wrong += [f"-- cleaning {of}, {each}" for of, each in wrong]
+
+
+def _missing_logs(found: Found, recording: Path, truth: Truth, seed: int) -> None:
+    history, of_topic, judged = History(truth), FactTables(recording), 0
+    for without in range(seed, seed + MISSING):
+        judge = judge_lines(history, of_topic, left_of(recording, without))
+        judged += sum(judge.judged.values())
+        found.differ += len(judge.findings)
+        found.wrong += [f"-- without logs {without}, {each}" for each in judge.findings]
+    found.compared.append(f"{judged} statements without {MISSING} logs")
 
 
 def _nights(

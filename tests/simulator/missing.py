@@ -19,7 +19,7 @@ Plan = Mapping[str, str]
 
 
 def plan_of(recording: Path, seed: int) -> Plan:
-    """By a seed: all logs of one broker, or one log, and at least one other is whole."""
+    """By a seed: all logs of one broker, or one log, and of another broker all are whole."""
     chance = random.Random(seed)
     names = [path.name for _, path in logs_in(recording)]
     chosen = chance.choice(names)
@@ -36,12 +36,13 @@ def leave(recording: Path, plan: Plan, folder: Path) -> None:
         if left == WHOLE:
             (folder / path.name).symlink_to(path.resolve())
         elif left != GONE:
-            data = _read(path)
+            data = read_log(path)
             half = data.index(b"\n", len(data) // 2) + 1
             _write(folder / path.name, data[half:] if left == SECOND_HALF else data[:half])
 
 
-def _read(path: Path) -> bytes:
+def read_log(path: Path) -> bytes:
+    """Unpacked."""
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 

@@ -26,6 +26,7 @@ def test_stretches_that_are_gone_are_counted_and_the_first_are_shown(
     monkeypatch.setattr(further, "replay_recording", lambda _: replayed)
     monkeypatch.setattr(further, "CLEANINGS", 0)
     monkeypatch.setattr(further, "CUTS", 0)
+    monkeypatch.setattr(further, "MISSING", 0)
     found = further.look_further(recording, read_truth(recording), HISTORY.seed)
     assert found.differ == len(gone) == 5
     (told,) = found.wrong

@@ -17,7 +17,7 @@ from tests.simulator.conftest import Play
 from tests.simulator.expected.history import History
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.lines import JUDGES, LineTruth
-from tests.simulator.missing import FIRST_HALF, SECOND_HALF, WHOLE, leave, plan_of
+from tests.simulator.missing import FIRST_HALF, GONE, SECOND_HALF, WHOLE, leave, plan_of, read_log
 from tests.simulator.played import Played
 from tests.simulator.tables import FactTables
 from tests.simulator.truth import read_truth
@@ -25,6 +25,8 @@ from tests.support.log_lines import evidence_of, lines_in, logs_in
 
 HISTORY: Final = Played(990804002, 14, 0.3, "troubled", "4.0.2")
 """Three brokers, and leaders that fall."""
+
+HALVES: Final = (FIRST_HALF, SECOND_HALF)
 
 SEEDS: Final = (0, 1, 6)
 """In each a member was charged once that another broker had heard: half of a broker's request log is
@@ -70,13 +72,24 @@ def _lie(fact: EvidenceFact) -> EvidenceFact:
     return replace(fact, **{name: (getattr(fact, name) or 0) + by})
 
 
-def test_a_half_of_a_log_is_whole_lines(tmp_path: Path, play: Play) -> None:
+def test_two_halves_of_a_log_are_its_lines(tmp_path: Path, play: Play) -> None:
     recording = play(HISTORY)
-    names = [path.name for _, path in logs_in(recording)]
-    plan = {**dict.fromkeys(names, WHOLE), names[0]: FIRST_HALF, names[-1]: SECOND_HALF}
-    leave(recording, plan, tmp_path)
-    counts = {
-        path.name: sum(map(len, lines_in(path.parent).values()))
-        for path in (recording / names[0], tmp_path / names[0])
-    }
-    assert counts and sorted(path.name for _, path in logs_in(tmp_path)) == sorted(names)
+    halves = []
+    for left in HALVES:
+        folder = tmp_path / left
+        folder.mkdir()
+        leave(recording, {path.name: left for _, path in logs_in(recording)}, folder)
+        halves.append({path.name: read_log(path).splitlines() for _, path in logs_in(folder)})
+    first, second = halves
+    for _, path in logs_in(recording):
+        lines = read_log(path).splitlines()
+        assert first[path.name] + second[path.name] == lines
+        assert len(first[path.name]) < len(lines) > len(second[path.name])
+
+
+def test_some_logs_are_whole(play: Play) -> None:
+    """By no seed all logs are cut."""
+    recording = play(HISTORY)
+    plans = [plan_of(recording, seed) for seed in range(20)]
+    assert {left for plan in plans for left in plan.values()} == {WHOLE, GONE, *HALVES}
+    assert all(WHOLE in plan.values() for plan in plans)

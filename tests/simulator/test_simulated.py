@@ -47,6 +47,10 @@ SEEDS_THAT_FAILED: Final = (
     Played(45, 8, 0.2, "consumer", "4.3.1"),
     # A classic group is removed and comes back: its generations have the same numbers again.
     Played(302, 14, 0.3, "classic", "4.4.0"),
+    # A static member's heartbeat met an exception: it was told under both its ids.
+    Played(990804013, 10, 0.25, "troubled", "4.2.1"),
+    # The first target of an upgrade has what a static member had that was replaced at once.
+    Played(990804016, 10, 0.25, "troubled", "4.3.1"),
 )
 """Histories in which the product was wrong once, or the checker. They stay, each with what it
 shows.
@@ -80,6 +84,8 @@ LONG_SEEDS: Final = (
     Played(990700001, 30, 0.6, "all", "4.3.1"),
     # and the former leader seems to let a member in after it joined at the next one.
     Played(990700018, 30, 0.6, "failover", "4.3.1"),
+    # A classic member was told again, was removed, and came back: that is one rejoin, and another.
+    Played(990804004, 14, 0.3, "troubled", "4.2.1"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

@@ -205,16 +205,19 @@ def _rearmed(history: History, failover: Failover, load: Injected, brokers: _Bro
     for member_id, removed in lost_in(failover):
         # Whoever waits in a rebalance is not removed, and its session is armed again.
         armed = [
-            each.armed_at - load.at
+            each
             for each in ran_out
             if each.broker == load.broker
             and load.at < each.at <= removed.true_at
             and not goes_on(answers, member_id, each.at, removed.true_at)
             and each.detail.endswith(f"-{group_id}-{member_id})")
         ][-1:]
-        if armed == [0] and not is_slow:
+        late = [each.armed_at - load.at for each in armed]
+        # Sessions of a classic group run on when it is converted, and end nobody then.
+        is_stale = removed.protocol == CONSUMER and any("key=heartbeat-" in e.detail for e in armed)
+        if late == [0] and not is_slow and not is_stale:
             must.add(member_id)
-        elif any(0 <= late <= ARMED_MS for late in armed):
+        elif any(0 <= each <= ARMED_MS for each in late):
             may.add(member_id)
     return Rearmed(frozenset(must), frozenset(may))
 

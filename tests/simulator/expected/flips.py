@@ -69,7 +69,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
             "partitions": row.values["partitions_held"],
             "is_cooperative": row.values["cooperative"],
             "suggested_heartbeat_ms": None,
-            "brokers_known": "ASSUMED",
+            "brokers_known": _known(history),
             "rules": Rules(by_topic, clients),
             "rules_unseen": unseen,
             "conflicts": Between(conflicts[group_id], _MANY),
@@ -79,6 +79,12 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         }
         wanted[group_id,] = Wanted(values, row.offsets, row.left_out)
     return wanted
+
+
+def _known(history: History) -> str:
+    """Of what brokers print: all that a rule asks, where sessions are not as Kafka has them."""
+    is_set = "group.consumer.session.timeout.ms" in history.truth.broker_config
+    return "LOGS" if history.truth.prints_config and is_set else "ASSUMED"
 
 
 def _clients_in(history: History, group_id: str) -> dict[str | None, set[Client]]:

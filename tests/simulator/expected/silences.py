@@ -165,20 +165,25 @@ def _ran_out(history: History) -> Mapping[str, list[tuple[str, int]]]:
             name = timer.removeprefix("session-timeout-").removeprefix("heartbeat-")
             if name in known:
                 group_id, member_id = known[name]
-                if _counts(history, group_id, event):
+                if _counts(history, group_id, member_id, event):
                     found[group_id].append((member_id, event.broker_at))
     return found
 
 
-def _counts(history: History, group_id: str, event: Injected) -> bool:
+def _counts(history: History, group_id: str, member_id: str, event: Injected) -> bool:
     """Whether the session is one of the group as it is: over a downgrade timers of members that are
-    gone, or of the other protocol, run on."""
+    gone, or of the other protocol, run on; so do those of a member whom a rebalance went on
+    without."""
     operations = history.truth.operations.get(group_id, ())
     if all(each.protocol is None for each in operations):
         return True  # a share group
     if "key=session-timeout-" in event.detail:
         return any((each.at, each.reason) == (event.broker_at, event.detail) for each in operations)
     before = [each for each in operations if each.true_at <= event.at]
+    # Its removal may write a K2 at once.
+    others = [each.members for each in before if each.true_at < event.at]
+    if any(member_id in each for each in others) and member_id not in others[-1]:
+        return False
     return not before or before[-1].protocol == CLASSIC
 
 

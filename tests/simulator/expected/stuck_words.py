@@ -33,22 +33,27 @@ Asker = tuple[str, str, int, str]
 
 
 def words_of(history: History) -> Mapping[Asker, str | None]:
-    """What lines of brokers say to askers who are answered without a text; None where lines of one
-    asker differ."""
+    """What lines of brokers say to askers who are answered without a text, of the requests that begin
+    their runs; None where these differ."""
+    texts = {
+        (asker, at): text for call in history.truth.logged.all for asker, at, text in _said(call)
+    }
     said: dict[Asker, set[str]] = defaultdict(set)
-    for call in history.truth.logged.all:
-        for asker, text in _said(call):
+    for run in _runs(history):
+        asker = run.group_id, run.first.api, run.first.code, run.subject
+        if (text := texts.get((asker, run.first.at))) is not None:
             said[asker].add(text)
-    return {asker: next(iter(texts)) if len(texts) == 1 else None for asker, texts in said.items()}
+    return {asker: next(iter(each)) if len(each) == 1 else None for asker, each in said.items()}
 
 
-def _said(call: Logged) -> Iterator[tuple[Asker, str]]:
+def _said(call: Logged) -> Iterator[tuple[Asker, int, str]]:
     if _FAILED in call.says and len(call.values) > 2:
         given = dict(_GIVEN.findall(call.values[1]))
         who = given.get("instanceId") or given.get("groupInstanceId") or given.get("memberId")
         api = _REQUESTS.get(call.values[0])
         if api is not None and "groupId" in given:
-            yield (given["groupId"], api, UNKNOWN_SERVER_ERROR, who or ""), f"{call.values[2]}."
+            asker = given["groupId"], api, UNKNOWN_SERVER_ERROR, who or ""
+            yield asker, call.broker_at, f"{call.values[2]}."
 
 
 _REQUESTS: Final = {
