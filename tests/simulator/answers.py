@@ -20,7 +20,9 @@ class Answer(NamedTuple):
     log, and how long it says that the request took. client_id, connection (address and port): who
     sent it. member_id, instance_id, epoch (or generation), session_timeout_ms: that the request
     gave; answered_member_id, answered_epoch: of the answer. message: text of the error; error_name:
-    Kafka's name of it. None where there is none.
+    Kafka's name of it. reason: why, in the client's words. principal, software_name,
+    software_version: as who the client authenticated, and by what library. None where there is
+    none.
     """
 
     at: int
@@ -41,6 +43,10 @@ class Answer(NamedTuple):
     answered_epoch: int | None = None
     session_timeout_ms: int | None = None
     message: str | None = None
+    reason: str | None = None
+    principal: str | None = None
+    software_name: str | None = None
+    software_version: str | None = None
     error_name: str | None = None
     true_at: int = -1
 
@@ -112,6 +118,10 @@ _NAMED: Final = {
     "answered_epoch": "ae",
     "session_timeout_ms": "st",
     "message": "say",
+    "reason": "why",
+    "principal": "pn",
+    "software_name": "sn",
+    "software_version": "sv",
     "error_name": "error",
     "true_at": "t",
 }

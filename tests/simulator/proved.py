@@ -32,6 +32,8 @@ SLACK_MS: Final = 5_000
 
 OF_INSTANCES: Final = (82, 111)
 
+_POLL_TIMEOUT_REASON: Final = "consumer poll timeout has expired."
+
 _OPEN_QUESTION: Final = "LEFT_OR_FENCED"
 
 
@@ -128,9 +130,10 @@ def _sharpened(row: Row, told: Sequence[Departure]) -> Row:
         return {"end_confidence": "NONE"}
     best = min(near, key=lambda each: _distance(each, row["ended_at"]))
     agree = len({each.outcome for each in near}) == 1
+    says_so = best.end_detail == "LEAVE_GROUP" and best.client_reason == _POLL_TIMEOUT_REASON
     return {
         "end_reason": best.outcome,
-        "end_detail": best.end_detail,
+        "end_detail": "POLL_TIMEOUT" if says_so else best.end_detail,
         "end_confidence": "EXACT" if agree else "INFERRED",
     }
 

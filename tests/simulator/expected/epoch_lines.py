@@ -28,17 +28,11 @@ class _Words:
     """What clients of a group said when they joined or left; None where none was said."""
 
     client_ids: frozenset[str]
+    reasons: frozenset[str | None]
 
     def admits(self, value: Any) -> bool:
         said = str(value).removeprefix("rebalance of simulated ")
-        return value is None or value in _OF_ALL or said in self.client_ids
-
-
-_OF_ALL: Final = (
-    "the consumer is being closed",
-    "consumer poll timeout has expired.",
-    "member was removed by an admin",
-)
+        return value is None or value in self.reasons or said in self.client_ids
 
 
 def _row(history: History, life: Life, epoch: Epoch, words: _Words) -> dict[str, Any]:
@@ -72,7 +66,9 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         group_id, _, more = event.detail.partition(" ")
         clients[group_id].update(more.split()[:1])
     for life in history.lives:
-        words = _Words(frozenset(clients[life.group_id]))
+        answers = history.truth.answers.of_groups.get(life.group_id, ())
+        reasons = frozenset(each.reason for each in answers)
+        words = _Words(frozenset(clients[life.group_id]), reasons)
         for epoch in epochs_of(history, life):
             opened = epoch.opened
             key = (life.group_id, epoch.epoch, opened.protocol, opened.first_offset)

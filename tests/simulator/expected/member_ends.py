@@ -43,6 +43,11 @@ class Ending:
 _GONE: Final = Ending("FENCED", OneOf(("SESSION_EXPIRED", "JOIN_TIMEOUT", "SYNC_TIMEOUT")))
 """A process that is not there any more; a static member of the classic protocol never leaves."""
 
+POLL_TIMEOUT: Final = " poll timeout"
+"""What the truth says of a leave whose client has not polled for too long."""
+
+_TIMED_OUT: Final = Ending("LEFT", "POLL_TIMEOUT")
+
 _OF_PROCESSES: Final = {
     "close": Ending("LEFT", "LEAVE_GROUP"),
     "admin removal": Ending("LEFT", "ADMIN_REMOVAL"),
@@ -56,6 +61,8 @@ def ending_of(operation: Operation, member_id: str) -> Ending | None:
     if operation.kind == "leave" and operation.asked_by == member_id:
         if operation.reason == "admin":
             return Ending("LEFT", "ADMIN_REMOVAL")
+        if operation.reason.endswith(POLL_TIMEOUT):
+            return _TIMED_OUT
         is_heartbeat = operation.reason.startswith("-1")
         return Ending("LEFT", "LEAVE_HEARTBEAT" if is_heartbeat else "LEAVE_GROUP")
     named = re.fullmatch(
@@ -143,6 +150,8 @@ class _Ends:
         if instance_id is not None and self._has_heir(instance_id, done[0], removed):
             return None
         is_static_close = instance_id is not None and done[0].what == "close"
+        if done[0].what == "close" and done[0].detail.endswith(POLL_TIMEOUT):
+            return _GONE if is_static_close else _TIMED_OUT
         return _GONE if is_static_close else _OF_PROCESSES.get(done[0].what)
 
     def _has_heir(self, instance_id: str, event: Injected, removed: Operation) -> bool:

@@ -58,12 +58,12 @@ final class ClassicMember extends Member {
     @Override
     void close() {
         if (dead) return;
-        note("close", "");
+        String why = Sender.POLL_TIMEOUT.equals(sender.goodbye()) ? " poll timeout" : "";
+        note("close", why);
         commitBefore(owned);
         if (instance == null && !id.isEmpty()) {
-            MemberIdentity self =
-                new MemberIdentity().setMemberId(id).setReason("the consumer is being closed");
-            send(Requests.leave(asked("leave", "classic"), group.id, self), null);
+            MemberIdentity self = new MemberIdentity().setMemberId(id).setReason(sender.goodbye());
+            send(Requests.leave(asked("leave", "classic" + why), group.id, self), null);
         }
         die();
     }

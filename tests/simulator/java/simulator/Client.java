@@ -6,14 +6,12 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
-import org.apache.kafka.common.network.ClientInformation;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.AbstractRequest;
 import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.common.requests.RequestHeader;
-import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 
 /** Who sends requests about one group, over a network that takes some ms, to the broker that leads it. */
@@ -25,22 +23,22 @@ class Client {
     final Random random;
     private final String port;
     private InetAddress address;
-    private final ClientInformation software;
+    final Sender sender;
     private int correlation;
 
     Client(Simulation simulation, String groupId, String clientId, Random random, String software) {
-        this(simulation, groupId, clientId, random, software, clientId);
+        this(simulation, groupId, clientId, random, true, software, clientId);
     }
 
-    /** machine: clients of one name have one address. */
-    Client(Simulation simulation, String groupId, String clientId, Random random, String software,
-           String machine) {
+    /** classic: its protocol; software: version of it; machine: clients of one name have one address. */
+    Client(Simulation simulation, String groupId, String clientId, Random random, boolean classic,
+           String software, String machine) {
         this.simulation = simulation;
         this.groupId = groupId;
         this.clientId = clientId;
         this.random = random;
-        this.software = new ClientInformation("apache-kafka-java", software);
         port = 32_768 + random.nextInt(28_000) + "-" + random.nextInt(3) + "-" + random.nextInt(10_000);
+        sender = Sender.of(this, classic, software, port);
         moveTo(machine);
     }
 
@@ -96,8 +94,8 @@ class Client {
     private RequestContext context(AbstractRequest body) {
         RequestHeader header = new RequestHeader(body.apiKey(), body.version(), clientId, correlation++);
         String connection = "10.1.0.1:9092-" + address.getHostAddress() + ":" + port;
-        return new RequestContext(header, connection, address, KafkaPrincipal.ANONYMOUS, LISTENER,
-            SecurityProtocol.PLAINTEXT, software, false);
+        return new RequestContext(header, connection, address, sender.principal(), LISTENER,
+            SecurityProtocol.PLAINTEXT, sender.software(), false);
     }
 
     private static InetAddress address(String host) {

@@ -39,7 +39,7 @@ abstract class Member extends Client {
     private long sparedUntil;
 
     Member(Group group, String clientId, String instance, boolean classic) {
-        super(group.simulation, group.id, clientId, group.random, group.software(classic),
+        super(group.simulation, group.id, clientId, group.random, classic, group.software(classic),
             group.machineOf(clientId));
         this.group = group;
         process = group.simulation.nextProcess();
@@ -48,7 +48,7 @@ abstract class Member extends Client {
 
     /** A thread of a process on a machine, which has others. */
     Member(Group group, String clientId, String machine, String instance) {
-        super(group.simulation, group.id, clientId, group.random, group.software(false), machine);
+        super(group.simulation, group.id, clientId, group.random, false, group.software(false), machine);
         this.group = group;
         process = group.simulation.nextProcess();
         this.instance = instance;

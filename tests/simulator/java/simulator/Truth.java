@@ -123,6 +123,9 @@ final class Truth {
         json.raw("rt", received).raw("bt", broker.clock.milliseconds());
         json.text("api", context.header.apiKey().name()).text("cl", context.clientId());
         json.text("co", context.connectionId.split("-", 2)[1]).raw("at", line.position());
+        json.text("pn", context.principal.toString());
+        var software = context.clientInformation;
+        json.text("sn", software.softwareName()).text("sv", software.softwareVersion());
         said.addTo(json.raw("ms", line.totalMs()));
         answers.println(json);
     }
