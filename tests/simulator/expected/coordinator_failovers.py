@@ -268,7 +268,10 @@ def _key_of(history: History, row: Row) -> Key:
 
 
 def _excuse(history: History, row: Row) -> str:
-    """Commits of a group without operations are in no truth of groups."""
+    """Commits of a group without operations are in no truth of groups. A share group has no rows."""
+    other = history.truth.other_groups.get(row["group_id"])
+    if other is not None and other.protocol == "share" and other.first_offset <= row["last_offset"]:
+        return ""
     operations = history.truth.operations.get(row["group_id"], ())
     before = [each for each in operations if each.first_offset <= row["last_offset"]]
     if not before or before[-1].protocol is None:

@@ -47,7 +47,8 @@ def _transitions_of(history: History, life: Life) -> list[Transition]:
 
 def join_phases_of(history: History, life: Life) -> dict[int, int]:
     """First offset of each operation that told a generation -> when its join phase ended: its joins
-    are answered then. Not of generations without one: of nobody, and of a downgrade."""
+    are answered then. Not of generations without one: of nobody, and of a downgrade. A former
+    leader may still answer a join with a generation that it never tells: not of its members."""
     found: dict[int, int] = {}
     answers = [
         each
@@ -65,6 +66,7 @@ def join_phases_of(history: History, life: Life) -> dict[int, int]:
                 for each in answers
                 if each.joined == operation.epoch
                 if begin <= each.true_at <= operation.true_at
+                if each.members & operation.members.keys()
             ]
             if joins:
                 found[operation.first_offset] = min(joins)

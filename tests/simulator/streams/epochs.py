@@ -113,7 +113,13 @@ def causes_of(life: StreamsLife, epoch: Epoch) -> list[tuple[str, str | None]]:
     changed = {each for each in stayed if step.members[each].metadata != was[each].metadata}
     if changed:
         found.append(("MEMBER_METADATA", _only(changed)))
-    return found or [("UNKNOWN", None)]
+    return found or [("REFINED" if _is_refined(step) else "UNKNOWN", None)]
+
+
+def _is_refined(step: Step) -> bool:
+    """Whether the target is another epoch's, and the same (4.4): tasks of a member are not those
+    that the coordinator has in mind for it."""
+    return "K20" in step.records and not any(each.startswith("K21") for each in step.records)
 
 
 def _only(member_ids: Set[str]) -> str | None:

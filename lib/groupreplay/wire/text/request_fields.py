@@ -200,8 +200,8 @@ def _delete_offsets(
 def _share_offsets(
     event: LogEvent, request: dict[str, Any], response: dict[str, Any]
 ) -> list[LogEvent]:
-    """Offsets of a share group are set or deleted. The first error counts: of the whole, of a topic,
-    or of a partition.
+    """Offsets of a share group are set or deleted. The first error counts, of the whole, a topic,
+    or a partition.
     """
     event.group_id = _group(request)
     topics = _objects(response, "responses")
