@@ -39,6 +39,7 @@ from tests.simulator.compare import Comparison, Key, Wanted, compare
 from tests.simulator.proved import ProvedTables
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.streams import epochs, members, processes, stuck, tasks
+from tests.simulator.streams.as_consumers import check_as_consumers
 from tests.simulator.streams.classic_lives import check_classic_lives
 from tests.simulator.streams.history import StreamsHistory, read_streams
 from tests.simulator.streams.lines import check_lines
@@ -124,6 +125,7 @@ def check_all(
     """Every table of streams groups, and of their lives as classic groups."""
     of_streams = check_streams(history, replayed, named)
     of_streams += check_progress(history, tables, named)
+    of_streams += check_as_consumers(history, tables, named)
     return [*of_streams, *check_classic_lives(history, tables, named)]
 
 

@@ -4,13 +4,13 @@ Small histories on Kafka's own coordinator, as in `test_streams.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pytest
 
-from tests.simulator.broken import other_than
+from tests.simulator.broken import Case, other_than
 from tests.simulator.check_streams import (
     CHECKS,
     anomalies_of,
@@ -26,7 +26,7 @@ from tests.simulator.line_columns import COLUMNS_OF_LINES
 from tests.simulator.played import Played
 from tests.simulator.proved import ProvedTables
 from tests.simulator.replayed import Replayed, replay_recording
-from tests.simulator.streams import lines, progress
+from tests.simulator.streams import as_consumers, lines, progress
 from tests.simulator.streams.history import StreamsHistory, read_streams
 from tests.simulator.streams.lines import check_lines
 from tests.simulator.tables import FactTables, Row
@@ -162,6 +162,38 @@ def test_a_wrong_value_of_progress_is_noticed(column: str, statics: Statics) -> 
     wrong = {**rows[place], column: other_than(rows[place][column], by=10**9)}
     broken = [*rows[:place], wrong, *rows[place + 1 :]]
     assert progress.compared(statics.history, broken).differ
+
+
+@pytest.fixture(scope="module")
+def as_others(play: Play) -> Mapping[str, Case]:
+    """Tables that streams groups have as consumer groups do; leaders fall in this history."""
+    recording = play(HISTORIES[1])
+    history, tables = read_streams(recording, read_truth(recording)), FactTables(recording)
+    known = as_consumers.AsConsumers(history)
+    return {
+        check.table: Case(
+            check,
+            known,
+            check.wanted(known),
+            [row for row in tables.rows(check.table) if history.of_row(row) is not None],
+        )
+        for check in as_consumers.CHECKS
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        (check.table, column)
+        for check in as_consumers.CHECKS
+        for column in COLUMNS[check.table]
+        if column != "log_incarnation"
+    ],
+)
+def test_a_wrong_value_in_a_table_of_all_groups_is_noticed(
+    table: str, column: str, as_others: Mapping[str, Case]
+) -> None:
+    assert as_others[table].unnoticed(column) == []
 
 
 def _ended_as(rows: Sequence[Row], reason: str) -> int:

@@ -15,6 +15,7 @@ from tests.simulator.expected.stuck import DEADLINE_OF_HOLDERS
 from tests.simulator.lives import Life
 from tests.simulator.streams.history import (
     ACTIVE,
+    Step,
     StreamsHistory,
     StreamsLife,
     Thread,
@@ -43,7 +44,7 @@ def stretches(history: StreamsHistory) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for life in history.lives:
         elected = history.truth.elected.get(life.steps[0].offsets_partition, ())
-        for stretch in stretches_of(_as_consumers(life), elected, _TaskWaits(life)):
+        for stretch in stretches_of(as_consumers(life), elected, _TaskWaits(life)):
             # Over a change of leader by the new one's clock, which may be behind that of the last.
             if is_told(stretch.since.at, stretch.closed):
                 wanted |= _stretch(history, life, stretch)
@@ -120,7 +121,7 @@ class _TaskWaits(Waits):
         }
 
 
-def _as_consumers(life: StreamsLife) -> Life:
+def as_consumers(life: StreamsLife) -> Life:
     operations = list(_operations(life))
     return Life(life.group_id, operations, None)
 
@@ -138,7 +139,7 @@ def _operations(life: StreamsLife) -> Iterator[Operation]:
             asked_by=step.asked_by,
             reason=step.reason,
             answer=(),
-            records=tuple(each.replace("K22 ", "K8 ") + " " for each in step.records),
+            records=tuple(_as_record(each, step) for each in step.records),
             group_id=life.group_id,
             protocol=CONSUMER if is_streams else None,
             epoch=step.epoch,
@@ -147,6 +148,15 @@ def _operations(life: StreamsLife) -> Iterator[Operation]:
             protocol_name=None,
             members={i: _as_member(each) for i, each in step.members.items()} if is_streams else {},
         )
+
+
+def _as_record(record: str, step: Step) -> str:
+    """Told as the record of a consumer group that it is like."""
+    if record == "K17":
+        return f"K3 epoch {step.epoch} hash {step.metadata_hash}"
+    if record == "K20":
+        return f"K6 target epoch {step.target_epoch}"
+    return record.replace("K22 ", "K8 ") + " "
 
 
 def _as_member(thread: Thread) -> Member:
