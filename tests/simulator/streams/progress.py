@@ -37,6 +37,8 @@ def progress(history: StreamsHistory) -> dict[Key, Wanted]:
     for group_id, life in last_lives.items():
         if life.end is None:
             wanted[group_id,] = _row(history, life)
+        elif life.is_removed and life.end is history.steps[group_id][-1]:
+            wanted.pop((group_id,), None)  # of the life before as a classic group
     return wanted
 
 

@@ -57,8 +57,8 @@ def proved(
 
 
 def seen(lines: DataFrame, newest_ms: int) -> DataFrame:
-    """A fact a broker and kind of log that has lines: when it was there. A file of which no line is of interest
-    has no times; that it grew shows that the broker was there.
+    """A fact a broker and kind of log that has lines: when it was there. A file of which no line is
+    of interest has no times; that it grew shows that the broker was there.
     """
     counted = sf.from_json("counts", "lines BIGINT, last_ms BIGINT")
     last_ms = sf.when(counted["last_ms"] >= 0, counted["last_ms"]).otherwise(newest_ms)
