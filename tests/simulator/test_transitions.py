@@ -28,3 +28,25 @@ def test_who_never_got_what_it_was_given_stops_as_eager_members_do(
     )
     (life,) = history.lives
     assert len(transitions_of(history, life)) == stopped
+
+
+@pytest.mark.parametrize(
+    ("owned", "idle_ms"), [({"t": [0]}, 80 - 30), ({}, None)], ids=["goes on", "stops again"]
+)
+def test_a_stop_ends_with_the_first_commit_before_its_member_stops_again(
+    owned: dict[str, list[int]], idle_ms: int | None, tmp_path: Path
+) -> None:
+    """In generation 3 its member goes on with what it had where it lists that as owned."""
+    said = {"ss": 1, "v": 3, "sub": ["t"], "gen": 1, "own": {}}
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a")),
+        line(30, "commit", c=["K1 g t-0 5"]),
+        line(40, "sync", **classic_generation(2, "a", "b", said=said)),
+        line(60, "sync", **classic_generation(3, "a", "b", said={**said, "own": owned})),
+        line(80, "commit", c=["K1 g t-0 6"]),
+    )
+    (life,) = history.lives
+    found = [each for each in transitions_of(history, life) if each.unread.place == 2]
+    assert [each.idle_ms for each in found] == [idle_ms]

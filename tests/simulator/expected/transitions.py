@@ -181,7 +181,8 @@ class _Times:
         heir = self._heir(unread, given)
         ends = [] if heir is None or heir.closed is None else [heir.closed]
         if unread.place != unread.span.closed:
-            ends += [place for place in sorted(self._sync_ms) if place > given][:1]
+            stops = sorted(self._eager & self._sync_ms.keys())
+            ends += [place for place in stops if place > given][:1]
         return min(ends, default=None)
 
     def _heir(self, unread: Unread, given: int) -> Span | None:
