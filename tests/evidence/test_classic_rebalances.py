@@ -53,6 +53,16 @@ def test_a_clock_that_is_ahead_ends_no_rebalance() -> None:
     ) == [(FORMER, "COMPLETED", 2_000)]
 
 
+def test_a_clock_that_is_ahead_hides_no_conversion() -> None:
+    """Simulated, failover 4.1.2 seed 990801038, migration-11: 1.4 s."""
+    assert told(
+        line(FORMER, 63_267, "JOIN_PHASE_STARTED"),
+        line(NEW, 64_380, "GROUP_LOADED"),
+        line(FORMER, 65_484, "CONVERTED_TO_CONSUMER"),
+        line(FORMER, 65_728, "GROUP_UNLOADED"),
+    ) == [(FORMER, "CONVERTED", None)]
+
+
 def test_a_new_coordinator_ends_what_the_former_one_began() -> None:
     assert told(
         line(FORMER, 1_000, "JOIN_PHASE_STARTED"),
