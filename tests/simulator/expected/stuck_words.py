@@ -7,11 +7,11 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tests.simulator.answers import Answer
-from tests.simulator.compare import Key, Wanted
+from tests.simulator.compare import Key, OneOf, Untold, Wanted
 from tests.simulator.expected import phases, rejected
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.rebalances import CHECK as REBALANCES
@@ -32,18 +32,41 @@ Asker = tuple[str, str, int, str]
 """(group, request, error code, who asks); which request of a fenced instance no line says."""
 
 
-def words_of(history: History) -> Mapping[Asker, str | None]:
-    """What lines of brokers say to askers who are answered without a text, of the requests that begin
-    their runs; None where these differ."""
-    texts = {
-        (asker, at): text for call in history.truth.logged.all for asker, at, text in _said(call)
-    }
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Parameters of REFUSED. message: a text, None for none, or what it may be."""
+
+    error: str | None
+    message: Any
+
+    def admits(self, value: Any) -> bool:
+        said = dict(value)
+        error, message = said.pop("error", None), said.pop("message", None)
+        is_so = hasattr(self.message, "admits") and self.message.admits(message)
+        return not said and error == self.error and (is_so or message == self.message)
+
+    def __str__(self) -> str:
+        return f"{self.error}: {self.message}"
+
+
+def words_of(history: History) -> Mapping[Asker, Any]:
+    """What lines of brokers say to askers who are answered without a text: what the lines say that
+    begin runs, None where these differ. A run of lines may end where that of the requests goes on:
+    lines do not say from which client they are."""
+    texts: dict[Asker, dict[int, str]] = defaultdict(dict)
+    for call in history.truth.logged.all:
+        for asker, at, text in _said(call):
+            texts[asker][at] = text
     said: dict[Asker, set[str]] = defaultdict(set)
     for run in _runs(history):
         asker = run.group_id, run.first.api, run.first.code, run.subject
-        if (text := texts.get((asker, run.first.at))) is not None:
+        if (text := texts[asker].get(run.first.at)) is not None:
             said[asker].add(text)
-    return {asker: next(iter(each)) if len(each) == 1 else None for asker, each in said.items()}
+    words: dict[Asker, Any] = {}
+    for asker, first in said.items():
+        (one, *others), every = sorted(first), set(texts[asker].values())
+        words[asker] = None if others else one if len(every) == 1 else OneOf((one, None))
+    return words
 
 
 def _said(call: Logged) -> Iterator[tuple[Asker, int, str]]:
@@ -62,7 +85,7 @@ _REQUESTS: Final = {
 }
 
 
-def _message(run: Run, words: Mapping[Asker, str | None]) -> str | None:
+def _message(run: Run, words: Mapping[Asker, Any]) -> Any:
     first = run.first
     if first.message is not None:
         return first.message
@@ -119,12 +142,10 @@ def _loops(history: History) -> dict[Key, Wanted]:
     wanted: dict[Key, Wanted] = {}
     for key, must in rejected.CHECK.wanted(history).items():
         run = _run_at(said[key[:3]], key[3])
-        params = {"error": run.first.error_name, "message": _message(run, words)}
-        told = {name: text for name, text in params.items() if text is not None}
-        if run.first.code != FENCED_INSTANCE_ID:
-            wanted[key] = replace(must, values={"detail_params": told})
-        else:
-            wanted[key] = replace(must, values={})
+        is_told = run.first.code != FENCED_INSTANCE_ID
+        message = _message(run, words) if is_told else Untold("lines that name no group")
+        values = {"detail_params": Refused(run.first.error_name, message)}
+        wanted[key] = replace(must, values=values)
     return wanted
 
 
