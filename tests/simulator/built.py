@@ -6,21 +6,22 @@ Facts and lines are those of the replay in pure Python; a night of the whole job
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import BrokersConfig, ReadinessConfig, Thresholds
+from groupreplay.config.model import BrokersConfig, Config, ReadinessConfig, Thresholds
 from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
-from tests.simulator.criteria import PROVEN_MS, STALLED_MS
+from tests.simulator.criteria import LONG_SESSION_MS, PROVEN_MS, STALLED_MS
 from tests.simulator.line_columns import STORED
 from tests.simulator.played import LOW_THRESHOLDS_MS, brokers_of
 from tests.simulator.proved import evidence_in
@@ -28,6 +29,10 @@ from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.tables import Row, rows_of
 from tests.support.fact_frames import frame_of
 from tests.support.table_inputs import TOPICS_DDL, inputs_of, topics_of
+
+_USUAL_CLIENTS: Final = next(
+    each.default for each in dataclasses.fields(Config) if each.name == "clients"
+)
 
 
 class BuiltTables:
@@ -50,12 +55,20 @@ class BuiltTables:
             evidence=lines,
             evidence_tonight=lines,
             log_kinds=frozenset(TEXT_KINDS),
+            clients=_USUAL_CLIENTS,
             readiness=ReadinessConfig(min_observed_ms=0, proven_ms=PROVEN_MS),
             brokers=BrokersConfig(
                 session_timeout_ms=told.get("session_timeout_ms"),
                 heartbeat_interval_ms=told.get("heartbeat_interval_ms"),
             ),
         )
+
+    @property
+    def _judged(self) -> ReportContext:
+        """With longer sessions than those of members."""
+        own = self._context
+        brokers = dataclasses.replace(own.brokers, session_timeout_ms=LONG_SESSION_MS)
+        return dataclasses.replace(own, brokers=brokers)
 
     def rows(self, table: str) -> Sequence[Row]:
         name = STORED.get(table, table)
@@ -65,7 +78,8 @@ class BuiltTables:
             kinds = (*spec.facts, *spec.beside) if more is None else more.kinds
             facts = [fact for kind in kinds for fact in self._replayed.of(kind)]
             staged = frame_of(self._spark, REPLAYED, facts)
-            inputs = inputs_of(staged, self._context, given_topics=self._given, tables=self._tables)
+            context = self._context if name != "readiness" else self._judged
+            inputs = inputs_of(staged, context, given_topics=self._given, tables=self._tables)
             self._built[name] = spec.build(inputs).toArrow()
         return rows_of(table, self._built[name])
 

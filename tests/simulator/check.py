@@ -25,12 +25,15 @@ from tests.simulator.expected import (
     absences,
     assignment_ends,
     assignor_failures,
+    contacts,
     coordinator_events,
     coordinator_failovers,
     departure_waves,
+    end_evidence,
     epoch_lines,
     event_groups,
     failover_lines,
+    flap_scores,
     flips,
     group_conversions,
     group_days,
@@ -54,6 +57,7 @@ from tests.simulator.expected import (
     silences,
     static_accounting,
     stuck,
+    stuck_lines,
     stuck_words,
     topics,
     unavailable,
@@ -105,6 +109,7 @@ PROVED_CHECKS: Final[tuple[Check, ...]] = (*LOG_CHECKS, outages.CHECK)
 
 ROW_CHECKS: Final[tuple[Check, ...]] = (
     member_ends.CHECK,
+    contacts.CHECK,
     assignment_ends.CHECK,
     epoch_lines.CHECK,
     mixed.CHECK,
@@ -133,6 +138,12 @@ JOB_CHECKS: Final[tuple[Check, ...]] = (
     departure_waves.CHECK,
     group_days.CHECK,
     absences.CHECK,
+    end_evidence.MEMBERS,
+    end_evidence.SPANS,
+    end_evidence.ABSENCES,
+    stuck_lines.MEMBERS,
+    stuck_lines.GROUPS,
+    flap_scores.CHECK,
 )
 """What the job makes, given the logs of brokers too."""
 

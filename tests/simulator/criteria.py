@@ -38,6 +38,9 @@ CRITERIA: Final = (
     Criteria("old brokers", 45_000, 60_000, 5_000, "3.9.2", "disabled", lookback_ms=600_000),
 )
 
+LONG_SESSION_MS: Final = 60_000
+"""T where groups are judged with logs: that of members is shorter."""
+
 STALLED_MS: Final = 300_000
 """migration_stalled_ms: histories are short."""
 

@@ -9,6 +9,33 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("group_id", "incarnation", "from_offset", "member_id", "joined_at", "ended_at"),
         *("end_reason", "end_detail", "end_confidence"),
     ),
+    "member_evidence": ("group_id", "from_offset", "member_id", "evidence"),
+    "span_evidence": (
+        *("group_id", "member_id", "topic_id", "topic", "partition", "from_offset", "to_offset"),
+        *("end_reason", "evidence"),
+    ),
+    "absence_evidence": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("member_id", "instance_id", "outcome", "returned_as", "removed_at", "returned_at"),
+        *("identity", "client_id", "client_host", "membership", "evidence"),
+    ),
+    "stuck_member_lines": (
+        *("group_id", "from_offset", "member_id", "instance_id", "reason", "since_at"),
+        *("until_at", "is_open", "detail_params", "evidence"),
+    ),
+    "stuck_group_lines": (
+        *("group_id", "from_offset", "reason", "since_at", "until_at", "is_open"),
+        *("detail_params", "evidence"),
+    ),
+    "flap_scores": (
+        *("group_id", "incarnation", "offsets_partition", "day", "from_at", "moved", "returned"),
+        *("joins", "departures", "flap_score"),
+    ),
+    "contacts": (
+        *("group_id", "incarnation", "from_offset", "member_id", "principal", "software_name"),
+        *("software_version", "last_heartbeat_at", "longest_gap_ms", "heartbeats", "errors"),
+        *("error_apis", "error_first_at", "error_last_at", "client_reason"),
+    ),
     "assignment_ends": (
         *("group_id", "member_id", "topic_id", "topic", "partition", "from_offset", "to_offset"),
         *("end_reason", "end_detail", "end_confidence"),
@@ -113,6 +140,13 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
 
 STORED: Final = {
     "member_ends": "members",
+    "contacts": "members",
+    "stuck_member_lines": "stuck_members",
+    "stuck_group_lines": "stuck_groups",
+    "flap_scores": "group_days",
+    "member_evidence": "members",
+    "span_evidence": "member_assignments",
+    "absence_evidence": "static_accounting",
     "assignment_ends": "member_assignments",
     "epoch_lines": "group_epochs",
     "mixed": "migration_progress",

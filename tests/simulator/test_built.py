@@ -115,10 +115,24 @@ _OF_TROUBLES: Final = {
     "event_groups": ("evidence", "groups"),
 }
 
+_OF_REQUESTS: Final = {
+    "contacts": (
+        *("principal", "software_name", "software_version", "client_reason", "last_heartbeat_at"),
+        *("longest_gap_ms", "heartbeats", "errors", "error_apis", "error_first_at"),
+        "error_last_at",
+    ),
+    **dict.fromkeys(("member_evidence", "span_evidence", "absence_evidence"), ("evidence",)),
+    "flips": ("cohort", "rules_unseen"),
+}
+_OF_LINES: Final = dict.fromkeys(
+    ("stuck_member_lines", "stuck_group_lines"), ("evidence", "from_offset")
+)
+
 BROKEN: Final[Mapping[Played, Mapping[str, tuple[str, ...]]]] = {
     _MOVES: BY_JOINS,
-    _COOPERATIVE: _OF_STUCK,
-    _CONVERSIONS: _OF_ABSENCES,
+    _RETURNS: {"flap_scores": ("flap_score",)},
+    _COOPERATIVE: _OF_STUCK | _OF_LINES,
+    _CONVERSIONS: _OF_ABSENCES | _OF_REQUESTS,
     _TROUBLES: _OF_TROUBLES,
 }
 """History -> table -> columns of which a wrong value must be noticed there."""

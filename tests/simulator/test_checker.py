@@ -30,35 +30,23 @@ OF_LINES: Final = tuple(each for each in LOG_CHECKS if each.table != "member_end
 ALL_CHECKS: Final = (*CHECKS, *OF_LINES)
 
 _NIGHTS: Final = "of which run and whose: no broker knows"
-_SENDERS: Final = "what a request log says of who sends requests: the truth does not tell"
 _TOLD_BY: Final = "which line told it: the truth does not say which of several lines does"
-_REQUESTS: Final = "how many requests of one member a log has, and how they went: no check counts"
-
-_OF_MEMBERS: Final = {
-    "evidence": _TOLD_BY,
-    **dict.fromkeys(("principal", "software_name", "software_version", "client_reason"), _SENDERS),
-    **dict.fromkeys(("last_heartbeat_at", "longest_gap_ms", "heartbeats", "errors"), _REQUESTS),
-    **dict.fromkeys(("error_apis", "error_first_at", "error_last_at"), _REQUESTS),
-}
 
 _OF_ALL: Final = dict.fromkeys(("cluster", "logical_date", "team", "contact"), _NIGHTS)
 
-_WITH_LINES: Final = ("group_epochs", "member_assignments", "stuck_members", "stuck_groups")
-
 _WHOLE: Final = (
     *("migration_progress", "topics", "readiness", "member_states", "group_conversions"),
-    *("rebalances", "refusals", "coordinator_events", "coordinator_failovers"),
+    *("rebalances", "refusals", "coordinator_events", "coordinator_failovers", "rejoins"),
+    *("members", "member_assignments", "stuck_members", "stuck_groups"),
 )
 
 _OF_DECISIONS: Final = {"is_final": "whether a later night may change it: one night does not tell"}
 
 NOT_CHECKED: Final[Mapping[str, Mapping[str, str]]] = {
     "departure_waves": _OF_DECISIONS,
-    "static_accounting": _OF_DECISIONS | {"evidence": _TOLD_BY},
-    "group_days": _OF_DECISIONS | {"flap_score": "its counts are held in `episodes/`"},
-    "rejoins": {},
-    "members": _OF_MEMBERS,
-    **{table: {"evidence": _TOLD_BY} for table in _WITH_LINES},
+    "static_accounting": _OF_DECISIONS,
+    "group_days": _OF_DECISIONS,
+    "group_epochs": {"evidence": _TOLD_BY},
     **{table: {} for table in _WHOLE},
 }
 """Table -> its columns that no check looks at, and why. All others of these tables are held."""

@@ -56,7 +56,12 @@ def fence_loops(life: Life) -> Iterator[tuple[Key, Wanted]]:
 
 def returns_of(life: Life) -> int:
     """How many turns there were, of chains of any length: what `flap_score` counts twice."""
-    return sum(len(chain.turns) for chain in _chains_of(life))
+    return len(back_at(life))
+
+
+def back_at(life: Life) -> list[int]:
+    """When each of them ended."""
+    return [back for chain in _chains_of(life) for _, back in chain.turns]
 
 
 def _chains_of(life: Life) -> list[_Chain]:

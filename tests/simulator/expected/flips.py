@@ -1,21 +1,24 @@
-"""`readiness` with logs of brokers: what the topic decides is as without them, the verdict follows
-from the rules that fired, and `flip_tier` from the groups beside each other (measures.md,
-Readiness)."""
+"""`readiness` with logs of brokers: what the topic decides is as without them, and what lines decide
+is in `line_rules`; the verdict follows from the rules that fired, and `flip_tier` from the groups
+beside each other (measures.md, Readiness)."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
-from tests.simulator.criteria import PROVEN_MS, Criteria
+from tests.simulator.compare import Between, Key, Wanted
+from tests.simulator.criteria import LONG_SESSION_MS, PROVEN_MS, Criteria
+from tests.simulator.expected import member_ends
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.line_rules import RULES, Lines, software_in
 from tests.simulator.expected.migration_progress import course_of
 from tests.simulator.expected.readiness import client_of, judged_lives, row_of
 from tests.simulator.expected.ready_rules import BLOCK, BLOCK_ONLINE, FIX, NA, Rules
 from tests.simulator.expected.ready_rules import CHECK as LOOK
+from tests.simulator.expected.rejoins import rejoins_in
 from tests.simulator.tables import Row
 
 OF_LINES: Final = frozenset({"R5b", "R6", "R8", "R13", "R18"})
@@ -27,17 +30,12 @@ _SAME: Final = (
     *("members_static", "assignor", "suggested_assignor", "suggested_session_timeout_ms"),
     *("observed_ms", "broker_version", "migration_policy"),
 )
-Client = tuple[str | None, str]
-"""Client id and host."""
-
-_BY_CONTACT: Final = Untold("what the request log says of the client")
 
 
 def _criteria(history: History) -> Criteria:
     config = history.truth.broker_config
-    session_ms = int(config.get("group.consumer.session.timeout.ms", 45_000))
     heartbeat_ms = int(config.get("group.consumer.heartbeat.interval.ms", 5_000))
-    told = Criteria("with logs", session_ms, 60_000, heartbeat_ms)
+    told = Criteria("with logs", LONG_SESSION_MS, 60_000, heartbeat_ms)
     if not history.truth.prints_config:
         return told
     most = int(config.get("group.consumer.max.size", told.max_size))
@@ -50,17 +48,14 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         for event in history.truth.injected
         if event.what == "fenced instance" or event.detail.endswith("UNRELEASED_INSTANCE_ID")
     )
-    told = _criteria(history)
+    told, ends, rejoins = _criteria(history), member_ends.CHECK.wanted(history), rejoins_in(history)
     wanted: dict[Key, Wanted] = {}
     for of, known in judged_lives(history):
         group_id = of.life.group_id
         row = row_of(of, known, told)
         rules = row.values["rules"]
-        seen = _clients_in(history, group_id)
-        clients = {
-            name: client_by_log(client_of(known, name), seen.get(name, ()))
-            for name in known.members
-        }
+        lines = Lines(history, of.life, known, ends, rejoins.get(group_id, ()))
+        clients = {name: lines.client(name, client_of(known, name)) for name in known.members}
         by_topic = tuple(each for each in rules.fired if each.rule not in OF_LINES)
         unseen = [each for each in row.values["rules_unseen"] if each not in OF_LINES]
         values: dict[str, Any] = {
@@ -71,7 +66,9 @@ def _wanted(history: History) -> dict[Key, Wanted]:
             "suggested_heartbeat_ms": None,
             "brokers_known": _known(history),
             "rules": Rules(by_topic, clients),
-            "rules_unseen": unseen,
+            "rules_unseen": sorted([*unseen, *lines.unseen()], key=lambda rule: int(rule[1:])),
+            "cohort": f"- / {lines.first_software}",
+            **lines.rules(told, clients),
             "conflicts": Between(conflicts[group_id], _MANY),
             "is_verdict_of_rules": True,
             "is_tier_of_cohort": True,
@@ -87,27 +84,6 @@ def _known(history: History) -> str:
     return "LOGS" if history.truth.prints_config and is_set else "ASSUMED"
 
 
-def _clients_in(history: History, group_id: str) -> dict[str | None, set[Client]]:
-    """Member -> client ids and hosts of its requests."""
-    clients: dict[str | None, set[Client]] = defaultdict(set)
-    for answer in history.truth.answers.of_groups.get(group_id, ()):
-        clients[answer.about].add((answer.client_id, answer.client_host))
-    return clients
-
-
-def client_by_log(known: dict[str, Any], seen: Iterable[Client]) -> dict[str, Any]:
-    """The request log has the process's own client: another one than its K2 where it took over from
-    one that was in no K2, and another host where it has moved since."""
-    inherited, seen = known["client_inherited"], list(seen)
-    own: dict[str, Any] = {
-        "client_id": OneOf((known["client_id"], *(name for name, _ in seen))),
-        "client_host": OneOf((known["client_host"], *(host for _, host in seen))),
-    }
-    if inherited is not False:
-        own = {"client_id": _BY_CONTACT, "client_host": _BY_CONTACT}
-    return known | own | {"software": _BY_CONTACT, "client_inherited": OneOf((False, inherited))}
-
-
 def _gathered(history: History, rows: Sequence[Row]) -> Sequence[Row]:
     tiers = _tiers(history, rows)
     found = []
@@ -119,7 +95,7 @@ def _gathered(history: History, rows: Sequence[Row]) -> Sequence[Row]:
             {
                 **row,
                 "rules": by_topic,
-                "rules_unseen": [each for each in row["rules_unseen"] if each not in OF_LINES],
+                **{name: _rule_of(row, name) for name in RULES},
                 "conflicts": int(counts.get("R6", 0)),
                 "is_verdict_of_rules": row["verdict"] == _verdict(row),
                 "is_tier_of_cohort": row["flip_tier"] == tiers[row["group_id"]],
@@ -127,6 +103,11 @@ def _gathered(history: History, rows: Sequence[Row]) -> Sequence[Row]:
             }
         )
     return found
+
+
+def _rule_of(row: Row, name: str) -> Any:
+    """None where it does not fire."""
+    return next((each for each in row["rules"] if each["rule"] == name), None)
 
 
 def _verdict(row: Row) -> str:
@@ -145,13 +126,13 @@ def _tiers(history: History, rows: Sequence[Row]) -> Mapping[str, int | None]:
     cohorts: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         cohorts[row["cohort"]].append(row)
-    can_prove = _has_proved(history)
+    proved = set(_proved(history))
     tiers: dict[str, int | None] = {}
     for cohort, of_cohort in cohorts.items():
         able = [each for each in of_cohort if _is_eligible(each)]
         able.sort(key=lambda each: (each["partitions"], each["group_id"]))
         is_rolling = any(each["phase"] == "MIGRATING" for each in of_cohort)
-        is_proven = can_prove and not cohort.endswith("?")
+        is_proven = cohort in proved
         for row in of_cohort:
             is_idle = row["verdict"] == "READY_OFFLINE" and row["phase"] != "MIGRATING"
             tiers[row["group_id"]] = 0 if is_idle else None
@@ -167,8 +148,8 @@ def _is_eligible(row: Row) -> bool:
     return can_roll and (row["verdict"] == "READY" or (row["verdict"] == "WARN" and not has_fix))
 
 
-def _has_proved(history: History) -> bool:
-    """Whether a group has run on the consumer protocol for long; all clients are of one software."""
+def _proved(history: History) -> Iterator[str]:
+    """Cohorts of which a group has run on the consumer protocol for long."""
     logs = history.truth.logs
     for life in {each.group_id: each for each in history.lives}.values():
         if life.is_removed:
@@ -177,8 +158,7 @@ def _has_proved(history: History) -> bool:
         now_ms = logs[life.offsets_partition].last_at
         is_long = course.upgraded_at is not None and course.upgraded_at <= now_ms - PROVEN_MS
         if course.phase == "MIGRATED" and is_long:
-            return True
-    return False
+            yield from (f"- / {name}" for name in software_in(history, life))
 
 
 CHECK: Final = Check("flips", _wanted, lambda history, row: (row["group_id"],), gathered=_gathered)

@@ -245,13 +245,13 @@ def fired_of(known: Known, told: Criteria) -> Iterator[Fired]:
     for rule in RULES:
         fired = rule(known, told)
         if fired is not None:
-            evidence = _evidence(known, fired)
+            evidence = evidence_of(known, fired)
             yield Fired(
                 fired.rule, fired.severity, fired.value, fired.limit, fired.members, evidence
             )
 
 
-def _evidence(known: Known, fired: Fired) -> Any:
+def evidence_of(known: Known, fired: Fired) -> Any:
     """Of one member its own record, else the last K2, or in a mixed group one of theirs."""
     if fired.rule in _OF_CONFIGURATION:
         return None
