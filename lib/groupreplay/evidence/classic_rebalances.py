@@ -86,7 +86,8 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Proofs) -> None:
     elif event.event == "REBALANCE_NOBODY_JOINED":
         current.nobody_joined = True
     elif event.event == "CONVERTED_TO_CONSUMER":
-        # CONVERTED: the conversion before failed. INTERRUPTED: its clock is ahead of the next leader's.
+        # CONVERTED: the conversion before failed. INTERRUPTED: its clock is ahead of the next
+        # leader's.
         current.outcome, current.ended_at = CONVERTED, event.at_ms
     elif event.event == "CONVERTED_TO_CLASSIC":
         if current.outcome == CONVERTED:
