@@ -86,8 +86,7 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Proofs) -> None:
     elif event.event == "REBALANCE_NOBODY_JOINED":
         current.nobody_joined = True
     elif event.event == "CONVERTED_TO_CONSUMER":
-        # CONVERTED: the conversion before failed. INTERRUPTED: its clock is ahead of the next
-        # leader's.
+        # It may have been CONVERTED, and that failed, or INTERRUPTED by a clock that is behind.
         current.outcome, current.ended_at = CONVERTED, event.at_ms
     elif event.event == "CONVERTED_TO_CLASSIC":
         if current.outcome == CONVERTED:
@@ -158,6 +157,8 @@ def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output:
     if ended is not None:
         if event.event == "JOIN_PHASE_STARTED" and event.detail == "SYNC_TIMEOUT":
             _drop(ended, event.member_ids)  # the line of their own is at DEBUG since 4.0
-        if ended.outcome == OPEN:
+        # By a clock that is behind, another leader may have interrupted it: its own line decides.
+        is_known = ended.outcome == CONVERTED or outcome == INTERRUPTED
+        if ended.outcome == OPEN or not is_known:
             ended.outcome, ended.ended_at = outcome, event.at_ms
         output.emit(ended)
