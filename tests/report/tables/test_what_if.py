@@ -1,7 +1,7 @@
 """What waves of recordings would have cost under another protocol, from the topic alone and with
 lines.
 
-Holds report/joins/lines/rejoin_times.py, report/joins/measured_times.py.
+Holds report/joins/lines/rejoin_times.py.
 """
 
 from __future__ import annotations

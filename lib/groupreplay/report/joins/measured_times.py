@@ -37,7 +37,9 @@ _OF_STEPS: Final = (
     *("group_id", "offsets_partition", "outcome", "member_protocol", "revoke_ms"),
     *("started_at", "sync_ms"),
 )
-_OF_EPOCH: Final = ("group_id", "epoch", "protocol", "cooperative", "started_at")
+_OF_EPOCH: Final = (
+    *("group_id", "epoch", "protocol", "cooperative", "stopped", "joined_at", "started_at"),
+)
 _OF_HELD: Final = ("group_id", "member_id", "released_epoch", "released_at", "next_assigned_at")
 
 
@@ -64,18 +66,27 @@ def record_times(inputs: TableInputs) -> DataFrame:
 
 def _taken(inputs: TableInputs) -> DataFrame:
     """Times of partitions that one generation of a cooperative group took and the next gave out:
-    each such pair of generations once.
+    each such pair of generations once. What members of a consumer group had let go before it was
+    converted no generation took.
     """
-    generations = (
-        _cooperative(inputs)
-        .where(sf.col("protocol") == "classic")
-        .select(
-            sf.col("group_id").alias("_id"),
-            sf.col("epoch").alias("_epoch"),
-            sf.col("started_at").alias("_given_at"),
-        )
+    generations = _generations(inputs)
+    taking = generations.select(
+        sf.col("group_id").alias("_of"),
+        sf.col("epoch").alias("_taken"),
+        sf.col("started_at").alias("_taken_at"),
+    )
+    is_taken = (
+        (sf.col("group_id") == sf.col("_of"))
+        & (sf.col("released_epoch") == sf.col("_taken"))
+        & (sf.col("released_at") == sf.col("_taken_at"))
+    )
+    generations = generations.where(_IS_JOINED_READING).select(
+        sf.col("group_id").alias("_id"),
+        sf.col("epoch").alias("_epoch"),
+        sf.col("started_at").alias("_given_at"),
     )
     revoked = _revoked(inputs).where(sf.col("next_assigned_at") > sf.col("released_at"))
+    revoked = revoked.join(taking, is_taken, "left_semi")
     is_next = (
         (sf.col("group_id") == sf.col("_id"))
         & (sf.col("released_epoch") + 1 == sf.col("_epoch"))
@@ -86,9 +97,19 @@ def _taken(inputs: TableInputs) -> DataFrame:
 
 
 def _cooperative(inputs: TableInputs) -> DataFrame:
-    """Epochs of cooperative groups."""
-    epochs = inputs.facts(Epoch, columns=_OF_EPOCH)
-    return epochs.where(sf.coalesce("cooperative", sf.lit(False)))
+    """Epochs of groups whose members were seen to read on."""
+    return inputs.facts(Epoch, columns=_OF_EPOCH).where("coalesce(cooperative, false)")
+
+
+def _generations(inputs: TableInputs) -> DataFrame:
+    """Epochs of classic groups."""
+    return inputs.facts(Epoch, columns=_OF_EPOCH).where(sf.col("protocol") == "classic")
+
+
+_IS_JOINED_READING: Final = "joined_at IS NOT NULL AND coalesce(cooperative, stopped IS NULL)"
+"""Whether members read on when they joined a generation, or their assignor says so, where nobody
+had anything to list. Nobody joins the one that a downgrade begins.
+"""
 
 
 def _revoked(inputs: TableInputs) -> DataFrame:
@@ -129,7 +150,8 @@ def _joins(lines: DataFrame, inputs: TableInputs) -> DataFrame:
 
 def _callbacks(lines: DataFrame, inputs: TableInputs) -> DataFrame:
     """From when a member had its assignment, without partitions that it had before, to when it came
-    to join the next generation without being told to.
+    to join the next generation without being told to, and read on what it kept. Members of eager
+    groups, and of mixed ones, come untold for reasons of their own.
     """
     rejoins = lines.where(sf.col("kind") == Rejoin.KIND)
     synced = rejoins.where(sf.col("synced_at").isNotNull()).select(
@@ -146,6 +168,9 @@ def _callbacks(lines: DataFrame, inputs: TableInputs) -> DataFrame:
         "group_id", "member_id", sf.col("released_epoch").alias("_epoch")
     )
     key = ["group_id", "member_id", "_epoch"]
+    joined = _generations(inputs).where(_IS_JOINED_READING)
+    joined = joined.select("group_id", (sf.col("epoch") - 1).alias("_epoch")).distinct()
+    came = came.join(joined, ["group_id", "_epoch"], "left_semi")
     pairs = synced.join(came, key).where(sf.col("_came_at") >= sf.col("synced_at"))
     return _measured(
         pairs.join(gave_up.distinct(), key), CALLBACK, sf.col("_came_at") - sf.col("synced_at")
