@@ -87,7 +87,7 @@ def test_events_within_a_heartbeat_are_one_rebalance() -> None:
     together = wave(event("G", 0, 2), event("J", 2_000, after=3))
     apart = wave(event("G", 0, 2), event("J", 2_001, after=3))
     assert [priced(each, "CONSUMER").rebalances for each in (together, apart)] == [1, 2]
-    assert [priced(each, "COOPERATIVE").rebalances for each in (together, apart)] == [2, 3]
+    assert [priced(each, "COOPERATIVE").rebalances for each in (together, apart)] == [1, 3]
     assert priced(apart, "CONSUMER_HEARTBEAT").rebalances == 1, "a heartbeat is longer there"
     found = priced(together, "EAGER")
     assert (found.stopped, found.moved) == (6, 4)

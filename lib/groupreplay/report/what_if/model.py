@@ -236,8 +236,12 @@ class _Cluster:
 
     @property
     def moved(self) -> int:
-        """Partitions that go to who joined: a fair share each, all together rounded down."""
-        return self.partitions * self.taken // max(1, self.members_after)
+        """Partitions that members which stay give to who joined, by Kafka's sticky assignors."""
+        members = max(1, self.members_after)
+        joined = min(self.taken, members)
+        share, rest = divmod(self.partitions, members)
+        due = joined * share + max(0, rest - (members - joined))
+        return max(0, due - self.let_go)
 
     @property
     def let_go(self) -> int:
@@ -256,7 +260,7 @@ class _Cluster:
 
     def rebalances(self, mode: str) -> int:
         """A cooperative group takes partitions in one and gives them in the next."""
-        return 2 if mode == COOPERATIVE and self.taken else int(bool(self.joined or self.departed))
+        return 2 if mode == COOPERATIVE and self.moved else int(bool(self.joined or self.departed))
 
     def releases(self, mode: str) -> bool:
         return bool(self.staying + self.let_go if mode == EAGER else self.moved)
@@ -321,11 +325,8 @@ class _Rates:
     late: _Rate
 
     def expired(self, session_ms: int) -> _Rate:
-        return _Rate(
-            max(0, session_ms - self.beat_ms),
-            2 * session_ms + self.late.twice_mid,
-            session_ms + self.late.high,
-        )
+        low = max(0, session_ms - self.beat_ms)
+        return _Rate(low, 2 * session_ms + self.late.twice_mid, session_ms + self.late.high)
 
     def unknown(self, session_ms: int) -> _Rate:
         """It left, or its session ended."""
