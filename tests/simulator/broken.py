@@ -15,7 +15,9 @@ from tests.simulator.tables import Row
 TRIES: Final = 3
 """Rows that are broken of each table and column."""
 
-KEYS: Final = frozenset({"group_id", "member_id", "partition", "input", "criteria", "topic_id"})
+KEYS: Final = frozenset(
+    {"group_id", "member_id", "partition", "input", "criteria", "topic_id", "scenario"}
+)
 """Columns that say which row it is, where they are no value of it."""
 
 UPPER_BOUNDS: Final = frozenset({"gap_high_ms", "high_ms"})

@@ -15,13 +15,19 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from groupreplay.config.model import BrokersConfig, Config, ReadinessConfig, Thresholds
+from groupreplay.config.model import (
+    BrokersConfig,
+    Config,
+    ReadinessConfig,
+    Thresholds,
+    WhatIfConfig,
+)
 from groupreplay.config.sources import TEXT_KINDS
 from groupreplay.report.catalog import SPECS
 from groupreplay.report.context import ReportContext
 from groupreplay.workers.evidence_slices import EVIDENCE
 from groupreplay.workers.fact_frames import REPLAYED
-from tests.simulator.criteria import LONG_SESSION_MS, PROVEN_MS, STALLED_MS
+from tests.simulator.criteria import LONG_SESSION_MS, OTHER_HEARTBEAT_MS, PROVEN_MS, STALLED_MS
 from tests.simulator.line_columns import STORED
 from tests.simulator.played import LOW_THRESHOLDS_MS, brokers_of
 from tests.simulator.proved import evidence_in
@@ -33,6 +39,8 @@ from tests.support.table_inputs import TOPICS_DDL, inputs_of, topics_of
 _USUAL_CLIENTS: Final = next(
     each.default for each in dataclasses.fields(Config) if each.name == "clients"
 )
+_MADE_OF: Final = frozenset({"departure_waves"})
+"""Tables of a night that others of it are made of."""
 
 
 class BuiltTables:
@@ -61,6 +69,7 @@ class BuiltTables:
                 session_timeout_ms=told.get("session_timeout_ms"),
                 heartbeat_interval_ms=told.get("heartbeat_interval_ms"),
             ),
+            what_if=WhatIfConfig(other_heartbeat_ms=OTHER_HEARTBEAT_MS),
         )
 
     @property
@@ -74,14 +83,22 @@ class BuiltTables:
         name = STORED.get(table, table)
         if name not in self._built:
             spec = SPECS[name]
+            tables = {each: self._committed(each) for each in spec.tables if each in _MADE_OF}
             more = spec.facts_with_evidence
             kinds = (*spec.facts, *spec.beside) if more is None else more.kinds
             facts = [fact for kind in kinds for fact in self._replayed.of(kind)]
             staged = frame_of(self._spark, REPLAYED, facts)
             context = self._context if name != "readiness" else self._judged
-            inputs = inputs_of(staged, context, given_topics=self._given, tables=self._tables)
+            inputs = inputs_of(
+                staged, context, given_topics=self._given, tables={**self._tables, **tables}
+            )
             self._built[name] = spec.build(inputs).toArrow()
         return rows_of(table, self._built[name])
+
+    def _committed(self, name: str) -> DataFrame:
+        """A table that this night made before."""
+        self.rows(name)
+        return self._spark.createDataFrame(self._built[name])
 
     @cached_property
     def _given(self) -> DataFrame:

@@ -64,6 +64,7 @@ from tests.simulator.expected import (
     upgrades,
     wave_classes,
     wave_estimates,
+    what_if,
 )
 from tests.simulator.expected.history import Check, History
 from tests.simulator.proved import ProvedTables
@@ -121,6 +122,7 @@ ROW_CHECKS: Final[tuple[Check, ...]] = (
 JOB_CHECKS: Final[tuple[Check, ...]] = (
     wave_classes.CHECK,
     wave_estimates.CHECK,
+    what_if.CHECK,
     failover_lines.CHECK,
     rebalance_joins.CHECK,
     event_groups.CHECK,

@@ -46,3 +46,6 @@ STALLED_MS: Final = 300_000
 
 PROVEN_MS: Final = 120_000
 """readiness.proven_ms."""
+
+OTHER_HEARTBEAT_MS: Final = 2_000
+"""what_if.other_heartbeat_ms."""

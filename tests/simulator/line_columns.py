@@ -131,6 +131,13 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("group_id", "instance_id", "member_id", "reason", "since_at", "detail_params"),
     ),
     "phase_words": ("group_id", "reason", "since_at", "detail_params"),
+    "what_if": (
+        *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
+        *("start_observed", "started_at", "scenario", "is_actual", "events", "rebalances"),
+        *("moved_min", "stopped_partitions", "low_ms", "mid_ms", "high_ms", "actual_ms"),
+        *("delta_pct", "model_error_pct", "r_ms", "y_ms", "session_ms", "heartbeat_ms"),
+        *("basis", "refused"),
+    ),
     "coordinator_events": (
         *("offsets_partition", "broker", "event", "occurred_at", "duration_ms", "records"),
         *("moved_from", "detail", "evidence"),

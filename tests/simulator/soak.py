@@ -35,7 +35,7 @@ from tests.simulator.check import (
 from tests.simulator.check_streams import anomalies_of, check_all
 from tests.simulator.check_streams import differences as streams_differences
 from tests.simulator.compare import ROWS, Comparison
-from tests.simulator.criteria import PROVEN_MS, STALLED_MS
+from tests.simulator.criteria import OTHER_HEARTBEAT_MS, PROVEN_MS, STALLED_MS
 from tests.simulator.expected.estimates import (
     Estimate,
     estimates_of,
@@ -71,6 +71,7 @@ ENOUGH: Final = 10
 FOR_JOB_CHECKS: Final = (
     f"thresholds: {LOW_THRESHOLDS_MS | {'migration_stalled_ms': STALLED_MS}}\n"
     f"readiness: {{min_observed_ms: 0, proven_ms: {PROVEN_MS}}}\n"
+    f"what_if: {{other_heartbeat_ms: {OTHER_HEARTBEAT_MS}}}\n"
 )
 """What is checked with lines is judged by these, as `built.py` does."""
 SHOWN: Final = 2

@@ -373,7 +373,7 @@ def rows_of(table: str, stored: pa.Table) -> Sequence[Row]:
     columns = COLUMNS[table]
     told = pa.table({name: _as_number(stored.column(name)) for name in columns})
     rows: list[Row] = told.to_pylist(maps_as_pydicts="strict")
-    if "high_ms" in columns:
+    if "high_ms" in columns and "high_unknown" in stored.column_names:
         unknown = stored.column("high_unknown").to_pylist()
         for row, hidden in zip(rows, unknown, strict=True):
             row["high_ms"] = None if hidden else row["high_ms"]

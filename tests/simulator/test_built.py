@@ -22,6 +22,7 @@ from tests.simulator.expected import (
     upgrades,
 )
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.priced import Priced, priced_of, wrong_prices
 from tests.simulator.line_columns import COLUMNS_OF_LINES, STORED
 from tests.simulator.played import Played
 from tests.simulator.truth import read_truth
@@ -68,12 +69,15 @@ HELD: Final[Mapping[Played, frozenset[str]]] = {
         }
     ),
     _COOPERATIVE: frozenset(
-        {"departure_waves", "rebalances", "stuck_groups", "stuck_members", "rejoins"}
+        {
+            *("departure_waves", "rebalances", "stuck_groups", "stuck_members", "rejoins"),
+            "what_if",
+        }
     ),
     _CONVERSIONS: frozenset(
         {
             *("departure_waves", "members", "member_assignments", "group_epochs"),
-            *("migration_progress", "topics", "readiness", "static_accounting"),
+            *("migration_progress", "topics", "readiness", "static_accounting", "what_if"),
         }
     ),
     _TROUBLES: frozenset({"stuck_groups", "stuck_members", "refusals", "coordinator_events"}),
@@ -127,12 +131,13 @@ _OF_REQUESTS: Final = {
 _OF_LINES: Final = dict.fromkeys(
     ("stuck_member_lines", "stuck_group_lines"), ("evidence", "from_offset")
 )
+_OF_SCENARIOS: Final = {"what_if": COLUMNS_OF_LINES["what_if"]}
 
 BROKEN: Final[Mapping[Played, Mapping[str, tuple[str, ...]]]] = {
     _MOVES: BY_JOINS,
     _RETURNS: {"flap_scores": ("flap_score",)},
     _COOPERATIVE: _OF_STUCK | _OF_LINES,
-    _CONVERSIONS: _OF_ABSENCES | _OF_REQUESTS,
+    _CONVERSIONS: _OF_ABSENCES | _OF_REQUESTS | _OF_SCENARIOS,
     _TROUBLES: _OF_TROUBLES,
 }
 """History -> table -> columns of which a wrong value must be noticed there."""
@@ -181,12 +186,14 @@ _TELLING: Final = {"unavailable": "reason", "silences": "reason", "absences": "l
 _SHOWN: Final = (
     *("loads", "rearmed", "unavailable", "PREPARING", "STEADY", "HOST_SWAP", "estimates", "back"),
     *("HEARTBEAT", "LEAVE", "AWAY_RECORD", *REASONS),
+    *("EAGER", "COOPERATIVE"),
 )
 
 
 @pytest.mark.long
 def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, play: Play) -> None:
     seen = Counter[str]()
+    prices: list[Priced] = []
     for played, held in HELD.items():
         recording = play(played)
         history, tables = History(read_truth(recording)), BuiltTables(spark, recording)
@@ -195,6 +202,10 @@ def test_lines_complete_rows_as_the_coordinator_held_them(spark: SparkSession, p
         told = [line for each in compared for line in differences(each, history.truth, 2)]
         assert not told, "\n".join((played.command(), *told[:60]))
         seen += _seen(tables, held)
+        if "what_if" in held:
+            prices += priced_of(history, tables.rows("what_if"))
+    assert wrong_prices(prices) == []
+    seen.update(each.scenario for each in prices)
     assert [name for name in _SHOWN if not seen[name]] == [], "the histories show nothing of these"
 
 

@@ -189,7 +189,7 @@ def _left(
             return dict.fromkeys(("left_at", "left_shown_by"), OTHER_CLOCK)
         since = min(each.received_at for each in left) - WRITTEN_LATE_MS
         return {"left_at": Between(since, by.at), "left_shown_by": "LEAVE"}
-    came = [each for each in _granted(requests) if each.came_true_at <= by.true_at]
+    came = [each for each in granted(requests) if each.came_true_at <= by.true_at]
     heard = max(came, key=lambda each: each.true_at, default=None)
     if heard is not None and _is_of_two_clocks(history, heard, by):
         return dict.fromkeys(("left_at", "left_shown_by"), OTHER_CLOCK)
@@ -206,7 +206,7 @@ def _is_of_two_clocks(history: History, answer: Answer, by: Operation) -> bool:
     return history.is_elected_between(by.offsets_partition, since, by.true_at)
 
 
-def _granted(requests: Sequence[Answer]) -> list[Answer]:
+def granted(requests: Sequence[Answer]) -> list[Answer]:
     """Those that were granted, or told that the group rebalances."""
     return [
         each

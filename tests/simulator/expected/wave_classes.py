@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain as chained
+from itertools import combinations
 from typing import Any, Final
 
 from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected import departure_waves, member_ends, wave_processes, waves
 from tests.simulator.expected.comings import GONE, JOINED, REPLACED
 from tests.simulator.expected.history import Check, History
-from tests.simulator.expected.waves import Event
+from tests.simulator.expected.waves import Chain, Event
 from tests.simulator.tables import Row
 
 FLAP_CYCLES: Final = 3
@@ -23,6 +24,9 @@ _LATE: Final = frozenset({"POLL_TIMEOUT", "REBALANCE_TIMEOUT", "JOIN_TIMEOUT", "
 _EXPIRED: Final = frozenset({"EXPIRED", "SESSION_EXPIRED"})
 _BY_SILENCE: Final = frozenset({"LEFT", "EXPIRED", "UNKNOWN"})
 _WITHOUT_ENDS: Final = frozenset({"BOUNCE", "AWAY", "START", "STOP", "RECREATE", "SCALE_UP"})
+_WAYS: Final = ((1, 0), (0, 1), (0, 0))
+"""Of a departure: whether it was late, and whether its session ran out."""
+
 _ANY: Final = frozenset[str]()
 """Ends of a departure of which the truth does not say how it was done."""
 
@@ -58,6 +62,23 @@ class Class:
             and _can_be(self.departures, Counter(value.ends))
             and value.wave in self._classes(value.ends)
         )
+
+    @property
+    def possible(self) -> set[str]:
+        """All that it may be, in whichever way its departures ended."""
+        counts = {(0, 0)}
+        for each in self.departures:
+            late, expired = (each == _ANY or bool(each & kind) for kind in (_LATE, _EXPIRED))
+            other = each == _ANY or bool(each - _LATE - _EXPIRED)
+            ways = [
+                way for way, is_one in zip(_WAYS, (late, expired, other), strict=True) if is_one
+            ]
+            counts = {(was[0] + way[0], was[1] + way[1]) for was in counts for way in ways}
+        return {
+            found
+            for late, expired in counts
+            for found in self._classes({"POLL_TIMEOUT": late, "EXPIRED": expired})
+        }
 
     def _classes(self, ends: Mapping[str, int]) -> set[str]:
         return {self._first(ends, flaps) for flaps in self.flaps}
@@ -105,7 +126,7 @@ def _can_be(departures: Sequence[frozenset[str]], ends: Counter[str]) -> bool:
     smaller than the number of departures that must take from it (Hall's theorem)."""
     if len(departures) != ends.total():
         return False
-    choices = chain.from_iterable(combinations(ends, size) for size in range(len(ends)))
+    choices = chained.from_iterable(combinations(ends, size) for size in range(len(ends)))
     return all(
         sum(each != _ANY and each & ends.keys() <= set(chosen) for each in departures)
         <= sum(ends[end] for end in chosen)
@@ -113,7 +134,7 @@ def _can_be(departures: Sequence[frozenset[str]], ends: Counter[str]) -> bool:
     )
 
 
-def _ends(event: Event, events: Sequence[Event], known: Mapping[Key, Wanted]) -> frozenset[str]:
+def ends_of(event: Event, events: Sequence[Event], known: Mapping[Key, Wanted]) -> frozenset[str]:
     """Ends that a departure may have had. Who leaves by a heartbeat and joins again under its id
     did not poll in time (decisions.md, what each departure was).
 
@@ -161,6 +182,21 @@ def _flaps(wave: Sequence[Event]) -> frozenset[bool]:
     return frozenset(most >= FLAP_CYCLES for most in cycles.most)
 
 
+def class_of(
+    wave: Sequence[Event], chain: Chain, before: int, known: Mapping[Key, Wanted]
+) -> Class:
+    """before: members before the wave. known: as of `ends_of`."""
+    gone = [event for event in wave if event.coming.kind == GONE]
+    return Class(
+        tuple(sorted((ends_of(each, chain.events, known) for each in gone), key=sorted)),
+        _flaps(wave),
+        Counter(event.coming.kind for event in wave),
+        before,
+        tuple(event.members for event in wave),
+        _has_new_hosts(wave),
+    )
+
+
 def _wanted(history: History) -> dict[Key, Wanted]:
     known: dict[Key, Wanted] = {
         (key[0], key[1], must.offsets[1]): must
@@ -171,15 +207,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         before = found.events[0].members_before
         for wave in waves.waves_of(found):
             first, after = wave[0].coming.operation, tuple(event.members for event in wave)
-            gone = [event for event in wave if event.coming.kind == GONE]
-            told = Class(
-                tuple(sorted((_ends(each, found.events, known) for each in gone), key=sorted)),
-                _flaps(wave),
-                Counter(event.coming.kind for event in wave),
-                before,
-                after,
-                _has_new_hosts(wave),
-            )
+            told = class_of(wave, found, before, known)
             key = (found.life.group_id, first.first_offset)
             values = {"told": told, "confidence": Confident()}
             wanted[key] = Wanted(values, (first.first_offset,))

@@ -1,0 +1,94 @@
+"""The events of a wave, as other scenarios are priced by them: by the coordinator's memory
+(measures.md, What if)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.simulator.expected.comings import GONE, REPLACED
+from tests.simulator.expected.group_modes import MIXED, mode_of_all, modes_of
+from tests.simulator.expected.history import History
+from tests.simulator.expected.holdings import Named, named
+from tests.simulator.expected.wave_steps import EXPIRED, LEFT, UNKNOWN, Gap, Happened
+from tests.simulator.expected.waves import Event, lives_of
+from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
+
+
+def happened(history: History, event: Event, gap: Gap | None) -> Happened:
+    """An event, whose member left if it went."""
+    coming = event.coming
+    said = coming.member.said if coming.member.is_classic else None
+    return Happened(
+        kind=coming.kind,
+        at=event.at,
+        held=len(coming.member.held) if coming.kind in (GONE, REPLACED) else 0,
+        session_ms=None if said is None else said.session_timeout_ms,
+        members=event.members,
+        partitions=partitions_of(history, event, 0),
+        gap=gap,
+    )
+
+
+def partitions_of(history: History, event: Event, since: int) -> int:
+    """That the group had to read before the event: held, or let go and not given yet; or after
+    it. since: 0 where the target that came with the release may leave it out, 1 where only a
+    later one may: what a generation of a cooperative group takes, the next one gives.
+    """
+    holdings, life = history.holdings(event.life), event.life
+    operations = life.operations
+    place = next(i for i, each in enumerate(operations) if each is event.coming.operation)
+    emptied = [i for i, each in enumerate(operations[:place]) if not each.members]
+    to_read = set[Named]()
+    for span in holdings.spans:
+        closed = place if span.closed is None else span.closed
+        if span.opened >= place:
+            continue
+        is_missed = closed > max(emptied, default=-1) and not holdings.left_out(
+            span.partition, closed + since, place + 1
+        )
+        if closed >= place or is_missed:
+            to_read.add(named(span.partition))
+    return max(len(to_read), len(_target(event.coming.operation)))
+
+
+def mode_of(history: History, events: Sequence[Event]) -> str:
+    """From before the first event to the last."""
+    found = []
+    for life in lives_of(events):
+        modes = modes_of(history, life)
+        places = [
+            place
+            for place, each in enumerate(life.operations)
+            if events[0].coming.operation.first_offset
+            <= each.first_offset
+            <= events[-1].coming.operation.first_offset
+        ]
+        found += modes[max(0, places[0] - 1) : places[-1] + 1]
+    protocols = {CLASSIC if e.coming.member.is_classic else CONSUMER for e in events}
+    mode = mode_of_all(found)
+    return mode if protocols == {CONSUMER if mode == "CONSUMER" else CLASSIC} else MIXED
+
+
+def kinds_of(ends: frozenset[str]) -> set[str]:
+    """As which a departure may be priced. Of one that no line tells anything may be said."""
+    if not ends:
+        return {LEFT, EXPIRED, UNKNOWN}
+    return {EXPIRED if each in ("SESSION_EXPIRED", "EXPIRED") else LEFT for each in ends}
+
+
+def are_unknown(events: Sequence[Happened]) -> bool:
+    """Whether more than a tenth of what those who went held is of who went nobody knows how."""
+    went = [each for each in events if each.kind in (GONE, REPLACED)]
+    unknown = sum(
+        each.held
+        for each in went
+        if (each.end == UNKNOWN if each.kind == GONE else each.gap is None)
+    )
+    return 10 * unknown > sum(each.held for each in went)
+
+
+def _target(operation: Operation) -> frozenset[Partition]:
+    members = operation.members.values()
+    is_classic = operation.protocol == CLASSIC
+    targets = (each.assigned if is_classic else each.target for each in members)
+    return frozenset[Partition]().union(*targets)
