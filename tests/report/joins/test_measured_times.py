@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from groupreplay.evidence.evidence_facts import Rejoin
-from groupreplay.replay.facts import Epoch, HeldPartition
+from groupreplay.replay.facts import Epoch, Fact, HeldPartition
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.measured_times import line_times, record_times
 from groupreplay.report.what_if.times import CALLBACK, TAKEN
@@ -19,17 +19,17 @@ from tests.report.facts_by_hand import AT, fact
 from tests.support.fact_frames import frame_of
 from tests.support.table_inputs import inputs_of, read_to
 
-EAGER = {"cooperative": False, "stopped": 4}
-UNSHOWN = {"cooperative": None, "stopped": None}
+EAGER: dict[str, Any] = {"cooperative": False, "stopped": 4}
+UNSHOWN: dict[str, Any] = {"cooperative": None, "stopped": None}
 """All had given up all: nobody had anything to list, and the assignor is cooperative."""
 
 
-def generation(group_id: str, epoch: int, at: int, **more: Any) -> Epoch:
+def generation(group_id: str, epoch: int, at: int, **more: Any) -> Fact:
     told = {"protocol": "classic", "joined_at": at - 5, "cooperative": True, "stopped": None}
     return fact(Epoch, group_id=group_id, epoch=epoch, started_at=at, **{**told, **more})
 
 
-def taken(group_id: str, given_at: int) -> HeldPartition:
+def taken(group_id: str, given_at: int) -> Fact:
     return fact(
         HeldPartition,
         group_id=group_id,
@@ -45,17 +45,21 @@ def test_members_of_eager_groups_come_for_other_reasons(
     spark: SparkSession, stage: Stage, context: ReportContext
 ) -> None:
     """A member of an eager group lost a partition, and changed its subscription later."""
-    groups = {"shown": {}, "unshown": UNSHOWN, "eager": EAGER, "downgrade": {"joined_at": None}}
+    groups: dict[str, dict[str, Any]] = {
+        "shown": {},
+        "unshown": UNSHOWN,
+        "eager": EAGER,
+        "downgrade": {"joined_at": None},
+    }
     given_at = AT + 47_010
+    rejoins: tuple[dict[str, Any], ...] = (
+        {"synced_at": AT, "new_generation": 3},
+        {"told_at": None, "joined_at": AT + 47_000, "new_generation": 4},
+    )
     told = [
-        evidence(Rejoin, group_id=group_id, member_id="m", position=place, **more)
+        evidence(Rejoin, group_id=group_id, member_id="m", position=place, **rejoin)
         for group_id in groups
-        for place, more in enumerate(
-            (
-                {"synced_at": AT, "new_generation": 3},
-                {"told_at": None, "joined_at": AT + 47_000, "new_generation": 4},
-            )
-        )
+        for place, rejoin in enumerate(rejoins)
     ]
     lines = frame_of(spark, EVIDENCE, told)
     context = replace(context, evidence=lines, evidence_tonight=lines)

@@ -295,7 +295,7 @@ def _delta_pct(row: Row) -> float | None:
     mid, actual = row["mid_ms"], row["actual_ms"]
     if not actual or mid is None or row["is_mixed"]:
         return None
-    return round(100 * (mid - actual) / actual, 1)
+    return float(round(100 * (mid - actual) / actual, 1))
 
 
 def _model_error_pct(row: Row) -> float | None:
