@@ -28,7 +28,8 @@ from tests.simulator.tables import Row, Tables
 from tests.support.log_lines import evidence_of, lines_in
 
 SLACK_MS: Final = 5_000
-"""A line more than 5 s outside of the row's life never counts (evidence.md)."""
+"""A line more than 5 s behind the row's end, or before both its beginning and these 5 s, never counts
+(evidence.md)."""
 
 OF_INSTANCES: Final = (82, 111)
 
@@ -124,7 +125,8 @@ def _asker(fact: Refusal) -> tuple[str, str, int, str]:
 
 def _sharpened(row: Row, told: Sequence[Departure]) -> Row:
     """The line nearest to the removal names the end; a broker's before a request's."""
-    since, until = row["joined_at"] - SLACK_MS, row["ended_at"] + SLACK_MS
+    until = row["ended_at"] + SLACK_MS
+    since = min(row["joined_at"], row["ended_at"] - SLACK_MS)
     near = [each for each in told if since <= each.ended_at <= until]
     if not near:
         return {"end_confidence": "NONE"}

@@ -30,6 +30,7 @@ ANSWERED_MS: Final = 60_000
 """A join that came before its member was removed is answered by then."""
 
 _GRANTED: Final = 0
+_UNKNOWN_MEMBER_ID: Final = 25
 _REBALANCE_IN_PROGRESS: Final = 27
 
 
@@ -47,6 +48,8 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
             _tell(evidence, line, member_id, event.epoch, output)
         elif event.error_code == _GRANTED:
             _go_on(evidence, line, member_id, event.epoch, output)
+        elif event.error_code == _UNKNOWN_MEMBER_ID:
+            _miss(evidence, line, member_id)
 
 
 def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
@@ -128,6 +131,13 @@ def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
     for (member_id, _), beside in evidence.rejoins_beside.items():
         if member_id == rejoin.member_id and beside.generation == rejoin.new_generation:
             beside.is_unassigned, beside.unassigned_since = False, None
+
+
+def _miss(evidence: Evidence, line: Line, member_id: str) -> None:
+    """A member hears that it was removed, which a line need not show: it joins anew."""
+    rejoin = _known(evidence, member_id, line.broker)
+    if rejoin is not None and _is_waiting(rejoin) and rejoin.gone_at is None:
+        rejoin.gone_at = line.event.at_ms
 
 
 def _stopped_at(rejoin: Rejoin) -> int | None:

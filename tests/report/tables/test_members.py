@@ -117,3 +117,30 @@ def test_without_logs_lives_say_what_the_topic_says(stage: Stage, context: Repor
         None,
         None,
     )
+
+
+def test_a_line_of_an_earlier_end_under_the_same_id_does_not_count(
+    stage: Stage, prove: Prove
+) -> None:
+    """The member left, and came back 2 s later; where the line of its next end is missing, nobody
+    knows how that was, unless the clock of its coordinator may have made it so soon.
+    """
+    ends = {"late": AT + 600_000, "soon": AT + 4_000}
+    lives = stage(
+        *(
+            life(
+                member_id=each,
+                joined_at=AT + 2_000,
+                ended_at=ended_at,
+                end_reason="LEFT_OR_FENCED",
+                is_final=True,
+            )
+            for each, ended_at in ends.items()
+        )
+    )
+    lines = prove(*(evidence(Departure, member_id=each, ended_at=AT) for each in ends))
+    rows = members(inputs_of(lives, lines)).collect()
+    assert {row.member_id: row.end_reason for row in rows} == {
+        "late": "LEFT_OR_FENCED",
+        "soon": "LEFT",
+    }

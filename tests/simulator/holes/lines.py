@@ -46,6 +46,25 @@ class LineTruth:
         until = fact.until_at or 0
         return fact.ended_by == "HEARTBEAT" or until <= self._heard_until.get(fact.broker, until)
 
+    def is_moved(self, fact: Silence) -> bool:
+        """Whether the group had another coordinator meanwhile. Clients here ask it over a connection
+        of the same name, and leave the one before without a word."""
+        until, partitions = fact.until_at or 0, self._partitions[fact.group_id]
+        differ_ms = self._history.truth.clocks_differ_ms
+        return any(
+            self._history.is_elected_between(each, fact.since_at - differ_ms, until + differ_ms)
+            for each in partitions
+        )
+
+    @cached_property
+    def _partitions(self) -> Mapping[str, set[int]]:
+        """Group -> its partition of the offsets topic."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for event in self._history.truth.injected:
+            if event.group_id is not None and event.offsets_partition >= 0:
+                found[event.group_id].add(event.offsets_partition)
+        return found
+
     def answers(self, group_id: str) -> Sequence[Answer]:
         return self._answers.get(group_id, ())
 
@@ -76,6 +95,8 @@ def judge_silence(judge: Judge, truth: LineTruth, fact: Silence) -> None:
     """Nothing of the member was answered meanwhile, and who is gone for good did not come back."""
     until = fact.until_at
     if until is None or not truth.is_heard(fact):
+        return
+    if fact.ended_by == "HEARTBEAT" and truth.is_moved(fact):
         return
     heard = [
         each.at

@@ -96,7 +96,9 @@ def with_departure(
     )
     joined = facts.join(told_of, asks, "left")
     near = sf.filter(
-        "_told", lambda each: each["ended_at"].between(since - SLACK_MS, ended + SLACK_MS)
+        "_told",
+        # A line before the row is of a row before, unless this one ended so soon.
+        lambda each: each["ended_at"].between(sf.least(since, ended - SLACK_MS), ended + SLACK_MS),
     )
     near = (
         near
