@@ -20,7 +20,12 @@ def asked(after_s: int, broker: int = 1, error: int = 0, api: str = "HEARTBEAT")
     """One connection has the same name at both brokers, which lie behind one address."""
     at = AT + 1_000 * after_s
     who: dict[str, Any] = {"group_id": "g", "member_id": "m", "connection": "10.1.0.1:9092-h:1-0"}
-    said = {"protocol": "classic", "epoch": 3, "error_code": error, "started_ms": at}
+    said: dict[str, Any] = {
+        "protocol": "classic",
+        "epoch": 3,
+        "error_code": error,
+        "started_ms": at,
+    }
     event = LogEvent(event=api, at_ms=at, **who, **said)
     return Line(event, broker, REQUEST_LOG, f"requests-{broker}", at, at)
 

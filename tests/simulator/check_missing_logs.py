@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from groupreplay.evidence.memory import Line
 from groupreplay.records.log_events import REQUEST_LOG
@@ -50,7 +51,8 @@ def _judge_ends(judge: Judge, history: History, tables: Tables) -> None:
         if must is None or must.left_out or is_open or row["ended_at"] is None:
             continue
         for name in ("end_reason", "end_detail"):
-            so, said = must.values.get(name), row[name]
+            so: Any = must.values.get(name)
+            said = row[name]
             is_so = so == said or (hasattr(so, "admits") and so.admits(said))
             judge.holds_row(name, row, is_so, said, so)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -73,7 +73,8 @@ def test_what_is_false_is_noticed(kind: type[EvidenceFact], play: Play) -> None:
 
 def _lie(fact: EvidenceFact) -> EvidenceFact:
     ((name, by),) = LIES[type(fact)].items()
-    return replace(fact, **{name: (getattr(fact, name) or 0) + by})
+    wrong: dict[str, Any] = {name: (getattr(fact, name) or 0) + by}
+    return replace(fact, **wrong)
 
 
 def test_two_halves_of_a_log_are_its_lines(tmp_path: Path, play: Play) -> None:

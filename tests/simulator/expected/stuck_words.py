@@ -60,8 +60,8 @@ def words_of(history: History) -> Mapping[Asker, Any]:
     said: dict[Asker, set[str]] = defaultdict(set)
     for run in _runs(history):
         asker = run.group_id, run.first.api, run.first.code, run.subject
-        if (text := texts[asker].get(run.first.at)) is not None:
-            said[asker].add(text)
+        if (begins := texts[asker].get(run.first.at)) is not None:
+            said[asker].add(begins)
     words: dict[Asker, Any] = {}
     for asker, first in said.items():
         (one, *others), every = sorted(first), set(texts[asker].values())
@@ -167,7 +167,7 @@ LOOPS: Final = Check("rejected_words", _loops, rejected.CHECK.key_of, gathered=_
 def _phases(history: History) -> dict[Key, Wanted]:
     """Of rows of JOIN_NEVER_COMPLETES and SYNC_NEVER_COMPLETES: why, and whom it waited for."""
     told = REBALANCES.wanted(history)
-    values = {}
+    values: dict[Key, dict[str, Any]] = {}
     for each in rebalances_of(history):
         row = told[each.key].values
         params = {"reason": row["reason"]} | ({"joined": "nobody"} if row["nobody_joined"] else {})
