@@ -36,7 +36,7 @@ from tests.simulator.tables import Row, rows_of
 from tests.support.fact_frames import frame_of
 from tests.support.table_inputs import TOPICS_DDL, inputs_of, topics_of
 
-_USUAL_CLIENTS: Final = next(
+_USUAL_CLIENTS: Final[Any] = next(
     each.default for each in dataclasses.fields(Config) if each.name == "clients"
 )
 _MADE_OF: Final = frozenset({"departure_waves"})

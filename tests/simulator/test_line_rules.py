@@ -34,7 +34,7 @@ def test_a_rule_that_fires_as_it_must_is_right() -> None:
     assert RULE.admits(TOLD)
 
 
-WRONG: Final = (
+WRONG: Final[tuple[dict[str, Any], ...]] = (
     *({"severity": INFO}, {"value": 921.0}, {"value": None}, {"limit": 999.0}),
     *({"members": []}, {"members": [CLIENT | {"software": None}]}, {"members_count": 2}),
     *({"evidence_offset": 7}, {"evidence": None}, {"evidence": LINE | {"position": 71}}),
@@ -62,10 +62,9 @@ def answer(came_s: int, epoch: int, code: int = 0, api: str = HEARTBEAT) -> Answ
 
 
 def removed(at_s: int) -> Operation:
-    told = (1, at_s * 1_000, 1, 9, 9, "internal", None, "", (), (), "g", CONSUMER, 2, 2, None, None)
-    names = Operation.__dataclass_fields__
-    fields = dict(zip(names, told, strict=False)) | {"members": {}}
-    return Operation(**fields | {"at": at_s * 1_000, "true_at": at_s * 1_000})
+    at = at_s * 1_000
+    asked = "internal", None, "", (), ()
+    return Operation(at, at, 1, 9, 9, *asked, "g", CONSUMER, 2, 2, None, None, {})
 
 
 def test_requests_under_one_id_are_of_the_life_in_which_they_came() -> None:

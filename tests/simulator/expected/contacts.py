@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from tests.simulator.answers import Answer
@@ -111,7 +112,7 @@ def _counts_in(row: Row) -> Any:
     )
 
 
-def _ms(at: Any) -> int:
+def _ms(at: datetime) -> int:
     return round(at.timestamp() * 1000)
 
 

@@ -22,7 +22,7 @@ from tests.simulator.lives import Life
 from tests.simulator.truth import CLASSIC, Member, Operation
 
 COOPERATIVE: Final = "cooperative-sticky"
-LEFT: Final = frozenset({"LEAVE_GROUP", "LEAVE_HEARTBEAT", "ADMIN_REMOVAL"})
+LEFT: Final = frozenset({"LEAVE_GROUP", "LEAVE_HEARTBEAT", "ADMIN_REMOVAL", "POLL_TIMEOUT"})
 EXPIRED: Final = frozenset({"SESSION_EXPIRED"})
 
 SLACK_MS: Final = 250

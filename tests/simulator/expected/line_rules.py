@@ -208,8 +208,8 @@ class Lines:
         software = self.software(member_id)
         if software is None:
             said = self.known.members[member_id].said
-            version = None if said is None else said.version
-            return version is not None and version < _KNOWS_RACKS
+            layout = None if said is None else said.version
+            return layout is not None and layout < _KNOWS_RACKS
         name, version = software
         if _RDKAFKA in version:
             name, version = "librdkafka", version.split(_RDKAFKA, 1)[1]
