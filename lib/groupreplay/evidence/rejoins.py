@@ -134,7 +134,7 @@ def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
 
 
 def _miss(evidence: Evidence, line: Line, member_id: str) -> None:
-    """A member hears that it was removed, which a line need not show: it joins anew."""
+    """A member hears that it was removed, which a line need not show."""
     rejoin = _known(evidence, member_id, line.broker)
     if rejoin is not None and _is_waiting(rejoin) and rejoin.gone_at is None:
         rejoin.gone_at = line.event.at_ms

@@ -183,8 +183,8 @@ def _samples(history: History) -> Iterator[tuple[str, str, Spread]]:
             for each in rejoins:
                 if each.told is not None and each.join is not None:
                     yield group_id, REJOIN, _lasts(each.join.received_at - each.told.at)
-        for took in _callback_times(rejoins, given_up[group_id]):
-            yield group_id, CALLBACK, took
+        for spread in _callback_times(rejoins, given_up[group_id]):
+            yield group_id, CALLBACK, spread
 
 
 def _if_known(group_id: str, measure: str, ms: int) -> Iterator[tuple[str, str, Spread]]:

@@ -93,7 +93,7 @@ def causes_of(life: StreamsLife, epoch: Epoch) -> list[tuple[str, str | None]]:
     heirs = {each: step.heir_of(was[each]) for each in gone}
     # One that was away may come back under its own id.
     again = {each for each in was.keys() - gone if f"K19 {each} gone" in step.records}
-    back = set(heirs.values()) & came | again
+    back = {each for each in heirs.values() if each is not None and each in came} | again
     found = [("STATIC_REPLACED", _only(back))] if back else []
     if came - back:
         found.append(("JOIN", _only(came - back)))

@@ -30,16 +30,17 @@ _SURE: Final = OneOf(("EXACT", "INFERRED"))
 
 def _ending(life: StreamsLife, step: Step, member_id: str, heir: str | None) -> dict[str, Any]:
     """By the request or the timer that removed it."""
+    is_sure: Any = _SURE
     if step.protocol is None:
         reason, detail, is_sure = "GROUP_REMOVED", None, "EXACT"
     elif heir is not None:
         reason, detail, is_sure = "REPLACED", None, "EXACT"
     elif step.kind == "leave" and step.asked_by == member_id:
-        reason, detail, is_sure = "LEFT", "LEAVE_HEARTBEAT", _SURE
+        reason, detail = "LEFT", "LEAVE_HEARTBEAT"
     else:
         subject = re.escape(f"{life.group_id}-{member_id}")
         timer = re.fullmatch(rf"Timeout\((?:tp=[^,]*, )?key=([a-z-]+?)-{subject}\)", step.reason)
-        reason, detail, is_sure = "FENCED", _TIMERS[timer[1]] if timer else None, _SURE
+        reason, detail = "FENCED", _TIMERS[timer[1]] if timer else None
     return {"end_reason": reason, "end_detail": detail, "end_confidence": is_sure}
 
 
