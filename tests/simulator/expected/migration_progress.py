@@ -202,7 +202,7 @@ def _not_applicable(history: History, protocol: str) -> dict[str, Any]:
     }
 
 
-def _simple(history: History, group_id: str) -> Wanted:
+def simple_row(history: History, group_id: str) -> Wanted:
     """A group that only commits: it has no birth."""
     first = history.truth.commit_offsets[group_id][0]
     values = _not_applicable(history, "simple") | {
@@ -245,7 +245,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         elif group_id in others:
             wanted[group_id,] = _other(history, others[group_id])
         elif history.truth.live_offsets.get(group_id):
-            wanted[group_id,] = _simple(history, group_id)
+            wanted[group_id,] = simple_row(history, group_id)
     return wanted
 
 

@@ -31,14 +31,18 @@ _NOT_APPLICABLE: Final[dict[str, Any]] = {
 
 def progress(history: StreamsHistory) -> dict[Key, Wanted]:
     """One row a group that is there at the end."""
-    of_all = migration_progress.CHECK.wanted(History(history.truth))
+    known = History(history.truth)
+    of_all = migration_progress.CHECK.wanted(known)
     wanted = {key: row for key, row in of_all.items() if key[0] in history.steps}
     last_lives = {life.group_id: life for life in history.lives}
     for group_id, life in last_lives.items():
         if life.end is None:
             wanted[group_id,] = _row(history, life)
-        elif life.is_removed and life.end is history.steps[group_id][-1]:
-            wanted.pop((group_id,), None)  # of the life before as a classic group
+        elif history.steps[group_id][-1] is life.end and life.is_removed:
+            # It is gone, but for what was committed since.
+            wanted.pop((group_id,), None)
+            if history.truth.live_offsets.get(group_id):
+                wanted[group_id,] = migration_progress.simple_row(known, group_id)
     return wanted
 
 
