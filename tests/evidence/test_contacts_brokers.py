@@ -36,6 +36,12 @@ def fenced(after_s: int, broker: int = 1) -> Line:
     return Line(event, broker, SERVER_LOG, f"server-{broker}", at, at)
 
 
+def moved(after_s: int, event: str, broker: int = 1) -> Line:
+    at = AT + 1_000 * after_s
+    told = LogEvent(event=event, at_ms=at, group_id="g")
+    return Line(told, broker, SERVER_LOG, f"server-{broker}", at, at)
+
+
 @pytest.mark.parametrize(
     ("lines", "silences"),
     [
@@ -44,6 +50,11 @@ def fenced(after_s: int, broker: int = 1) -> Line:
         ([asked(0), asked(40, broker=2)], []),
         ([asked(0), asked(1, error=16), asked(40)], []),
         ([asked(0), asked(1, error=16), asked(2), asked(40)], [(2, 40, "HEARTBEAT")]),
+        ([asked(0), moved(5, "GROUP_UNLOADED"), asked(40)], []),
+        ([asked(0), moved(39, "GROUP_LOADED"), asked(40)], []),
+        ([asked(0), moved(5, "GROUP_LOADED", broker=2), asked(40)], [(0, 40, "HEARTBEAT")]),
+        ([moved(0, "GROUP_LOADED"), asked(1), asked(40)], [(1, 40, "HEARTBEAT")]),
+        ([asked(0), moved(5, "GROUP_UNLOADED"), fenced(45)], []),
         ([asked(0), fenced(45)], [(0, 45, "LATE")]),
         ([asked(0), fenced(45, broker=2)], []),
         ([asked(0), asked(1, error=14), fenced(45)], []),

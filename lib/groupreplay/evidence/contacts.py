@@ -99,6 +99,16 @@ def _has_stayed(contact: Contact, line: Line) -> bool:
     return contact.heard_by in (-1, line.broker) and not contact.is_sent_away
 
 
+def move_coordinator(evidence: Evidence, line: Line) -> None:
+    """The group comes to a broker, or goes from it: its members may have asked another one, whose
+    log may be missing.
+    """
+    if line.event.event in ("GROUP_LOADED", "GROUP_UNLOADED"):
+        for contact in evidence.contacts.values():
+            if contact.heard_by == line.broker:
+                contact.is_sent_away = True
+
+
 def _is_leave(event: LogEvent) -> bool:
     return event.event in HEARTBEATS_WITH_EPOCH and event.epoch is not None and event.epoch < 0
 

@@ -13,6 +13,7 @@ from groupreplay.evidence.classic_rebalances import forget_rebalances, replay_re
 from groupreplay.evidence.contacts import (
     forget_contacts,
     hear_refused,
+    move_coordinator,
     replay_request,
     see_departure,
 )
@@ -61,6 +62,7 @@ class EvidenceReplay:
             replay_request(evidence, line, output)
             replay_rejoin(evidence, line, output)
         else:
+            move_coordinator(evidence, line)
             replay_rebalance(evidence, line, output)
             replay_assignor(evidence, line, output)
         for departure in replay_departure(evidence, line, output):
