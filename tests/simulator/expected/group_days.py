@@ -59,12 +59,10 @@ class Causes:
                 left[cause] -= 1
             else:
                 untold.append(cause)
+        if min(left.values(), default=0) < 0 or left.total() != len(untold):
+            return False
         told = list(left.elements())
-        return (
-            min(left.values(), default=0) >= 0
-            and len(told) == len(untold)
-            and all(any(each.admits(one) for one in told) for each in untold)
-        )
+        return all(any(each.admits(one) for one in told) for each in untold)
 
     def __str__(self) -> str:
         return f"causes {list(map(str, self.causes))}"
