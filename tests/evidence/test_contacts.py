@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from groupreplay.evidence.evidence_facts import Contact, Outage, Refusal
+from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
 from groupreplay.records.log_events import (
     HEARTBEATS_WITH_EPOCH,
@@ -290,3 +291,22 @@ def test_a_commit_lets_nobody_in_again() -> None:
     ]
     found = [each for each in proved("g", lines, 10**9) if isinstance(each, Contact)]
     assert [(each.first_at, each.heartbeats) for each in found] == [(1_000, 2), (9_500, 1)]
+
+
+def test_errors_of_who_left_are_counted_for_a_minute_wherever_a_night_ends() -> None:
+    """As a night does that ends meanwhile."""
+    late = 62_000
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        said_that_it_left(2_000),
+        request(2_500, "HEARTBEAT", error=25),
+        request(2_500 + late, "HEARTBEAT", error=25),
+    ]
+    machine = EvidenceReplay("g")
+    for line in lines[:3]:
+        machine.replay(line)
+    machine.forget(late + 2_000)
+    (by_nights,) = (each for each in machine.take_facts() if isinstance(each, Contact))
+    (at_once,) = (each for each in proved("g", lines, 10**9) if isinstance(each, Contact))
+    assert at_once == by_nights
+    assert at_once.error_counts == [1]

@@ -117,10 +117,13 @@ def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) 
     """The member's contact. A granted request begins one. Where an earlier one ended, only a sign
     of life that came after that does: what came before and was answered late is of the earlier, and
     so is a commit, which lets nobody in. An error begins none: a client that was never let in is no
-    member.
+    member. One that ended counts nothing after LATE_MS, wherever a night ended meanwhile.
     """
     event = line.event
     contact = evidence.contacts.get(member_id)
+    if contact and contact.ended_at is not None and _is_forgotten(contact, event.at_ms):
+        output.emit(evidence.contacts.pop(member_id))
+        contact = None
     if event.error_code in (0, _REBALANCE_IN_PROGRESS) and not _is_leave(event):
         if contact is not None and _is_over(contact, event):
             output.emit(evidence.contacts.pop(member_id))
@@ -285,9 +288,14 @@ def forget_contacts(evidence: Evidence, output: Proofs) -> None:
             silence.ended_by = LATE
             output.emit(evidence.silences.pop(member_id))
     for member_id, contact in list(evidence.contacts.items()):
-        heard_at = max(contact.last_seen_at, contact.first_at, contact.ended_at or 0)
-        if evidence.last_at - heard_at > (FORGET_MS if contact.ended_at is None else LATE_MS):
+        if _is_forgotten(contact, evidence.last_at):
             output.emit(evidence.contacts.pop(member_id))
+
+
+def _is_forgotten(contact: Contact, at_ms: int) -> bool:
+    """Whether a night that ends at this time forgets it."""
+    heard_at = max(contact.last_seen_at, contact.first_at, contact.ended_at or 0)
+    return at_ms - heard_at > (FORGET_MS if contact.ended_at is None else LATE_MS)
 
 
 # ---------------------------------------------------------------- the coordinator

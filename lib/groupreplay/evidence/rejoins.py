@@ -175,8 +175,9 @@ def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None
 
 def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
     """Ends what no later line belongs to."""
-    for (member_id, by), beside in list(evidence.rejoins_beside.items()):
-        if (member_id, by) not in evidence.rejoins_beside:
+    for member_id, broker in sorted(evidence.rejoins_beside):
+        beside = evidence.rejoins_beside.get((member_id, broker))
+        if beside is None:
             continue  # it moved up
         older = min(beside, evidence.rejoins[member_id], key=_last_at)
         if evidence.last_at - _last_at(older) > ANSWERED_MS:
@@ -263,7 +264,7 @@ def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
 
 def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:
     """One broker's lines are over: the other's are those that go on."""
-    for key in [each for each in evidence.rejoins_beside if each[0] == member_id]:
+    for key in sorted(each for each in evidence.rejoins_beside if each[0] == member_id):
         beside = evidence.rejoins_beside.pop(key)
         if beside.synced_at is not None and not _is_waiting(beside):
             output.emit(beside)
