@@ -219,8 +219,8 @@ def rest_of_lines(machine: EvidenceReplay, lines: list[Line], recording: str) ->
 
 def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
     """As a release up to 0.3.0 knew it when it saved its state: a contact without heartbeats, and
-    with errors by code alone, but for REBALANCE_IN_PROGRESS, which none of them counted; a
-    departure without what the member's requests say of it. An outage that was open began for those
+    with errors by code alone, but for REBALANCE_IN_PROGRESS, which none of them counted, and not by
+    which broker it was heard; a departure without what the member's requests say of it. An outage that was open began for those
     when its first request came, not when it was answered. Who began a rebalance by leaving did not
     say why.
     """
@@ -247,6 +247,8 @@ def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
         error_last_at=[],
         beats=0,
         beats_ms=0,
+        heard_by=-1,
+        is_sent_away=False,
         **heard,
     )
 
