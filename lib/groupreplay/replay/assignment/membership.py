@@ -40,7 +40,7 @@ from groupreplay.replay.decisions.profiles import (
     profile_columns,
 )
 from groupreplay.replay.decisions.transitions import Transitions
-from groupreplay.replay.facts import MemberLife, MemberState
+from groupreplay.replay.facts import HandOver, MemberLife, MemberState
 from groupreplay.replay.life import RECONCILING, STREAMS, Life, Member, TopicPartition
 from groupreplay.replay.names import Names
 from groupreplay.replay.operations import Operation
@@ -202,12 +202,13 @@ class Membership:
         moment: Moment,
     ) -> None:
         """Ends what a member was asked for, and the spans of what it lost."""
-        if member.requests:
+        asked = dict(member.requests)
+        if asked:
             if not ending.hidden and not member.pending:
                 self.judge.note(revocation_in_time(member, change.at, moment.offset))
             self.owners.end_requests(member, ending, moment)
         self.stalls.watch_revocation(member, change.at, moment.offset)
-        self.end_spans(change, member, lost, ending, moment)
+        self.end_spans(change, member, lost, ending, moment, asked)
 
     def end_spans(
         self,
@@ -216,14 +217,15 @@ class Membership:
         lost: set[TopicPartition],
         ending: Ending,
         moment: Moment,
+        asked: Mapping[TopicPartition, HandOver] | None = None,
     ) -> None:
-        """Ends the spans of what a member lost."""
+        """Ends the spans of what a member lost. asked: what was asked back of it until now."""
         if lost:
             if len(lost) == len(member.spans) and not ending.hidden:
                 self.quiet.lost_everything(change, member, moment)
             else:
                 self.quiet.lets_go(member, lost, moment.offset)
-            self.owners.release(member, lost, ending, moment)
+            self.owners.release(member, lost, ending, moment, asked)
             self.stalls.changed_hands(lost, moment.offset)
 
     def _end_state_row(self, change: Change, member: Member, moment: Moment, hidden: bool) -> None:

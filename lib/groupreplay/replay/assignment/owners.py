@@ -11,7 +11,7 @@ rules: docs/measures.md, Who holds what, Hand-overs; CurrentAssignmentBuilder fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
 from groupreplay.replay.change import Ending, Moment
 from groupreplay.replay.decisions.missed_units import MissedUnits
@@ -103,8 +103,17 @@ class Owners(ABC):
 
     # ------------------------------------------------------------ spans
 
-    def release(self, member: Member, gone: set[Unit], ending: Ending, moment: Moment) -> None:
-        """Ends the spans of partitions that left a member."""
+    def release(
+        self,
+        member: Member,
+        gone: set[Unit],
+        ending: Ending,
+        moment: Moment,
+        asked: Mapping[Unit, HandOver] | None = None,
+    ) -> None:
+        """Ends the spans of partitions that left a member. asked: the hand-overs of those that were
+        asked back of it until now.
+        """
         hole = moment.last_hole
         commits = {
             unit: None if ending.hidden else self._last_commit_at(unit, hole)
@@ -144,7 +153,8 @@ class Owners(ABC):
             )
             if transitions is not None and leaver is not None:
                 stopped = transitions.end_stop(unit) if unit in self._life.stops else None
-                transitions.released(trail, span, leaver, ending, moment, stopped)
+                row_asked = asked.get(unit) if asked else None
+                transitions.released(trail, span, leaver, ending, moment, stopped, row_asked)
         if not member.spans:
             member.owns_since_at, member.owns_since_offset = -1, -1
 

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from groupreplay.replay.change import Ending, Moment
 from groupreplay.replay.decisions.bounds import SETTLE_MS, tell_high, tell_idle, tell_low
 from groupreplay.replay.decisions.identities import identity_of
+from groupreplay.replay.facts import HandOver
 from groupreplay.replay.kept.transition import (
     ASKED,
     AWAY,
@@ -117,12 +118,15 @@ class Transitions:
         ending: Ending,
         moment: Moment,
         stopped: Transition | None,
+        asked: HandOver | None = None,
     ) -> None:
         """A partition was let go.
 
         stopped: its STOP, where nobody has committed it since.
+        asked: its hand-over, which a downgrade ends before its member gives the partition up.
         """
-        asked = trail.handed[-1] if trail.handed else None
+        if asked is None or ending.hidden:
+            asked = trail.handed[-1] if trail.handed else None
         requested_at, kind = None, leaver.kind
         if asked is not None and (asked.member_id, asked.to_offset) == (
             leaver.member_id,
