@@ -53,11 +53,17 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
 
 
 def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
-    """A member was told to join. That it is told again adds nothing."""
+    """A member was told to join. That it is told again shows that it is a member still: who removed
+    it had lost its partition.
+    """
     known = _known(evidence, member_id, line.broker)
     if known is not None and _is_of_another_leader(known, line.broker, generation):
         told = _begin_beside(evidence, line, member_id, known)
-    elif known is not None and (generation < _newest(known) or known.generation == generation):
+    elif known is not None and known.generation == generation:
+        if known.gone_at is not None and known.gone_at < line.event.at_ms:
+            known.gone_at = None
+        return
+    elif known is not None and generation < _newest(known):
         return
     else:
         told = _begin(evidence, line, member_id, output)
@@ -232,8 +238,18 @@ def _may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
 
 
 def _drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
-    """Takes one away that no row is made of."""
-    if evidence.rejoins_beside.pop((member_id, broker), None) is None:
+    """A member went on that was told to join, and its join is in no line, unless another broker let
+    it in meanwhile: no row is made of it then."""
+    if evidence.rejoins_beside.pop((member_id, broker), None) is not None:
+        return
+    joined = [
+        each
+        for each in sorted(evidence.rejoins_beside)
+        if each[0] == member_id and evidence.rejoins_beside[each].told_at is None
+    ]
+    if joined:
+        _end(evidence, member_id, joined[-1][1], output)
+    else:
         evidence.rejoins.pop(member_id, None)
         _move_up(evidence, member_id, output)
 

@@ -108,13 +108,14 @@ def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -
     for begin, end in zip([0, *(each + 1 for each in joins)], [*joins, None], strict=True):
         between, join = answers[begin:end], None if end is None else answers[end]
         before = answers[begin - 1] if begin else None
-        told = next((each for each in between if _is_told(each, before)), None)
+        told = _first_told([each for each in between if _is_told(each, before)])
         if rejoin is not None:
             rejoin.hear(between)
         if told is None and join is None:
             continue
         if rejoin is not None and _goes_on(rejoin, between, told, join, gone):
-            rejoin.join, rejoin.synced = (join or rejoin.join), None
+            if join is not None:
+                rejoin.join, rejoin.synced = join, None
             continue
         if rejoin is not None:
             rejoin.is_over = True
@@ -127,6 +128,12 @@ def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -
         rejoin = Rejoin(member_id, told, join)
     if rejoin is not None:
         yield rejoin
+
+
+def _first_told(answers: Sequence[Answer]) -> Answer | None:
+    """By the clocks of brokers: two leaders may have told it of one generation."""
+    same = [each for each in answers if each.generation == answers[0].generation]
+    return min(same, key=lambda each: each.at, default=None)
 
 
 def _is_told(answer: Answer, join: Answer | None) -> bool:
