@@ -236,6 +236,26 @@ def test_what_was_lost_or_asked_back_stands_still_over_a_downgrade(
     assert (each.kind, each.low_ms, each.est_ms) == (kind, 0, 5_000)
 
 
+@pytest.mark.parametrize(
+    ("hole", "low_ms"), [(False, 18_000), (True, 6_000)], ids=["seen", "it may have been back"]
+)
+def test_who_leaves_for_a_while_twice_is_gone_since_the_first_time(hole: bool, low_ms: int) -> None:
+    """A request of its return got lost, and it polls too late again: its K8 says the same. Nobody
+    read meanwhile. Simulated: static-3 p28:792, 4.1.2 seed 990840000.
+    """
+    static = [{"k5": "A", "instance": "i"}, *START[1:]]
+    left = {"k8": "A", "epoch": -2, "prev": 1, "assigned": {"foo": [0]}}
+    gone = [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k3": 3}]
+    given = [{"k7": "B", "target": {"foo": [0]}}, {"k6": 3}, GIVEN | {"epoch": 3}]
+    log = log_of(static, JOINED, 7_000, left)
+    log.skip(2, is_hole=hole)
+    for at, forms in ((19_000, [left]), (20_000, JOINED[-1:]), (23_000, gone), (25_000, given)):
+        log.at(at).write(*forms)
+    (each,) = heard(log.entries).of("granted")
+    assert (each.kind, each.low_ms, each.est_ms) == ("AWAY", low_ms, low_ms)
+    assert each.waited_since == 25_000 - low_ms
+
+
 def test_what_nobody_gets_is_dropped() -> None:
     """B asked for it, and leaves before A has let go: it stays with A's next target, or nobody's."""
     gone = [{"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k3": 3}]

@@ -128,7 +128,7 @@ def ending_of(change: Change, member: Member, before: Before, hidden: bool) -> E
     """
     if change.group_ends:
         return Ending("GROUP_REMOVED", "LEFT_OR_FENCED", hidden, may_go_on=change.hides_ends)
-    away_at = before.current_at if before.epoch == STATIC_LEAVE_EPOCH else None
+    away_at = _away_since(member, before)
     if member.member_id in change.replaced:
         return Ending("REPLACED", "REPLACED", hidden, away_at=away_at)
     if member.member_id in change.removed or (member.epoch is None and before.epoch is not None):
@@ -139,3 +139,13 @@ def ending_of(change: Change, member: Member, before: Before, hidden: bool) -> E
         outcome = "UNOBSERVED"
     returned = member.assigned if member.epoch != STATIC_LEAVE_EPOCH else frozenset()
     return Ending("REVOKED", outcome, hidden, returned, away_at)
+
+
+def _away_since(member: Member, before: Before) -> int | None:
+    """When it had left for a while; None where it had not. It may say so again, in further K8s that
+    change nothing: a request of its return got lost, and it polls too late once more. Where a hole
+    lies between two of them it may have been back, and the last one counts.
+    """
+    if before.epoch != STATIC_LEAVE_EPOCH:
+        return None
+    return before.current_at if member.limbo is None else member.limbo.since_at
