@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS readiness (
       'partitions',
   assignor          STRING
     COMMENT 'assignor that the group selected, of a mixed group the first that a classic member '
-      'offers, NULL when EMPTY; any text',
+      'offers, NULL without members; any text',
   is_cooperative    BOOLEAN
     COMMENT 'whether members went on reading in the last generation that shows it, NULL where '
       'none does; true, false',

@@ -26,8 +26,9 @@ def case(of: Group) -> Case:
 @pytest.mark.parametrize(
     ("of", "assignor"),
     [
-        (group(protocol_name="range"), "range"),
+        (group(protocol_name="range", members_total=1), "range"),
         (group(protocol_name="range", phase="EMPTY"), None),
+        (group(protocol_type="connect", protocol_name="sessioned", phase="NOT_APPLICABLE"), None),
         (
             group(
                 Member(member_id="a", protocols=None),
@@ -46,7 +47,13 @@ def case(of: Group) -> Case:
             None,
         ),
     ],
-    ids=["of the K2", "nobody there", "the first that is offered", "no classic member"],
+    ids=[
+        "of the K2",
+        "nobody there",
+        "no worker there",
+        "the first that is offered",
+        "no classic member",
+    ],
 )
 def test_the_assignor_is_that_of_the_classic_members(of: Group, assignor: str | None) -> None:
     assert of.assignor == assignor

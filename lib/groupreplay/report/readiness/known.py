@@ -116,11 +116,11 @@ class Group:
 
     @property
     def assignor(self) -> str | None:
-        """As the K2 has it; in a mixed group the first that its first classic member offers."""
-        if self.phase == "EMPTY":
-            return None
+        """As the K2 has it, which names none where nobody is a member; in a mixed group the first
+        that its first classic member offers.
+        """
         if self.protocol == "classic":
-            return self.protocol_name
+            return self.protocol_name if self.members_total else None
         offered = [each.protocols for each in self.classic_members if each.protocols]
         return offered[0][0] if offered else None
 
