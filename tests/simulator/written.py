@@ -36,11 +36,21 @@ def classic_generation(
     return {"recs": [f"K2 generation {number}"], "s": {"g": {**state, "ms": members}}}
 
 
+def answer(came: int, at: int, api: str, kind: str, **more: Any) -> dict[str, Any]:
+    """One answered request of member a, by the clock of broker 1, which is right."""
+    times = {"t": 1_000 + at, "bt": 1_000 + at, "rt": 1_000 + came}
+    request = {"g": "g", "op": kind, "api": api, "br": 1, "m": "a", "gm": "a", "at": at, "ms": 0.0}
+    return times | request | more
+
+
 def history_of(
-    folder: Path, *operations: dict[str, Any], timeline: Sequence[dict[str, Any]] = ()
+    folder: Path,
+    *operations: dict[str, Any],
+    timeline: Sequence[dict[str, Any]] = (),
+    answers: Sequence[dict[str, Any]] = (),
 ) -> History:
     (home := folder / "truth").mkdir()
-    files = {"operations": operations, "timeline": timeline, "reading": (), "answers": ()}
+    files = {"operations": operations, "timeline": timeline, "reading": (), "answers": answers}
     for name, told in files.items():
         with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
             text.writelines(json.dumps(each) + "\n" for each in told)

@@ -10,6 +10,7 @@ from tests.simulator.compare import Between, Key, OneOf, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.inherited import Inherited
 from tests.simulator.expected.last_commits import LastCommits
+from tests.simulator.expected.said_again import SaidAgain, said_again
 from tests.simulator.expected.untold import start_observed
 from tests.simulator.lives import Life
 from tests.simulator.said import Said
@@ -31,7 +32,7 @@ def _of_life(history: History, life: Life) -> dict[Key, Wanted]:
             assert before is not None
             said = _said(before, member_id, described[member_id])
             if before.protocol != CONSUMER and f"K5 {member_id}" in operation.records:
-                said |= _upgraded(operation)
+                said |= _upgraded(operation, said_again(history, member_id, before, operation))
             said["client_inherited"] = inherited.of(member_id, was[member_id])
             is_replaced = end["end_reason"] == "REPLACED"
             silent_ms = last_commits.silent_ms(member_id, opened, operation)
@@ -96,13 +97,22 @@ def _said(last: Operation, member_id: str, described: Operation) -> dict[str, An
     }
 
 
-def _upgraded(operation: Operation) -> dict[str, Any]:
-    """Of a member that an upgrade took over, and replaced in the same operation."""
-    return {
+def _upgraded(operation: Operation, again: SaidAgain | None) -> dict[str, Any]:
+    """Of a member that an upgrade took over, and replaced in the same operation. again: what it had
+    said since the last K2."""
+    told: dict[str, Any] = {
         "profile_offset": Between(operation.first_offset, operation.last_offset),
         "protocols": Untold("what an upgrade wrote of who is gone at its end"),
         "assignment_user_data": None,
     }
+    if again is None:
+        return told
+    told["lists_owned"] = again.lists_owned
+    return told if again.topics is None else told | _topics(again.topics, None)
+
+
+def _topics(topics: Collection[str], regex: str | None) -> dict[str, Any]:
+    return {"topics_subscribed": len(topics), "subscription_hash": _hash_of(topics, regex)}
 
 
 _OF_CONSUMERS: Final[Mapping[str, Any]] = {
@@ -133,10 +143,10 @@ def _subscribed(last: Operation, member: Member) -> dict[str, Any]:
     topics: Collection[str] | None = member.subscription
     if last.protocol != CONSUMER:
         topics = None if member.said is None else member.said.topics
+    unread = {"topics_subscribed": None, "subscription_hash": None}
     return {
         "rack_id": rack_of(last, member),
-        "topics_subscribed": None if topics is None else len(topics),
-        "subscription_hash": None if topics is None else _hash_of(topics, member.regex),
+        **(unread if topics is None else _topics(topics, member.regex)),
     }
 
 
