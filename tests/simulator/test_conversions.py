@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.simulator.compare import Between
 from tests.simulator.expected import departure_waves
 from tests.simulator.expected.group_epochs import epochs_of
 from tests.simulator.truth import CONSUMER, STREAMS
@@ -67,6 +68,33 @@ def test_who_an_upgrade_takes_over_and_replaces_at_once_is_in_its_first_target(
     assert first.partitions == 1
     assert [each for each in range(3) if first.moved.admits(each)] == [0]
     assert (second.partitions, second.moved) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("deleted_at", "partitions"),
+    [(3_000, 0), (5_500, Between(0, 1)), (6_500, 1)],
+    ids=["before it", "just before it", "after it"],
+)
+def test_the_first_target_of_an_upgrade_has_nothing_of_a_topic_that_is_gone(
+    deleted_at: int, partitions: Any, tmp_path: Path
+) -> None:
+    """The coordinator knows ids of those topics alone that there are (fromClassicGroup)."""
+    records = ("K2 gone", "K5 a", "K3 epoch 1", "K6 target epoch 1", "K5 a gone", "K5 u")
+    upgrade = _upgraded("u", *records, "K3 epoch 2", "K6 target epoch 2", i="static")
+    upgrade["s"]["g"]["gone"] = ["a"]
+    upgrade["s"]["g"]["ms"]["u"]["ta"] = {}
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a", i="static")),
+        line(5_000, "join", **upgrade),
+        timeline=[
+            {"t": 0, "what": "create", "detail": f"t 1 {ID}"},
+            {"t": deleted_at, "what": "delete", "detail": f"t {ID}"},
+        ],
+    )
+    (life,) = history.lives
+    assert epochs_of(history, life)[1].partitions == partitions
 
 
 def test_the_first_target_of_an_upgrade_of_nobody_is_empty(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.generations import NO_GENERATION, Generation, generation_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Named, is_new_generation, named
+from tests.simulator.expected.topics import may_be_there
 from tests.simulator.expected.transitions import join_phases_of
 from tests.simulator.expected.untold import (
     BIRTH_IS_HIDDEN,
@@ -58,10 +59,10 @@ class Epoch:
 class _Epochs:
     """Follows one life and gathers its epochs."""
 
-    def __init__(self, life: Life, begins_by_conversion: bool, deleted: Container[str]) -> None:
+    def __init__(self, history: History, life: Life) -> None:
         self.found: list[Epoch] = []
-        self._deleted = deleted
-        self._begins_by_conversion = begins_by_conversion
+        self._history = history
+        self._begins_by_conversion = history.begins_by_conversion(life)
         self._target: Owners | None = None
         self._was_contested = False
         self._topics_hash: str | None = None
@@ -113,7 +114,8 @@ class _Epochs:
         made = operation.target_epochs
         if converts and len(made) > 1:
             # A converted group's first target is what the members that it kept had.
-            self._note_target(operation, made.pop(0), _kept(before, operation), True)
+            kept, unsure = _kept(self._history, before, operation)
+            self._note_target(operation, made.pop(0), kept, True, unsure)
             converts = False
         for epoch in made:
             target = {
@@ -124,13 +126,15 @@ class _Epochs:
             self._note_target(operation, epoch, target, converts)
 
     def _note_target(
-        self, operation: Operation, epoch: int, target: Owners, converts: bool
+        self, operation: Operation, epoch: int, target: Owners, converts: bool, unsure: int = 0
     ) -> None:
+        """unsure: how many of these the target need not have."""
         row = next((each for each in reversed(self.found) if each.epoch == epoch), None)
         moved = self._moved(target, converts)
         if row is not None and row.target_at is None and row.opened.protocol == CONSUMER:
             row.target_at = operation.at
-            row.moved, row.partitions = moved, len(target)
+            count = len(target)
+            row.moved, row.partitions = moved, Between(count - unsure, count) if unsure else count
         self._target = target
 
     def _note_convergence(self, operation: Operation) -> None:
@@ -178,12 +182,15 @@ class _Epochs:
         was = {named(partition): owner for partition, owner in before.items()}
         self._left_out = {each: owner for each, owner in was.items() if each not in now}
         moved = [each[0] for each, owner in now.items() if was.get(each, owner) != owner]
-        return Between(sum(1 for topic in moved if topic not in self._deleted), len(moved))
+        return Between(
+            sum(1 for topic in moved if topic not in self._history.truth.deleted), len(moved)
+        )
 
 
-def _kept(before: Operation | None, operation: Operation) -> Owners:
-    """What those had that an upgrade takes over. A static one may be replaced at once, by the join
-    that upgrades: then the other has it."""
+def _kept(history: History, before: Operation | None, operation: Operation) -> tuple[Owners, int]:
+    """What those had that an upgrade takes over, and how many of these may be of a topic that is
+    gone: what it had of those nobody gets (ConsumerGroup.fromClassicGroup). A static member may be
+    replaced at once, by the join that upgrades: then the other has it."""
     kept = {
         partition: member_id
         for member_id, member in operation.members.items()
@@ -192,10 +199,15 @@ def _kept(before: Operation | None, operation: Operation) -> Owners:
     }
     members = operation.members.values()
     known = {named(each): each for member in members for each in member.target | member.held}
+    unsure = 0
     for owner, assigned in _replaced_at_once(before, operation):
         for partition in assigned:
-            kept.setdefault(known.get(named(partition), partition), owner)
-    return kept
+            told = known.get(named(partition))
+            may_be = may_be_there(history, partition.topic, operation.true_at)
+            if told is not None or True in may_be:
+                unsure += told is None and False in may_be
+                kept.setdefault(told or partition, owner)
+    return kept, unsure
 
 
 def _replaced_at_once(
@@ -287,8 +299,7 @@ def _row(
 
 def epochs_of(history: History, life: Life) -> list[Epoch]:
     """The epochs of a life, in order."""
-    converts = history.begins_by_conversion(life)
-    found = _Epochs(life, converts, history.truth.deleted).found
+    found = _Epochs(history, life).found
     if history.begins_unwritten(life) and found:
         found[0].moved = NOTHING_BEFORE
     return found

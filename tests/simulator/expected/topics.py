@@ -23,9 +23,13 @@ SLACK_MS: Final = 6_000
 NEED_NOT_BE: Final = "deleted topics whose ids need not be known by name"
 
 
+HEARD_LATE_MS: Final = 1_000
+"""A coordinator hears so late of a topic that came or went, at most."""
+
+
 @dataclass(slots=True)
-class _Topic:
-    """One topic, from when it was created. counts: of its partitions, in order."""
+class Topic:
+    """One topic, from when it was created, by true time. counts: of its partitions, in order."""
 
     name: str
     created_at: int
@@ -36,20 +40,32 @@ class _Topic:
     def is_deleted(self) -> bool:
         return self.deleted_at is not None
 
+    def is_there(self, at: int) -> bool:
+        return self.created_at <= at and (self.deleted_at is None or at < self.deleted_at)
 
-def _topics(history: History) -> dict[str, _Topic]:
+
+def topics_of(history: History) -> dict[str, Topic]:
     """By id, as they were made, grew and went."""
-    found: dict[str, _Topic] = {}
+    found: dict[str, Topic] = {}
     for event in history.truth.injected:
         words = event.detail.split()
         if event.what == "create":
-            found[words[2]] = _Topic(words[0], event.at, [int(words[1])])
+            found[words[2]] = Topic(words[0], event.at, [int(words[1])])
         elif event.what == "expand":
             there = [each for each in found.values() if each.name == words[0]]
             there[-1].counts.append(int(words[-1]))
         elif event.what == "delete":
             found[words[1]].deleted_at = event.at
     return found
+
+
+def may_be_there(history: History, name: str, at: int) -> frozenset[bool]:
+    """Whether a coordinator knows a topic of this name, at a true time; both where it may not have
+    heard yet."""
+    named = [each for each in history.made_of_all(topics_of).values() if each.name == name]
+    return frozenset(
+        any(each.is_there(time) for each in named) for time in (at - HEARD_LATE_MS, at)
+    )
 
 
 class _Shown:
@@ -75,14 +91,14 @@ class _Shown:
                     for member in operation.members.values():
                         yield from (each.topic_id for each in member.target if each.topic_id)
 
-    def must_be(self, topic_id: str, topic: _Topic) -> bool:
+    def must_be(self, topic_id: str, topic: Topic) -> bool:
         """Whether a deleted topic's name is in a record for sure."""
         if self._is_by_k4:
             return topic_id in self._given_out
         is_one = self._history.ids_of_name[topic.name] == 1
         return self._is_by_commit and is_one and bool(self._certain(topic))
 
-    def _certain(self, topic: _Topic) -> list[int]:
+    def _certain(self, topic: Topic) -> list[int]:
         """Times of first commits that have the topic's id: it was there, by any broker's clock."""
         times = [at for at, is_certain in self._committed.get(topic.name, ()) if is_certain]
         if topic.deleted_at is None:
@@ -90,7 +106,7 @@ class _Shown:
         until = topic.deleted_at - SLACK_MS
         return [at for at in times if at < until]
 
-    def first_seen_at(self, topic: _Topic) -> Any:
+    def first_seen_at(self, topic: Topic) -> Any:
         """Of a topic that was given, by as-of at the latest."""
         as_of_ms = self._history.truth.as_of_ms
         if self._is_untold and not topic.is_deleted:
@@ -108,13 +124,13 @@ class _Shown:
             return ("K4",)
         return ("SUBSCRIPTION",) if self._is_untold else ("K1", "SUBSCRIPTION")
 
-    def partitions(self, topic: _Topic, source: str) -> Any:
+    def partitions(self, topic: Topic, source: str) -> Any:
         if source == "given":
             return topic.counts[-1]
         return OneOf(tuple(topic.counts)) if self._is_by_k4 else None
 
 
-def _values(shown: _Shown, topic: _Topic) -> dict[str, Any]:
+def _values(shown: _Shown, topic: Topic) -> dict[str, Any]:
     is_given = not topic.is_deleted
     sources = ("given",) if is_given else shown.sources()
     return {
@@ -129,14 +145,14 @@ def _wanted(history: History) -> dict[Key, Wanted]:
     shown = _Shown(history)
     return {
         (topic_id,): Wanted(_values(shown, topic), ())
-        for topic_id, topic in _topics(history).items()
+        for topic_id, topic in history.made_of_all(topics_of).items()
         if not topic.is_deleted or shown.must_be(topic_id, topic)
     }
 
 
 def _excuse(history: History, row: Row) -> str:
     """A name that was learnt is the true one."""
-    topic = _topics(history).get(row["topic_id"])
+    topic = history.made_of_all(topics_of).get(row["topic_id"])
     if topic is None or not topic.is_deleted:
         return ""
     values = _values(_Shown(history), topic)
