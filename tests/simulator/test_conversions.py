@@ -47,6 +47,26 @@ def test_what_a_streams_group_committed_is_not_counted_after_it(
     assert wave.values["longest_idle_ms"] == idle_ms
 
 
+@pytest.mark.parametrize(("returns_at", "moved"), [(50, [None]), (400_000, [0, None])])
+def test_a_wave_that_ends_in_connect_has_no_costs(
+    returns_at: int, moved: list[int | None], tmp_path: Path
+) -> None:
+    """A consumer goes, and workers of Connect take the id of its group. Assignments of these cannot
+    be read: what their wave moved is not known, what another one moved is."""
+    workers = classic_generation(1, "w")
+    workers["s"]["g"] |= {"ptype": "connect"}
+    state = {"type": "consumer", "ge": 3, "te": 2}
+    history = history_of(
+        tmp_path,
+        line(0, "join", **_upgraded("a")),
+        line(2, "leave", recs=["K3 epoch 3"], s={"g": {**state, "gone": ["a"]}}),
+        line(returns_at, "join", recs=["K3 gone", "K2 generation 0"], s={"g": BORN}),
+        line(returns_at + 10, "sync", **workers),
+    )
+    waves = list(departure_waves.CHECK.wanted(history).values())
+    assert [each.values["moved"] for each in waves[1:]] == moved
+
+
 @pytest.mark.parametrize("taken_over", ["a", "in no K2"])
 def test_who_an_upgrade_takes_over_and_replaces_at_once_is_in_its_first_target(
     taken_over: str, tmp_path: Path

@@ -127,7 +127,8 @@ class Churn(Fact):
     group_epochs_before, group_epochs: group epoch before and after the operation, None before the
         first.
     group_modes: how the group rebalances after it: EAGER, COOPERATIVE (classic), CONSUMER, MIXED
-        (members of both protocols); STREAMS, of Kafka Streams on the classic protocol.
+        (members of both protocols); STREAMS, of Kafka Streams on the classic protocol; OPAQUE, of
+        another protocol type (Connect), whose assignments cannot be read.
     members_after, target_partitions: live members, and partitions in targets, after it.
     owed_partitions: those that somebody read before it, or that had been let go and waited for
         their next holder.
@@ -164,7 +165,8 @@ class Churn(Fact):
     lows_ms, highs_ms: lower and upper bounds of all transitions, added up.
     high_unknowns: transitions without a commit before and after, so that no upper bound is known.
     idles_ms: the longest time between two such commits.
-    is_opaque: its assignments cannot be read (Connect), so nothing of them is counted.
+    is_opaque: an earlier release began it in a group whose assignments cannot be read, so nothing
+        of them is counted.
     members_before: live members before the first event.
     is_cut: it ended at MAX_EVENTS, and another one goes on.
     """

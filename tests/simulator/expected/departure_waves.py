@@ -30,7 +30,15 @@ from tests.simulator.expected.wave_processes import (
     processes_of,
     timeouts_of,
 )
-from tests.simulator.expected.waves import CHAIN_GAP_MS, Chain, Event, chains_of, lives_of, waves_of
+from tests.simulator.expected.waves import (
+    CHAIN_GAP_MS,
+    Chain,
+    Event,
+    chains_of,
+    is_opaque,
+    lives_of,
+    waves_of,
+)
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.tables import Row
 from tests.simulator.truth import CLASSIC, Operation, Partition
@@ -107,8 +115,8 @@ def _commits(
 ) -> dict[str, Any]:
     """What commits before and after changes of hands show, of those that it is charged with, and
     their low_ms together. bound: what that is by what clients read."""
-    if wave[0].coming.operation.protocol_type == "connect":
-        return {"high_unknown": None, "longest_idle_ms": None}
+    if is_opaque(wave):
+        return dict.fromkeys(("low_ms", "high_ms", "high_unknown", "longest_idle_ms"))
     lives = lives_of(wave)
     untold = next((why for life in lives if (why := _is_untold(history, life))), None)
     if untold is not None:
@@ -177,7 +185,7 @@ def _settled_at(
 
 
 OPAQUE: Final = {"moved": None, "returned": None, "moves_floor": None}
-"""Of Connect: its assignments cannot be read."""
+"""Of waves that have to do with Connect."""
 
 
 def _moves(
@@ -185,7 +193,7 @@ def _moves(
 ) -> dict[str, Any]:
     """What was let go before the next wave and is charged to this one."""
     lives = lives_of(wave)
-    if wave[0].coming.operation.protocol_type == "connect":
+    if is_opaque(wave):
         return OPAQUE
     found = [
         each

@@ -16,7 +16,7 @@ from tests.simulator.expected.departure_waves import charged_to
 from tests.simulator.expected.estimated import Estimated, Range
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.unread import CONTESTED, is_contested
-from tests.simulator.expected.waves import Event, chains_of, lives_of, waves_of
+from tests.simulator.expected.waves import Event, chains_of, is_opaque, lives_of, waves_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
 
@@ -61,7 +61,7 @@ def _told(
     after: Sequence[Event] | None,
 ) -> Any:
     ranges: list[Range] = []
-    if wave[0].coming.operation.protocol_type == "connect":
+    if is_opaque(wave):
         return NOTHING
     for life in lives_of(wave):
         if is_contested(history, life):

@@ -81,6 +81,11 @@ def waves_of(chain: Chain) -> Iterator[list[Event]]:
     yield wave
 
 
+def is_opaque(wave: Sequence[Event]) -> bool:
+    """Whether the group was one of Connect at any of these events: its assignments cannot be read."""
+    return any(event.coming.operation.protocol_type == "connect" for event in wave)
+
+
 def lives_of(wave: Sequence[Event]) -> list[Life]:
     """Several where the group went over to the other protocol while it was empty: what was held
     before has no next holder."""

@@ -36,7 +36,7 @@ from tests.simulator.expected.wave_steps import (
     Settings,
     Unsure,
 )
-from tests.simulator.expected.waves import Chain, Event, chains_of, waves_of
+from tests.simulator.expected.waves import Chain, Event, chains_of, is_opaque, waves_of
 from tests.simulator.tables import Row
 from tests.simulator.truth import CONSUMER
 
@@ -114,8 +114,6 @@ class _Waves:
 
     def rows(self) -> Iterator[tuple[Key, Wanted]]:
         for chain in chains_of(self._history):
-            if chain.events[0].coming.operation.protocol_type == "connect":
-                continue
             before = chain.events[0].members_before
             ends = [self._ends_of(each, chain) for each in chain.events]
             beat_ms = self._times.classic_beat_ms(chain.life.group_id)
@@ -124,7 +122,7 @@ class _Waves:
             for events in waves_of(chain):
                 first = place
                 place += len(events)
-                has_row = self._has_row(chain, events, before)
+                has_row = not is_opaque(events) and self._has_row(chain, events, before)
                 if has_row is not False:
                     wave = self._wave(chain, events, before, first, ends, gaps)
                     yield from self._rows(wave, "" if has_row else EITHER)

@@ -152,6 +152,13 @@ def test_groups_that_cannot_be_priced_have_no_waves() -> None:
     assert events_of(chain("G0 A", group_modes=["STREAMS"]), MINUTE_MS) == []
 
 
+def test_waves_can_be_priced_in_which_assignments_could_be_read() -> None:
+    """Its group was one of Connect before, and becomes one again."""
+    modes = ["OPAQUE", "CONSUMER", "CONSUMER", "CONSUMER", "OPAQUE"]
+    made = chain("G0 A", "G9 B", "J9 C", "G19 C", "J19 D", group_modes=modes)
+    assert [each.from_offset for each in events_of(made, MINUTE_MS)] == [1]
+
+
 @pytest.mark.parametrize(
     ("recording", "group_id", "gap_ms", "modes"),
     [

@@ -12,6 +12,7 @@ from groupreplay.workers.waves.waves import (
     Wave,
     WaveLimits,
     first_events,
+    is_opaque,
     kip_345,
     waves_of,
     with_processes,
@@ -189,6 +190,26 @@ def test_windows_of_a_day_go_over_midnight() -> None:
     assert kip_345(busy, one, late + day * MINUTE_MS) == ([0], [1, 30], [])
     back = chain(f"G{23 * 60} gone", *joins[:27], f"J{47 * 60 - 1} gone")
     assert kip_345(back, one, late + day * MINUTE_MS)[0] == [], "back a minute before the day ended"
+
+
+# ---------------------------------------------------------------- what they cost
+
+
+@pytest.mark.parametrize(
+    ("is_opaque_chain", "modes", "opaque"),
+    [
+        (False, ["CONSUMER", "CONSUMER"], [False, False]),
+        (False, ["OPAQUE", "CONSUMER"], [True, False]),
+        (True, ["EAGER", "EAGER"], [True, True]),
+    ],
+    ids=["readable", "of Connect before", "of an earlier release"],
+)
+def test_what_a_wave_cost_hangs_on_whether_assignments_could_be_read_in_it(
+    is_opaque_chain: bool, modes: list[str], opaque: list[bool]
+) -> None:
+    made = {"group_modes": modes, "is_opaque": is_opaque_chain}
+    assert [is_opaque(made, range(place, place + 1)) for place in range(2)] == opaque
+    assert is_opaque(made, range(2)) == any(opaque)
 
 
 # ---------------------------------------------------------------- who is who

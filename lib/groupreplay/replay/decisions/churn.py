@@ -255,7 +255,6 @@ class ChurnChain(Listener):
                 **life.place,
                 from_offset=event.offset,
                 members_before=_members_before(life, change),
-                is_opaque=not life.follows_partitions,
             )
         return chain
 

@@ -10,6 +10,7 @@ COOPERATIVE = "COOPERATIVE"
 CONSUMER_ALONE = "CONSUMER"
 MIXED = "MIXED"
 STREAMS_CLASSIC = "STREAMS"
+OPAQUE = "OPAQUE"
 """Modes of `Churn.group_modes`."""
 
 COOPERATIVE_STICKY = "cooperative-sticky"
@@ -20,6 +21,8 @@ def rebalance_mode(life: Life) -> str:
     as owned when they join; where none has shown it yet, one whose assignor is not
     `cooperative-sticky`.
     """
+    if not life.follows_partitions:
+        return OPAQUE
     if is_streams(life.protocol_name):
         return STREAMS_CLASSIC
     if life.protocol != CLASSIC:

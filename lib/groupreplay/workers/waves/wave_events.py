@@ -13,7 +13,7 @@ from typing import Any, Final
 from groupreplay.replay.decisions.churn import GONE, JOINED, REPLACED, WENT_AWAY
 from groupreplay.replay.decisions.modes import CONSUMER_ALONE, MIXED, STREAMS_CLASSIC
 from groupreplay.workers.waves.gone_members import Chain, GoneMembers, gone_members
-from groupreplay.workers.waves.waves import first_events, with_processes
+from groupreplay.workers.waves.waves import first_events, is_opaque, with_processes
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,16 +52,16 @@ class WaveEvents(GoneMembers):
 
 
 def events_of(chain: Chain, gap_ms: int) -> list[WaveEvents]:
-    """The waves of a chain; none of a group whose assignments are opaque, or of Kafka Streams."""
-    if chain["is_opaque"] or STREAMS_CLASSIC in chain["group_modes"]:
+    """The waves of a chain; but for those in which the group's assignments were opaque, and none of
+    Kafka Streams.
+    """
+    if STREAMS_CLASSIC in chain["group_modes"]:
         return []
     chain = with_processes(chain)
     begins = first_events(chain, gap_ms)
     absences = _absences(chain)
-    return [
-        _wave(chain, range(*ends), absences, gap_ms)
-        for ends in pairwise([*begins, len(chain["offsets"])])
-    ]
+    spans = [range(*ends) for ends in pairwise([*begins, len(chain["offsets"])])]
+    return [_wave(chain, span, absences, gap_ms) for span in spans if not is_opaque(chain, span)]
 
 
 def _wave(chain: Chain, span: range, absences: _Absences, gap_ms: int) -> WaveEvents:

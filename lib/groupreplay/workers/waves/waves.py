@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from groupreplay.replay.decisions.modes import OPAQUE
 from groupreplay.workers.waves.gone_members import (
     Chain,
     gone_members,
@@ -272,12 +273,12 @@ def _epochs(chain: Chain, first: int, last: int) -> int | None:
 
 
 def _costs(chain: Chain, span: range, *, is_told: bool) -> dict[str, Any]:
-    """Sums of its events; None across a hole, and of a group whose assignments are opaque."""
+    """Sums of its events; None across a hole, and where assignments of the group were opaque."""
 
     def total(name: str) -> int:
         return sum(chain[name][index] for index in span)
 
-    is_told = is_told and not chain["is_opaque"]
+    is_told = is_told and not is_opaque(chain, span)
     told = {
         "moved": total("moved_counts"),
         "returned": total("returned_counts"),
@@ -294,6 +295,11 @@ def _costs(chain: Chain, span: range, *, is_told: bool) -> dict[str, Any]:
         "stopped": total("stop_counts"),
     }
     return (told if is_told else dict.fromkeys(told)) | sums
+
+
+def is_opaque(chain: Chain, span: range) -> bool:
+    """Whether the group was one whose assignments cannot be read, at any of these events."""
+    return bool(chain["is_opaque"]) or OPAQUE in (chain["group_modes"][index] for index in span)
 
 
 def _moves_floor(chain: Chain, span: range) -> int:
