@@ -12,6 +12,7 @@ from tests.simulator.expected.rejoins import (
     Rejoin,
     gone_from,
     rejoins_of,
+    synced_at,
     untold_times,
 )
 from tests.simulator.written import BORN, classic_generation, history_of, line
@@ -64,6 +65,22 @@ def test_an_answer_that_seems_to_come_before_its_question_cannot_be_told(
     )
     found = untold_times([Rejoin("a", told, join), Rejoin("a", None, later)], 25)
     assert [times for _, times in found] == untold
+
+
+@pytest.mark.parametrize(
+    ("broker", "at", "admitted"),
+    [(2, 3_000, True), (2, 3_800, False), (1, 3_000, False)],
+    ids=["by a clock behind", "later", "by the same clock"],
+)
+def test_an_assignment_that_seems_to_come_before_its_join_may_be_unknown(
+    broker: int, at: int, *, admitted: bool
+) -> None:
+    join = _answer(3_729, 3_729, "JOIN_GROUP", "join", None)
+    synced = _answer(at, at, "SYNC_GROUP", "sync", 42, broker=broker)
+    may_be = synced_at(join, synced)
+    assert (hasattr(may_be, "admits") and may_be.admits(None)) == admitted
+    assert may_be == at or may_be.admits(at)
+    assert not (admitted and may_be.admits(at + 1))
 
 
 def test_who_a_classic_generation_leaves_out_may_come_back_to_a_consumer_group(
