@@ -34,6 +34,7 @@ def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
         group_id="g",
         member_id=member or None,
         other_member_id=said.get("answered"),
+        instance_id=said.get("instance"),
         protocol="classic" if api in (HEARTBEAT, JOIN_GROUP, SYNC_GROUP, "LEAVE_GROUP") else None,
         epoch=said.get("epoch"),
         response_epoch=said.get("to"),
@@ -42,9 +43,18 @@ def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
     return Line(event, said.get("broker", 1), REQUEST_LOG, "requests", at, at)
 
 
-def says(at: int, event: str, member: str) -> Line:
-    told = LogEvent(event=event, at_ms=at, group_id="g", member_id=member, member_ids=(member,))
-    return Line(told, 1, SERVER_LOG, "server", at, at)
+def says(at: int, event: str, member: str | None, said: dict[str, Any] | None = None) -> Line:
+    named, more = (member,) if member else (), said or {}
+    told = LogEvent(
+        event=event,
+        at_ms=at,
+        group_id="g",
+        member_id=member,
+        member_ids=named,
+        epoch=more.get("epoch"),
+        detail=more.get("detail"),
+    )
+    return Line(told, more.get("broker", 1), SERVER_LOG, "server", at, at)
 
 
 def lines_of(case: dict[str, Any]) -> list[Line]:

@@ -16,7 +16,7 @@ from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
 from groupreplay.evidence.refusal_runs import COORDINATOR_ERRORS
 from groupreplay.evidence.removals import FENCED
 from groupreplay.limits import MIN_SILENCE_MS
-from groupreplay.records.log_events import HEARTBEATS_WITH_EPOCH, LogEvent
+from groupreplay.records.log_events import COMMITS, HEARTBEATS_WITH_EPOCH, LogEvent
 
 HEARTBEATS: Final = frozenset(
     {
@@ -29,8 +29,6 @@ HEARTBEATS: Final = frozenset(
 """Requests that re-arm a member's session timer. Commits do for classic members alone, who send
 heartbeats besides.
 """
-
-COMMITS: Final = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 
 _MAY_WAIT: Final = frozenset({"JOIN_GROUP", "SYNC_GROUP"})
 """Requests whose answer may wait for other members, so that it says nothing of the one that asked.

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
-from groupreplay.records.log_events import SERVER_LOG
+from groupreplay.records.log_events import COMMITS, SERVER_LOG
 
 HEARTBEAT: Final = "HEARTBEAT"
 JOIN_GROUP: Final = "JOIN_GROUP"
@@ -38,7 +38,11 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes an answered request, or a run of heartbeats."""
     event = line.event
     member_id = event.member_id or event.other_member_id
-    if event.protocol != "classic" or member_id is None:
+    if member_id is None:
+        return
+    if event.event in COMMITS and event.error_code == _GRANTED and event.epoch is not None:
+        _pass_by(evidence, line, member_id, event.epoch, output)
+    if event.protocol != "classic":
         return
     if event.event == JOIN_GROUP:
         if event.error_code == _GRANTED and event.response_epoch is not None:
@@ -78,6 +82,9 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     came_at = event.started_ms if event.started_ms is not None else event.at_ms
     if rejoin is not None and _contradicts(rejoin, line.broker, generation, came_at):
         rejoin = _begin_beside(evidence, line, member_id, rejoin)
+    elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
+        _drop(evidence, member_id, line.broker, output)
+        rejoin = _begin(evidence, line, member_id, output)
     elif rejoin is None or _is_of_another(rejoin, generation, came_at):
         rejoin = _begin(evidence, line, member_id, output)
     rejoin.joined_at = came_at
@@ -92,6 +99,25 @@ def _is_of_another(rejoin: Rejoin, generation: int, came_at: int) -> bool:
     """Whether a join is not the one that the member was told to send."""
     is_over = rejoin.gone_at is not None and rejoin.gone_at < came_at
     return is_over or not _is_waiting(rejoin) or generation < _newest(rejoin)
+
+
+def _is_of_a_later_rebalance(
+    evidence: Evidence, line: Line, rejoin: Rejoin, generation: int
+) -> bool:
+    """Whether a member was told to join one rebalance of a classic group, and joins a later one.
+    The first one removes each dynamic member that does not join it. So the member joined it, and
+    its join is in no line: the log of another broker is missing. A downgrade makes a classic group
+    of a consumer group, whose members may be some epochs behind.
+
+    Source: GroupMetadataManager.completeClassicGroupJoin.
+    """
+    rebalance = evidence.rebalances.get(line.broker)
+    if rebalance is None or rebalance.generation + 1 != generation:
+        return False
+    is_open = rejoin.new_generation is None and rejoin.gone_at is None
+    is_dynamic = rejoin.instance_id is None and line.event.instance_id is None
+    is_later = rebalance.cause != "DOWNGRADE" and rebalance.generation > _newest(rejoin)
+    return is_open and is_dynamic and is_later
 
 
 def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> bool:
@@ -119,8 +145,7 @@ def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, outp
     if rejoin is None:
         return
     if rejoin.new_generation is None:
-        if generation > _newest(rejoin):  # it went on: its join is in no line
-            _drop(evidence, member_id, line.broker, output)
+        _pass_by(evidence, line, member_id, generation, output)
     elif generation >= rejoin.new_generation:
         if rejoin.gone_at is not None and _is_answered(rejoin) and _broker(rejoin) != line.broker:
             return
@@ -130,6 +155,20 @@ def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, outp
         is_over = event.event == HEARTBEAT or not _is_waiting(rejoin)
         if is_over and not _may_be_the_answer(evidence, rejoin):
             _end(evidence, member_id, line.broker, output)
+
+
+def _pass_by(
+    evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs
+) -> None:
+    """A member is in this generation. If it is one behind that in which it was told to join, its
+    join is in no line: the log of another broker is missing. A commit shows that too: the
+    coordinator refuses one of a generation that the member has not come to.
+
+    Source: ClassicGroup.validateOffsetCommit, ConsumerGroup.validateMemberEpoch.
+    """
+    rejoin = _known(evidence, member_id, line.broker)
+    if rejoin is not None and rejoin.new_generation is None and generation > _newest(rejoin):
+        _drop(evidence, member_id, line.broker, output)
 
 
 def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:

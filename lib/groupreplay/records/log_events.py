@@ -21,6 +21,9 @@ HEARTBEATS_WITH_EPOCH = frozenset(
 of a static member that leaves for a while.
 """
 
+COMMITS = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
+"""Requests that commit offsets."""
+
 
 @dataclass(slots=True, kw_only=True)
 class LogEvent:

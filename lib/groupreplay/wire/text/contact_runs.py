@@ -14,15 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groupreplay.limits import MIN_SILENCE_MS
-from groupreplay.records.log_events import HEARTBEATS_WITH_EPOCH, LogEvent
+from groupreplay.records.log_events import COMMITS, HEARTBEATS_WITH_EPOCH, LogEvent
 
 MAX_OPEN = 20_000
 """Members of whom one reducer holds runs; about 2 KB each."""
 
 
 _REBALANCE_IN_PROGRESS = 27
-
-_COMMITS = frozenset({"OFFSET_COMMIT", "TXN_OFFSET_COMMIT"})
 
 
 @dataclass(slots=True)
@@ -54,7 +52,7 @@ def is_routine(event: LogEvent) -> bool:
         return event.error_code == 0 and event.epoch is not None and event.epoch > 0
     if event.event == "HEARTBEAT":
         return event.error_code in (0, _REBALANCE_IN_PROGRESS)
-    return event.event in _COMMITS and event.error_code == 0
+    return event.event in COMMITS and event.error_code == 0
 
 
 class ContactReducer:
