@@ -13,7 +13,7 @@ from tests.simulator.compare import Key, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.rebalances import newest_line_at
 from tests.simulator.expected.refusals import HOUR_MS
-from tests.simulator.expected.unavailable import life_of
+from tests.simulator.expected.stuck_by_lines import key_of, rows_of, values_of
 from tests.simulator.tables import Row
 
 REASON: Final = "ASSIGNOR_FAILED"
@@ -89,34 +89,20 @@ def _wanted(history: History) -> dict[Key, Wanted]:
 def _row(history: History, group_id: str, failures: Failures, newest: int) -> dict[str, Any]:
     first, last = failures.asked[0], failures.asked[-1]
     is_final = failures.is_over or newest - last.at > HOUR_MS
-    until = failures.computed_at or (last.at if is_final else None)
     params = {"attempts": str(len(failures.asked)), "epoch": last.epoch, "reason": f"{last.why}."}
-    values = {
-        "to_offset": None,
-        "start_observed": True,
-        "is_final": is_final,
-        "reason": REASON,
-        "since_at": first.at,
-        "until_at": until,
-        "stuck_ms": (history.truth.as_of_ms if until is None else until) - first.at,
-        "is_open": until is None,
-        "repetitions": None,
-        "detail_code": "NO_TARGET",
-        "detail_params": params,
-    }
-    return values | life_of(history, group_id)
+    return values_of(
+        history,
+        group_id,
+        reason=REASON,
+        since_at=first.at,
+        until_at=failures.computed_at or (last.at if is_final else None),
+        is_final=is_final,
+        detail=("NO_TARGET", params),
+    )
 
 
 def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
-    return [
-        {**row, "detail_params": dict(row["detail_params"])}
-        for row in rows
-        if row["reason"] == REASON
-    ]
+    return rows_of(rows, REASON)
 
 
-def _key_of(history: History, row: Row) -> Key:
-    return row["group_id"], row["since_at"]
-
-
-CHECK: Final = Check("assignor_failures", _wanted, _key_of, gathered=_gathered)
+CHECK: Final = Check("assignor_failures", _wanted, key_of, gathered=_gathered)

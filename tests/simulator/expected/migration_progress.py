@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -11,7 +12,7 @@ from tests.simulator.compare import Between, Key, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.lives import Life, is_conversion, is_unwritten
 from tests.simulator.tables import Row
-from tests.simulator.truth import CLASSIC, CONSUMER, STREAMS, Member, Operation
+from tests.simulator.truth import CLASSIC, CONSUMER, STREAMS, Member, Operation, Truth
 from tests.simulator.truth_log import OtherGroup
 
 
@@ -125,6 +126,10 @@ def _row(history: History, life: Life, course: Course) -> Wanted:
     consumers = total - len(classic)
     applies = course.phase != "NOT_APPLICABLE"
     incarnation: Between = history.incarnation(life)
+    there = (
+        (each.at, {member.instance_id for member in each.members.values()})
+        for each in life.operations
+    )
     values: dict[str, Any] = {
         "incarnation": incarnation,
         "offsets_partition": life.offsets_partition,
@@ -138,7 +143,7 @@ def _row(history: History, life: Life, course: Course) -> Wanted:
         "members_consumer": consumers,
         "members_classic": len(classic),
         "members_static": sum(each.instance_id is not None for each in last.members.values()),
-        "instances_gone": _instances_gone(history, life),
+        "instances_gone": instances_gone(history.truth, life.group_id, there),
         "progress_pct": round(100.0 * consumers / total, 1) if total and applies else None,
         "mixed_since_at": course.mixed_since_at,
         "upgraded_at": course.upgraded_at,
@@ -153,25 +158,28 @@ def _row(history: History, life: Life, course: Course) -> Wanted:
 
 HOUR_MS: Final = 3_600_000
 
+InstanceIds = AbstractSet[str | None]
 
-def _instances_gone(history: History, life: Life) -> int:
-    """Instance ids that lost their member within the last hour of the group, and have none."""
+
+def instances_gone(truth: Truth, group_id: str, there: Iterable[tuple[int, InstanceIds]]) -> int:
+    """Instance ids that lost their member within the last hour of the group, and have none. there:
+    when each of its operations was, and instance ids of its members then."""
     gone: dict[str | None, int] = {}
-    for before, operation in life.steps():
-        was = before.members.values() if before is not None else ()
-        now = {each.instance_id for each in operation.members.values()}
-        gone |= {each.instance_id: operation.at for each in was if each.instance_id not in now}
+    was: InstanceIds = frozenset()
+    last_at = 0
+    for last_at, now in there:
+        gone |= dict.fromkeys(was - now, last_at)
         for instance_id in now:
             gone.pop(instance_id, None)
+        was = now
     gone.pop(None, None)
     commits = [
         each.at
-        for key, found in history.truth.commits.items()
+        for key, found in truth.commits.items()
         for each in found
-        if key.group_id == life.group_id
+        if key.group_id == group_id
     ]
-    last_at = max(commits, default=0)
-    last_at = max(last_at, life.operations[-1].at)
+    last_at = max([*commits, last_at])
     return sum(at >= last_at - HOUR_MS for at in gone.values())
 
 
@@ -181,10 +189,10 @@ def is_complete(history: History, life: Life) -> bool:
     return is_seen and not history.begins_unwritten(life)
 
 
-def _not_applicable(history: History, protocol: str) -> dict[str, Any]:
+def not_applicable(truth: Truth, protocol: str) -> dict[str, Any]:
     """What is alike in groups that cannot migrate."""
     return {
-        "as_of_at": history.truth.as_of_ms,
+        "as_of_at": truth.as_of_ms,
         "protocol": protocol,
         "phase": "NOT_APPLICABLE",
         "last_phase": None,
@@ -205,7 +213,7 @@ def _not_applicable(history: History, protocol: str) -> dict[str, Any]:
 def simple_row(history: History, group_id: str) -> Wanted:
     """A group that only commits: it has no birth."""
     first = history.truth.commit_offsets[group_id][0]
-    values = _not_applicable(history, "simple") | {
+    values = not_applicable(history.truth, "simple") | {
         "incarnation": _WHICH_COMMIT,
         "offsets_partition": _WHICH_COMMIT,
         "from_offset": _WHICH_COMMIT,
@@ -219,7 +227,7 @@ def simple_row(history: History, group_id: str) -> Wanted:
 def _other(history: History, group: OtherGroup) -> Wanted:
     """A share or streams group."""
     first = Between(group.first_offset, group.last_offset)
-    values = _not_applicable(history, group.protocol) | {
+    values = not_applicable(history.truth, group.protocol) | {
         "incarnation": first,
         "offsets_partition": group.offsets_partition,
         "from_offset": first,

@@ -4,7 +4,7 @@ to the consumer protocol, and what it was converted to and from counts nowhere (
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tests.simulator.compare import Comparison, Key, Wanted, compare
 from tests.simulator.expected import migration_progress
@@ -14,19 +14,6 @@ from tests.simulator.tables import Row, Tables
 from tests.simulator.truth import STREAMS
 
 TABLE: Final = migration_progress.CHECK.table
-
-_NOT_APPLICABLE: Final[dict[str, Any]] = {
-    "protocol": STREAMS,
-    "streams_protocol": STREAMS,
-    "phase": "NOT_APPLICABLE",
-    "history_complete": True,
-    "members_consumer": 0,
-    "members_classic": 0,
-    "conversions": 0,
-    "blockers": [],
-    **dict.fromkeys(("last_phase", "progress_pct", "mixed_since_at", "upgraded_at")),
-    "downgraded_at": None,
-}
 
 
 def progress(history: StreamsHistory) -> dict[Key, Wanted]:
@@ -48,38 +35,21 @@ def progress(history: StreamsHistory) -> dict[Key, Wanted]:
 
 def _row(history: StreamsHistory, life: StreamsLife) -> Wanted:
     last, incarnation = life.steps[-1], history.incarnation(life)
-    values = {
-        **_NOT_APPLICABLE,
+    there = (
+        (each.at, {member.instance_id for member in each.members.values()}) for each in life.steps
+    )
+    values = migration_progress.not_applicable(history.truth, STREAMS) | {
         "incarnation": incarnation,
         "offsets_partition": last.offsets_partition,
         "from_offset": incarnation,
-        "as_of_at": history.truth.as_of_ms,
+        "streams_protocol": STREAMS,
+        "history_complete": True,
         "members_total": len(last.members),
         "members_static": sum(each.instance_id is not None for each in last.members.values()),
-        "instances_gone": _instances_gone(history, life),
+        "instances_gone": migration_progress.instances_gone(history.truth, life.group_id, there),
         "group_epoch": last.epoch,
     }
     return Wanted(values, (last.first_offset,))
-
-
-def _instances_gone(history: StreamsHistory, life: StreamsLife) -> int:
-    """Instance ids that lost their member within the last hour of the group, and have none."""
-    gone: dict[str | None, int] = {}
-    for before, step in life.pairs():
-        was = before.members.values() if before is not None else ()
-        now = {each.instance_id for each in step.members.values()}
-        gone |= {each.instance_id: step.at for each in was if each.instance_id not in now}
-        for instance_id in now:
-            gone.pop(instance_id, None)
-    gone.pop(None, None)
-    commits = [
-        each.at
-        for key, found in history.truth.commits.items()
-        for each in found
-        if key.group_id == life.group_id
-    ]
-    last_at = max([*commits, life.steps[-1].at])
-    return sum(at >= last_at - migration_progress.HOUR_MS for at in gone.values())
 
 
 def compared(history: StreamsHistory, rows: list[Row]) -> Comparison:
