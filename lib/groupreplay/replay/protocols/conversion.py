@@ -23,13 +23,23 @@ from groupreplay.replay.assignment.membership import Membership
 from groupreplay.replay.assignment.partition_owners import unnamed_of
 from groupreplay.replay.assignment.topic_names import may_go_on
 from groupreplay.replay.causes import EXACT
-from groupreplay.replay.change import Change, Ending, Moment, is_hidden
+from groupreplay.replay.change import Change, Ending, Moment
 from groupreplay.replay.facts import Conversion
-from groupreplay.replay.life import CLASSIC, CONSUMER, Life, TopicPartition
+from groupreplay.replay.life import CLASSIC, CONSUMER, Life
 from groupreplay.replay.operations import Operation
 from groupreplay.replay.protocols.births import is_whole_upgrade
 from groupreplay.replay.protocols.classic import apply_classic, assignment_of
 from groupreplay.replay.protocols.consumer import apply_consumer
+from groupreplay.replay.protocols.conversion_names import (
+    end_given_up,
+    end_unnamed,
+    id_of,
+    name_of,
+    one_each,
+    open_partitions,
+    rename,
+    targets_in,
+)
 
 UPGRADE = "UPGRADE"
 DOWNGRADE = "DOWNGRADE"
@@ -119,16 +129,17 @@ def upgrade_online(membership: Membership, change: Change, operation: Operation)
     left_behind = _left_behind(membership, operation)
     change.left_behind = frozenset(left_behind)
     _end_left_behind(membership, change, operation, left_behind)
-    used = _targets_in(operation)
+    used = targets_in(operation)
     ids = {topic_id for topic_id, _ in used}
     change.unnamed_topics = {each for each in ids if membership.names.name(each) is None}
     unnamed = {partition for topic_id, partition in used if topic_id in change.unnamed_topics}
-    new_topic = {tp: _id_of(membership, tp, ids, unnamed) for tp in _open_partitions(life)}
+    end_given_up(membership, change, operation, ids, unnamed)
+    new_topic = {tp: id_of(membership, tp, ids, unnamed) for tp in open_partitions(life)}
     for tp in life.unowned - life.holders.keys():
         # Nobody holds it, so perhaps no record has named its topic's id.
         if not membership.names.ids(tp[0]) and tp[1] not in unnamed:
             new_topic[tp] = membership.names.given_id(tp[0])
-    _rename(membership, change, _one_each(new_topic, life))
+    rename(membership, change, one_each(new_topic, life))
     life.become(CONSUMER)
     change.follows_target = life.target_epoch is not None
     membership.targets.forget_epoch()
@@ -157,15 +168,15 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
         membership.quiet.lets_go(member, member.spans, entry.offset)
     change.converts = change.downgraded = True
     # What a target has keeps its name, though nobody holds it yet: its topic is there.
-    are_open = _open_partitions(life)
-    named = {tp: _name_of(membership, tp) for tp in are_open | life.target_owner.keys()}
-    one_each = _one_each(named, life)
-    new_topic = {tp: one_each[tp] for tp in are_open}
+    are_open = open_partitions(life)
+    named = {tp: name_of(membership, tp) for tp in are_open | life.target_owner.keys()}
+    unique = one_each(named, life)
+    new_topic = {tp: unique[tp] for tp in are_open}
     unnamed = {i: held for i, m in life.members.items() if (held := unnamed_of(m, new_topic))}
     shown = {m.member_id: assignment_of(m) for m in value.members if m.member_id in unnamed}
     change.may_go_on = may_go_on(membership, change, unnamed, shown)
-    _end_unnamed(membership, change, entry.offset, value, new_topic)
-    _rename(membership, change, new_topic)
+    end_unnamed(membership, change, entry.offset, value, new_topic)
+    rename(membership, change, new_topic)
     life.become(CLASSIC)
     apply_classic(membership, change, entry, value, (causes.DOWNGRADE, trigger, EXACT))
     converted(membership, operation, DOWNGRADE, ONLINE, epoch_before, trigger)
@@ -280,95 +291,3 @@ def _end_left_behind(
         reason = "REPLACED" if member.instance_id in instances else "LEFT_OR_FENCED"
         ending = Ending(reason, reason, hidden=0 <= member.current_offset < change.last_hole)
         membership.end_partitions(change, member, set(member.spans), ending, moment)
-
-
-def _end_unnamed(
-    membership: Membership,
-    change: Change,
-    offset: int,
-    value: GroupMetadataValue,
-    new_topic: dict[TopicPartition, str | None],
-) -> None:
-    """Ends what members that a downgrade does not list had of topics without another name: that
-    they go needs none.
-
-    offset: of the K2, whose value this is.
-    """
-    life = membership.life
-    listed = {m.member_id for m in value.members}
-    fresh = {m.group_instance_id for m in value.members if m.member_id not in life.members}
-    moment = Moment(
-        change.at, offset, life.epoch, change.leader_epoch, by_k2=True, last_hole=change.last_hole
-    )
-    for member in [m for m in life.members.values() if m.member_id not in listed]:
-        unnamed = unnamed_of(member, new_topic)
-        is_replaced = member.instance_id is not None and member.instance_id in fresh
-        reason = "REPLACED" if is_replaced else "LEFT_OR_FENCED"
-        ending = Ending(reason, reason, hidden=is_hidden(change, member.member_id))
-        membership.end_spans(change, member, unnamed, ending, moment)
-
-
-# ---------------------------------------------------------------- from names to ids and back
-
-
-def _open_partitions(life: Life) -> set[TopicPartition]:
-    return (
-        {tp for m in life.members.values() for tp in m.spans}
-        | life.trails.keys()
-        | {tp for m in life.members.values() for tp in m.requests}
-    )
-
-
-def _targets_in(operation: Operation) -> set[TopicPartition]:
-    return {
-        (topic.topic_id, partition)
-        for e in operation.entries
-        if isinstance(e.record, ConsumerGroupTargetAssignmentMember) and e.record.value is not None
-        for topic in e.record.value.topic_partitions
-        for partition in topic.partitions
-    }
-
-
-def _id_of(
-    membership: Membership, tp: TopicPartition, ids: set[str], unnamed: set[int]
-) -> str | None:
-    """The id of a topic's name: the one that the conversion itself uses, where several topics had
-    the name one after the other.
-
-    unnamed: partitions that the conversion gives out of topics without a name: this one's may be
-        one of them, created again.
-    """
-    known = membership.names.ids(tp[0])
-    if used := [i for i in known if i in ids]:
-        return used[-1]
-    return known[-1] if known and tp[1] not in unnamed else None
-
-
-def _name_of(membership: Membership, tp: TopicPartition) -> str | None:
-    return membership.names.name(tp[0])
-
-
-def _one_each(
-    new_topic: dict[TopicPartition, str | None], life: Life
-) -> dict[TopicPartition, str | None]:
-    """No two partitions under one new name: of a topic that was deleted and created again, the
-    id that is in a target keeps the name.
-    """
-    taken: dict[TopicPartition, TopicPartition] = {}
-    for tp in sorted(new_topic, key=lambda tp: (tp in life.target_owner, tp)):
-        if (topic := new_topic[tp]) is not None:
-            taken[topic, tp[1]] = tp
-    return {
-        tp: topic if topic is not None and taken[topic, tp[1]] == tp else None
-        for tp, topic in new_topic.items()
-    }
-
-
-def _rename(
-    membership: Membership, change: Change, new_topic: dict[TopicPartition, str | None]
-) -> None:
-    """Renames everything that is open; what has no new name ends UNOBSERVED."""
-    moment = Moment(change.at, change.offset, membership.life.epoch, change.leader_epoch)
-    membership.owners.rename(new_topic, moment)
-    membership.targets.rename(new_topic)
-    membership.stalls.forget_waits()
