@@ -190,3 +190,23 @@ def test_a_subscription_that_changed_is_asked_about() -> None:
         assert (finding.severity, finding.value, finding.members) == ("CHECK", 0, [])
         assert finding.detail.startswith("subscriptions changed: ")
         assert "R12" not in fired(judge(group_of(row | {name: [NOW - DAY]})))
+
+
+@pytest.mark.parametrize(("is_complete", "expected"), [(True, set()), (False, {"R12"})])
+def test_what_clients_said_in_an_earlier_life_is_not_of_this_one(
+    is_complete: bool, expected: set[str]
+) -> None:
+    """Lines name the group alone; a life that is not seen to begin may be the same one (simulated,
+    troubled 4.3.1, 12 groups, 0.3 hours, seed 990850100: classic-8 expires and comes back)."""
+    row = {
+        **dataclasses.asdict(group(member())),
+        "before_ms": NOW - DAY,
+        "members": [],
+        "ended": None,
+        "refusals": None,
+        "unbroken_since_at": NOW - 5_000,
+        "history_complete": is_complete,
+        "said_at": [NOW - 5_001],
+    }
+    assert fired(judge(group_of(row))).keys() & {"R12"} == expected
+    assert "R12" in fired(judge(group_of(row | {"said_at": [NOW - 5_000]})))

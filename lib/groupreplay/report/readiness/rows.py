@@ -135,7 +135,10 @@ def _of_brokers(brokers: Brokers) -> dict[str, Any]:
 def group_of(row: dict[str, Any]) -> Group:
     """A row of `_known` as the rules read it."""
     before_ms = row["before_ms"]
-    changed_at = [*(row.get("changed_at") or ()), *(row.get("said_at") or ())]
+    # Lines name the group alone: what was said before a life that is seen to begin is not of it.
+    since_ms = row.get("unbroken_since_at") if row.get("history_complete") else None
+    said_at = [at for at in row.get("said_at") or () if since_ms is None or at >= since_ms]
+    changed_at = [*(row.get("changed_at") or ()), *said_at]
     names = [each.name for each in dataclasses.fields(Group)]
     given = {name: row[name] for name in names if row.get(name) is not None}
     return Group(
