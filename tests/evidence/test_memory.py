@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groupreplay.evidence.evidence_facts import BrokerSetting
-from groupreplay.evidence.memory import Evidence, Line, Proofs, place
+from groupreplay.evidence.memory import Evidence, Line, Proofs, came_at, place
 from groupreplay.records.log_events import LogEvent
 
 
@@ -27,3 +27,10 @@ def test_what_is_emitted_is_final() -> None:
     output.emit(fact)
     assert output.facts == [fact]
     assert fact.is_final
+
+
+def test_a_request_came_before_it_was_answered() -> None:
+    answered = LogEvent(event="JOIN_GROUP", at_ms=1_000)
+    assert came_at(answered) == 1_000
+    answered.started_ms = 400
+    assert came_at(answered) == 400

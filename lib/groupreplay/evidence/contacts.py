@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Contact, Departure, Outage, Silence
-from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
+from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at, place
 from groupreplay.evidence.refusal_runs import COORDINATOR_ERRORS
 from groupreplay.evidence.removals import FENCED
 from groupreplay.limits import MIN_SILENCE_MS
@@ -76,7 +76,7 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
     """Any answer shows that the member was there; a silence before it over the same connection was
     its own.
     """
-    came = _came(line.event)
+    came = came_at(line.event)
     is_same = line.event.connection is not None and line.event.connection == contact.connection
     is_connected = is_same and _has_stayed(contact, line)
     least_ms = max(MIN_SILENCE_MS, 2 * (contact.heartbeat_interval_ms or 0))
@@ -138,7 +138,7 @@ def _is_over(contact: Contact, event: LogEvent) -> bool:
     if contact.ended_at is None or event.event not in HEARTBEATS:
         return False
     is_join = event.event == "JOIN_GROUP" or event.epoch == 0
-    return _came(event) >= contact.ended_at + (not is_join)
+    return came_at(event) >= contact.ended_at + (not is_join)
 
 
 def _new(evidence: Evidence, line: Line, member_id: str) -> Contact:
@@ -154,14 +154,10 @@ def _new(evidence: Evidence, line: Line, member_id: str) -> Contact:
         software_name=event.software_name,
         software_version=event.software_version,
         protocol=event.protocol,
-        first_at=_came(event),
+        first_at=came_at(event),
         error_codes=[],
         error_counts=[],
     )
-
-
-def _came(event: LogEvent) -> int:
-    return event.started_ms if event.started_ms is not None else event.at_ms
 
 
 def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> None:
@@ -169,11 +165,11 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> 
     event, last = line.event, contact.last_heartbeat_at
     _heard_again(evidence, contact.member_id, line, output)
     if last is not None or line.requests > 1:
-        gap = max(0, _came(event) - last) if last is not None else 0
+        gap = max(0, came_at(event) - last) if last is not None else 0
         contact.longest_gap_ms = max(contact.longest_gap_ms or 0, gap, line.longest_gap_ms)
     heard_at = line.last_ms if contact.ended_at is None else min(line.last_ms, contact.ended_at)
     contact.last_heartbeat_at = max(last or 0, heard_at)
-    alive_at = min(heard_at, _came(event)) if event.event in _MAY_WAIT else heard_at
+    alive_at = min(heard_at, came_at(event)) if event.event in _MAY_WAIT else heard_at
     contact.last_alive_at = max(contact.last_alive_at or last or 0, alive_at)
     contact.heartbeats += line.requests
     contact.is_away = False
@@ -268,7 +264,7 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
 def _heard_again(evidence: Evidence, member_id: str, line: Line, output: Proofs) -> None:
     """One that comes back after LATE_MS was gone for good, wherever a night ended meanwhile."""
     if (silence := evidence.silences.pop(member_id, None)) is not None:
-        if _came(line.event) - (silence.until_at or 0) > LATE_MS:
+        if came_at(line.event) - (silence.until_at or 0) > LATE_MS:
             silence.ended_by = LATE
         output.emit(silence)
 

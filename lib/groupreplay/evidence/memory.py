@@ -98,3 +98,8 @@ def place(evidence: Evidence, line: Line) -> dict[str, object]:
         "input": line.input,
         "position": line.position,
     }
+
+
+def came_at(event: LogEvent) -> int:
+    """When a request came, which may have waited for its answer."""
+    return event.at_ms if event.started_ms is None else event.started_ms

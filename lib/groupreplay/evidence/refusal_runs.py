@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import MAX_TIMES, Refusal
-from groupreplay.evidence.memory import Evidence, Line, Proofs, place
+from groupreplay.evidence.memory import Evidence, Line, Proofs, came_at, place
 from groupreplay.records.log_events import REQUEST_LOG, LogEvent
 
 ERRORS: Final = {
@@ -186,11 +186,14 @@ def _is_let_in(evidence: Evidence, run: Refusal, event: LogEvent) -> bool:
 
 
 def _was_in(evidence: Evidence, member_id: str, event: LogEvent, at_ms: int) -> bool:
-    """Whether the member of a granted request was in the group by then. One that gives an epoch and
-    has no contact joined before the first line.
+    """Whether the member of a granted request was in the group by then, or had asked to join it: a
+    join waits for the other members. One that gives an epoch and has no contact joined before the
+    first line.
     """
     contact = evidence.contacts.get(member_id)
-    return (event.epoch or 0) > 0 if contact is None else contact.first_at <= at_ms
+    if contact is None:
+        return (event.epoch or 0) > 0 or came_at(event) <= at_ms
+    return contact.first_at <= at_ms
 
 
 def _differ(one: str | None, other: str | None) -> bool:

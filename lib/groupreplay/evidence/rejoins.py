@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
-from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, place
+from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at, place
 from groupreplay.records.log_events import COMMITS, SERVER_LOG
 
 HEARTBEAT: Final = "HEARTBEAT"
@@ -79,15 +79,15 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
     event, rejoin = line.event, _known(evidence, member_id, line.broker)
-    came_at = event.started_ms if event.started_ms is not None else event.at_ms
-    if rejoin is not None and _contradicts(rejoin, line.broker, generation, came_at):
+    came = came_at(event)
+    if rejoin is not None and _contradicts(rejoin, line.broker, generation, came):
         rejoin = _begin_beside(evidence, line, member_id, rejoin)
     elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
         _drop(evidence, member_id, line.broker, output)
         rejoin = _begin(evidence, line, member_id, output)
-    elif rejoin is None or _is_of_another(rejoin, generation, came_at):
+    elif rejoin is None or _is_of_another(rejoin, generation, came):
         rejoin = _begin(evidence, line, member_id, output)
-    rejoin.joined_at = came_at
+    rejoin.joined_at = came
     contact = evidence.contacts.get(member_id)
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
