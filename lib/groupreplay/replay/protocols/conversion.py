@@ -39,6 +39,7 @@ from groupreplay.replay.protocols.conversion_names import (
     open_partitions,
     rename,
     targets_in,
+    without_former_topics,
 )
 
 UPGRADE = "UPGRADE"
@@ -171,7 +172,7 @@ def downgrade_online(membership: Membership, change: Change, operation: Operatio
     are_open = open_partitions(life)
     named = {tp: name_of(membership, tp) for tp in are_open | life.target_owner.keys()}
     unique = one_each(named, life)
-    new_topic = {tp: unique[tp] for tp in are_open}
+    new_topic = without_former_topics({tp: unique[tp] for tp in are_open}, named, life)
     unnamed = {i: held for i, m in life.members.items() if (held := unnamed_of(m, new_topic))}
     shown = {m.member_id: assignment_of(m) for m in value.members if m.member_id in unnamed}
     change.may_go_on = may_go_on(membership, change, unnamed, shown)

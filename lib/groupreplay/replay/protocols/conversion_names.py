@@ -7,6 +7,8 @@ ConsumerGroup.fromClassicGroup.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from groupreplay.records.classic import GroupMetadataValue
 from groupreplay.records.consumer import (
     ConsumerGroupCurrentMemberAssignment,
@@ -70,6 +72,25 @@ def one_each(
         tp: topic if topic is not None and taken[topic, tp[1]] == tp else None
         for tp, topic in new_topic.items()
     }
+
+
+def without_former_topics(
+    new_topic: Mapping[TopicPartition, str | None],
+    named: Mapping[TopicPartition, str | None],
+    life: Life,
+) -> dict[TopicPartition, str | None]:
+    """What nobody has, of a topic that was created again since, keeps no name, though the new topic
+    had no such number yet: who gets the number later gets another partition.
+
+    named: the topics' names, of all that is in a target too.
+    """
+    current = {named[tp]: tp[0] for tp in life.target_owner}
+    former = {
+        tp
+        for tp in life.trails.keys() - life.holders.keys()
+        if current.get(named[tp], tp[0]) != tp[0]
+    }
+    return {tp: None if tp in former else topic for tp, topic in new_topic.items()}
 
 
 def rename(
