@@ -58,7 +58,9 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
 
 def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was told to join. That it is told again shows that it is a member still: who removed
-    it had lost its partition.
+    it had lost its partition. It is told so in the generation that it has. Where that is older
+    than the one of its last join, the answer was on its way, or the generation of that join is
+    lost.
     """
     known = _known(evidence, member_id, line.broker)
     if known is not None and _is_of_another_leader(known, line.broker, generation):
@@ -67,7 +69,7 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
             known.gone_at = None
         return
-    elif known is not None and generation < _newest(known):
+    elif known is not None and generation < _newest(known) and not _came_after(known, line):
         return
     else:
         told = _begin(evidence, line, member_id, output)
@@ -93,6 +95,11 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
     rejoin.answered_by = line.broker
     rejoin.synced_at = None
+
+
+def _came_after(rejoin: Rejoin, line: Line) -> bool:
+    """Whether a request came when the member had been let in: it was not on its way then."""
+    return rejoin.answered_at is not None and rejoin.answered_at < came_at(line.event)
 
 
 def _is_of_another(rejoin: Rejoin, generation: int, came_at: int) -> bool:
