@@ -1,14 +1,15 @@
-"""Members of the classic protocol that join a generation: when each was told to, when its JoinGroup
-came, when it was answered, and when the member had its assignment.
+"""Members of the classic protocol that join a generation. Of each join: when the member was told to
+join, when its JoinGroup came, when that was answered, and when the member had its assignment.
 
-From the request log alone. A classic group answers all joins together, when the slowest member has
-come. A consumer group answers a classic member without waiting, and with its old epoch where the
-member has to give something up first. So what counts is the join that brought the new epoch, or the
-last one before a heartbeat that has nothing to say.
+The request log alone shows this; a removal may be in the server log. A classic group answers all
+joins at once, when its slowest member has come. A consumer group answers a classic member at once.
+If the member must give partitions up first, the answer has its old epoch, and the member joins
+again. Then the join counts that brings a later epoch. If none does, the last join before a quiet
+heartbeat counts.
 
-A member talks to one coordinator at a time. Where the partition got another leader whose clock is
-behind, the lines of the former one seem to come later: then each broker's lines are taken in their
-own order, beside those of the other.
+A member talks to one coordinator at a time. But clocks of brokers differ. If the next leader's
+clock is behind, lines of the former leader seem to come later than its own. Such a member has two
+rejoins at once, one a broker: each broker's lines go on with its own.
 
 Source: GroupMetadataManager (4.x), classicGroupHeartbeat, classicGroupHeartbeatToConsumerGroup,
 classicGroupJoinToConsumerGroup.
@@ -27,7 +28,7 @@ JOIN_GROUP: Final = "JOIN_GROUP"
 SYNC_GROUP: Final = "SYNC_GROUP"
 
 ANSWERED_MS: Final = 60_000
-"""A join that came before its member was removed is answered by then."""
+"""A join that came before its member was removed is answered within this time."""
 
 _GRANTED: Final = 0
 _UNKNOWN_MEMBER_ID: Final = 25
@@ -57,10 +58,10 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
 
 
 def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
-    """A member was told to join. That it is told again shows that it is a member still: who removed
-    it had lost its partition. It is told so in the generation that it has. Where that is older
-    than the one of its last join, the answer was on its way, or the generation of that join is
-    lost.
+    """A member was told to join. If it is told the same again, it is a member still: the broker
+    that removed it was no longer the leader. It is told so in the generation that it has. Where
+    that is older than the one of its last join, the answer was on its way, or the generation of
+    that join is lost.
     """
     known = _known(evidence, member_id, line.broker)
     if known is not None and _is_of_another_leader(known, line.broker, generation):
@@ -103,7 +104,9 @@ def _came_after(rejoin: Rejoin, line: Line) -> bool:
 
 
 def _is_of_another(rejoin: Rejoin, generation: int, came_at: int) -> bool:
-    """Whether a join is not the one that the member was told to send."""
+    """Whether a join is not the answer to what the member was told: it was removed, or has joined
+    already, or the generation is an older one.
+    """
     is_over = rejoin.gone_at is not None and rejoin.gone_at < came_at
     return is_over or not _is_waiting(rejoin) or generation < _newest(rejoin)
 
@@ -112,9 +115,9 @@ def _is_of_a_later_rebalance(
     evidence: Evidence, line: Line, rejoin: Rejoin, generation: int
 ) -> bool:
     """Whether a member was told to join one rebalance of a classic group, and joins a later one.
-    The first one removes each dynamic member that does not join it. So the member joined it, and
-    its join is in no line: the log of another broker is missing. A downgrade makes a classic group
-    of a consumer group, whose members may be some epochs behind.
+    The first rebalance removes each dynamic member that does not join. So this member did join, and
+    no line shows it: the log of another broker is missing. Not so after a downgrade: members of a
+    consumer group may be several epochs behind.
 
     Source: GroupMetadataManager.completeClassicGroupJoin.
     """
@@ -128,7 +131,9 @@ def _is_of_a_later_rebalance(
 
 
 def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> bool:
-    """Whether a broker lets a member into what was before what another broker says of it."""
+    """Whether a broker answers a join of a member that, by what another broker says of it, would be
+    a step back: the join is older than what it was told, or its generation may be.
+    """
     if _broker(rejoin) == broker:
         return False
     is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
@@ -137,8 +142,8 @@ def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> 
 
 
 def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
-    """Whether a broker's line and a rejoin at another broker go on beside each other: that one's
-    clock is ahead, or may be, and its lines may show yet that the member had its assignment.
+    """Whether a broker's line begins a rejoin beside the one at another broker. That one's clock is
+    ahead, or may be: its lines may still show that the member had its assignment.
     """
     if _broker(rejoin) == broker:
         return False
@@ -147,7 +152,7 @@ def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
 
 
 def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
-    """A member has its assignment, or nothing to do."""
+    """A sync or a heartbeat was granted: the member has its assignment, or nothing to do."""
     event, rejoin = line.event, _known(evidence, member_id, line.broker)
     if rejoin is None:
         return
@@ -167,9 +172,9 @@ def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, outp
 def _pass_by(
     evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs
 ) -> None:
-    """A member is in this generation. If it is one behind that in which it was told to join, its
-    join is in no line: the log of another broker is missing. A commit shows that too: the
-    coordinator refuses one of a generation that the member has not come to.
+    """A request shows in which generation a member is. If it is later than the one in which it was
+    told to join, it has joined, and no line shows it: the log of another broker is missing. Commits
+    count too: the coordinator refuses those of a generation that the member has not reached.
 
     Source: ClassicGroup.validateOffsetCommit, ConsumerGroup.validateMemberEpoch.
     """
@@ -179,32 +184,36 @@ def _pass_by(
 
 
 def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
-    """The member had its assignment after all before another broker told it to join again."""
+    """The member had its assignment, by a clock ahead. What another broker told it came later: it
+    was not without an assignment then.
+    """
     for (member_id, _), beside in evidence.rejoins_beside.items():
         if member_id == rejoin.member_id and beside.generation == rejoin.new_generation:
             beside.is_unassigned, beside.unassigned_since = False, None
 
 
 def _miss(evidence: Evidence, line: Line, member_id: str) -> None:
-    """A member hears that it was removed, which a line need not show."""
+    """A member hears that it was removed. The log of the removal may be missing."""
     rejoin = _known(evidence, member_id, line.broker)
     if rejoin is not None and _is_waiting(rejoin) and rejoin.gone_at is None:
         rejoin.gone_at = line.event.at_ms
 
 
 def _stopped_at(rejoin: Rejoin) -> int | None:
-    """Since when at the latest a member read nothing that had no assignment after a rejoin."""
+    """Since when a member read nothing that got no assignment after a rejoin; it may have stopped
+    earlier.
+    """
     times = (rejoin.unassigned_since, rejoin.told_at, rejoin.joined_at)
     return next((at for at in times if at is not None), None)
 
 
 def _is_waiting(rejoin: Rejoin) -> bool:
-    """It was told, and no join of it has brought it on yet."""
+    """It was told to join, and no join has brought it to a later generation yet."""
     return rejoin.told_at is not None and rejoin.new_generation in (None, rejoin.generation)
 
 
 def _is_answered(rejoin: Rejoin) -> bool:
-    """A join of it was answered, and brought it on."""
+    """A join of it was answered, and brought it to a later generation."""
     return rejoin.new_generation is not None and not _is_waiting(rejoin)
 
 
@@ -215,8 +224,9 @@ def _newest(rejoin: Rejoin) -> int:
 
 
 def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None:
-    """The member is gone: it will not join any more. Where the coordinator says so, a join that
-    came before may not be answered yet: a consumer group writes records first."""
+    """The member is gone, and will not join any more. The coordinator's own log may say so before
+    the answer to an earlier join is logged: a consumer group writes records before it answers.
+    """
     member_id = departure.member_id
     rejoin = _known(evidence, member_id, departure.broker)
     if rejoin is not None and departure.source == SERVER_LOG and _is_waiting(rejoin):
@@ -226,7 +236,7 @@ def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None
 
 
 def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
-    """Ends what no later line belongs to."""
+    """Ends the rejoins that no later line can belong to."""
     for member_id, broker in sorted(evidence.rejoins_beside):
         beside = evidence.rejoins_beside.get((member_id, broker))
         if beside is None:
@@ -241,13 +251,13 @@ def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
 
 
 def _known(evidence: Evidence, member_id: str, broker: int) -> Rejoin | None:
-    """The rejoin that a broker's lines of a member go on with."""
+    """The rejoin that this broker's lines of the member go on with."""
     beside = evidence.rejoins_beside.get((member_id, broker))
     return beside if beside is not None else evidence.rejoins.get(member_id)
 
 
 def _broker(rejoin: Rejoin) -> int:
-    """The one that told the member last."""
+    """The broker that spoke to the member last."""
     return rejoin.broker if rejoin.answered_by is None else rejoin.answered_by
 
 
@@ -256,7 +266,7 @@ def _last_at(rejoin: Rejoin) -> int:
 
 
 def _begin(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Rejoin:
-    """A new rejoin in the place of the one that the broker's lines went on with."""
+    """A new rejoin, which replaces the one that this broker's lines went on with."""
     _end(evidence, member_id, line.broker, output)
     new = _new(evidence, line, member_id)
     if member_id in evidence.rejoins:
@@ -267,8 +277,9 @@ def _begin(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Re
 
 
 def _begin_beside(evidence: Evidence, line: Line, member_id: str, other: Rejoin) -> Rejoin:
-    """A new rejoin beside that at another broker. That broker may have lost its partition before
-    the member had its assignment, and its generation may be lost."""
+    """A new rejoin, beside the one at another broker. That one may never get its assignment: its
+    broker may have lost the partition before, and the generation with it.
+    """
     if not _is_waiting(other):
         other.gone_at = line.event.at_ms
     new = evidence.rejoins_beside[member_id, line.broker] = _new(evidence, line, member_id)
@@ -276,16 +287,18 @@ def _begin_beside(evidence: Evidence, line: Line, member_id: str, other: Rejoin)
 
 
 def _may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
-    """Whether a join may be the answer to what another broker told the member, or that one may
-    still be answered there: it waits for that."""
+    """Whether a join may be the answer to what another broker told the member. The member may still
+    join there, so this one waits.
+    """
     told = evidence.rejoins.get(rejoin.member_id)
     is_other = told is not None and told is not rejoin and _is_asked(told)
     return is_other and rejoin.told_at is None
 
 
 def _drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
-    """A member went on that was told to join, and its join is in no line, unless another broker let
-    it in meanwhile: no row is made of it then."""
+    """A member went on that was told to join. If another broker let it in meanwhile, that join is
+    the answer. Else no line shows its join, and no row is made of it.
+    """
     if evidence.rejoins_beside.pop((member_id, broker), None) is not None:
         return
     joined = [
@@ -312,8 +325,9 @@ def _end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> Non
 
 
 def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
-    """A join at one broker, and what another broker told the member: it was the answer to that,
-    where the member never joined at the other one."""
+    """A member joined at one broker, and another broker told it to join. If it never joined at that
+    one, its join is the answer, and both make one row.
+    """
     told = evidence.rejoins.get(beside.member_id)
     if told is None or beside.told_at is not None or not _is_asked(told):
         return beside
@@ -325,7 +339,7 @@ def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
 
 
 def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:
-    """One broker's lines are over: the other's are those that go on."""
+    """The rejoin at one broker is over: that at another one takes its place."""
     for key in sorted(each for each in evidence.rejoins_beside if each[0] == member_id):
         beside = evidence.rejoins_beside.pop(key)
         if beside.synced_at is not None and not _is_waiting(beside):
@@ -337,7 +351,7 @@ def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:
 
 
 def _is_asked(rejoin: Rejoin) -> bool:
-    """It was told, and no join of it was answered."""
+    """It was told to join, and no join of it was answered."""
     return rejoin.told_at is not None and rejoin.joined_at is None
 
 
