@@ -94,6 +94,16 @@ def test_events_within_a_heartbeat_are_one_rebalance() -> None:
     assert priced(together, "CONSUMER").stopped == 2
 
 
+def test_who_stays_may_have_what_was_let_go_before_another_comes() -> None:
+    """At least the newcomer gets it at once. About, and at most, it moves twice."""
+    told = wave(event("G", 0, 2), event("J", 1_000, after=3))
+    slow = Bracket(200, 200, 200)
+    found = [priced(told, name, slow) for name in ("CONSUMER", "COOPERATIVE")]
+    assert [(each.moved, each.uses_release) for each in found] == [(2, True)] * 2
+    assert costs(found[0]) == (0, 2_000 + 2 * 1_200, 6_000 + 2 * 2_200)
+    assert costs(found[1]) == (0, 2 * 510 + 2 * 710, 2 * 1_100 + 2 * 1_300)
+
+
 def test_sessions_are_those_of_the_members_in_the_classic_protocol() -> None:
     own = replace(CRASH.events[0], session_ms=30_000)
     told = replace(CRASH, events=[own], mode="EAGER")

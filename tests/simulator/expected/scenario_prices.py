@@ -104,12 +104,12 @@ def _stopped(
 
 def _uses_release(mode: str, cluster: Cluster) -> bool:
     """Members that are asked let go; in an eager group all are."""
-    return bool(cluster.staying + cluster.let_go if mode == "EAGER" else cluster.moved)
+    return bool(cluster.staying + cluster.let_go if mode == "EAGER" else cluster.due)
 
 
 def _uses_sync(mode: str, cluster: Cluster) -> bool:
     """Whoever gets a partition of a classic group gets it by a sync phase."""
-    waits = cluster.staying if mode == "EAGER" else cluster.moved
+    waits = cluster.staying if mode == "EAGER" else cluster.due
     return mode != "CONSUMER" and bool(waits + cluster.let_go)
 
 
@@ -138,7 +138,9 @@ class _Costs:
             )  # nobody waits half a heartbeat for who is there
             own.add(cluster.staying, moves[0], stays_mid, moves[2])
         else:
-            own.add(cluster.moved, *moves)
+            own.add(cluster.due, *moves)
+            # At least who joined gets first what others let go.
+            own.low = moves[0].times(cluster.moved)
         left = self._left()
         for count in cluster.held_by(LEFT).values():
             own.add(count, *left)

@@ -113,10 +113,18 @@ class Cluster:
 
     @property
     def moved(self) -> int:
-        """Partitions that go from members that stay to who joined."""
+        """Partitions that go from members that stay to who joined, at least."""
+        return self._moved_after(self.let_go)
+
+    @property
+    def due(self) -> int:
+        """Partitions that who joined gets in all."""
+        return self._moved_after(0)
+
+    def _moved_after(self, let_go: int) -> int:
         members = max(1, self.steps[-1].members)
         joined = min(self.takers, members)
-        return least_moved(self.partitions, members - joined, joined, self.let_go)
+        return least_moved(self.partitions, members - joined, joined, let_go)
 
     @property
     def let_go(self) -> int:

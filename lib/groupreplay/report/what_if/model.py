@@ -1,5 +1,4 @@
-"""The price of a wave under another protocol: partition-ms that nobody reads, at least, about, at
-most.
+"""The price of a wave under another protocol: for how many partition-ms nobody reads.
 
 Events that follow each other within a heartbeat are one cluster: a rebalance under way takes up who
 comes. In a cluster some partitions move to members that joined, some are let go by members that
@@ -94,8 +93,8 @@ def price(
     clusters = list(_clusters(steps, max(heartbeat, timeouts.classic_heartbeat), wave))
     beat = timeouts.classic_heartbeat if scenario.mode != CONSUMER_ALONE else heartbeat
     cost = _Cost()
-    for absence in absences:
-        cost.add(absence.held, _absent(absence.gap, beat))
+    for held, gap in absences:  # who is back is told its partitions within a heartbeat
+        cost.add(held, _Rate(gap.low, 2 * gap.mid, gap.high + beat))
     for cluster in clusters:
         _add_cluster(cost, cluster, rates)
     moved = sum(cluster.moved + cluster.let_go for cluster in clusters)
@@ -235,13 +234,17 @@ class _Cluster:
         return 0 if self.is_through_empty or self.members_before == 0 else self.joined
 
     @property
-    def moved(self) -> int:
-        """Partitions that members which stay give to who joined, by Kafka's sticky assignors."""
+    def due(self) -> int:
+        """Partitions that who joined gets, of whomever, by Kafka's sticky assignors."""
         members = max(1, self.members_after)
         joined = min(self.taken, members)
         share, rest = divmod(self.partitions, members)
-        due = joined * share + max(0, rest - (members - joined))
-        return max(0, due - self.let_go)
+        return joined * share + max(0, rest - (members - joined))
+
+    @property
+    def moved(self) -> int:
+        """What members that stay must give of it: who joined gets first what was let go."""
+        return max(0, self.due - self.let_go)
 
     @property
     def let_go(self) -> int:
@@ -263,10 +266,10 @@ class _Cluster:
         return 2 if mode == COOPERATIVE and self.moved else int(bool(self.joined or self.departed))
 
     def releases(self, mode: str) -> bool:
-        return bool(self.staying + self.let_go if mode == EAGER else self.moved)
+        return bool(self.staying + self.let_go if mode == EAGER else self.due)
 
     def syncs(self, mode: str) -> bool:
-        return bool((self.staying if mode == EAGER else self.moved) + self.let_go)
+        return bool((self.staying if mode == EAGER else self.due) + self.let_go)
 
 
 def _clusters(steps: list[_Step], gap_ms: int, wave: Wave) -> Iterator[_Cluster]:
@@ -368,17 +371,14 @@ def _rates(
     )
 
 
-def _absent(gap: Bracket, beat_ms: int) -> _Rate:
-    """It is told its partitions within a heartbeat of its return."""
-    return _Rate(gap.low, 2 * gap.mid, gap.high + beat_ms)
-
-
 def _add_cluster(cost: _Cost, cluster: _Cluster, rates: _Rates) -> None:
     own = _Cost()
     if rates.stays is not None:
         own.add(cluster.staying, rates.stays)
     if rates.moves is not None:
         own.add(cluster.moved, rates.moves)
+        # Members that stay may have what was let go before it is asked back for who joined.
+        own.add(cluster.due - cluster.moved, rates.moves._replace(low=0))
     own.add(cluster.left, rates.left)
     for held, session_ms in cluster.expired:
         own.add(held, rates.expired(session_ms))
