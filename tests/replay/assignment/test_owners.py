@@ -79,6 +79,18 @@ def test_a_row_is_final_at_the_first_commit_of_the_next_owner() -> None:
     assert group.told() == []
 
 
+def test_what_is_read_again_is_known_where_the_next_leader_has_a_clock_behind() -> None:
+    """Simulated: static-11 p5:2381 and 2406, failover 4.1.2 seed 990850105."""
+    group = Group()
+    group.life.commits["foo", 0] = (1_500, 15)
+    group.life.committed["foo", 0] = 700
+    group.release(2_000, 20)
+    group.owners.hold(group.b, ONE, moment(1_100, 24), True)
+    group.owners.first_commit(FOO_0, 1_200, 29, -1, 690)
+    row = only(group.told())
+    assert (row.idle_ms, row.rewound) == (None, 10)
+
+
 def test_an_owner_that_loses_it_before_it_commits_leaves_the_row_without_a_commit() -> None:
     group = Group()
     group.release(2_000, 20)

@@ -143,7 +143,7 @@ class _Life:
 
     def _read_between(self, span: Span, following: Span | None) -> dict[str, Any]:
         """From the last commit before the release to the first of the next holder: how long that
-        took, and how much is read again."""
+        took, and how much is read again: that, clocks of two brokers that differ do not hide."""
         if following is None or span.closed is None:
             return dict.fromkeys(_READ_BETWEEN)
         truth = self.history.truth
@@ -157,14 +157,13 @@ class _Life:
         first = truth.first_commit_after(key, granted.last_offset, before)
         if last is None or first is None:
             return dict.fromkeys(_READ_BETWEEN)
-        idle_ms = elapsed_ms(last.at, first.at)
         is_kept = not any(
             last.offset < each < first.offset for each in truth.tombstones.get(key, ())
         )
         rewound = max(0, last.position - first.position) if is_kept else None
         return {
-            "idle_ms": self._if_seen(span, idle_ms),
-            "rewound": self._if_seen(span, None if idle_ms is None else rewound),
+            "idle_ms": self._if_seen(span, elapsed_ms(last.at, first.at)),
+            "rewound": self._if_seen(span, rewound),
         }
 
     def _if_seen(self, span: Span, duration_ms: int | None) -> Any:
