@@ -22,7 +22,7 @@ CLASSIC_SESSION_MS: Final = (45_000, 1_800_000)
 """Of simulated members; the second one of histories of many hours."""
 
 LONGEST_SESSION_MS: Final = 60_000
-"""`brokers.max_session_timeout_ms`."""
+"""`brokers.max_session_timeout_ms`, where brokers print none."""
 
 OTHER_CLOCK: Final = Untold("clocks of two brokers told the last request and the removal")
 
@@ -90,7 +90,7 @@ def _is_cliff(row: Row) -> bool | None:
     if not is_static or row["member_protocol"] != CLASSIC:
         return False
     longest = _longest_ms(row, row["heartbeat_ms"])
-    return None if longest is None else longest > LONGEST_SESSION_MS
+    return None if longest is None else longest > row["longest_session_ms"]
 
 
 _RULES: Final = {
@@ -228,6 +228,12 @@ def _consumer_ms(history: History, name: str, otherwise: int) -> int:
     return int(history.truth.broker_config.get(f"group.consumer.{name}", otherwise))
 
 
+def _longest_session_ms(history: History) -> int:
+    if not history.truth.prints_config:
+        return LONGEST_SESSION_MS
+    return _consumer_ms(history, "max.session.timeout.ms", LONGEST_SESSION_MS)
+
+
 def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
     gathered = []
     for row in rows:
@@ -235,6 +241,7 @@ def _gathered(history: History, rows: Sequence[Row]) -> list[Row]:
             **row,
             "read_until": history.truth.logs[row["offsets_partition"]].last_at,
             "heartbeat_ms": _consumer_ms(history, "heartbeat.interval.ms", 5_000),
+            "longest_session_ms": _longest_session_ms(history),
         }
         gathered.append({**row, **{name: (row[name], known) for name in _RULES}})
     return gathered
