@@ -173,30 +173,6 @@ def test_a_join_that_waited_since_before_a_refusal_is_of_another_client() -> Non
 # ---------------------------------------------------------------- which errors are refusals
 
 
-@pytest.mark.parametrize(("came_s", "is_over"), [(4, False), (6, True)])
-def test_a_join_that_waited_since_before_a_refusal_is_a_neighbours(
-    came_s: int, is_over: bool
-) -> None:
-    """Simulated, troubled 4.0.2, 9 groups, 0.3 hours, seed 990850114: migration-2 refuses the
-    session timeout of one process while the join of another of its client id and host waits."""
-    at_host = {"event": "JOIN_GROUP", "client_host": "/10.0.0.1", "client_id": "c", "epoch": None}
-    refused = LogEvent(at_ms=AT + 5_000, group_id="g", error_code=26, **at_host)
-    let_in = LogEvent(
-        at_ms=AT + 9_000,
-        started_ms=AT + 1_000 * came_s,
-        group_id="g",
-        member_id="m",
-        error_code=0,
-        **at_host,
-    )
-    lines = [
-        Line(each, 1, REQUEST_LOG, "request.log", each.at_ms - AT, each.at_ms)
-        for each in (refused, let_in)
-    ]
-    (run,) = [each for each in proved("g", lines, AT + 9_000) if isinstance(each, Refusal)]
-    assert (run.subject, run.is_final) == ("c", is_over)
-
-
 def answered(api: str, code: int) -> list[Refusal]:
     """What a member proves that is answered so three times."""
     lines = [asked(after, OWNER, event=api, epoch=3, error_code=code) for after in (10, 20, 30)]

@@ -19,8 +19,8 @@ Offsets count from 0, times from 1000. Words that are not of the form fail, and 
 out. Every log is also cut everywhere.
 
 Holds replay/machine.py, replay/protocols/consumer.py, replay/protocols/consumer_groups.py.
-Holds replay/protocols/conversion.py, replay/protocols/conversion_names.py,
-replay/streams/classic/streams_stalls.py.
+Holds replay/protocols/conversion.py, replay/protocols/conversion_names.py.
+Holds replay/streams/classic/streams_stalls.py.
 Holds replay/streams/classic/task_hands.py, replay/streams/groups/group_tasks.py.
 """
 
