@@ -51,6 +51,8 @@ SEEDS_THAT_FAILED: Final = (
     Played(990804016, 10, 0.25, "troubled", "4.3.1"),
     # A classic group is removed and comes back: its generations have the same numbers again.
     Played(302, 14, 0.3, "classic", "4.4.0"),
+    # An upgrade is refused, since nobody can read what some members say that they subscribe to.
+    Played(990850125, 8, 0.25, "troubled", "4.0.2"),
 )
 """Histories in which the product was wrong once, or the checker. They stay, each with what it
 shows.

@@ -21,7 +21,7 @@ from tests.simulator.expected.ready_rules import CHECK as LOOK
 from tests.simulator.expected.rejoins import rejoins_in
 from tests.simulator.tables import Row
 
-OF_LINES: Final = frozenset({"R5b", "R6", "R8", "R13", "R18"})
+OF_LINES: Final = frozenset({"R5b", "R6", "R8", "R12", "R13", "R18"})
 """Rules that lines show, or sharpen."""
 
 _MANY: Final = 1_000_000

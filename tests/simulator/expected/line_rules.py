@@ -1,4 +1,4 @@
-"""Rules of `readiness` that lines of brokers' logs decide: R5b, R8, R13 and R18, and what the
+"""Rules of `readiness` that lines of brokers' logs decide: R5b, R8, R12, R13 and R18, and what the
 request log says of the clients beside a rule (measures.md, Readiness)."""
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ from tests.simulator.expected.ready_rules import (
     Known,
     crashes_are_noticed_later,
     evidence_of,
+    subscriptions,
 )
+from tests.simulator.expected.rebalances import rebalances_of
 from tests.simulator.expected.refusals import Run, came_of, runs_of
 from tests.simulator.expected.rejoins import WRITTEN_LATE_MS, LineOf, Rejoin
 from tests.simulator.lives import Life
 
-RULES: Final = ("R5b", "R8", "R13", "R18")
+RULES: Final = ("R5b", "R8", "R12", "R13", "R18")
+TOPICS_CHANGED: Final = "cached metadata has changed"
+"""ConsumerCoordinator.rejoinNeededOrPending of the Java client."""
 UPGRADE_REFUSED: Final = "Cannot upgrade classic group"
 _EXPIRED: Final = "SESSION_EXPIRED"
 _FULL: Final = {"librdkafka": (2, 12), "apache-kafka-java": (4, 0)}
@@ -161,6 +165,7 @@ class Lines:
         found = {
             "R5b": (self._crashed(told), False),
             "R8": (self._old_clients(), False),
+            "R12": (self._subscriptions(told), False),
             "R13": self._slow(),
             "R18": (self._refused(), False),
         }
@@ -215,6 +220,20 @@ class Lines:
             name, version = "librdkafka", version.split(_RDKAFKA, 1)[1]
         full = _FULL.get(name)
         return full is None or tuple(int(each) for each in version.split(".")) < full
+
+    def _subscriptions(self, told: Criteria) -> list[tuple[Fired, None]]:
+        """By clients' words too: the topics that they subscribe to changed."""
+        begins = self.history.chain(self.life)[0].operations[0].true_at
+        said_at = tuple(
+            each.begun.broker_at
+            for each in self.history.made_of_all(rebalances_of)
+            if each.group_id == self.life.group_id
+            and each.begun.at >= begins
+            and TOPICS_CHANGED in (each.begun.client_reason or "")
+        )
+        subscribed_at = (*self.known.subscribed_at, *said_at)
+        fired = subscriptions(replace(self.known, subscribed_at=subscribed_at), told)
+        return [(fired, None)] if fired is not None else []
 
     def _slow(self) -> tuple[list[tuple[Fired, Any]], bool]:
         """Whoever took half its time. Lines are written late, by some ms."""

@@ -109,6 +109,17 @@ def loses_user_data(known: Known, told: Criteria) -> Fired | None:
     return Fired("R3", BLOCK_ONLINE, max(own.values()), 0, with_data)
 
 
+def cannot_be_read(known: Known, told: Criteria) -> Fired | None:
+    unread = [
+        name
+        for name, each in known.members.items()
+        if each.said is not None and each.said.user_data is None
+    ]
+    if known.last.protocol != CLASSIC or _type(known) != "consumer" or not unread:
+        return None
+    return Fired("R3c", BLOCK_ONLINE, members=unread)
+
+
 def sessions_shrink(known: Known, told: Criteria) -> Fired | None:
     """R5, else R5a."""
     own = {name: known.session_ms(name) or 0 for name in known.static}
@@ -221,8 +232,9 @@ def went_back(known: Known, told: Criteria) -> Fired | None:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    *(not_consumers, loses_user_data, sessions_shrink, crashes_are_noticed_later),
+    *(not_consumers, loses_user_data, cannot_be_read, sessions_shrink),
     *(
+        crashes_are_noticed_later,
         moves_while_mixed,
         taken_over,
         racks,

@@ -25,6 +25,8 @@ final class ClassicMember extends Member {
     /** Numbers of the rebalance and of the heartbeat that count: what an older one planned is dropped. */
     private int round;
     private int beat;
+    /** Why it rejoins, as ConsumerCoordinator of the Java client says it; null: for no such reason. */
+    private String why;
     /** Topics as the leader saw them when it assigned; null: it is no leader. */
     private Map<String, Integer> assignedFrom;
 
@@ -52,7 +54,12 @@ final class ClassicMember extends Member {
 
     @Override
     void resubscribed() {
-        rejoin();
+        rejoin("subscription has changed");
+    }
+
+    /** Its subscription is one that Kafka cannot read. */
+    void speakOwn(int form) {
+        if (embedded instanceof ConsumerEmbedded consumer) consumer.speakOwn(group.topics, form);
     }
 
     @Override
@@ -73,9 +80,14 @@ final class ClassicMember extends Member {
         return !embedded.cooperative();
     }
 
-    /** Eager members give up all that they own first. */
     private void rejoin() {
+        rejoin(null);
+    }
+
+    /** Eager members give up all that they own first. */
+    private void rejoin(String reason) {
         if (joining) return;
+        why = embedded.type().equals("consumer") ? reason : null;
         beat++;
         int number = ++round;
         if (embedded.cooperative() || owned.isEmpty()) {
@@ -111,7 +123,8 @@ final class ClassicMember extends Member {
         JoinGroupRequestProtocolCollection protocols = new JoinGroupRequestProtocolCollection();
         embedded.metadata(this).forEach((name, bytes) ->
             protocols.add(new JoinGroupRequestProtocol().setName(name).setMetadata(bytes)));
-        String reason = id.isEmpty() ? "" : "rebalance of simulated " + clientId;
+        String words = why == null ? "rebalance of simulated " + clientId : why;
+        String reason = id.isEmpty() ? "" : words;
         JoinGroupRequestData data = new JoinGroupRequestData().setGroupId(group.id).setMemberId(id)
             .setGroupInstanceId(instance).setProtocolType(embedded.type()).setProtocols(protocols)
             .setSessionTimeoutMs(sessionMs).setRebalanceTimeoutMs(rebalanceTimeoutMs).setReason(reason);
@@ -126,6 +139,7 @@ final class ClassicMember extends Member {
             case NONE -> {
                 id = answer.memberId();
                 generation = answer.generationId();
+                why = null;
                 sync(answer);
             }
             case MEMBER_ID_REQUIRED -> {
@@ -223,7 +237,7 @@ final class ClassicMember extends Member {
         later(5000 + random.nextInt(10_000), () -> {
             if (assignedFrom == null || number != round) return;
             if (assignedFrom.equals(simulation.topics.seen(topics))) watchTopics();
-            else rejoin();
+            else rejoin("cached metadata has changed");
         });
     }
 
@@ -284,6 +298,7 @@ final class ClassicMember extends Member {
 
     private void joinAgain(long ms) {
         generation = -1;
+        why = null;
         own(new TreeSet<>());
         later(ms, this::join);
     }

@@ -2,6 +2,7 @@ package simulator;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,13 +21,21 @@ import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.message.JoinGroupResponseData;
+import org.apache.kafka.common.protocol.types.SchemaException;
 
 /** Consumers, with the assignors of the Java client. */
 final class ConsumerEmbedded implements Embedded {
+    static final int FORMS = 3;
     private final Topics topics;
     private final Map<String, ConsumerPartitionAssignor> assignors = new LinkedHashMap<>();
     /** Assignments have data of the assignor's own, as those of a custom one may. */
     private final boolean userData;
+    /**
+     * Of a client of the user's own making, that no other one can read; else null. What it cannot read itself
+     * it takes to subscribe to these.
+     */
+    private List<String> ownTopics;
+    private int ownForm;
 
     ConsumerEmbedded(Topics topics, List<String> names, boolean userData) {
         this.topics = topics;
@@ -34,6 +43,12 @@ final class ConsumerEmbedded implements Embedded {
         for (String name : names) {
             assignors.put(name, name.equals("range") ? new RangeAssignor() : new CooperativeStickyAssignor());
         }
+    }
+
+    /** form: how what it says differs from Kafka's layouts, 0 to FORMS - 1. */
+    void speakOwn(List<String> topics, int form) {
+        ownTopics = topics;
+        ownForm = form;
     }
 
     @Override
@@ -54,7 +69,7 @@ final class ConsumerEmbedded implements Embedded {
             Subscription subscription =
                 new Subscription(new ArrayList<>(member.topics), user, listed(member.owned),
                 member.epoch(), Optional.ofNullable(member.rack()));
-            metadata.put(name, bytes(ConsumerProtocol.serializeSubscription(subscription)));
+            metadata.put(name, said(bytes(ConsumerProtocol.serializeSubscription(subscription))));
         });
         return metadata;
     }
@@ -64,7 +79,7 @@ final class ConsumerEmbedded implements Embedded {
         Map<String, Subscription> subscriptions = new TreeMap<>();
         Set<String> subscribed = new TreeSet<>();
         for (var member : joined.members()) {
-            Subscription one = ConsumerProtocol.deserializeSubscription(ByteBuffer.wrap(member.metadata()));
+            Subscription one = read(member.metadata());
             one.setGroupInstanceId(Optional.ofNullable(member.groupInstanceId()));
             subscriptions.put(member.memberId(), one);
             subscribed.addAll(one.topics());
@@ -87,6 +102,28 @@ final class ConsumerEmbedded implements Embedded {
         TreeSet<String> owned = new TreeSet<>();
         for (TopicPartition one : read.partitions()) owned.add(one.topic() + "/" + one.partition());
         return owned;
+    }
+
+    /** Of a version below all that there are, without a word, or of a version alone: each a SchemaException. */
+    private byte[] said(byte[] subscription) {
+        if (ownTopics == null) return subscription;
+        return switch (ownForm) {
+            case 0 -> new byte[0];
+            case 1 -> Arrays.copyOf(subscription, 2);
+            default -> {
+                subscription[0] = -1;
+                yield subscription;
+            }
+        };
+    }
+
+    private Subscription read(byte[] metadata) {
+        try {
+            return ConsumerProtocol.deserializeSubscription(ByteBuffer.wrap(metadata));
+        } catch (SchemaException notRead) {
+            if (ownTopics == null) throw notRead;
+            return new Subscription(ownTopics);
+        }
     }
 
     private Assignment sent(Assignment one) {

@@ -98,6 +98,11 @@ final class Group {
         return found.isEmpty() ? null : found.get(random.nextInt(found.size()));
     }
 
+    /** Members of the classic protocol give up all that they own in each rebalance. */
+    boolean isEager() {
+        return protocols.contains("range");
+    }
+
     boolean isMixed() {
         return pick(Member::classic) != null && pick(member -> !member.classic()) != null;
     }

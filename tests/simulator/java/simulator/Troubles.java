@@ -13,6 +13,9 @@ final class Troubles {
     private static final int LONG_SESSION_MS = 2_000_000;
     private static final int SHORT_REBALANCE_MS = 10_000;
     private static final int JOINED_MS = 25_000;
+    /** By this, histories that tests played before there were such clients have none. */
+    private static final long SALT = 115_445;
+    private static final long MIX = 0x9E3779B97F4A7C15L;
     private final Group group;
     private final Simulation simulation;
     private final Random random;
@@ -22,6 +25,10 @@ final class Troubles {
     final boolean userData;
     /** Most members of the classic protocol are static, and have little time to join. */
     private final boolean statics;
+    /** Of a generator of its own, so that other groups live as they would without it. */
+    private final Random ownClients;
+    /** Most members of the classic protocol are clients whose subscriptions nobody else can read. */
+    private final boolean unreadable;
     private long failsUntil;
     private int failure;
     private int made;
@@ -33,6 +40,8 @@ final class Troubles {
         ownAssignor = group.isKind("consumer", "static", "migration") && random.nextInt(3) > 0;
         userData = group.isKind("classic", "migration") && random.nextInt(3) == 0;
         statics = group.isKind("classic") && random.nextInt(2) == 0;
+        ownClients = new Random((simulation.settings.seed * SALT + number) * MIX);
+        unreadable = group.isKind("classic", "migration") && group.isEager() && ownClients.nextInt(4) == 0;
     }
 
     void begin() {
@@ -42,6 +51,9 @@ final class Troubles {
     /** A process that is to start. */
     void prepare(Member member) {
         if (ownAssignor && member instanceof ConsumerMember one) one.assignor = OwnAssignor.NAME;
+        if (unreadable && member instanceof ClassicMember one && ownClients.nextInt(3) > 0) {
+            one.speakOwn(ownClients.nextInt(ConsumerEmbedded.FORMS));
+        }
         if (!statics || !member.classic()) return;
         member.rebalanceTimeoutMs = SHORT_REBALANCE_MS;
         if (member.instance == null && random.nextInt(4) > 0) member.instance = group.id + "-s" + made++;
