@@ -24,6 +24,10 @@ from tests.support.yaml_text import safe_load
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios" / "rejoins.yaml"
 CASES = {case["name"]: case for case in safe_load(SCENARIOS.read_text(encoding="utf-8"))["cases"]}
+PROTOCOLS = {
+    **dict.fromkeys((HEARTBEAT, JOIN_GROUP, SYNC_GROUP, "LEAVE_GROUP"), "classic"),
+    "CONSUMER_GROUP_HEARTBEAT": "consumer",
+}
 
 
 def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
@@ -35,7 +39,7 @@ def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
         member_id=member or None,
         other_member_id=said.get("answered"),
         instance_id=said.get("instance"),
-        protocol="classic" if api in (HEARTBEAT, JOIN_GROUP, SYNC_GROUP, "LEAVE_GROUP") else None,
+        protocol=PROTOCOLS.get(api),
         epoch=said.get("epoch"),
         response_epoch=said.get("to"),
         error_code=said.get("error", 0),

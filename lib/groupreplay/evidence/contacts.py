@@ -77,6 +77,8 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
     its own.
     """
     came = came_at(line.event)
+    if line.event.protocol == "consumer":
+        evidence.consumers_at = max(evidence.consumers_at, line.last_ms)
     is_same = line.event.connection is not None and line.event.connection == contact.connection
     is_connected = is_same and _has_stayed(contact, line)
     least_ms = max(MIN_SILENCE_MS, 2 * (contact.heartbeat_interval_ms or 0))

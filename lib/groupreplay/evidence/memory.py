@@ -58,6 +58,7 @@ class Evidence:
     last_at: time of the newest line, -1 before one.
     answered_until_at, answered_gap_ms: of the run of granted requests that lasted longest: its end,
         and the longest time between two of its requests.
+    consumers_at: time of the newest heartbeat of the consumer protocol, -1 before one.
     """
 
     group_id: str
@@ -76,6 +77,7 @@ class Evidence:
     rejoins_beside: dict[tuple[str, int], Rejoin] = field(default_factory=dict)
     answered_until_at: int = -1
     answered_gap_ms: int = 0
+    consumers_at: int = -1
 
 
 @dataclass(slots=True)

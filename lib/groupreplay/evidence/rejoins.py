@@ -30,6 +30,9 @@ SYNC_GROUP: Final = "SYNC_GROUP"
 ANSWERED_MS: Final = 60_000
 """A join that came before its member was removed is answered within this time."""
 
+CONSUMERS_STAY_MS: Final = 600_000
+"""A group of which no consumer was heard for so long is a classic one: sessions are shorter."""
+
 _GRANTED: Final = 0
 _UNKNOWN_MEMBER_ID: Final = 25
 _REBALANCE_IN_PROGRESS: Final = 27
@@ -116,13 +119,16 @@ def _is_of_a_later_rebalance(
 ) -> bool:
     """Whether a member was told to join one rebalance of a classic group, and joins a later one.
     The first rebalance removes each dynamic member that does not join. So this member did join, and
-    no line shows it: the log of another broker is missing. Not so after a downgrade: members of a
-    consumer group may be several epochs behind.
+    no line shows it: the log of another broker is missing. Not so where consumers of the other
+    protocol were heard a short while before, as before a downgrade: members of a consumer group may
+    be several epochs behind.
 
     Source: GroupMetadataManager.completeClassicGroupJoin.
     """
     rebalance = evidence.rebalances.get(line.broker)
-    if rebalance is None or rebalance.generation + 1 != generation:
+    if rebalance is None or rebalance.generation + 1 != generation or rejoin.told_at is None:
+        return False
+    if evidence.consumers_at >= max(0, rejoin.told_at - CONSUMERS_STAY_MS):
         return False
     is_open = rejoin.new_generation is None and rejoin.gone_at is None
     is_dynamic = rejoin.instance_id is None and line.event.instance_id is None
