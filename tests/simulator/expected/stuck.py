@@ -23,6 +23,7 @@ from tests.simulator.expected.repetitions import (
 from tests.simulator.expected.stretches import THRESHOLDS_MS, Stretch, stretches_of
 from tests.simulator.lives import Life
 from tests.simulator.tables import Row
+from tests.simulator.truth import Operation
 
 NOT_TOLD: Final = "repetitions of clients that share an id"
 NOT_JUDGED: Final = "reasons that are not judged"
@@ -37,7 +38,7 @@ def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
     values: dict[str, Any] = {
         "incarnation": history.incarnation(life),
         "offsets_partition": life.offsets_partition,
-        "from_offset": Between(opened.first_offset, opened.last_offset),
+        "from_offset": Between(opened.first_offset, _last_offset(history, stretch)),
         "to_offset": Between(closed.first_offset, closed.last_offset) if closed else None,
         "start_observed": True,
         "is_final": closed is not None,
@@ -51,8 +52,31 @@ def _row(history: History, life: Life, stretch: Stretch) -> tuple[Key, Wanted]:
     }
     if stretch.member is not None:
         values |= _of_member(history, stretch)
-    key = (life.group_id, stretch.member_id, stretch.reason, opened.first_offset)
+    is_member = stretch.member_id is not None
+    first = opened.first_offset if is_member else _first_offset(history, opened)
+    key = (life.group_id, stretch.member_id, stretch.reason, first)
     return key, Wanted(values, (opened.first_offset,))
+
+
+def _last_offset(history: History, stretch: Stretch) -> int:
+    """Of what opens it. The log does not part two operations of a group in one millisecond, so what
+    a group is stuck by may end with a member's heartbeat."""
+    last = stretch.opened
+    while stretch.member_id is None:
+        following = history.operation_at(last.group_id, last.last_offset + 1)
+        if following is None or following.at != last.at:
+            break
+        last = following
+    return last.last_offset
+
+
+def _first_offset(history: History, operation: Operation) -> int:
+    """Of the operations of a group in the millisecond of this one, up to it."""
+    while True:
+        before = history.operation_at(operation.group_id, operation.first_offset - 1)
+        if before is None or before.at != operation.at:
+            return operation.first_offset
+        operation = before
 
 
 def _of_member(history: History, stretch: Stretch) -> dict[str, Any]:
@@ -164,7 +188,10 @@ def _stretches(history: History, *, of_members: bool) -> dict[Key, Wanted]:
 def _key_of(history: History, row: Row) -> Key:
     if row["repetitions"] is not None:
         return row["group_id"], row.get("client_id"), row["reason"], row["since_at"]
-    return row["group_id"], row.get("member_id"), row["reason"], history.opened_by(row)
+    opened = history.operation_at(row["group_id"], row["from_offset"])
+    if opened is None or row.get("member_id") is not None:
+        return row["group_id"], row.get("member_id"), row["reason"], history.opened_by(row)
+    return row["group_id"], None, row["reason"], _first_offset(history, opened)
 
 
 def _excuse(history: History, row: Row) -> str:
