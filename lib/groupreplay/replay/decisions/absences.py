@@ -26,7 +26,7 @@ from groupreplay.replay.change import Before, Change, is_hidden
 from groupreplay.replay.decision_facts import Absence
 from groupreplay.replay.decisions.charges import event_of
 from groupreplay.replay.decisions.churn import WENT_AWAY
-from groupreplay.replay.decisions.identities import CLIENT, identity_of_gone
+from groupreplay.replay.decisions.identities import CLIENT, MEMBER, identity_of_gone
 from groupreplay.replay.decisions.transitions import Listener
 from groupreplay.replay.kept.absences import KeptAbsences, ReturnCost
 from groupreplay.replay.kept.transition import Transition
@@ -68,8 +68,8 @@ class Absences(Listener):
         self._by_member: dict[str, str] = {}
         self._by_client: dict[str, list[str]] = {}
         self._followed: dict[str, list[Absence]] = {}
-        for absence in self._kept.removed.values():
-            self._index(absence)
+        for key, absence in self._kept.removed.items():
+            self._index(key, absence)
         kept = self._kept
         for absence in (*kept.returned, *kept.removed.values(), *kept.away.values()):
             self._follow(absence)
@@ -104,11 +104,11 @@ class Absences(Listener):
         while returned and at - (returned[0].returned_at or 0) > MAX_CHAIN_GAP_MS:
             self._end(returned.pop(0))
         while removed:
-            oldest = next(iter(removed.values()))
+            key, oldest = next(iter(removed.items()))
             is_over = at - (oldest.removed_at or 0) > MAX_CHAIN_GAP_MS
             if not is_over and len(removed) <= MAX_PENDING:
                 return
-            self._end(self._forget(oldest.identity))
+            self._end(self._forget(key))
 
     def _removed(self, change: Change, member: Member, before: Before, epochs: int) -> None:
         absence = self._kept.away.pop(member.member_id, None)
@@ -125,9 +125,12 @@ class Absences(Listener):
         absence.to_offset = change.offsets[member.member_id]
         absence.epochs_opened += epochs
         if absence.identity in self._kept.removed:
-            self._end_before(absence, self._forget(absence.identity))
-        self._kept.removed[absence.identity] = absence
-        self._index(absence)
+            earlier = self._forget(absence.identity)
+            if absence.membership == STATIC or earlier.member_id == absence.member_id:
+                self._end_before(absence, earlier)
+            else:
+                self._keep(f"{MEMBER}{earlier.member_id}", earlier)
+        self._keep(absence.identity, absence)
 
     def _replaced(self, change: Change, member_id: str, new_id: str, epochs: int) -> None:
         absence = self._kept.away.pop(member_id, None)
@@ -156,7 +159,7 @@ class Absences(Listener):
             or change.last_hole > (absence.to_offset or 0)
         ):
             return
-        self._forget(absence.identity)
+        self._forget(self._key_of(absence))
         absence.outcome = EXPIRED_RETURNED if absence.membership == STATIC else RETURNED
         self._back(absence, change, member, epochs)
 
@@ -294,20 +297,30 @@ class Absences(Listener):
             return None
         return removed[alike[0]] if alike[0].startswith(CLIENT) else None
 
-    def _index(self, absence: Absence) -> None:
-        if absence.membership == DYNAMIC:
-            self._by_member[absence.member_id] = absence.identity
-            key = client_key(absence.client_id, absence.client_host)
-            self._by_client.setdefault(key, []).append(absence.identity)
+    def _keep(self, key: str, absence: Absence) -> None:
+        """Under its identity, or under its member id where another process of that client id and
+        host was removed since: then its own id alone tells that it is back.
+        """
+        self._kept.removed[key] = absence
+        self._index(key, absence)
 
-    def _forget(self, identity: str) -> Absence:
-        absence = self._kept.removed.pop(identity)
+    def _key_of(self, absence: Absence) -> str:
+        return self._by_member.get(absence.member_id, absence.identity)
+
+    def _index(self, key: str, absence: Absence) -> None:
+        if absence.membership == DYNAMIC:
+            self._by_member[absence.member_id] = key
+            alike = client_key(absence.client_id, absence.client_host)
+            self._by_client.setdefault(alike, []).append(key)
+
+    def _forget(self, key: str) -> Absence:
+        absence = self._kept.removed.pop(key)
         if absence.membership == DYNAMIC:
             self._by_member.pop(absence.member_id, None)
-            key = client_key(absence.client_id, absence.client_host)
-            self._by_client[key].remove(identity)
-            if not self._by_client[key]:
-                del self._by_client[key]
+            alike = client_key(absence.client_id, absence.client_host)
+            self._by_client[alike].remove(key)
+            if not self._by_client[alike]:
+                del self._by_client[alike]
         return absence
 
     # ------------------------------------------------------------ the end of an absence

@@ -24,7 +24,8 @@ class KeptAbsences:
     """The absences of one life that can still change, and the newest that cannot.
 
     away: member id -> its absence, of static members at epoch -2.
-    removed: identity -> its absence, of who was removed and may come back, oldest first.
+    removed: identity -> its absence, of who was removed and may come back, oldest first; `member:M`
+        where another process of that identity was removed since.
     returned: who came back; what it moved is still counted, oldest first.
     ended: (when, least and greatest gap, outcome) of static members, as snapshots list them.
     return_costs: member id -> what its return under another id cost: of dynamic members in
