@@ -25,8 +25,9 @@ UNSHOWN: dict[str, Any] = {"cooperative": None, "stopped": None}
 
 
 def generation(group_id: str, epoch: int, at: int, **more: Any) -> Fact:
-    told = {"protocol": "classic", "joined_at": at - 5, "cooperative": True, "stopped": None}
-    return fact(Epoch, group_id=group_id, epoch=epoch, started_at=at, **{**told, **more})
+    told: dict[str, Any] = {"protocol": "classic", "cooperative": True, "stopped": None}
+    times = {"started_at": at, "joined_at": at - 5}
+    return fact(Epoch, group_id=group_id, epoch=epoch, **{**told, **times, **more})
 
 
 def taken(group_id: str, given_at: int) -> Fact:
@@ -44,17 +45,24 @@ def taken(group_id: str, given_at: int) -> Fact:
 def test_members_of_eager_groups_come_for_other_reasons(
     spark: SparkSession, stage: Stage, context: ReportContext
 ) -> None:
-    """A member of an eager group lost a partition, and changed its subscription later."""
+    """A member of an eager group lost a partition, and changed its subscription later. So did one of
+    a consumer group, whose epochs another life has as generations."""
     groups: dict[str, dict[str, Any]] = {
         "shown": {},
         "unshown": UNSHOWN,
         "eager": EAGER,
         "downgrade": {"joined_at": None},
+        "another life": {"started_at": AT + 3_600_000, "joined_at": AT + 3_599_990},
     }
     given_at = AT + 47_010
     rejoins: tuple[dict[str, Any], ...] = (
         {"synced_at": AT, "new_generation": 3},
-        {"told_at": None, "joined_at": AT + 47_000, "new_generation": 4},
+        {
+            "told_at": None,
+            "joined_at": AT + 47_000,
+            "answered_at": AT + 47_006,
+            "new_generation": 4,
+        },
     )
     told = [
         evidence(Rejoin, group_id=group_id, member_id="m", position=place, **rejoin)

@@ -13,6 +13,7 @@ from pyspark.sql import functions as sf
 from groupreplay.evidence.evidence_facts import Contact, Rebalance, Rejoin
 from groupreplay.replay.facts import Epoch, HandOver, HeldPartition
 from groupreplay.report.joins.horizons import horizons, with_horizon
+from groupreplay.report.joins.lines.departures import SLACK_MS
 from groupreplay.report.joins.lines.rejoin_times import rejoin_times
 from groupreplay.report.table_inputs import TableInputs
 from groupreplay.report.what_if.times import (
@@ -151,7 +152,9 @@ def _joins(lines: DataFrame, inputs: TableInputs) -> DataFrame:
 def _callbacks(lines: DataFrame, inputs: TableInputs) -> DataFrame:
     """From when a member had its assignment, without partitions that it had before, to when it came
     to join the next generation without being told to, and read on what it kept. Members of eager
-    groups, and of mixed ones, come untold for reasons of their own.
+    groups, and of mixed ones, come untold for reasons of their own. Another life of the group has
+    generations of the same numbers: a join is answered between the end of the join phase and the K2
+    of its own.
     """
     rejoins = lines.where(sf.col("kind") == Rejoin.KIND)
     synced = rejoins.where(sf.col("synced_at").isNotNull()).select(
@@ -163,14 +166,25 @@ def _callbacks(lines: DataFrame, inputs: TableInputs) -> DataFrame:
         "member_id",
         (sf.col("new_generation") - 1).alias("_epoch"),
         sf.col("joined_at").alias("_came_at"),
+        "answered_at",
     )
     gave_up = _revoked(inputs).select(
         "group_id", "member_id", sf.col("released_epoch").alias("_epoch")
     )
     key = ["group_id", "member_id", "_epoch"]
     joined = _generations(inputs).where(_IS_JOINED_READING)
-    joined = joined.select("group_id", (sf.col("epoch") - 1).alias("_epoch")).distinct()
-    came = came.join(joined, ["group_id", "_epoch"], "left_semi")
+    joined = joined.select(
+        sf.col("group_id").alias("_id"),
+        (sf.col("epoch") - 1).alias("_before"),
+        (sf.col("joined_at") - SLACK_MS).alias("_since"),
+        (sf.col("started_at") + SLACK_MS).alias("_until"),
+    )
+    is_its_own = (
+        (sf.col("group_id") == sf.col("_id"))
+        & (sf.col("_epoch") == sf.col("_before"))
+        & sf.col("answered_at").between(sf.col("_since"), sf.col("_until"))
+    )
+    came = came.join(joined, is_its_own, "left_semi")
     pairs = synced.join(came, key).where(sf.col("_came_at") >= sf.col("synced_at"))
     return _measured(
         pairs.join(gave_up.distinct(), key), CALLBACK, sf.col("_came_at") - sf.col("synced_at")
