@@ -17,6 +17,8 @@ from tests.simulator.truth import read_truth
 
 ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
 """Of the topic t."""
+AGAIN: Final = "AAAAAAAAAAAAAAAAAAAAAg"
+"""Of another topic t, that is made when the first is deleted."""
 BORN: Final = {"type": "classic", "ge": 0, "ms": {}}
 """A classic group without a generation."""
 
@@ -54,7 +56,7 @@ def history_of(
     for name, told in files.items():
         with gzip.open(home / f"{name}.jsonl.gz", "wt") as text:
             text.writelines(json.dumps(each) + "\n" for each in told)
-    (home / "topic_names.json").write_text(json.dumps({ID: "t"}))
+    (home / "topic_names.json").write_text(json.dumps({ID: "t", AGAIN: "t"}))
     said = {"brokers": 1, "broker_config": {}, "simulated": {"clocks_ms": {"1": 0}}}
     (folder / "recording.json").write_text(json.dumps(said))
     return History(read_truth(folder))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from tests.simulator.expected.comings import GONE, REPLACED
@@ -32,13 +33,14 @@ def happened(history: History, event: Event, gap: Gap | None) -> Happened:
 def partitions_of(history: History, event: Event, since: int) -> int:
     """That the group had to read before the event: held, or let go and not given yet; or after
     it. since: 0 where the target that came with the release may leave it out, 1 where only a
-    later one may: what a generation of a cooperative group takes, the next one gives.
+    later one may: what a generation of a cooperative group takes, the next one gives. Of a topic
+    that was deleted and made again some may still hold the partitions, beside the new ones.
     """
     holdings, life = history.holdings(event.life), event.life
     operations = life.operations
     place = next(i for i, each in enumerate(operations) if each is event.coming.operation)
     emptied = [i for i, each in enumerate(operations[:place]) if not each.members]
-    to_read = set[Named]()
+    to_read: dict[Named, set[str]] = defaultdict(set)
     for span in holdings.spans:
         closed = place if span.closed is None else span.closed
         if span.opened >= place:
@@ -47,8 +49,10 @@ def partitions_of(history: History, event: Event, since: int) -> int:
             span.partition, closed + since, place + 1
         )
         if closed >= place or is_missed:
-            to_read.add(named(span.partition))
-    return max(len(to_read), len(_target(event.coming.operation)))
+            topic_id = span.partition.topic_id
+            to_read[named(span.partition)].update(() if topic_id is None else (topic_id,))
+    count = sum(max(1, len(ids)) for ids in to_read.values())
+    return max(count, len(_target(event.coming.operation)))
 
 
 def mode_of(history: History, events: Sequence[Event]) -> str:
