@@ -16,8 +16,15 @@ from tests.support.log_lines import proved
 AT = 1_795_300_000_000
 
 
-def asked(after_s: int, broker: int = 1, error: int = 0, api: str = "HEARTBEAT") -> Line:
-    """One connection has the same name at both brokers, which lie behind one address."""
+def asked(
+    after_s: int,
+    broker: int = 1,
+    error: int = 0,
+    api: str = "HEARTBEAT",
+    until_s: int | None = None,
+) -> Line:
+    """One connection has the same name at both brokers, which lie behind one address. until_s: of
+    the last request of a run."""
     at = AT + 1_000 * after_s
     who: dict[str, Any] = {"group_id": "g", "member_id": "m", "connection": "10.1.0.1:9092-h:1-0"}
     said: dict[str, Any] = {
@@ -27,7 +34,8 @@ def asked(after_s: int, broker: int = 1, error: int = 0, api: str = "HEARTBEAT")
         "started_ms": at,
     }
     event = LogEvent(event=api, at_ms=at, **who, **said)
-    return Line(event, broker, REQUEST_LOG, f"requests-{broker}", at, at)
+    last_at = at if until_s is None else AT + 1_000 * until_s
+    return Line(event, broker, REQUEST_LOG, f"requests-{broker}", at, last_at)
 
 
 def fenced(after_s: int, broker: int = 1) -> Line:
@@ -59,6 +67,12 @@ def moved(after_s: int, event: str, broker: int = 1) -> Line:
         ([asked(0), fenced(45, broker=2)], []),
         ([asked(0), asked(1, error=14), fenced(45)], []),
         ([asked(0), asked(9, broker=2), fenced(54, broker=2)], [(9, 54, "LATE")]),
+        # The same broker is the coordinator again, and hears it as before.
+        (
+            [asked(0, until_s=9), moved(5, "GROUP_UNLOADED"), moved(6, "GROUP_LOADED"), fenced(54)],
+            [(9, 54, "LATE")],
+        ),
+        ([asked(0, until_s=9), moved(12, "GROUP_UNLOADED"), fenced(54)], []),
     ],
 )
 def test_a_silence_is_of_a_member_that_had_no_other_broker_to_ask(

@@ -101,11 +101,12 @@ def _has_stayed(contact: Contact, line: Line) -> bool:
 
 def move_coordinator(evidence: Evidence, line: Line) -> None:
     """The group comes to a broker, or goes from it: its members may have asked another one, whose
-    log may be missing.
+    log may be missing. Not one that this broker heard later, in a run of requests that began before
+    the move and went on after it.
     """
     if line.event.event in ("GROUP_LOADED", "GROUP_UNLOADED"):
         for contact in evidence.contacts.values():
-            if contact.heard_by == line.broker:
+            if contact.heard_by == line.broker and contact.last_seen_at <= line.event.at_ms:
                 contact.is_sent_away = True
 
 
