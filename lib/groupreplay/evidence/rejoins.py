@@ -247,9 +247,11 @@ def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
         beside = evidence.rejoins_beside.get((member_id, broker))
         if beside is None:
             continue  # it moved up
-        older = min(beside, evidence.rejoins[member_id], key=_last_at)
-        if evidence.last_at - _last_at(older) > ANSWERED_MS:
-            _end(evidence, member_id, _broker(older), output)
+        told = evidence.rejoins[member_id]
+        # A join that may be the answer ends both, as one row.
+        over = beside if _may_answer(beside, told) else min(beside, told, key=_last_at)
+        if evidence.last_at - _last_at(over) > ANSWERED_MS:
+            _end(evidence, member_id, _broker(over), output)
     for member_id, rejoin in list(evidence.rejoins.items()):
         is_gone = rejoin.gone_at is not None and evidence.last_at - rejoin.gone_at > ANSWERED_MS
         if is_gone or evidence.last_at - _last_at(rejoin) > FORGET_MS:
@@ -297,8 +299,7 @@ def _may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
     join there, so this one waits.
     """
     told = evidence.rejoins.get(rejoin.member_id)
-    is_other = told is not None and told is not rejoin and _is_asked(told)
-    return is_other and rejoin.told_at is None
+    return told is not None and told is not rejoin and _may_answer(rejoin, told)
 
 
 def _drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
@@ -335,7 +336,7 @@ def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
     one, its join is the answer, and both make one row.
     """
     told = evidence.rejoins.get(beside.member_id)
-    if told is None or beside.told_at is not None or not _is_asked(told):
+    if told is None or not _may_answer(beside, told):
         return beside
     del evidence.rejoins[beside.member_id]
     told.joined_at, told.is_new = beside.joined_at, beside.is_new
@@ -354,6 +355,11 @@ def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:
             evidence.rejoins_beside[key] = beside
         else:
             evidence.rejoins[member_id] = beside
+
+
+def _may_answer(joined: Rejoin, told: Rejoin) -> bool:
+    """Whether a join at one broker may be the answer to what another one told the member."""
+    return joined.told_at is None and _is_asked(told)
 
 
 def _is_asked(rejoin: Rejoin) -> bool:
