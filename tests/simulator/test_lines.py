@@ -14,6 +14,7 @@ from tests.simulator.answers import Answer, Answers
 from tests.simulator.expected.history import History
 from tests.simulator.expected.rebalances import CHECK, rebalances_of
 from tests.simulator.expected.refusals import came_of, runs_of
+from tests.simulator.expected.silences import silences_of
 from tests.simulator.logged import Calls
 from tests.simulator.readers import Readers
 from tests.simulator.truth import Truth
@@ -52,6 +53,16 @@ def test_refusals_are_one_run_until_who_asks_is_let_in(
     found = list(runs_of("g", answers, came_of(answers)))
     assert [len(run.attempts) for run in found] == runs
     assert [run.is_over for run in found] == [True] * (len(runs) - 1) + [False]
+
+
+@pytest.mark.parametrize(("code", "silences"), [(0, [(0, 26_000)]), (25, [])])
+def test_who_leaves_when_it_is_no_member_any_more_ends_no_silence(
+    code: int, silences: list[tuple[int, int]]
+) -> None:
+    """It was removed for another reason than its silence."""
+    said = [answer(0, 0, asked_by="m"), answer(26, code, asked_by="m", kind="leave", epoch=-1)]
+    found = silences_of(said, [], 200_000, 10_000)
+    assert [(each.since_at, each.until_at) for each in found] == silences
 
 
 BEGUN: Final = "Preparing to rebalance group {} in state {} with old generation {} (reason: {})."

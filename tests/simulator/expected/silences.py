@@ -98,7 +98,8 @@ def _gaps(
         if last is not None and is_member:
             is_fenced = any(last.at < at <= answer.received_at for at in expired)
             is_known = answer.code == _ILLEGAL_GENERATION
-            is_one = _is_sign(answer) or is_known or answer.kind == "leave"
+            is_leave = answer.kind == "leave" and answer.code in _NO_REFUSALS
+            is_one = _is_sign(answer) or is_known or is_leave
             is_long = lasted >= (least_ms if answer.protocol != "classic" else THRESHOLD_MS)
             if is_long and is_one and not is_fenced and last.connection == answer.connection:
                 yield Silence(
