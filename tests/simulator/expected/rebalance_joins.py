@@ -20,7 +20,8 @@ from tests.simulator.expected.rebalances import Rebalance, rebalances_of
 from tests.simulator.expected.refusals import came_of
 from tests.simulator.logged import Logged
 
-FAILED: Final = "has failed, removing it from the group"
+FAILED: Final = "Member {} in group {} has failed, removing it from the group."
+EXPIRED: Final = "the member session expired"
 
 
 class Process(NamedTuple):
@@ -73,8 +74,10 @@ def _groups(history: History) -> Mapping[str, _Group]:
     for group_id, answers in history.truth.answers.of_groups.items():
         groups[group_id].take(answers)
     for call in history.truth.logged.all:
-        if FAILED in call.says:
+        if call.says == FAILED:
             groups[call.values[1]].failed.append((call.values[0], call))
+        elif EXPIRED in call.values:
+            groups[call.values[0]].failed.append((call.values[1], call))
     return groups
 
 
@@ -138,9 +141,11 @@ def _gone(rebalance: Rebalance, group: _Group) -> dict[str, int]:
 
 
 def _has_begun(begun: Logged, member_id: str, failed: Logged) -> bool:
-    """Whether the end of a session began the rebalance."""
+    """Whether the end of a session began the rebalance: it is named, or the group is a classic one
+    again without that member."""
     is_named = begun.kind == "internal" and member_id in begun.values[3]
-    return is_named and failed.at == begun.at
+    is_downgrade = failed.says != FAILED and failed.reason == begun.reason
+    return (is_named or is_downgrade) and failed.at == begun.at
 
 
 CHECK: Final = Check("rebalance_joins", _wanted, rebalances.CHECK.key_of)
