@@ -10,6 +10,7 @@ from tests.simulator.expected.wave_classes import Class, Told
 
 ANY = frozenset[str]()
 LEFT, EXPIRED = frozenset({"LEAVE_GROUP"}), frozenset({"SESSION_EXPIRED"})
+OLD_HOSTS, NEW_HOSTS = frozenset({False}), frozenset({True})
 UNSURE = frozenset({"SESSION_EXPIRED", "JOIN_TIMEOUT"})
 
 
@@ -19,9 +20,9 @@ def _class(
     before: int = 4,
     after: tuple[int, ...] = (4,),
     flaps: frozenset[bool] = frozenset({False}),
-    has_new_hosts: bool = False,
+    new_hosts: frozenset[bool] = OLD_HOSTS,
 ) -> Class:
-    return Class(departures, flaps, Counter(events), before, after, has_new_hosts)
+    return Class(departures, flaps, Counter(events), before, after, new_hosts)
 
 
 @pytest.mark.parametrize(
@@ -31,11 +32,16 @@ def _class(
         (_class("AA"), Told("AWAY", {})),
         (_class("JJJ", before=0, after=(1, 2, 3)), Told("START", {})),
         (_class("GJ", LEFT), Told("RESTART", {"LEAVE_GROUP": 1})),
-        (_class("GJ", LEFT, has_new_hosts=True), Told("HOST_SWAP", {"LEAVE_GROUP": 1})),
+        (_class("GJ", LEFT, new_hosts=NEW_HOSTS), Told("HOST_SWAP", {"LEAVE_GROUP": 1})),
         (
-            _class("GJJ", LEFT, after=(3, 4, 5), has_new_hosts=True),
+            _class("GJJ", LEFT, after=(3, 4, 5), new_hosts=NEW_HOSTS),
             Told("SCALE_UP", {"LEAVE_GROUP": 1}),
         ),
+        (
+            _class("GJ", LEFT, new_hosts=OLD_HOSTS | NEW_HOSTS),
+            Told("HOST_SWAP", {"LEAVE_GROUP": 1}),
+        ),
+        (_class("GJ", LEFT, new_hosts=OLD_HOSTS | NEW_HOSTS), Told("RESTART", {"LEAVE_GROUP": 1})),
         (_class("GJ", LEFT, flaps=frozenset({True, False})), Told("FLAPPING", {"LEAVE_GROUP": 1})),
         (_class("GG", LEFT, EXPIRED), Told("CRASH", {"LEAVE_GROUP": 1, "SESSION_EXPIRED": 1})),
         (_class("GG", UNSURE, UNSURE), Told("POLL_TIMEOUT", {"JOIN_TIMEOUT": 2})),
@@ -58,7 +64,7 @@ def test_what_is_so_is_admitted(must: Class, told: Told) -> None:
     [
         (_class("RR"), Told("RESTART", {})),
         (_class("GJ", LEFT), Told("HOST_SWAP", {"LEAVE_GROUP": 1})),
-        (_class("GJ", LEFT, has_new_hosts=True), Told("RESTART", {"LEAVE_GROUP": 1})),
+        (_class("GJ", LEFT, new_hosts=NEW_HOSTS), Told("RESTART", {"LEAVE_GROUP": 1})),
         (_class("GJ", LEFT), Told("CRASH", {"LEAVE_GROUP": 1})),
         (_class("GJ", LEFT), Told("CRASH", {"SESSION_EXPIRED": 1})),
         (_class("GJ", LEFT), Told("FLAPPING", {"LEAVE_GROUP": 1})),

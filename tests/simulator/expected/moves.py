@@ -3,6 +3,7 @@ them then (measures.md, What a change of hands costs)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -106,12 +107,16 @@ def counts_of(history: History, lives: Sequence[Life], moves: Iterable[Move]) ->
 
 def has_moved(life: Life) -> bool:
     """Whether a member had two hosts."""
-    hosts: dict[str, str | None] = {}
-    return any(
-        hosts.setdefault(member_id, member.host) != member.host
-        for operation in life.operations
-        for member_id, member in operation.members.items()
-    )
+    return bool(movers_of(life))
+
+
+def movers_of(life: Life) -> dict[str, set[str | None]]:
+    """Members that had several hosts -> these."""
+    hosts: dict[str, set[str | None]] = defaultdict(set)
+    for operation in life.operations:
+        for member_id, member in operation.members.items():
+            hosts[member_id].add(member.host)
+    return {member_id: each for member_id, each in hosts.items() if len(each) > 1}
 
 
 def is_taken_over(move: Move) -> bool:

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain as chained
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Final
 
 from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected import departure_waves, member_ends, wave_processes, waves
 from tests.simulator.expected.comings import GONE, JOINED, REPLACED
 from tests.simulator.expected.history import Check, History
+from tests.simulator.expected.moves import movers_of
 from tests.simulator.expected.waves import Chain, Event
 from tests.simulator.tables import Row
 
@@ -26,6 +27,8 @@ _BY_SILENCE: Final = frozenset({"LEFT", "EXPIRED", "UNKNOWN"})
 _WITHOUT_ENDS: Final = frozenset({"BOUNCE", "AWAY", "START", "STOP", "RECREATE", "SCALE_UP"})
 _WAYS: Final = ((1, 0), (0, 1), (0, 0))
 """Of a departure: whether it was late, and whether its session ran out."""
+
+_NO: Final = frozenset({False})
 
 _ANY: Final = frozenset[str]()
 """Ends of a departure of which the truth does not say how it was done."""
@@ -45,8 +48,9 @@ class Class:
 
     departures: of each, the ends that it may have had. flaps: whether a member left and came back
     often enough; both where only hosts show who came back. events: kind of event -> how many.
-    before: members before the wave. after: members after each event. has_new_hosts: who came is on
-    other hosts than who went, and nobody is left on these.
+    before: members before the wave. after: members after each event. new_hosts: whether who came is
+    on other hosts than who went, and nobody is left on these; both where it hangs on a member that
+    went on at another host, which is no event.
     """
 
     departures: tuple[frozenset[str], ...]
@@ -54,7 +58,7 @@ class Class:
     events: Mapping[str, int]
     before: int
     after: tuple[int, ...]
-    has_new_hosts: bool = False
+    new_hosts: frozenset[bool] = _NO
 
     def admits(self, value: Any) -> bool:
         return (
@@ -81,9 +85,9 @@ class Class:
         }
 
     def _classes(self, ends: Mapping[str, int]) -> set[str]:
-        return {self._first(ends, flaps) for flaps in self.flaps}
+        return {self._first(ends, *each) for each in product(self.flaps, self.new_hosts)}
 
-    def _first(self, ends: Mapping[str, int], flaps: bool) -> str:
+    def _first(self, ends: Mapping[str, int], flaps: bool, has_new_hosts: bool) -> str:
         """The first class that applies."""
         joined, gone = self.events.get(JOINED, 0), self.events.get(GONE, 0)
         late = sum(count for end, count in ends.items() if end in _LATE)
@@ -98,7 +102,7 @@ class Class:
             return "POLL_TIMEOUT"
         if gone and 2 * expired >= gone:
             return "CRASH"
-        if joined == gone and self.has_new_hosts:
+        if joined == gone and has_new_hosts:
             return "HOST_SWAP"
         return self._by_numbers(joined, gone)
 
@@ -118,7 +122,7 @@ class Class:
 
     def __str__(self) -> str:
         told = [sorted(each) for each in self.departures]
-        return f"{self.events} of {self.before}, new hosts {self.has_new_hosts}, {told}"
+        return f"{self.events} of {self.before}, new hosts {sorted(self.new_hosts)}, {told}"
 
 
 def _can_be(departures: Sequence[frozenset[str]], ends: Counter[str]) -> bool:
@@ -171,10 +175,15 @@ class Confident:
         return "EXACT where lines say it, INFERRED where silence does"
 
 
-def _has_new_hosts(wave: Sequence[Event]) -> bool:
+def _new_hosts(wave: Sequence[Event]) -> frozenset[bool]:
     hosts_out, hosts_in = (wave_processes.hosts_of(wave, kind) for kind in (GONE, JOINED))
-    left = {member.host for member in wave[-1].coming.operation.members.values()}
-    return bool(hosts_out and hosts_in) and hosts_out.isdisjoint(hosts_in | left)
+    movers = [movers_of(life) for life in waves.lives_of(wave)]
+    had = {host for of_life in movers for hosts in of_life.values() for host in hosts}
+    moved = {member_id for of_life in movers for member_id in of_life}
+    members = wave[-1].coming.operation.members
+    left = {each.host for member_id, each in members.items() if member_id not in moved}
+    are_apart = bool(hosts_out and hosts_in) and hosts_out.isdisjoint(hosts_in)
+    return frozenset(are_apart and hosts_out.isdisjoint(each) for each in (left, left | had))
 
 
 def _flaps(wave: Sequence[Event]) -> frozenset[bool]:
@@ -193,7 +202,7 @@ def class_of(
         Counter(event.coming.kind for event in wave),
         before,
         tuple(event.members for event in wave),
-        _has_new_hosts(wave),
+        _new_hosts(wave),
     )
 
 
