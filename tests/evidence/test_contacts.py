@@ -282,6 +282,24 @@ def test_what_a_member_sent_right_before_it_left_is_of_that_life() -> None:
     assert [(each.first_at, each.heartbeats) for each in found] == [(1_000, 4), (5_000, 1)]
 
 
+@pytest.mark.parametrize("cut", range(1, 8))
+def test_who_left_by_a_clock_behind_said_all_in_one_contact(cut: int) -> None:
+    """Another broker's clock is ahead: what it answered before seems to come after."""
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        request(2_000, "HEARTBEAT"),
+        request(3_000, "JOIN_GROUP", error=25),
+        said_that_it_left(3_000),
+        request(4_000, "JOIN_GROUP", came=3_990),
+        request(4_010, "SYNC_GROUP", error=27),
+        request(4_050, "JOIN_GROUP"),
+        request(4_060, "SYNC_GROUP"),
+    ]
+    (one,) = (each for each in proved("g", lines, 10_000, (cut,)) if isinstance(each, Contact))
+    assert (one.heartbeats, one.last_heartbeat_at, one.ended_at) == (6, 3_000, 3_000)
+    assert one.error_codes == [25, 27]
+
+
 def test_a_commit_lets_nobody_in_again() -> None:
     lines = [
         request(1_000, "CONSUMER_GROUP_HEARTBEAT", epoch=0),

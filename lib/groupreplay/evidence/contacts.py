@@ -11,7 +11,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groupreplay.evidence.evidence_facts import SESSION_EXPIRED, Contact, Departure, Outage, Silence
+from groupreplay.evidence.evidence_facts import (
+    LEAVE_GROUP,
+    SESSION_EXPIRED,
+    Contact,
+    Departure,
+    Outage,
+    Silence,
+)
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at, place
 from groupreplay.evidence.refusal_runs import COORDINATOR_ERRORS
 from groupreplay.evidence.removals import FENCED
@@ -136,9 +143,14 @@ def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) 
 
 def _is_over(contact: Contact, event: LogEvent) -> bool:
     """A line says when a request came to whole ms: what a member sent right before it left may
-    seem to come with that. Only a join may be of the next life then.
+    seem to come with that. Only a join may be of the next life then. A dynamic member of the
+    classic protocol that left has none: it joins under a new id. What seems to come later came
+    before, by another broker's clock.
     """
     if contact.ended_at is None or event.event not in HEARTBEATS:
+        return False
+    is_classic = event.event not in HEARTBEATS_WITH_EPOCH
+    if is_classic and contact.is_away and contact.instance_id is None:
         return False
     is_join = event.event == "JOIN_GROUP" or event.epoch == 0
     return came_at(event) >= contact.ended_at + (not is_join)
@@ -175,7 +187,7 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> 
     alive_at = min(heard_at, came_at(event)) if event.event in _MAY_WAIT else heard_at
     contact.last_alive_at = max(contact.last_alive_at or last or 0, alive_at)
     contact.heartbeats += line.requests
-    contact.is_away = False
+    contact.is_away = contact.is_away and contact.ended_at is not None
     contact.is_rejoining = event.error_code == _REBALANCE_IN_PROGRESS
     contact.instance_id = event.instance_id or contact.instance_id
     contact.protocol = event.protocol or contact.protocol
@@ -249,6 +261,7 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
     if contact is None or contact.ended_at is not None:
         return
     contact.ended_at = departure.ended_at
+    contact.is_away = contact.is_away or departure.end_detail == LEAVE_GROUP
     last = contact.last_heartbeat_at
     if (
         contact.is_away

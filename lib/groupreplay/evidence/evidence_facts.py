@@ -173,7 +173,7 @@ class Contact(EvidenceFact):
     longest_gap_ms: longest time between two accepted heartbeats; None until there are two.
     error_*: parallel lists, one element for each request API and error code.
     last_seen_at: its last request, whatever the answer.
-    is_away: a static member left for a while.
+    is_away: it left, a static member for a while.
     is_rejoining: it was told to join a rebalance, and a join that waits is not in the log yet.
     ended_at: when the member was seen to leave or be fenced.
     session_timeout_ms: session timeout that it joined with, None where no line says it.

@@ -154,16 +154,19 @@ def _own_gaps(signs: Sequence[Answer]) -> Iterator[int]:
         last[each.broker] = each.at
 
 
-def _row(contact: Contact, ended: Operation | None) -> dict[str, Any]:
-    """Of one that was heard of. Who is gone may be answered later."""
+def _row(contact: Contact, ended: Operation | None, left: Sequence[int]) -> dict[str, Any]:
+    """Of one that was heard of. Who is gone may be answered later.
+
+    left: when its own leave was answered, where it asked for it.
+    """
     first, signs = contact.granted[0], contact.signs
     last_at = max(each.at for each in signs)
-    gone_at = last_at if ended is None else min(last_at, ended.at)
+    gone_at = [] if ended is None else [min(last_at, at) for at in (ended.at, *left)]
     return {
         "principal": first.principal,
         "software_name": first.software_name,
         "software_version": first.software_version,
-        "last_heartbeat_at": OneOf((last_at, gone_at)),
+        "last_heartbeat_at": OneOf((last_at, *gone_at)),
         "longest_gap_ms": _gap_of(signs),
         "heartbeats": len(contact.granted),
         **dict.fromkeys(_OF_ERRORS, _errors_of(contact)),
@@ -235,7 +238,8 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         for each in memberships_of(life):
             key = (group_id, each.member_id, each.opened.first_offset)
             contact = contact_of(of_groups[group_id].get(each.member_id, ()), each)
-            values = _row(contact, each.ended) if contact is not None else dict(_NOTHING)
+            left = [leave.at for leave in _leaves(history, group_id, each.member_id)]
+            values = _row(contact, each.ended, left) if contact is not None else dict(_NOTHING)
             values["client_reason"] = _reason(history, each, group_id, ends.get(key))
             offsets = [each.opened.first_offset]
             if each.ended is not None:
@@ -249,14 +253,17 @@ def _reason(history: History, of: Membership, group_id: str, end: Wanted | None)
     if end is None or of.ended is None:
         return None
     detail = end.values.get("end_detail")
-    said = {
-        each.reason
-        for each in history.truth.answers.of_groups.get(group_id, ())
-        if each.api == "LEAVE_GROUP" and not each.code and each.about == of.member_id
-    }
+    said = {each.reason for each in _leaves(history, group_id, of.member_id)}
     if end.left_out:
         return OneOf((None, *said)) if end.values["end_confidence"] != "EXACT" else None
     return OneOf(tuple(said)) if detail in _BY_REQUEST else None
+
+
+def _leaves(history: History, group_id: str, member_id: str) -> Iterator[Answer]:
+    """Requests by which it, or an administrator, ended its membership."""
+    for each in history.truth.answers.of_groups.get(group_id, ()):
+        if each.api == "LEAVE_GROUP" and not each.code and each.about == member_id:
+            yield each
 
 
 _BY_REQUEST: Final = ("LEAVE_GROUP", "POLL_TIMEOUT", "ADMIN_REMOVAL")
