@@ -39,6 +39,7 @@ from tests.simulator.holes import decisions, groups, members, ownership, stuck
 from tests.simulator.holes.judge import Finding, Judge
 from tests.simulator.holes.stretches import GroupTruth
 from tests.simulator.nights import GroupKey, in_one_night
+from tests.simulator.played import refuse_streams
 from tests.simulator.truth import Truth, read_truth
 
 JUDGES: Final[dict[type[Fact], Any]] = {
@@ -97,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 10), metavar=("FROM", "TO"))
     parser.add_argument("-n", type=int, default=3, help="false statements to show of each rule")
     told = parser.parse_args(arguments)
+    refuse_streams(parser, told.recordings)
     result = Judge()
     for recording in told.recordings:
         truth, names, logs = read_truth(recording), names_of(recording), partition_logs(recording)

@@ -23,6 +23,7 @@ from tests.simulator.check import counts, differences
 from tests.simulator.compare import Comparison, Key, Wanted, compare
 from tests.simulator.episodes import mixed, repetitions, silences
 from tests.simulator.lives import lives_of
+from tests.simulator.played import refuse_streams
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.tables import Row
 from tests.simulator.truth import Truth, read_truth
@@ -119,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("recordings", type=Path, nargs="+")
     parser.add_argument("-n", type=int, default=3, help="differences to show of each column")
     told = parser.parse_args(arguments)
+    refuse_streams(parser, told.recordings)
     agree, differ = Counter[str](), Counter[str]()
     for recording in told.recordings:
         truth, replayed = read_truth(recording), replay_recording(recording)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from tests.simulator.simulate import STREAMS_PROFILES
 
 LOW_THRESHOLDS_MS: Final = {"join_never_completes_ms": 10_000, "sync_never_completes_ms": 10_000}
 """Thresholds that short histories reach, where Spark tells what is stuck; the others are usual."""
@@ -40,3 +44,17 @@ def brokers_of(recording: Path) -> dict[str, int]:
     names = ("session_timeout_ms", "heartbeat_interval_ms")
     keys = {name: f"group.consumer.{name.replace('_', '.')}" for name in names}
     return {name: int(told[key]) for name, key in keys.items() if key in told}
+
+
+def refuse_streams(parser: argparse.ArgumentParser, recordings: Sequence[Path]) -> None:
+    """Ends a command that holds rows to what classic and consumer groups were: streams groups have
+    a truth of their own, and every row of theirs would seem false."""
+    if names := [each.name for each in recordings if _profile_of(each) in STREAMS_PROFILES]:
+        parser.error(f"groups of streams, which check_streams looks at: {', '.join(names)}")
+
+
+def _profile_of(recording: Path) -> str | None:
+    """None of one that no simulator made."""
+    told = json.loads((recording / "recording.json").read_text())
+    found: str | None = told.get("simulated", {}).get("profile")
+    return found

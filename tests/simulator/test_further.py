@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from types import ModuleType
+
 import pytest
 
 from groupreplay.replay.facts import Stall
-from tests.simulator import further
+from tests.simulator import check_compaction, check_episodes, further
 from tests.simulator.conftest import Play
 from tests.simulator.played import Played
 from tests.simulator.replayed import replay_recording
@@ -31,3 +35,16 @@ def test_stretches_that_are_gone_are_counted_and_the_first_are_shown(
     assert found.differ == len(gone) == 5
     (told,) = found.wrong
     assert told.count("-- NOT_RECONCILING.(missing)") == further.SHOWN
+
+
+@pytest.mark.parametrize(
+    "check", [check_compaction, check_episodes], ids=lambda each: each.__name__
+)
+def test_groups_of_streams_are_not_held_to_what_other_groups_were(
+    check: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {"simulated": {"profile": "streams-static"}}
+    (tmp_path / "recording.json").write_text(json.dumps(said))
+    with pytest.raises(SystemExit):
+        check.main([f"{tmp_path}"])
+    assert "check_streams" in capsys.readouterr().err
