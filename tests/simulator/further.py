@@ -48,15 +48,15 @@ class Found:
 def look_further(recording: Path, truth: Truth, seed: int, *, has_truth: bool = True) -> Found:
     """All of it, of one recording.
 
-    has_truth: the truth judges classic and consumer groups; of streams groups nights alone are
-        compared.
+    has_truth: the truth judges classic and consumer groups; of streams groups what lines prove and
+        nights alone are compared.
     """
     found, names, logs = Found(), names_of(recording), partition_logs(recording)
     told = in_one_night(whole(logs), names)
     if has_truth:
         _episodes(found, recording, truth)
         _cleanings(found, judge_facts(truth, told), truth, names, logs, seed)
-        _missing_logs(found, recording, truth, seed)
+    _missing_logs(found, recording, truth, seed)
     _nights(found, counted(told), names, logs, seed)
     return found
 

@@ -18,6 +18,9 @@ from tests.simulator.truth import read_truth
 HISTORY = Played(10, 12, 0.2, "all", "4.2.1")
 """`test_episodes` plays it too."""
 
+OF_STREAMS = Played(2, 8, 0.3, "streams", "4.3.1")
+"""`test_streams` plays it too."""
+
 
 def test_stretches_that_are_gone_are_counted_and_the_first_are_shown(
     play: Play, monkeypatch: pytest.MonkeyPatch
@@ -48,3 +51,13 @@ def test_groups_of_streams_are_not_held_to_what_other_groups_were(
     with pytest.raises(SystemExit):
         check.main([f"{tmp_path}"])
     assert "check_streams" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_what_lines_prove_of_groups_of_streams_is_compared_too(play: Play) -> None:
+    recording, seed = play(OF_STREAMS), OF_STREAMS.seed
+    found = further.look_further(recording, read_truth(recording), seed, has_truth=False)
+    without, nights = found.compared
+    assert "statements without" in without
+    assert "nights" in nights
+    assert not found.wrong
