@@ -218,11 +218,12 @@ def rest_of_lines(machine: EvidenceReplay, lines: list[Line], recording: str) ->
 
 
 def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
-    """As a release up to 0.3.0 knew it when it saved its state: a contact without heartbeats, and
-    with errors by code alone, but for REBALANCE_IN_PROGRESS, which none of them counted, and not by
-    which broker it was heard; a departure without what the member's requests say of it. An outage that was open began for those
-    when its first request came, not when it was answered. Who began a rebalance by leaving did not
-    say why.
+    """As a release up to 0.3.0 knew it when it saved its state.
+
+    Of a contact: no heartbeats, errors by code alone, but for REBALANCE_IN_PROGRESS, which none of
+    them counted, not by which broker it was heard, nor that a dynamic member left. Of a departure:
+    not what the member's requests say of it. An outage that was open began for those when its first
+    request came, not when it was answered. Who began a rebalance by leaving did not say why.
     """
     if isinstance(fact, Rebalance) and fact.started_at <= after_ms and fact.cause == LEFT:
         return replace(fact, client_reason=None)
@@ -249,6 +250,7 @@ def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
         beats_ms=0,
         heard_by=-1,
         is_sent_away=False,
+        is_away=fact.is_away and fact.instance_id is not None,
         **heard,
     )
 

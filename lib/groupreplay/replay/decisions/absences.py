@@ -299,7 +299,7 @@ class Absences(Listener):
 
     def _keep(self, key: str, absence: Absence) -> None:
         """Under its identity, or under its member id where another process of that client id and
-        host was removed since: then its own id alone tells that it is back.
+        host was removed since: then its own id alone shows that it is back.
         """
         self._kept.removed[key] = absence
         self._index(key, absence)
