@@ -94,6 +94,19 @@ def committed_at(history: History, life: Life, unread: Unread) -> int | None:
     return None if at is None else at - released.at + released.true_at
 
 
+def committed_itself_at(history: History, life: Life, unread: Unread) -> int | None:
+    """The same of commits since its holder had each of them: of no holder before."""
+    who, released = unread.span.member_id, unread.released
+    found = []
+    for span in history.holdings(life).spans:
+        if span.member_id == who and span.closed == unread.place:
+            commit = history.last_commit(life, span.partition, released.first_offset)
+            if commit is not None and commit.offset > life.operations[span.opened].first_offset:
+                found.append(commit.at)
+    at = max(found, default=None)
+    return None if at is None else at - released.at + released.true_at
+
+
 CONTESTED: Final = Untold("who reads what a leader's assignor gave to two members")
 REMOVED: Final = Untold("a member that an administrator removed reads until it hears of it")
 NOT_AGAIN: Final = Untold("partitions that nobody read again")

@@ -1,0 +1,39 @@
+"""What nobody read, of groups by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.simulator.expected.unread import committed_at, committed_itself_at, unread_of
+from tests.simulator.written import ID, history_of, line
+
+
+def _holds(*numbers: int) -> dict[str, Any]:
+    """A member of the consumer protocol with these partitions."""
+    member = {"e": 2, "pe": 0, "st": "STABLE", "cl": "c", "rt": 1, "sub": ["t"]}
+    return member | {"a": {ID: numbers}, "pr": {}, "ta": {ID: numbers}}
+
+
+def test_what_a_holder_before_committed_is_no_sign_of_life(tmp_path: Path) -> None:
+    """b commits partition 1, which a gets then and never commits, and a goes."""
+    group = {"type": "consumer", "ge": 2, "te": 2}
+
+    def state(**members: Any) -> dict[str, Any]:
+        return {"s": {"g": {**group, "ms": members}}}
+
+    history = history_of(
+        tmp_path,
+        line(0, "join", recs=["K3 epoch 2"], **state(a=_holds(0))),
+        line(2, "join", **state(b=_holds(1))),
+        line(5, "commit", c=["K1 g t-0 5"]),
+        line(20, "commit", c=["K1 g t-1 5"]),
+        line(30, "heartbeat", **state(b=_holds())),
+        line(31, "heartbeat", **state(a=_holds(0, 1))),
+        line(50, "leave", s={"g": {**group, "gone": ["a"]}}),
+        line(60, "heartbeat", **state(b=_holds(0, 1))),
+    )
+    (life,) = history.lives
+    (unread, _) = [each for each in unread_of(history, life) if each.span.member_id == "a"]
+    assert committed_at(history, life, unread) == 1_020
+    assert committed_itself_at(history, life, unread) == 1_005
