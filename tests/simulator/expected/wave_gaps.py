@@ -19,6 +19,9 @@ from tests.simulator.truth import Member
 from tests.simulator.truth_log import CommitKey
 
 BY_LEAVE: Final = frozenset({"LEAVE_GROUP", "LEAVE_HEARTBEAT", "ADMIN_REMOVAL", "POLL_TIMEOUT"})
+HEARTBEATS: Final = ("HEARTBEAT", "CONSUMER_GROUP_HEARTBEAT")
+NO_COORDINATOR: Final = (14, 15, 16)
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
 BY_SESSION: Final = frozenset({"SESSION_EXPIRED"})
 
 
@@ -126,12 +129,23 @@ class Gaps:
         return Spread(last.received_at - WRITTEN_LATE_MS, min(last.at, event.at))
 
     def _heard(self, event: Event) -> Spread | None:
-        """Its last request that was granted: when it came, or was answered."""
+        """Its last request that was granted: when it came, or was answered; or its last heartbeat
+        since then that found no coordinator. Which that was one after the removal may hide."""
         found = self._granted(event)
         if found is None:
             return None
         came, answered = found
-        return Spread(came.least, answered.most)
+        asked = [
+            each.at
+            for each in self._history.truth.answers.of_groups.get(event.life.group_id, ())
+            if each.about == event.coming.member_id
+            and each.api in HEARTBEATS
+            and each.code in NO_COORDINATOR
+            and each.at >= came.least
+        ]
+        before = max((at for at in asked if at <= event.at), default=came.least)
+        is_sure = all(at <= event.at for at in asked)
+        return Spread(before if is_sure else came.least, max(before, answered.most))
 
     def _granted(self, event: Event) -> tuple[Spread, Spread] | None:
         """When it was alive for sure, and when it was answered last."""

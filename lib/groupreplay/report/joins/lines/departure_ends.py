@@ -27,6 +27,10 @@ from groupreplay.report.joins.lines.settings_in_force import HEARTBEAT_MS, SESSI
 SESSION_SLACK_MS: Final = 1_000
 """A coordinator looks after sessions now and then, and clients commit each second or seldomer."""
 
+_HEARTBEATS: Final = ("HEARTBEAT", "CONSUMER_GROUP_HEARTBEAT")
+_NO_COORDINATOR: Final = (14, 15, 16)
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
+
 _END_TYPE: Final = (
     "struct<place: int, kind: string, end: string, is_exact: boolean, removed: bigint,"
     " silent_ms: bigint, unread_ms: bigint, unheard_ms: bigint, absent_ms: bigint>"
@@ -133,6 +137,8 @@ def _silent_ms() -> Column:
     A wait for a generation counts from when the join came, for those members alone that read on
     meanwhile. Who is new had nothing yet, and what eager members lost is counted where the
     generation stops.
+
+    Whose coordinator was away read on as long as its heartbeats asked for it.
     """
     removed_at, by_commit = sf.col("_gone.gone_times_at"), _committed_at()
     is_expired = sf.col("departure.end_detail") == "SESSION_EXPIRED"
@@ -141,7 +147,7 @@ def _silent_ms() -> Column:
     is_new = sf.coalesce(begun_at >= sf.col("contact.last_alive_at"), sf.lit(False))
     alive = sf.when(is_eager | is_new, answered_at).otherwise(alive_at(by_commit))
     by_line = sf.when(sf.col("departure.outcome") == LEFT, sf.col("departure.first_at")).when(
-        is_expired, alive
+        is_expired, sf.greatest(alive, _turned_away_at(removed_at))
     )
     # least() and greatest() pass over NULLs.
     by_sign = sf.when(sf.col("_gone.gone_kinds") == "R", sf.greatest(by_commit, alive)).otherwise(
@@ -149,6 +155,22 @@ def _silent_ms() -> Column:
     )
     stopped_at = sf.least(by_sign, sf.col("told_at"))
     return sf.when(stopped_at.isNotNull(), sf.greatest(removed_at - stopped_at, sf.lit(0)))
+
+
+def _turned_away_at(removed_at: Column) -> Column:
+    """When a broker last told a member's heartbeat that it is not its coordinator, or not yet. NULL
+    where none did, and where one did so after the removal too: only the last time is known.
+    """
+    at = sf.transform(
+        sf.arrays_zip(*[f"contact.error_{name}" for name in ("apis", "codes", "last_at")]),
+        lambda each: sf.when(
+            each["error_apis"].isin(*_HEARTBEATS)
+            & each["error_codes"].isin(*_NO_COORDINATOR)
+            & each["error_last_at"].between(0, removed_at),
+            each["error_last_at"],
+        ),
+    )
+    return sf.array_max(at)
 
 
 def _unread_ms(silent_ms: Column) -> Column:
