@@ -88,6 +88,20 @@ LONG_SEEDS: Final = (
     Played(990700018, 30, 0.6, "failover", "4.3.1"),
     # A classic member was told again, was removed, and came back: that is one rejoin, and another.
     Played(990804004, 14, 0.3, "troubled", "4.2.1"),
+    # A static member says twice that it leaves for a while, and was away since the first time.
+    Played(990840000, 30, 0.6, "failover", "4.1.2"),
+    # What a leader let members into was never written; later it tells them to leave what was before.
+    Played(990850008, 30, 0.6, "failover", "4.0.2"),
+    # An empty group becomes one of the other protocol by the first record of another leader.
+    Played(990860007, 30, 0.6, "failover", "4.2.1"),
+    # The end of a resolved regular expression shares a batch with a member's heartbeat.
+    Played(990861001, 30, 0.6, "failover", "4.4.0"),
+    # Members are told to join in an epoch far behind that of a downgrade by a static member.
+    Played(990861006, 30, 0.6, "failover", "4.1.2"),
+    # A process is removed while another one of its client id and host is away.
+    Played(990861012, 30, 0.6, "migration", "4.4.0"),
+    # Members seem to be answered after they left: the other broker's clock is ahead.
+    Played(990870000, 18, 0.5, "failover", "4.3.1"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 
