@@ -41,6 +41,26 @@ def test_a_static_member_that_is_closed_while_it_stands_still_says_nothing(
     assert absence.values["gap_high_ms"] == most
 
 
+@pytest.mark.parametrize("began", [FROZEN_AT - 1_000, FROZEN_AT + 100, BACK_AT])
+def test_who_stands_still_in_a_storm_may_be_woken(began: int, tmp_path: Path) -> None:
+    """Members of its group are made to join again, one of them each turn: it commits before."""
+    done = {"g": "g", "m": "a"}
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a", i="static")),
+        line(1_600, "sync", **_left(2)),
+        line(BACK_AT - 1_000, "sync", **classic_generation(3, "c", i="static")),
+        timeline=(
+            {**done, "t": FROZEN_AT, "what": "freeze", "detail": "g c a 9000"},
+            {"g": "g", "t": began, "what": "epoch storm", "detail": "g 2"},
+        ),
+    )
+    (absence,) = static_accounting.CHECK.wanted(history).values()
+    is_known = isinstance(absence.values["gap_high_ms"], Bound)
+    assert is_known == (began == BACK_AT)
+
+
 def _left(number: int) -> dict[str, object]:
     """A generation of another member, without the first."""
     told = classic_generation(number, "b")

@@ -16,6 +16,10 @@ STOPS: Final = ("close", "crash", "freeze", "polls too late", "admin removal")
 WAKES: Final = ("subscribe",)
 """What makes a process that was frozen do something meanwhile: it commits what it read."""
 
+STORM: Final = "epoch storm"
+STORM_TURN_MS: Final = 23_000
+"""A story in which members of a group do so in turn, each so long after the one before at most."""
+
 IN_FLIGHT_MS: Final = 50
 """A request is on its way for so long at most: what was sent at the end is written later."""
 
@@ -26,8 +30,11 @@ class Stops:
     def __init__(self, truth: Truth) -> None:
         self._stops: dict[tuple[str | None, str | None], list[Injected]] = defaultdict(list)
         self._woken: dict[tuple[str | None, str | None], list[int]] = defaultdict(list)
+        self._storms: dict[str | None, list[Injected]] = defaultdict(list)
         for event in truth.injected:
-            if event.what in STOPS:
+            if event.what == STORM:
+                self._storms[event.group_id].append(event)
+            elif event.what in STOPS:
                 self._stops[event.group_id, event.member_id].append(event)
             elif event.what in WAKES:
                 self._woken[event.group_id, event.member_id].append(event.at)
@@ -48,7 +55,14 @@ class Stops:
         if frozen is not None and since <= frozen.at and _stands(frozen, stop.at):
             stop = frozen
         is_woken = any(stop.at < at < until for at in self._woken.get((group_id, member_id), ()))
-        return None if is_woken else stop.at
+        return None if is_woken or self._is_stormy(group_id, stop.at, until) else stop.at
+
+    def _is_stormy(self, group_id: str, since: int, until: int) -> bool:
+        storms = self._storms.get(group_id, ())
+        return any(
+            storm.at < until and since < storm.at + _number_of(storm) * STORM_TURN_MS
+            for storm in storms
+        )
 
 
 class Late:
@@ -64,7 +78,7 @@ class Late:
         """For how long a member that stopped at a time had heard of a rebalance, and had not polled;
         None where it had not heard of one. True time."""
         heard = self._last("joins late", group_id, member_id, stopped_at)
-        if heard is None or stopped_at - heard.at > _lasts_ms(heard):
+        if heard is None or stopped_at - heard.at > _number_of(heard):
             return None
         return stopped_at - heard.at
 
@@ -72,9 +86,9 @@ class Late:
         """For how long a member that was asked for partitions was still in a callback for others.
         True times."""
         begun = self._last("slow revoke", group_id, member_id, asked_at)
-        if begun is None or begun.at + _lasts_ms(begun) < asked_at:
+        if begun is None or begun.at + _number_of(begun) < asked_at:
             return 0
-        return max(0, min(stopped_at, begun.at + _lasts_ms(begun)) - asked_at)
+        return max(0, min(stopped_at, begun.at + _number_of(begun)) - asked_at)
 
     def _last(self, what: str, group_id: str, member_id: str, until: int) -> Injected | None:
         noted = self._noted.get((what, group_id, member_id), [])
@@ -82,13 +96,14 @@ class Late:
         return noted[place - 1] if place else None
 
 
-def _lasts_ms(noted: Injected) -> int:
+def _number_of(noted: Injected) -> int:
+    """For how many ms, or turns."""
     return int(noted.detail.split()[-1])
 
 
 def is_over(stop: Injected, true_at: int) -> bool:
     """Whether a process that was frozen went on before it was missed."""
-    return stop.what == "freeze" and stop.at + _lasts_ms(stop) < true_at
+    return stop.what == "freeze" and stop.at + _number_of(stop) < true_at
 
 
 def _stands(stop: Injected, true_at: int) -> bool:
