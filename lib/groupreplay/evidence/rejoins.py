@@ -86,7 +86,10 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     """A member was let in."""
     event, rejoin = line.event, _known(evidence, member_id, line.broker)
     came = came_at(event)
-    if rejoin is not None and _contradicts(rejoin, line.broker, generation, came):
+    if rejoin is not None and (
+        _contradicts(rejoin, line.broker, generation, came)
+        or _is_of_the_generation_before(evidence, rejoin, line.broker, generation)
+    ):
         rejoin = _begin_beside(evidence, line, member_id, rejoin)
     elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
         _drop(evidence, member_id, line.broker, output)
@@ -145,6 +148,19 @@ def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> 
     is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
     is_open = is_earlier and _is_waiting(rejoin)
     return is_open or _is_of_another_leader(rejoin, broker, generation)
+
+
+def _is_of_the_generation_before(
+    evidence: Evidence, rejoin: Rejoin, broker: int, generation: int
+) -> bool:
+    """Whether a rebalance of a classic group let a member into the generation in which another
+    broker had told it to join. It was in that generation before it was told: the clock of the
+    broker that let it in is ahead. A consumer group, which may answer a join so, logs no rebalance.
+    """
+    rebalance = evidence.rebalances.get(broker)
+    if rebalance is None or rebalance.generation + 1 != generation:
+        return False
+    return _broker(rejoin) != broker and _is_asked(rejoin) and rejoin.generation == generation
 
 
 def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
