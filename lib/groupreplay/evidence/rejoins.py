@@ -94,7 +94,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
         _drop(evidence, member_id, line.broker, output)
         rejoin = _begin(evidence, line, member_id, output)
-    elif rejoin is None or _is_of_another(rejoin, generation, came):
+    elif rejoin is None or _is_of_another(rejoin, came):
         rejoin = _begin(evidence, line, member_id, output)
     rejoin.joined_at = came
     contact = evidence.contacts.get(member_id)
@@ -109,12 +109,13 @@ def _came_after(rejoin: Rejoin, line: Line) -> bool:
     return rejoin.answered_at is not None and rejoin.answered_at < came_at(line.event)
 
 
-def _is_of_another(rejoin: Rejoin, generation: int, came_at: int) -> bool:
+def _is_of_another(rejoin: Rejoin, came_at: int) -> bool:
     """Whether a join is not the answer to what the member was told: it was removed, or has joined
-    already, or the generation is an older one.
+    already. A join of an older generation is the answer too: a broker that loads its partition
+    again has lost those that it had not written.
     """
     is_over = rejoin.gone_at is not None and rejoin.gone_at < came_at
-    return is_over or not _is_waiting(rejoin) or generation < _newest(rejoin)
+    return is_over or not _is_waiting(rejoin)
 
 
 def _is_of_a_later_rebalance(
