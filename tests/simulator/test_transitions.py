@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.simulator.expected.transitions import transitions_of
+from tests.simulator.expected.estimated import Estimated
+from tests.simulator.expected.transitions import is_kept, transitions_of
+from tests.simulator.expected.unread import unread_of
 from tests.simulator.written import BORN, classic_generation, history_of, line
 
 
@@ -28,6 +31,37 @@ def test_who_never_got_what_it_was_given_stops_as_eager_members_do(
     )
     (life,) = history.lives
     assert len(transitions_of(history, life)) == stopped
+
+
+@pytest.mark.parametrize(
+    ("said", "is_static", "took_it"),
+    [
+        ({"own": {"t": [0]}, "gen": 2}, False, 0),
+        ({"own": {"t": [0]}}, False, 0),
+        ({"own": {"t": [0]}, "gen": 1}, True, 20),
+        ({"own": {}, "gen": 2}, False, 20),
+    ],
+    ids=["never told", "by an old client", "static, did not join", "given up"],
+)
+def test_who_never_heard_that_a_generation_took_a_partition_read_on(
+    said: dict[str, Any], is_static: bool, took_it: int, tmp_path: Path
+) -> None:
+    """Generation 2 took it, and the one after gives it back, whose member lists it as owned."""
+    told, sticky = {"ss": 1, "v": 3, "sub": ["t"]}, {"proto": "cooperative-sticky"}
+    static = {"i": "i"} if is_static else {}
+    second = classic_generation(2, "a", **sticky, **static, said={**told, "own": {"t": [0]}})
+    second["s"]["g"]["ms"]["a"]["an"] = {}
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a", **sticky, **static)),
+        line(40, "sync", **second),
+        line(60, "sync", **classic_generation(3, "a", **sticky, **static, said={**told, **said})),
+    )
+    (life,) = history.lives
+    (unread,) = unread_of(history, life)
+    assert is_kept(life, unread) == (took_it == 0)
+    assert Estimated(history, life, {}).of([unread])[0].most == took_it
 
 
 @pytest.mark.parametrize(

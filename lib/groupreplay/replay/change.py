@@ -45,6 +45,8 @@ class ClassicGeneration:
     leader: member that made the assignment.
     before_at: when the K2 before was written: members read by it until they were told to join
         again. None where it was not seen.
+    kept: (member, partition) that a generation before took, and that its member still lists as
+        owned when it joins: it was never told that it lost it.
     """
 
     joined_at: int | None
@@ -54,6 +56,7 @@ class ClassicGeneration:
     skipped: int | None
     leader: str | None
     before_at: int | None = None
+    kept: frozenset[tuple[str, TopicPartition]] = frozenset()
 
 
 @dataclass(slots=True)

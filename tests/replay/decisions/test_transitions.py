@@ -256,6 +256,39 @@ def test_who_leaves_for_a_while_twice_is_gone_since_the_first_time(hole: bool, l
     assert each.waited_since == 25_000 - low_ms
 
 
+@pytest.mark.parametrize(
+    ("said", "costs"),
+    [
+        ({"owned": {"foo": [0]}, "joined_in": 2}, (0, 0)),
+        ({"owned": {"foo": [0]}, "joined_in": -1}, (0, 0)),
+        ({"owned": {"foo": [0]}, "joined_in": 2, "instance": "i"}, (0, 0)),
+        ({"owned": {"foo": [0]}, "joined_in": 1, "instance": "i"}, (13, 225)),
+        ({"owned": {"foo": [1]}, "joined_in": 2}, (13, 225)),
+    ],
+    ids=["never told", "by an old client", "static", "static, did not join", "given up"],
+)
+def test_who_never_heard_that_a_generation_took_a_partition_read_on(
+    said: dict[str, Any], costs: tuple[int, int]
+) -> None:
+    """Another member joins while a K2 is written that takes what a third one is to have: each
+    SyncGroup is answered with REBALANCE_IN_PROGRESS. Simulated: migration-20 p7:18, 4.4.0 seed
+    991040004.
+    """
+    is_static = {each: said[each] for each in ("instance",) if each in said}
+    joined = is_static | {"assigned": {"foo": [0, 1]}}
+    listed = is_static | {"owned": {"foo": [0, 1]}, "joined_in": 1, "assigned": {"foo": [1]}}
+    log = Log()
+    for at, generation, member in (
+        (5_000, 1, joined),
+        (26_328, 2, listed),
+        (26_553, 3, said | {"assigned": {"foo": [0, 1]}}),
+    ):
+        k2 = {"k2": generation, "stamp": at - 13, "protocol": "cooperative-sticky"}
+        log.at(at).write(k2 | {"members": {"A": member}})
+    (each,) = heard(log.entries).of("granted")
+    assert (each.kind, each.low_ms, each.est_ms) == ("GAP", *costs)
+
+
 def test_what_nobody_gets_is_dropped() -> None:
     """B asked for it, and leaves before A has let go: it stays with A's next target, or nobody's."""
     gone = [{"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k3": 3}]

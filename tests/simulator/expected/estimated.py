@@ -16,6 +16,7 @@ from tests.simulator.expected.hand_overs import hand_overs_of
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import generation_before, is_new_generation
 from tests.simulator.expected.stops import STOPS, Late
+from tests.simulator.expected.transitions import is_kept
 from tests.simulator.expected.unread import Unread, committed_at, committed_itself_at
 from tests.simulator.injected import Injected
 from tests.simulator.lives import Life
@@ -92,7 +93,8 @@ class Estimated:
         """Who gives up hears of it by one K2, and the next holder has it by a later one. What one
         generation takes and gives its holder had lost before: its last commit shows that."""
         if unread.released is not unread.granted or before.protocol != CLASSIC:
-            return _exactly(unread.granted.at - unread.released.at)
+            goes_on = is_kept(self._life, unread)
+            return _exactly(0 if goes_on else unread.granted.at - unread.released.at)
         last = committed_at(self._history, self._life, unread)
         return _exactly(0 if last is None else unread.granted.true_at - last)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tests.simulator.expected.generations import generation_of
 from tests.simulator.expected.hand_overs import hand_overs_of
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import Span, is_new_generation, named
+from tests.simulator.expected.holdings import Span, generation_before, is_new_generation, named
 from tests.simulator.expected.unread import Unread, unread_of
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.truth import CLASSIC, CONSUMER, Operation
@@ -104,6 +104,22 @@ def is_eager(before: Operation | None, operation: Operation) -> bool:
     return not cooperative if cooperative is not None else operation.protocol_name != COOPERATIVE
 
 
+def is_kept(life: Life, unread: Unread) -> bool:
+    """Whether a member of a cooperative group never heard that a generation took a partition, as its
+    SyncGroup told it to join again: it lists that as owned then, and the next generation gives it
+    back. A static member that did not join said what it lists in an earlier one."""
+    granted, who = unread.granted, unread.span.member_id
+    member = granted.members.get(who)
+    if member is None or who not in unread.released.members or member.said is None:
+        return False
+    is_again = granted is not unread.released and unread.released.protocol == CLASSIC
+    if not is_again or unread.span.partition not in member.assigned:
+        return False
+    before = generation_before(life, granted).epoch
+    has_joined = member.instance_id is None or (member.said.generation or -1) >= before
+    return has_joined and named(unread.span.partition) in member.said.owned
+
+
 class _Times:
     """Of one life."""
 
@@ -130,7 +146,8 @@ class _Times:
     def transition(self, unread: Unread) -> Transition:
         given = self._life.operations.index(unread.granted)
         by_k2 = unread.place in self._sync_ms
-        is_sure = given in self._eager or given > unread.place
+        is_later = given > unread.place and not is_kept(self._life, unread)
+        is_sure = given in self._eager or is_later
         sure_ms = self._sync_ms.get(given, 0) if by_k2 and is_sure else 0
         low_ms = sure_ms
         if CLASSIC not in (unread.released.protocol, unread.granted.protocol):

@@ -178,8 +178,7 @@ class Owners(ABC):
             if (trail := self._life.trails.get(unit)) is not None:
                 self.missed.note(unit)
                 if self.transitions is not None:
-                    span = member.spans[unit]
-                    self.transitions.granted(trail, span, member, moment, observed)
+                    self.transitions.granted(trail, unit, member, moment, observed)
                 self._grant(unit, member, moment, observed)
 
     def _grant(self, unit: Unit, member: Member, moment: Moment, observed: bool) -> None:

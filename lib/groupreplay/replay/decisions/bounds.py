@@ -15,14 +15,19 @@ to say anything of it.
 """
 
 
-def tell_low(transition: Transition, moment: Moment) -> None:
+def tell_low(transition: Transition, moment: Moment, *, is_kept: bool = False) -> None:
     """low_ms and est_ms, at the grant.
 
     A K2 shows a release later than it was: then only the sync phase is sure, of an eager group, and
     of what was taken in one generation and given in a later one.
+
+    is_kept: its holder never heard that a generation took it, and has it again by the next one.
     """
     granted_at, generation = moment.at, moment.generation
     transition.sync_ms = generation.sync_phase_ms if generation is not None else None
+    if is_kept:
+        transition.low_ms = transition.est_ms = 0
+        return
     if transition.by_k2 or moment.by_k2:
         is_sure = generation is not None and _holds_for(generation, transition)
         low = transition.sync_ms or 0 if is_sure else 0

@@ -162,13 +162,15 @@ class Transitions:
 
     # ------------------------------------------------------------ given
 
-    def granted(self, trail: Trail, span: Span, member: Member, moment: Moment, seen: bool) -> None:
+    def granted(self, trail: Trail, unit: Unit, member: Member, moment: Moment, seen: bool) -> None:
         """A partition that was let go reached a member.
 
         seen: no hole hides when.
         """
         if not trail.leaving:
             return
+        span, generation = member.spans[unit], moment.generation
+        is_kept = generation is not None and (member.member_id, unit) in generation.kept
         identity = identity_of(self._life, member)
         for transition in trail.leaving:
             transition.to_member_id, transition.to_identity = member.member_id, identity
@@ -182,7 +184,8 @@ class Transitions:
             else:
                 span.came_from = transition.came_from
             if transition.is_costed:
-                tell_low(transition, moment)
+                is_same = transition.kind == GAP and transition.from_member_id == member.member_id
+                tell_low(transition, moment, is_kept=is_kept and is_same)
             self._grant(trail.arriving, transition)
         trail.leaving = []
 

@@ -112,7 +112,29 @@ def _generation(
         value.generation - life.epoch - 1 if follows and life.epoch is not None else None,
         value.leader or None,
         before.started_at if before is not None and before.start_observed else None,
+        _kept(membership, value),
     )
+
+
+def _kept(
+    membership: Membership, value: GroupMetadataValue
+) -> frozenset[tuple[str, TopicPartition]]:
+    """What a generation before took from members that list it as owned still when they join. Each
+    SyncGroup of that generation was answered with REBALANCE_IN_PROGRESS, since another member had
+    joined meanwhile (GroupMetadataManager.prepareRebalance). A static member may not have joined:
+    it is listed with what it said once, in an earlier generation.
+    """
+    life, kept = membership.life, []
+    if not life.unowned or life.epoch is None:
+        return frozenset()
+    for member in value.members:
+        said = member.subscription
+        if said is None or not said.owned_partitions:
+            continue
+        if member.group_instance_id is None or said.generation_id >= life.epoch:
+            listed = [(t.topic, p) for t in said.owned_partitions for p in t.partitions]
+            kept += [(member.member_id, each) for each in listed if each in life.unowned]
+    return frozenset(kept)
 
 
 def _is_cooperative(membership: Membership, value: GroupMetadataValue) -> bool | None:
