@@ -48,7 +48,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   reason            STRING                 COMMENT 'of rebalance, assignor_failure; text',
   cause             STRING                 COMMENT 'of rebalance; text',
   cause_member_id   STRING                 COMMENT 'of rebalance; text',
-  joined_at         BIGINT                 COMMENT 'of rebalance, rejoin; ms since the epoch, UTC',
+  joined_at         BIGINT
+    COMMENT 'of rebalance, rejoin, contact; ms since the epoch, UTC',
   members_joined    BIGINT                 COMMENT 'of rebalance; number',
   synced_at         BIGINT                 COMMENT 'of rebalance, rejoin; ms since the epoch, UTC',
   members_missing   ARRAY<STRING>          COMMENT 'of rebalance; text',
@@ -67,7 +68,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   last_seen_at      BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
   is_away           BOOLEAN                COMMENT 'of contact; true, false',
   is_rejoining      BOOLEAN                COMMENT 'of contact; true, false',
-  since_at          BIGINT                 COMMENT 'of silence, outage; ms since the epoch, UTC',
+  since_at          BIGINT
+    COMMENT 'of departure, silence, outage; ms since the epoch, UTC',
   until_at          BIGINT
     COMMENT 'of silence, outage, assignor_failure; ms since the epoch, UTC',
   ended_by          STRING                 COMMENT 'of silence; text',

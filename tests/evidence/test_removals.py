@@ -87,3 +87,37 @@ def test_a_conversion_bumps_no_epoch_of_who_went_before_it(
     lines = [gone, *([converted] if converts else []), bumped]
     (found,) = (each for each in proved("g", lines, 9_000) if isinstance(each, Departure))
     assert found.epoch == epoch
+
+
+@pytest.mark.parametrize(
+    ("asked", "since_at"),
+    [
+        ([("JOIN_GROUP", 1, {})], 900),
+        ([("JOIN_GROUP", 1, {}), ("HEARTBEAT", 1, {"epoch": 1})], 900),
+        ([("CONSUMER_GROUP_HEARTBEAT", 1, {"epoch": 0})], 900),
+        ([("CONSUMER_GROUP_HEARTBEAT", 1, {"epoch": 1})], None),
+        ([("JOIN_GROUP", 1, {}), ("JOIN_GROUP", 1, {"error_code": 27})], 900),
+        # By a clock that may differ from that of the broker that says how it went.
+        ([("JOIN_GROUP", 2, {})], None),
+        ([("JOIN_GROUP", 1, {}), ("HEARTBEAT", 2, {"epoch": 1})], None),
+        ([("JOIN_GROUP", 1, {}), *[("HEARTBEAT", each, {"epoch": 1}) for each in (2, 1)]], None),
+        ([("JOIN_GROUP", 2, {}), ("JOIN_GROUP", 1, {})], 1_900),
+    ],
+)
+def test_since_when_who_goes_was_a_member(
+    asked: list[tuple[str, int, dict[str, Any]]], since_at: int | None
+) -> None:
+    lines = [request(1_000 * (place + 1), *each) for place, each in enumerate(asked)] + [
+        line(9_000, "MEMBER_FAILED", member_id="A")
+    ]
+    (found,) = (each for each in proved("g", lines, 9_000, (1,)) if isinstance(each, Departure))
+    assert found.since_at == since_at
+
+
+def request(at: int, api: str, broker: int, said: dict[str, Any]) -> Line:
+    """It took 100 ms."""
+    protocol = "consumer" if api in HEARTBEATS_WITH_EPOCH else "classic"
+    fields = {"error_code": 0, "protocol": protocol, "started_ms": at - 100, **said}
+    asked = line(at, api, "request_log", member_id="A", **fields)
+    asked.broker = broker
+    return asked

@@ -221,23 +221,26 @@ def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
     """As a release up to 0.3.0 knew it when it saved its state.
 
     Of a contact: no heartbeats, errors by code alone, but for REBALANCE_IN_PROGRESS, which none of
-    them counted, not by which broker it was heard, nor that a dynamic member left. Of a departure:
-    not what the member's requests say of it. An outage that was open began for those when its first
-    request came, not when it was answered. Who began a rebalance by leaving did not say why.
+    them counted, not by which broker it was heard, nor that a dynamic member left, nor when it
+    joined. Of a departure: not what the member's requests say of it. An outage that was open began
+    for those when its first request came, not when it was answered. Who began a rebalance by
+    leaving did not say why.
     """
     if isinstance(fact, Rebalance) and fact.started_at <= after_ms and fact.cause == LEFT:
         return replace(fact, client_reason=None)
     if isinstance(fact, Outage) and fact.since_at <= after_ms:
         return replace(fact, since_at=-1)
-    if isinstance(fact, Departure) and fact.ended_at <= after_ms:
-        return replace(fact, instance_id=None, client_id=None, client_host=None)
+    if isinstance(fact, Departure):
+        fact = replace(fact, since_at=None)
+        if fact.ended_at <= after_ms:
+            return replace(fact, instance_id=None, client_id=None, client_host=None)
     if not isinstance(fact, Contact):
         return fact
     errors: Counter[int] = Counter()
     for code, requests in zip(fact.error_codes, fact.error_counts, strict=True):
         errors[code] += requests if code != REBALANCE_IN_PROGRESS else 0
     codes = sorted(+errors)
-    later = ("heartbeat_interval_ms", "last_beat_at", "last_alive_at")
+    later = ("heartbeat_interval_ms", "last_beat_at", "last_alive_at", "joined_at")
     heard: dict[str, Any] = dict.fromkeys(later)
     return replace(
         fact,

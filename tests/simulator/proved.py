@@ -31,6 +31,9 @@ SLACK_MS: Final = 5_000
 """A line more than 5 s behind the row's end, or before both its beginning and these 5 s, never counts
 (evidence.md)."""
 
+LINE_LATE_MS: Final = 100
+"""Two lines of one broker about the same moment are not written further apart."""
+
 OF_INSTANCES: Final = (82, 111)
 
 _POLL_TIMEOUT_REASON: Final = "consumer poll timeout has expired."
@@ -127,7 +130,7 @@ def _sharpened(row: Row, told: Sequence[Departure]) -> Row:
     """The line nearest to the removal names the end; a broker's before a request's."""
     until = row["ended_at"] + SLACK_MS
     since = min(row["joined_at"], row["ended_at"] - SLACK_MS)
-    near = [each for each in told if since <= each.ended_at <= until]
+    near = [each for each in told if since <= each.ended_at <= until and _is_of(each, row)]
     if not near:
         return {"end_confidence": "NONE"}
     best = min(near, key=lambda each: _distance(each, row["ended_at"]))
@@ -138,6 +141,11 @@ def _sharpened(row: Row, told: Sequence[Departure]) -> Row:
         "end_detail": "POLL_TIMEOUT" if says_so else best.end_detail,
         "end_confidence": "EXACT" if agree else "INFERRED",
     }
+
+
+def _is_of(departure: Departure, row: Row) -> bool:
+    """Who was let in after the end goes from a later life."""
+    return departure.since_at is None or departure.since_at <= row["ended_at"] + LINE_LATE_MS
 
 
 def _distance(departure: Departure, ended_at: int) -> tuple[int, bool]:

@@ -95,6 +95,8 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
     if is_silence and is_connected and not contact.is_away and is_member:
         output.emit(_silence(evidence, contact, line, contact.last_seen_at, came, HEARTBEAT))
     contact.last_seen_at = max(contact.last_seen_at, line.last_ms)
+    if contact.heard_by != line.broker:
+        contact.joined_at = None
     contact.heard_by = line.broker
     contact.is_sent_away = line.event.error_code in COORDINATOR_ERRORS
     contact.connection = line.event.connection or contact.connection
@@ -119,6 +121,12 @@ def move_coordinator(evidence: Evidence, line: Line) -> None:
 
 def _is_leave(event: LogEvent) -> bool:
     return event.event in HEARTBEATS_WITH_EPOCH and event.epoch is not None and event.epoch < 0
+
+
+def _is_join(event: LogEvent) -> bool:
+    return event.event == "JOIN_GROUP" or (
+        event.event in HEARTBEATS_WITH_EPOCH and event.epoch == 0
+    )
 
 
 def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Contact | None:
@@ -152,8 +160,7 @@ def _is_over(contact: Contact, event: LogEvent) -> bool:
     is_classic = event.event not in HEARTBEATS_WITH_EPOCH
     if is_classic and contact.is_away and contact.instance_id is None:
         return False
-    is_join = event.event == "JOIN_GROUP" or event.epoch == 0
-    return came_at(event) >= contact.ended_at + (not is_join)
+    return came_at(event) >= contact.ended_at + (not _is_join(event))
 
 
 def _new(evidence: Evidence, line: Line, member_id: str) -> Contact:
@@ -193,6 +200,8 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> 
     contact.protocol = event.protocol or contact.protocol
     contact.session_timeout_ms = event.session_timeout_ms or contact.session_timeout_ms
     contact.heartbeat_interval_ms = event.heartbeat_interval_ms or contact.heartbeat_interval_ms
+    if _is_join(event) and event.error_code == 0:
+        contact.joined_at = came_at(event)
 
 
 def _beat(contact: Contact, line: Line) -> None:

@@ -41,6 +41,8 @@ class Departure(EvidenceFact):
     instance_id: instance id that the line names, else the one of the member's requests; None where
         neither shows it.
     client_id, client_host: those of the member's requests; None where the request log has none.
+    since_at: when the join came that let the member in last, by the same broker; None where that is
+        not known. An end before it is that of an earlier life under the same id.
     """
 
     KIND: ClassVar[str] = "departure"
@@ -53,6 +55,7 @@ class Departure(EvidenceFact):
     epoch: int | None = None
     client_id: str | None = None
     client_host: str | None = None
+    since_at: int | None = None
 
 
 LEAVE_HEARTBEAT = "LEAVE_HEARTBEAT"
@@ -192,6 +195,8 @@ class Contact(EvidenceFact):
         release heard of it.
     heard_by: the broker that it asked last, -1 where only an earlier release heard of it.
     is_sent_away: that broker said that it is not the coordinator, or not yet.
+    joined_at: when the join came that let it in last; None where none did, or it was heard by
+        another broker since.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -225,6 +230,7 @@ class Contact(EvidenceFact):
     last_alive_at: int | None = None
     heard_by: int = -1
     is_sent_away: bool = False
+    joined_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

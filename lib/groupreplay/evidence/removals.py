@@ -129,6 +129,7 @@ def _departure(
     fields: dict[str, Any] = place(evidence, line)
     event, contact = line.event, evidence.contacts.get(member_id)
     known = contact.instance_id if contact is not None else None
+    is_heard = contact is not None and contact.heard_by == line.broker
     return Departure(
         **fields,
         member_id=member_id,
@@ -139,4 +140,5 @@ def _departure(
         client_reason=event.client_reason,
         client_id=contact.client_id if contact is not None else None,
         client_host=contact.client_host if contact is not None else None,
+        since_at=contact.joined_at if contact is not None and is_heard else None,
     )

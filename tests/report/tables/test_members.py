@@ -144,3 +144,26 @@ def test_a_line_of_an_earlier_end_under_the_same_id_does_not_count(
         "late": "LEFT_OR_FENCED",
         "soon": "LEFT",
     }
+
+
+def test_a_line_of_a_later_end_under_the_same_id_does_not_count(stage: Stage, prove: Prove) -> None:
+    """The member was removed, in a line that is missing, came back and left: only its join shows
+    that this is another end. Who came right then may be the same, by a line that is late.
+    """
+    came = {"again": AT + 900, "before": AT - 9_000, "late": AT + 100, "unheard": None}
+    lives = stage(
+        *(life(member_id=each, ended_at=AT, end_reason="LEFT_OR_FENCED") for each in came)
+    )
+    lines = prove(
+        *(
+            evidence(Departure, member_id=each, ended_at=AT + 4_000, since_at=since_at)
+            for each, since_at in came.items()
+        )
+    )
+    rows = members(inputs_of(lives, lines)).collect()
+    assert {row.member_id: row.end_reason for row in rows} == {
+        "again": "LEFT_OR_FENCED",
+        "before": "LEFT",
+        "late": "LEFT",
+        "unheard": "LEFT",
+    }

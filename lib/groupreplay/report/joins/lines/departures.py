@@ -4,7 +4,8 @@ member at that time.
 A line is matched by group and member, by the group epoch that the removal began where both know it,
 and lies between the row's beginning and its end; of several the nearest to the end. Time is only a
 guard: the line was written by the broker that wrote the record, before it or, where an append was
-tried again, some seconds away.
+tried again, some seconds away. Who was let in after the row's end, and goes then, is of a later
+life under the same id.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from groupreplay.report.departure_codes import POLL_TIMEOUT
 
 SLACK_MS: Final = 5_000
 """A write that timed out is answered with an error after 5 s and may still be committed."""
+
+LINE_LATE_MS: Final = 100
+"""Two lines of one broker about the same moment are not written further apart."""
 
 BEFORE_MS: Final = 60_000
 """How long before its epoch a removal may lie: a classic member's removal shows in the next K2,
@@ -81,6 +85,7 @@ def with_departure(
         "outcome",
         "end_detail",
         "client_reason",
+        "since_at",
         evidence_column().alias("evidence"),
         (sf.col("source") == "server_log").alias("is_line"),
     )
@@ -98,7 +103,10 @@ def with_departure(
     near = sf.filter(
         "_told",
         # A line before the row is of a row before, unless this one ended so soon.
-        lambda each: each["ended_at"].between(sf.least(since, ended - SLACK_MS), ended + SLACK_MS),
+        lambda each: (
+            each["ended_at"].between(sf.least(since, ended - SLACK_MS), ended + SLACK_MS)
+            & (each["since_at"].isNull() | (each["since_at"] <= ended + LINE_LATE_MS))
+        ),
     )
     near = (
         near

@@ -17,12 +17,10 @@ from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.limits import MAX_CHAIN_GAP_MS
 from groupreplay.report.context import ReportContext
 from groupreplay.report.joins.columns import duration_ms
-from groupreplay.report.joins.lines.departures import SLACK_MS
+from groupreplay.report.joins.lines.departures import LINE_LATE_MS, SLACK_MS
 from groupreplay.report.joins.lines.rebalance_lines import REBALANCE_MS
 
 _BY_MEMBER: Final = ("member_ids", "partitions", "read_ms")
-LINE_LATE_MS: Final = 100
-"""Two lines of one broker about the same moment are not written further apart."""
 
 PLACE: Final = ("source", "input", "position")
 
