@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+FREEZE: Final = "freeze"
+"""A process stands still, for so many ms as `detail` ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +41,30 @@ def injected_of(line: dict[str, Any]) -> Injected:
     partition, broker, broker_at, armed_at, took_ms = where
     place = partition, broker, broker_at, armed_at, took_ms
     return Injected(line["t"], line["what"], line["detail"], *who, *place, states)
+
+
+def standstills(events: Iterable[Injected]) -> list[Injected]:
+    """Events in order. A process that is frozen once more while it stands still goes on when the last
+    of these is over (`Member.freeze`): they are one, which begins with the first.
+    """
+    found: list[Injected] = []
+    frozen: dict[tuple[str | None, str | None], int] = {}
+    for event in events:
+        who = event.group_id, event.member_id
+        place = frozen.get(who)
+        if event.what == FREEZE and place is not None and event.at < _thaws_at(found[place]):
+            found[place] = _until(found[place], max(map(_thaws_at, (found[place], event))))
+            continue
+        if event.what == FREEZE:
+            frozen[who] = len(found)
+        found.append(event)
+    return found
+
+
+def _thaws_at(freeze: Injected) -> int:
+    return freeze.at + int(freeze.detail.split()[-1])
+
+
+def _until(freeze: Injected, thaws_at: int) -> Injected:
+    words = freeze.detail.split()[:-1]
+    return replace(freeze, detail=" ".join([*words, str(thaws_at - freeze.at)]))

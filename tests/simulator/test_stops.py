@@ -9,6 +9,7 @@ import pytest
 from tests.simulator.compare import Bound
 from tests.simulator.expected import static_accounting
 from tests.simulator.expected.stops import IN_FLIGHT_MS
+from tests.simulator.injected import Injected, standstills
 from tests.simulator.written import BORN, classic_generation, history_of, line
 
 FROZEN_AT, CLOSED_AT, BACK_AT = 1_300, 1_500, 5_000
@@ -59,6 +60,29 @@ def test_who_stands_still_in_a_storm_may_be_woken(began: int, tmp_path: Path) ->
     (absence,) = static_accounting.CHECK.wanted(history).values()
     is_known = isinstance(absence.values["gap_high_ms"], Bound)
     assert is_known == (began == BACK_AT)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "found"),
+    [
+        ([(100, 500), (300, 50)], ["100 500"]),
+        ([(100, 500), (300, 900), (1_100, 200)], ["100 1200"]),
+        ([(100, 500), (600, 50)], ["100 500", "600 50"]),
+    ],
+    ids=["is over first", "goes on", "had gone on"],
+)
+def test_who_is_frozen_while_it_stands_still_stopped_before(
+    frozen: list[tuple[int, int]], found: list[str]
+) -> None:
+    """Another process is frozen meanwhile, and this one is told of other topics."""
+    events = [
+        Injected(50, "freeze", "g c other 70", "g", "other"),
+        *(Injected(at, "freeze", f"g c a {ms}", "g", "a") for at, ms in frozen),
+        Injected(2_000, "subscribe", "g c a [t]", "g", "a"),
+    ]
+    other, *own, subscribed = standstills(events)
+    assert (other, subscribed) == (events[0], events[-1])
+    assert [f"{each.at} {each.detail.split()[-1]}" for each in own] == found
 
 
 def _left(number: int) -> dict[str, object]:

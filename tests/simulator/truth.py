@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.simulator.answers import Answers
-from tests.simulator.injected import Injected, injected_of
+from tests.simulator.injected import Injected, injected_of, standstills
 from tests.simulator.logged import Calls
 from tests.simulator.readers import Readers
 from tests.simulator.said import Said, said_of
@@ -239,7 +239,7 @@ class Truth:
 def read_truth(recording: Path) -> Truth:
     """The truth of a recording. Raises what json and KeyError raise where a file is damaged."""
     home = recording / "truth"
-    injected = [injected_of(line) for line in _lines(home / "timeline.jsonl.gz")]
+    injected = standstills(map(injected_of, _lines(home / "timeline.jsonl.gz")))
     names = json.loads((home / "topic_names.json").read_text())
     told = json.loads((recording / "recording.json").read_text())
     readers, answers = Readers(recording, names), Answers(recording)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from tests.simulator.compare import Key, OneOf, Wanted
 from tests.simulator.expected.hand_overs import hand_overs_of
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import generation_before, is_new_generation
+from tests.simulator.expected.holdings import generation_before, is_new_generation, named
 from tests.simulator.expected.stops import STOPS, Late
 from tests.simulator.expected.transitions import is_kept
 from tests.simulator.expected.unread import Unread, committed_at, committed_itself_at
@@ -142,9 +142,7 @@ class Estimated:
         events = [each for each in self._done[who] if joined_at <= each.at <= released.true_at]
         done = [each.at for each in events if each.what in STOPS]
         committed = committed_at(self._history, self._life, unread)
-        stopped = released.true_at
-        if unread.gap is not None:
-            stopped = min(stopped, unread.gap.since)
+        stopped = self._stopped_at(unread)
         signs = [stopped, *done[-1:], *(() if committed is None else (committed,))]
         latest = min(released.true_at, max(signs))
         beaten = min([stopped, *done[-1:]]) - self._beat_ms
@@ -170,6 +168,14 @@ class Estimated:
             granted.true_at - min(earliest, released.true_at) + slack,
             max(0, least_untold - slack),
         )
+
+    def _stopped_at(self, unread: Unread) -> int:
+        """When it read last before it was removed: a frozen one that thaws after that reads on until
+        it hears of it."""
+        released_at = unread.released.true_at
+        read = (self._life.group_id, *named(unread.span.partition))
+        gaps = (unread.gap, self._history.truth.readers.gap_at(read, released_at))
+        return min([released_at, *(each.since for each in gaps if each is not None)])
 
     def _earliest(
         self,
