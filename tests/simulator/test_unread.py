@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tests.simulator.expected.transitions import transitions_of
 from tests.simulator.expected.unread import committed_at, committed_itself_at, unread_of
 from tests.simulator.written import ID, history_of, line
 
@@ -37,3 +38,29 @@ def test_what_a_holder_before_committed_is_no_sign_of_life(tmp_path: Path) -> No
     (unread, _) = [each for each in unread_of(history, life) if each.span.member_id == "a"]
     assert committed_at(history, life, unread) == 1_020
     assert committed_itself_at(history, life, unread) == 1_005
+
+
+def test_who_is_back_from_a_while_away_read_nothing_meanwhile(tmp_path: Path) -> None:
+    """It went with partitions 0 and 1, has 0 once more, and goes again before it commits."""
+    group = {"type": "consumer", "ge": 2, "te": 2}
+
+    def state(epoch: int, *numbers: int) -> dict[str, Any]:
+        member = {**_holds(*numbers), "e": epoch, "i": "i"}
+        return {"s": {"g": {**group, "ms": {"a": member}}}}
+
+    history = history_of(
+        tmp_path,
+        line(0, "join", recs=["K3 epoch 2"], **state(2, 0, 1)),
+        line(5, "commit", c=["K1 g t-0 5"]),
+        line(10, "leave", **state(-2, 0, 1)),
+        line(30, "join", **state(2, 0)),
+        line(40, "leave", **state(-2, 0)),
+        line(45, "join", **state(2, 0)),
+        line(50, "commit", c=["K1 g t-0 6"]),
+    )
+    (life,) = history.lives
+    found = transitions_of(history, life)
+    assert [each.unread.is_back for each in found] == [True, True]
+    assert [(each.low_ms, each.took_ms, each.idle_ms) for each in found] == [
+        *((20, 20, None), (5, 5, 45)),
+    ]

@@ -270,7 +270,8 @@ class Life:
     days: open rows of `group_days`, oldest first.
     days_clock: until when they are counted, ms, -1 before the first operation.
     days_told: number of the newest day that is not open any more.
-    stops: partitions that an eager group stopped reading and that nobody committed since.
+    stops: partitions that an eager group stopped reading, or a member that was away, and that their
+        holder has once more; nobody committed them since.
     clients: client key -> live members.
     departed_clients: index of departures, made when asked for.
     seen_topics: topic ids that the group dealt with and that have a name, oldest first.

@@ -42,6 +42,30 @@ def test_static_members_are_away_taken_over_and_gone() -> None:
     assert events[3:] == [("A", 38, None), ("R", 55, None), ("A", 83, None), ("G", 120, "EXPIRED")]
 
 
+def test_who_is_back_under_its_own_id_is_charged_with_what_nobody_read() -> None:
+    """To its return, as a takeover is."""
+    left = {"k8": "A", "epoch": -2, "prev": 1, "assigned": {"foo": [0, 1]}}
+    there = [
+        {"k5": "A", "instance": "i"},
+        {"k7": "A", "target": {"foo": [0, 1]}},
+        {"k8": "A", "prev": 0, "assigned": {"foo": [0, 1]}},
+    ]
+    born = [there[0], {"k3": 1}, there[1], {"k6": 1}, there[2]]
+    gone = [{"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}]
+    log = Log()
+    log.write(*born)
+    log.at(7_000).write(left)
+    log.at(30_000).write(*gone, *there)
+    facts = replayed(log.entries, NAMES)
+    (chain,) = [fact for fact in facts if isinstance(fact, Churn)]
+    assert chain.event_kinds == ["J", "A", "R"]
+    assert chain.lows_ms == chain.asked_ms == [0, 0, 2 * 23_000]
+    assert chain.moved_counts == [0, 0, 0]
+    (absence,) = [fact for fact in facts if isinstance(fact, Absence)]
+    assert (absence.outcome, absence.partitions, absence.moved) == ("ABSORBED", 2, 0)
+    assert (absence.returned_at or 0) - (absence.left_at or 0) == 23_000
+
+
 @pytest.mark.parametrize("recorded", _ALL, ids=lambda each: f"{each.recording}-{each.group_id}")
 def test_events_are_the_members_that_came_and_went(recorded: RecordedGroup) -> None:
     """Of logs without holes: the counts after each operation follow from its events, and each event

@@ -289,6 +289,69 @@ def test_who_never_heard_that_a_generation_took_a_partition_read_on(
     assert (each.kind, each.low_ms, each.est_ms) == ("GAP", *costs)
 
 
+STATIC = [{"k5": "A", "instance": "i"}, *START[1:]]
+LEFT = {"k8": "A", "epoch": -2, "prev": 1, "assigned": {"foo": [0]}}
+BACK = [
+    *({"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k5": "A", "instance": "i"}),
+    *({"k7": "A", "target": {"foo": [0]}}, {"k8": "A", "prev": 0, "assigned": {"foo": [0]}}),
+]
+
+
+@pytest.mark.parametrize("cut", [-1, 6, 7, 13], ids=["whole", "there", "away", "back"])
+def test_who_is_back_under_its_own_id_read_nothing_meanwhile(cut: int) -> None:
+    """As where its next process has another id. Simulated: static-0 p25:18, 4.0.2 seed 990870003."""
+    log = log_of(STATIC, 5_000, {"k1": "foo-0"}, 7_000, LEFT, 30_000, BACK, 30_500, {"k1": "foo-0"})
+    told = heard(log.entries, cut=cut)
+    (each,) = told.of("closed")
+    assert (each.kind, each.low_ms, each.est_ms) == ("AWAY", 23_000, 23_000)
+    assert (each.idle_ms, each.high_ms, each.is_high_known) == (25_500, 25_500, True)
+    assert (each.is_move, each.waited_since) == (False, 7_000)
+
+
+def test_a_hole_hides_how_often_somebody_was_back() -> None:
+    log = log_of(STATIC, 7_000, LEFT)
+    log.skip(2)
+    log.at(30_000).write(*BACK)
+    (each,) = heard(log.entries).of("closed")
+    assert (each.kind, each.is_hidden, each.low_ms, each.high_ms) == ("AWAY", True, None, None)
+
+
+def test_what_is_asked_back_at_a_return_stands_still_until_the_next_holder_has_it() -> None:
+    """What it lost while it was away belongs to one price, what follows to another."""
+    asked = [*BACK[:4], {"k7": "A"}, ASKED | {"prev": 0}]
+    log = log_of(STATIC, 5_000, {"k1": "foo-0"}, 6_000, JOINED, 7_000, LEFT, 30_000, asked)
+    log.at(31_000).write(ACKED)
+    log.at(32_000).write(GIVEN)
+    log.at(32_500).write({"k1": "foo-0"})
+    away, handed = heard(log.entries).of("closed")
+    assert (away.kind, away.low_ms, away.is_high_known) == ("AWAY", 23_000, False)
+    assert (handed.kind, handed.low_ms, handed.est_ms, handed.idle_ms) == (
+        *("ASKED", 1_000, 2_000),
+        27_500,
+    )
+    assert handed.held_since == 30_000, "it never committed what it had once more"
+
+
+def test_who_leaves_for_a_while_before_its_first_commit_never_read_what_it_got() -> None:
+    """The first commit since ends the last wait alone, however often it left."""
+    log = log_of(START, 5_000, {"k1": "foo-0"}, [{"k5": "B", "instance": "i"}, *JOINED[1:]], ASKED)
+    log.at(9_000).write(ACKED)
+    log.at(9_500).write(GIVEN)
+    left = GIVEN | {"epoch": -2}
+    back = [
+        *({"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k5": "B", "instance": "i"}),
+        *({"k7": "B", "target": {"foo": [0]}}, GIVEN | {"prev": 0}),
+    ]
+    for at, forms in ((10_000, [left]), (14_000, back), (20_000, [left]), (21_000, back)):
+        log.at(at).write(*forms)
+    log.at(22_000).write({"k1": "foo-0"})
+    closed = heard(log.entries).of("closed")
+    assert [(each.kind, each.low_ms, each.idle_ms) for each in closed] == [
+        *(("ASKED", 500, None), ("AWAY", 4_000, None)),
+        ("AWAY", 1_000, 17_000),
+    ]
+
+
 def test_what_nobody_gets_is_dropped() -> None:
     """B asked for it, and leaves before A has let go: it stays with A's next target, or nobody's."""
     gone = [{"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k3": 3}]

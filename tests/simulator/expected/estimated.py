@@ -74,7 +74,7 @@ class Estimated:
     def _of(self, unread: Unread, charged: Sequence[Unread]) -> Range:
         released, granted = unread.released, unread.granted
         who, place = unread.span.member_id, unread.place
-        if unread.span.closed != place:
+        if unread.span.closed != place and not unread.is_back:
             return self._stop(unread, charged)
         asked = self._asked.get((who, unread.span.partition, place))
         before = self._life.operations[place - 1]

@@ -64,11 +64,13 @@ class Holdings:
     _by_partition: dict[Named, list[Span]] = field(default_factory=lambda: defaultdict(list))
     _targets: list[_Target] = field(default_factory=list)
     _contested: set[Named] = field(default_factory=set)
+    _returns: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
         is_open: dict[tuple[str, Partition], Span] = {}
         for place, (before, operation) in enumerate(self.life.steps()):
             self._note_target(place, before, operation)
+            self._note_returns(place, before, operation)
             now = {
                 (member_id, partition)
                 for member_id, member in operation.members.items()
@@ -106,6 +108,19 @@ class Holdings:
             return  # a downgrade: what members had, and the next generation gives out the rest
         by_name = frozenset(named(each) for each in partitions)
         self._targets.append(_Target(place, partitions, by_name))
+
+    def _note_returns(self, place: int, before: Operation | None, operation: Operation) -> None:
+        for member_id, was in before.members.items() if before is not None else ():
+            now = operation.members.get(member_id)
+            if was.is_away and now is not None and not now.is_away:
+                self._returns[member_id].append(place)
+
+    def returns_in(self, span: Span) -> list[int]:
+        """Places at which a member that had left for a while came back under its own id, and had
+        the partition still: its process had let go of it."""
+        places = self._returns.get(span.member_id, ())
+        closed = len(self.life.operations) if span.closed is None else span.closed
+        return [place for place in places if span.opened < place < closed]
 
     def is_contested(self, partition: Partition) -> bool:
         """Whether a classic generation gave a partition to two members at once: a leader's assignor

@@ -141,7 +141,7 @@ class _Times:
     def is_one(self, unread: Unread) -> bool:
         """Members of cooperative groups go on with what they keep."""
         is_kept = unread.place != unread.span.closed
-        return not is_kept or unread.place in self._eager
+        return not is_kept or unread.is_back or unread.place in self._eager
 
     def transition(self, unread: Unread) -> Transition:
         given = self._life.operations.index(unread.granted)
@@ -194,9 +194,13 @@ class _Times:
         return first - last if is_near else None
 
     def _ended(self, unread: Unread, given: int) -> int | None:
-        """Where what the next holder got ends: of an eager generation at the next one too."""
+        """Where what the next holder got ends: of an eager generation at the next one too. Who is
+        back from a while away has it once more."""
         heir = self._heir(unread, given)
         ends = [] if heir is None or heir.closed is None else [heir.closed]
+        if heir is not None:
+            returns = self._history.holdings(self._life).returns_in(heir)
+            ends += [place for place in returns if place > given][:1]
         if unread.place != unread.span.closed:
             stops = sorted(self._eager & self._sync_ms.keys())
             ends += [place for place in stops if place > given][:1]

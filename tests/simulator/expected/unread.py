@@ -18,8 +18,9 @@ from tests.simulator.truth_log import CommitKey
 @dataclass(frozen=True, slots=True)
 class Unread:
     """One partition from one holder to the next, or kept by a member that an eager generation
-    stopped. place: of the operation in which it was let go; given: in which its holder got it;
-    lost: in which the next holder lost it, None where it did not.
+    stopped, or that had left for a while and is back under its own id (is_back). place: of the
+    operation in which it was let go; given: in which its holder got it; lost: in which the next
+    holder lost it, None where it did not.
 
     gap: while nobody read it; None where somebody did when the next holder had it. seen_from: of
     the gap, from when it shows at most: a client that commits in its callback reads no more.
@@ -33,6 +34,7 @@ class Unread:
     gap: Gap | None
     seen_from: int
     lost: Operation | None = None
+    is_back: bool = False
 
 
 def unread_of(history: History, life: Life) -> list[Unread]:
@@ -41,11 +43,13 @@ def unread_of(history: History, life: Life) -> list[Unread]:
 
 
 def _unread_of(history: History, life: Life) -> list[Unread]:
-    operations, found = life.operations, []
+    operations, holdings, found = life.operations, history.holdings(life), []
     for span, released, granted, lost in _changes(history, life):
         if all(each.members for each in operations[released : granted + 1]):
             unread = _unread(history, life, span, released, granted)
-            found.append(replace(unread, lost=None if lost is None else operations[lost]))
+            until = None if lost is None else operations[lost]
+            is_back = released in holdings.returns_in(span)
+            found.append(replace(unread, lost=until, is_back=is_back))
     return found
 
 
@@ -68,6 +72,8 @@ def _changes(history: History, life: Life) -> Iterator[tuple[Span, int, int, int
         for place in generations:
             if span.opened < place < closed:
                 yield span, place, place, span.closed
+        for place in holdings.returns_in(span):
+            yield span, place, place, span.closed
 
 
 def _unread(history: History, life: Life, span: Span, released: int, granted: int) -> Unread:
@@ -235,7 +241,7 @@ def _stops(each: Unread) -> bool:
     """Whether the records show that it stopped: members of cooperative groups go on."""
     if each.gap is None:
         return False
-    return each.released is not each.granted or each.gap.was_eager
+    return each.is_back or each.released is not each.granted or each.gap.was_eager
 
 
 def is_contested(history: History, life: Life) -> bool:

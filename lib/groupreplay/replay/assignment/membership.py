@@ -25,6 +25,7 @@ from groupreplay.replay.assignment.targets import Targets
 from groupreplay.replay.assignment.touched import (
     ending_of,
     find_replaced,
+    is_back,
     is_start_observed,
     joined_members,
     touched_members,
@@ -127,6 +128,7 @@ class Membership:
             if not (before.existed or observed or change.converts):
                 self.epochs.note_unseen()
             self._begin(change, member, before, moment, observed)
+            self._note_back(change, member, before, moment)
         if is_eager:
             self._stop(staying)
         # Of each operation, so that what stopped before an upgrade is not counted after it.
@@ -335,6 +337,11 @@ class Membership:
         is_join = not before.existed and member.member_id not in change.heirs()
         if is_join and observed and self.loops.joined(member, change.at, moment.offset):
             self.days.note_cycle(change.at)
+
+    def _note_back(self, change: Change, member: Member, before: Before, moment: Moment) -> None:
+        if is_back(member, before):
+            ending = ending_of(change, member, before, is_hidden(change, member.member_id))
+            self.owners.come_back(member, before.assigned, ending, moment)
 
     def _is_new(self, change: Change, member: Member, tp: TopicPartition) -> bool:
         """Whether a partition that a conversion shows for the first time was truly new: without its

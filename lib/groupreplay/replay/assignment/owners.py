@@ -114,12 +114,7 @@ class Owners(ABC):
         """Ends the spans of partitions that left a member. asked: the hand-overs of those that were
         asked back of it until now.
         """
-        hole = moment.last_hole
-        commits = {
-            unit: None if ending.hidden else self._last_commit_at(unit, hole)
-            for unit in sorted(gone)
-        }
-        transitions = self.transitions
+        commits, transitions = self._last_commits(gone, ending, moment), self.transitions
         leaver = (
             transitions.leaver(member, ending, moment, commits.values())
             if transitions is not None and commits
@@ -157,6 +152,21 @@ class Owners(ABC):
                 transitions.released(trail, span, leaver, ending, moment, stopped, row_asked)
         if not member.spans:
             member.owns_since_at, member.owns_since_offset = -1, -1
+
+    def come_back(self, member: Member, had: Set[Unit], ending: Ending, moment: Moment) -> None:
+        """Nobody read meanwhile what a member had while it was away, and still has."""
+        if self.transitions is not None:
+            commits = self._last_commits(had & member.spans.keys(), ending, moment)
+            self.transitions.came_back(member, commits, ending, moment)
+
+    def _last_commits(
+        self, units: Set[Unit], ending: Ending, moment: Moment
+    ) -> dict[Unit, int | None]:
+        """When somebody read each unit last, before something ended."""
+        return {
+            unit: None if ending.hidden else self._last_commit_at(unit, moment.last_hole)
+            for unit in sorted(units)
+        }
 
     def hold(self, member: Member, fresh: frozenset[Unit], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them

@@ -141,6 +141,11 @@ def ending_of(change: Change, member: Member, before: Before, hidden: bool) -> E
     return Ending("REVOKED", outcome, hidden, returned, away_at)
 
 
+def is_back(member: Member, before: Before) -> bool:
+    """Whether a static member that had left for a while is back under its own id."""
+    return before.epoch == STATIC_LEAVE_EPOCH and member.epoch not in (None, STATIC_LEAVE_EPOCH)
+
+
 def _away_since(member: Member, before: Before) -> int | None:
     """When it had left for a while; None where it had not. It may say so again, in further K8s that
     change nothing: a request of its return got lost, and it polls too late once more. Where a hole

@@ -17,10 +17,11 @@ that hold each other stay in memory until a task ends, since tasks collect no cy
     and after `granted` always
     closed(transition)     by the first commit, or because there will be none: everything is known
 
-A STOP is released and granted in one operation. `closed` comes at the latest when somebody calls
-`expire(at)`, with the time of the group's newest record: a grant waits SETTLE_MS for its commit and
-no longer. Call it before you emit a fact that transitions are charged to. `waiting` gives those
-between `granted` and `closed`, so that an open fact can show what is known of them.
+A STOP is released and granted in one operation, and so is what a member still has that is back from
+a while away. `closed` comes at the latest when somebody calls `expire(at)`, with the time of the
+group's newest record: a grant waits SETTLE_MS for its commit and no longer. Call it before you emit
+a fact that transitions are charged to. `waiting` gives those between `granted` and `closed`, so
+that an open fact can show what is known of them.
 """
 
 from __future__ import annotations
@@ -204,29 +205,61 @@ class Transitions:
         """A member of an eager group keeps partitions in a new generation: it did not read them
         from when it heard of the rebalance until it had its assignment.
         """
-        identity, waiting = identity_of(self._life, member), self._life.stops
         before_at = moment.generation.before_at if moment.generation is not None else None
         for unit, last_commit_at in last_commits.items():
-            transition = Transition(
-                STOP,
-                member.member_id,
-                identity,
-                moment.at,
-                moment.offset,
-                by_k2=True,
-                held_since=before_at,
-                last_commit_at=last_commit_at,
-                to_member_id=member.member_id,
-                to_identity=identity,
-                granted_at=moment.at,
-                grant_offset=moment.offset,
-            )
-            tell_low(transition, moment)
-            waiting[unit] = transition
-            for listener in self._listeners:
-                listener.released(transition)
-                listener.granted(transition)
+            stopped = self._to_itself(STOP, member, moment)
+            stopped.by_k2, stopped.held_since = True, before_at
+            stopped.last_commit_at = last_commit_at
+            self._go_on(unit, stopped, moment)
         self._stopped += len(last_commits)
+
+    def came_back(
+        self,
+        member: Member,
+        last_commits: dict[Unit, int | None],
+        ending: Ending,
+        moment: Moment,
+    ) -> None:
+        """A static member that had left for a while is back under its own id, and has partitions
+        still: its process had let go of them, as it does where its next one has another id.
+
+        ending: of its absence.
+        """
+        for unit, last_commit_at in last_commits.items():
+            if (trail := self._life.trails.get(unit)) is not None:
+                self.not_read(trail)
+            stopped = self.end_stop(unit) if unit in self._life.stops else None
+            back = self._to_itself(AWAY, member, moment)
+            back.held_since = _held_since(AWAY, member.spans[unit], moment, stopped)
+            back.away_at, back.is_hidden = ending.away_at, ending.hidden
+            back.last_commit_at = last_commit_at
+            self._go_on(unit, back, moment)
+
+    def _to_itself(self, kind: str, member: Member, moment: Moment) -> Transition:
+        """A transition from a member to itself."""
+        identity = identity_of(self._life, member)
+        return Transition(
+            kind,
+            member.member_id,
+            identity,
+            moment.at,
+            moment.offset,
+            to_member_id=member.member_id,
+            to_identity=identity,
+            granted_at=moment.at,
+            grant_offset=moment.offset,
+        )
+
+    def _go_on(self, unit: Unit, transition: Transition, moment: Moment) -> None:
+        """Its holder has a partition once more, and may commit it now."""
+        if transition.is_costed:
+            tell_low(transition, moment)
+            self._life.stops[unit] = transition
+        for listener in self._listeners:
+            listener.released(transition)
+            listener.granted(transition)
+        if not transition.is_costed:
+            self._close(transition)
 
     def take_stopped(self) -> int:
         """How many STOPs there were since this was asked."""

@@ -22,7 +22,8 @@ class Transition:
     None: not known, or not yet.
 
     kind: why it stopped:
-        ASKED, it was asked back (K8 state 1); AWAY, its holder had left for a while (epoch -2);
+        ASKED, it was asked back (K8 state 1); AWAY, its holder had left for a while (epoch -2), and
+        may be back with it;
         REMOVED, its holder went, unasked; UNASKED, its holder stayed and lost it at once;
         REPLACED, another process took the instance over; GAP, of a cooperative classic group, taken
         in one generation and given in a later one; STOP, of an eager classic group, held by a
