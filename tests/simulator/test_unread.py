@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.simulator.expected.transitions import transitions_of
 from tests.simulator.expected.unread import committed_at, committed_itself_at, unread_of
-from tests.simulator.written import ID, history_of, line
+from tests.simulator.written import AGAIN, ID, classic_generation, history_of, line
 
 
 def _holds(*numbers: int) -> dict[str, Any]:
@@ -64,3 +64,26 @@ def test_who_is_back_from_a_while_away_read_nothing_meanwhile(tmp_path: Path) ->
     assert [(each.low_ms, each.took_ms, each.idle_ms) for each in found] == [
         *((20, 20, None), (5, 5, 45)),
     ]
+
+
+def test_a_topic_created_again_over_a_conversion_is_another_one(tmp_path: Path) -> None:
+    """Its name is the same, so that who had it in the K2 seems to give it to the next."""
+
+    def is_another(folder: str, given: str, *deleted: dict[str, Any]) -> bool:
+        (tmp_path / folder).mkdir()
+        group = {"type": "consumer", "ge": 2, "te": 2}
+        nothing = {"ms": {"a": {**_holds(), "classic": 1}}}
+        again = {"ms": {"a": {**_holds(), "a": {given: [0]}}}}
+        history = history_of(
+            tmp_path / folder,
+            line(0, "sync", **classic_generation(1, "a")),
+            line(20, "join", s={"g": {**group, **nothing}}, recs=["K2 gone", "K3 epoch 2"]),
+            line(50, "heartbeat", s={"g": {**group, **again}}),
+            timeline=deleted,
+        )
+        (life,) = history.lives
+        (unread,) = unread_of(history, life)
+        return unread.is_another
+
+    assert is_another("deleted", AGAIN, {"t": 1_010, "what": "delete", "detail": f"t {ID}"})
+    assert not is_another("kept", ID)

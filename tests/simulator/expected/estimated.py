@@ -69,7 +69,12 @@ class Estimated:
 
     def of(self, charged: Sequence[Unread]) -> list[Range]:
         """Of all that one wave is charged with."""
-        return [self._of(each, charged) for each in charged]
+        found = [(each, self._of(each, charged)) for each in charged]
+        # Of a topic that was created again nobody is to read what the one before had.
+        return [
+            known._replace(least=0, least_untold=0) if each.is_another else known
+            for each, known in found
+        ]
 
     def _of(self, unread: Unread, charged: Sequence[Unread]) -> Range:
         released, granted = unread.released, unread.granted

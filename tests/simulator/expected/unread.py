@@ -24,6 +24,7 @@ class Unread:
 
     gap: while nobody read it; None where somebody did when the next holder had it. seen_from: of
     the gap, from when it shows at most: a client that commits in its callback reads no more.
+    is_another: the next holder has that of a topic that was created again.
     """
 
     span: Span
@@ -35,6 +36,7 @@ class Unread:
     seen_from: int
     lost: Operation | None = None
     is_back: bool = False
+    is_another: bool = False
 
 
 def unread_of(history: History, life: Life) -> list[Unread]:
@@ -85,8 +87,18 @@ def _unread(history: History, life: Life, span: Span, released: int, granted: in
     last = truth.commit_before(CommitKey(life.group_id, topic, number), release.first_offset)
     if last is not None:
         seen_from = max(seen_from, last - release.at + release.true_at)
-    given = operations[span.opened]
-    return Unread(span, released, given, release, grant, gap, seen_from)
+    unread = Unread(span, released, operations[span.opened], release, grant, gap, seen_from)
+    return replace(unread, is_another=_is_created_again(history, unread))
+
+
+def _is_created_again(history: History, unread: Unread) -> bool:
+    """Whether the topic was deleted meanwhile, over a conversion: a classic group names the topic, a
+    consumer group its id, so that both have one name and are two topics."""
+    given, granted = unread.given, unread.granted
+    deleted = history.truth.deleted.get(unread.span.partition.topic, ())
+    return given.protocol != granted.protocol and any(
+        given.true_at < at <= granted.true_at for at, _ in deleted
+    )
 
 
 def committed_at(history: History, life: Life, unread: Unread) -> int | None:
@@ -239,7 +251,7 @@ def is_admin(history: History, group_id: str) -> bool:
 
 def _stops(each: Unread) -> bool:
     """Whether the records show that it stopped: members of cooperative groups go on."""
-    if each.gap is None:
+    if each.gap is None or each.is_another:
         return False
     return each.is_back or each.released is not each.granted or each.gap.was_eager
 
