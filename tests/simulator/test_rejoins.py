@@ -97,3 +97,18 @@ def test_who_a_classic_generation_leaves_out_may_come_back_to_a_consumer_group(
         line(40, "sync", **left_out),
     )
     assert gone_from(history, "g") == {"a": [history.truth.operations["g"][-1].true_at]}
+
+
+@pytest.mark.parametrize(("left_at", "gone"), [(1_029, 1_030), (1_030, 1_030)])
+def test_who_joins_and_leaves_in_one_ms_had_joined_before_it_went(
+    tmp_path: Path, left_at: int, gone: int
+) -> None:
+    """Its join came first, and is answered later."""
+    left = {"type": "classic", "ge": 2, "ms": {}, "gone": ["a"]}
+    history = history_of(
+        tmp_path,
+        line(20, "sync", **classic_generation(1, "a", "b")),
+        line(29, "join", s={"g": {"type": "classic", "ge": 1, "ms": {}}}),
+        line(30, "leave", s={"g": left}) | {"t": left_at},
+    )
+    assert gone_from(history, "g") == {"a": [gone]}

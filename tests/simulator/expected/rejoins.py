@@ -269,10 +269,16 @@ def _wanted(history: History) -> dict[Key, Wanted]:
 
 
 def gone_from(history: History, group_id: str) -> Mapping[str, Sequence[int]]:
+    """Member -> true times by which its group had removed it. Who joins and leaves in one ms is gone
+    in the next one: its join came before."""
     gone: dict[str, list[int]] = defaultdict(list)
+    joined: dict[str | None, int] = {}
     for before, operation in pairwise(history.truth.operations.get(group_id, ())):
+        at = operation.true_at
         for member_id in before.members.keys() - operation.members.keys():
-            gone[member_id].append(operation.true_at)
+            gone[member_id].append(at + (joined.get(member_id) == at))
+        if operation.kind == "join":
+            joined[operation.asked_by] = at
     return gone
 
 
