@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.simulator.expected.wave_events import partitions_of
 from tests.simulator.expected.waves import chains_of
-from tests.simulator.written import AGAIN, ID, history_of, line
+from tests.simulator.written import AGAIN, ID, classic_generation, history_of, line
 
 
 def _holds(topic_id: str) -> dict[str, Any]:
@@ -29,3 +29,22 @@ def test_partitions_of_a_deleted_topic_are_held_beside_those_of_its_successor(
     )
     (chain,) = chains_of(history)
     assert [partitions_of(history, event, 0) for event in chain.events] == [1, 2, 2]
+
+
+def test_what_was_let_go_by_name_is_not_seen_in_a_target_by_ids(tmp_path: Path) -> None:
+    """b goes in an upgrade, and what it had waits in a's target until a goes too. Where the topic is
+    deleted its name need not be known."""
+    group = {"type": "consumer", "ge": 2, "te": 2}
+    both = {**_holds(ID), "classic": 1, "ta": {ID: [0, 1]}}
+    upgrade = {"ms": {"a": both, "c": {**_holds(ID), "a": {}, "ta": {}}}, "gone": ["b"]}
+    history = history_of(
+        tmp_path,
+        line(0, "sync", **classic_generation(1, "a", "b")),
+        line(20, "join", s={"g": {**group, **upgrade}}, recs=["K2 gone", "K3 epoch 2"]),
+        line(50, "leave", recs=["K3 epoch 3"], s={"g": {**group, "ge": 3, "gone": ["a"]}}),
+        timeline=[{"t": 1_060, "what": "delete", "detail": f"t {ID}"}],
+    )
+    (chain,) = chains_of(history)
+    last = chain.events[-1]
+    assert partitions_of(history, last, 0) == 2
+    assert partitions_of(history, last, 0, knows_names=False) == 1

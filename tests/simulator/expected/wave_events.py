@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tests.simulator.expected.comings import GONE, REPLACED
 from tests.simulator.expected.group_modes import MIXED, mode_of_all, modes_of
 from tests.simulator.expected.history import History
-from tests.simulator.expected.holdings import Named, named
+from tests.simulator.expected.holdings import Named, Span, named
 from tests.simulator.expected.wave_steps import EXPIRED, LEFT, UNKNOWN, Gap, Happened
 from tests.simulator.expected.waves import Event, lives_of
 from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
@@ -30,11 +30,13 @@ def happened(history: History, event: Event, gap: Gap | None) -> Happened:
     )
 
 
-def partitions_of(history: History, event: Event, since: int) -> int:
+def partitions_of(history: History, event: Event, since: int, *, knows_names: bool = True) -> int:
     """That the group had to read before the event: held, or let go and not given yet; or after
     it. since: 0 where the target that came with the release may leave it out, 1 where only a
     later one may: what a generation of a cooperative group takes, the next one gives. Of a topic
     that was deleted and made again some may still hold the partitions, beside the new ones.
+    knows_names: of topics that were deleted; without them nobody sees over a conversion that what
+    was let go before is in the target after it.
     """
     holdings, life = history.holdings(event.life), event.life
     operations = life.operations
@@ -45,14 +47,24 @@ def partitions_of(history: History, event: Event, since: int) -> int:
         closed = place if span.closed is None else span.closed
         if span.opened >= place:
             continue
-        is_missed = closed > max(emptied, default=-1) and not holdings.left_out(
-            span.partition, closed + since, place + 1
+        is_missed = (
+            closed > max(emptied, default=-1)
+            and not holdings.left_out(span.partition, closed + since, place + 1)
+            and (knows_names or not _is_nameless(history, event, span))
         )
         if closed >= place or is_missed:
             topic_id = span.partition.topic_id
             to_read[named(span.partition)].update(() if topic_id is None else (topic_id,))
     count = sum(max(1, len(ids)) for ids in to_read.values())
     return max(count, len(_target(event.coming.operation)))
+
+
+def _is_nameless(history: History, event: Event, span: Span) -> bool:
+    """Whether a topic that is deleted by now goes by the other of its name and its id since a
+    partition of it was let go."""
+    is_by_name = span.partition.topic_id is None
+    is_classic = event.coming.operation.protocol == CLASSIC
+    return is_by_name != is_classic and span.partition.topic in history.truth.deleted
 
 
 def mode_of(history: History, events: Sequence[Event]) -> str:

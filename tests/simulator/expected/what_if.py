@@ -151,25 +151,36 @@ class _Waves:
         gaps: Gaps,
     ) -> _Wave:
         choices: list[list[Happened]] = []
-        may_wait: list[int] = []
         worlds = 1
         for place, event in enumerate(events, first):
             one = happened(self._history, event, gaps.of(place))
-            may_wait.append(partitions_of(self._history, event, 1))
             is_gone = event.coming.kind == GONE and one.held
             kinds = kinds_of(ends[place]) if is_gone else {LEFT}
             choices.append([replace(one, end=kind) for kind in sorted(kinds)])
             worlds *= len(kinds)
         found = [list(each) for each in product(*choices)] if worlds <= MOST_WORLDS else None
-        if found is not None and may_wait != [each[0].partitions for each in choices]:
+        if found is not None:
             found += [
-                [replace(e, partitions=count) for e, count in zip(one, may_wait, strict=True)]
+                [replace(e, partitions=count) for e, count in zip(one, counts, strict=True)]
+                for counts in self._other_counts(events)
                 for one in found
             ]
         key = (chain.life.group_id, events[0].coming.operation.first_offset)
         wave = _Wave(chain, events, before, mode_of(self._history, events), found, None)
         wave.actual = self._actual(key, events, ends[first : first + len(events)])
         return wave
+
+    def _other_counts(self, events: Sequence[Event]) -> Sequence[Sequence[int]]:
+        """How many partitions the group may also have had to read at each event."""
+
+        def counts(since: int, *, knows_names: bool) -> tuple[int, ...]:
+            history = self._history
+            return tuple(
+                partitions_of(history, each, since, knows_names=knows_names) for each in events
+            )
+
+        found = [counts(since, knows_names=knows) for knows in (True, False) for since in (0, 1)]
+        return [each for each in dict.fromkeys(found) if each != found[0]]
 
     def _actual(self, key: Key, events: Sequence[Event], ends: Sequence[frozenset[str]]) -> Any:
         """est_ms of the wave; less what those who were too slow had stood still for."""
