@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.simulator.expected.wave_events import partitions_of
+from tests.simulator.expected.wave_events import happened, partitions_of
 from tests.simulator.expected.waves import chains_of
 from tests.simulator.written import AGAIN, ID, classic_generation, history_of, line
 
@@ -48,3 +48,21 @@ def test_what_was_let_go_by_name_is_not_seen_in_a_target_by_ids(tmp_path: Path) 
     last = chain.events[-1]
     assert partitions_of(history, last, 0) == 2
     assert partitions_of(history, last, 0, knows_names=False) == 1
+
+
+def test_what_the_next_target_gives_to_nobody_is_not_to_be_read(tmp_path: Path) -> None:
+    """A member goes, and nobody who stays subscribes to its topic."""
+    group = {"type": "consumer", "ge": 2, "te": 2}
+    idle = {**_holds(ID), "a": {}, "ta": {}}
+    history = history_of(
+        tmp_path,
+        line(0, "join", recs=["K3 epoch 2"], s={"g": {**group, "ms": {"a": _holds(ID)}}}),
+        line(2, "join", s={"g": {**group, "ms": {"b": idle}}}),
+        line(4, "leave", recs=["K3 epoch 3"], s={"g": {**group, "ge": 3, "gone": ["a"]}}),
+        line(6, "heartbeat", recs=["K6 target epoch 3"], s={"g": {**group, "ge": 3, "te": 3}}),
+    )
+    (chain,) = chains_of(history)
+    found = [happened(history, event, None) for event in chain.events]
+    assert [each.kind for each in found] == ["J", "J", "G"]
+    assert [(each.held, each.left_out) for each in found] == [(0, 0), (0, 0), (0, 1)]
+    assert [each.partitions for each in found] == [1, 1, 0]

@@ -131,9 +131,11 @@ class Churn(Fact):
         another protocol type (Connect), whose assignments cannot be read.
     members_after, target_partitions: live members, and partitions in targets, after it.
     owed_partitions: those that somebody read before it, or that had been let go and waited for
-        their next holder.
+        their next holder; not what the next target gave to nobody, of members that had gone.
     host_members: live members on the host of the member, after it.
     held_counts: partitions that the member held just before; 0 for J.
+    left_out_events, left_out_counts: parallel lists: place of a G or R in the other lists, and how
+        many of its partitions the next target gave to nobody. In events that this release saw.
     silences_ms: time since the member's last commit; None for J, and where no commit was seen.
     own_sessions_ms, own_rebalances_ms: session and rebalance timeout that its own records have,
         None where they have none.
@@ -191,6 +193,8 @@ class Churn(Fact):
     owed_partitions: list[int] = field(default_factory=list)
     host_members: list[int] = field(default_factory=list)
     held_counts: list[int] = field(default_factory=list)
+    left_out_events: list[int] = field(default_factory=list)
+    left_out_counts: list[int] = field(default_factory=list)
     silences_ms: list[int | None] = field(default_factory=list)
     own_sessions_ms: list[int | None] = field(default_factory=list)
     own_rebalances_ms: list[int | None] = field(default_factory=list)

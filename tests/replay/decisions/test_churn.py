@@ -86,6 +86,8 @@ def test_events_are_the_members_that_came_and_went(recorded: RecordedGroup) -> N
         lists = {name: value for name, value in vars_of(chain).items() if isinstance(value, list)}
         kept = [lists.pop(name) for name in ("kept_events", "kept_ms", "kept_counts")]
         stops = [lists.pop(name) for name in _STOPS]
+        left_out = [lists.pop(name) for name in ("left_out_events", "left_out_counts")]
+        assert len({len(value) for value in left_out}) == 1
         assert {len(value) for value in lists.values()} == {len(chain.offsets)}
         places, _, numbers = kept
         assert len({len(value) for value in kept}) == 1

@@ -77,6 +77,20 @@ def test_a_member_that_was_too_slow_is_priced_as_one_that_left() -> None:
     assert replace(wave(awaited), est_ms=20_500).actual_ms is None
 
 
+@pytest.mark.parametrize("name", ["EAGER", "COOPERATIVE", "CONSUMER"])
+@pytest.mark.parametrize("end", ["LEFT", "EXPIRED", "UNKNOWN"])
+def test_what_nobody_is_to_read_any_more_costs_nothing(name: str, end: str) -> None:
+    """A member goes with its own four partitions of a topic and two that others read as well. Before,
+    another joined: then all ten were to be read."""
+    went = replace(event("G", 1_000, 2, after=2, end=end), left_out=4)
+    came = replace(event("J", 0, after=3), partitions=10)
+    alone = [event("J", 0, after=3), event("G", 1_000, 2, after=2, end=end)]
+    found, usual = (priced(wave(*each, before=2), name) for each in ([came, went], alone))
+    assert (costs(found), found.moved) == (costs(usual), usual.moved)
+    expired = replace(event("G", 0, after=2, end=end), left_out=6)
+    assert priced(wave(expired), "CONSUMER").high_ms == 0
+
+
 def test_what_nothing_shows_may_be_either() -> None:
     unknown = wave(event("G", 0, 2, end="UNKNOWN"))
     left, expired = priced(LEAVE, "CONSUMER"), priced(CRASH, "CONSUMER")

@@ -12,6 +12,7 @@ from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import Named, Span, named
 from tests.simulator.expected.wave_steps import EXPIRED, LEFT, UNKNOWN, Gap, Happened
 from tests.simulator.expected.waves import Event, lives_of
+from tests.simulator.lives import Life
 from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
 
 
@@ -19,10 +20,13 @@ def happened(history: History, event: Event, gap: Gap | None) -> Happened:
     """An event, whose member left if it went."""
     coming = event.coming
     said = coming.member.said if coming.member.is_classic else None
+    held = len(coming.member.held) if coming.kind in (GONE, REPLACED) else 0
+    left_out = _left_out_of(history, event)
     return Happened(
         kind=coming.kind,
         at=event.at,
-        held=len(coming.member.held) if coming.kind in (GONE, REPLACED) else 0,
+        held=held - left_out,
+        left_out=left_out,
         session_ms=None if said is None else said.session_timeout_ms,
         members=event.members,
         partitions=partitions_of(history, event, 0),
@@ -52,7 +56,9 @@ def partitions_of(history: History, event: Event, since: int, *, knows_names: bo
             and not holdings.left_out(span.partition, closed + since, place + 1)
             and (knows_names or not _is_nameless(history, event, span))
         )
-        if closed >= place or is_missed:
+        if _is_left_out(history, life, span, place):
+            to_read.pop(named(span.partition), None)
+        elif closed >= place or is_missed:
             topic_id = span.partition.topic_id
             to_read[named(span.partition)].update(() if topic_id is None else (topic_id,))
     count = sum(max(1, len(ids)) for ids in to_read.values())
@@ -65,6 +71,35 @@ def _is_nameless(history: History, event: Event, span: Span) -> bool:
     is_by_name = span.partition.topic_id is None
     is_classic = event.coming.operation.protocol == CLASSIC
     return is_by_name != is_classic and span.partition.topic in history.truth.deleted
+
+
+def _left_out_of(history: History, event: Event) -> int:
+    """Partitions that a member had which went, or was taken over, and that nobody was to read then:
+    the next target gives them to nobody."""
+    coming, life = event.coming, event.life
+    if coming.kind not in (GONE, REPLACED) or coming.heir == coming.member_id:
+        return 0
+    place = next(i for i, each in enumerate(life.operations) if each is coming.operation)
+    return sum(
+        span.member_id == coming.member_id
+        and span.closed == place
+        and _is_left_out(history, life, span, place)
+        for span in history.holdings(life).spans
+    )
+
+
+def _is_left_out(history: History, life: Life, span: Span, place: int) -> bool:
+    """Whether a span's member is gone after an operation, and nobody had its partition since, until a
+    target gave it to nobody."""
+    if span.closed is None or span.closed > place:
+        return False
+    holdings, last = history.holdings(life), len(life.operations)
+    is_gone = span.member_id not in life.operations[span.closed].members
+    return (
+        is_gone
+        and holdings.next_after(span) is None
+        and holdings.left_out(span.partition, span.closed + 1, last)
+    )
 
 
 def mode_of(history: History, events: Sequence[Event]) -> str:

@@ -34,7 +34,8 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """One event. held: partitions that the member had. session_ms: its own; None of the consumer
+    """One event. held: partitions that the member had and somebody was to read after it; left_out: that
+    it had and nobody was. session_ms: its own; None of the consumer
     protocol. members: after it. partitions: that the group had to read, before or after it. end:
     LEFT, EXPIRED or UNKNOWN. gap: of who is back; None of who is not, or of whom nothing shows
     when it went."""
@@ -47,6 +48,7 @@ class Happened:
     partitions: int
     end: str = LEFT
     gap: Gap | None = None
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class Step(NamedTuple):
     session_ms: int
     members: int
     partitions: int
+    left_out: int = 0
 
 
 class Absence(NamedTuple):
@@ -92,7 +95,11 @@ class Cluster:
 
     @property
     def partitions(self) -> int:
-        return max(each.partitions for each in self.steps)
+        """What nobody was to read once a member had gone was to be read before."""
+        most = 0
+        for each in self.steps:
+            most = max(most - each.left_out, each.partitions)
+        return most
 
     @property
     def is_empty_at_a_time(self) -> bool:
@@ -208,10 +215,14 @@ def _noticed(
     elif event.kind == REPLACED and gap is not None:
         since = Spread(event.at - gap.mid.most, event.at - gap.mid.least)
         ran_out = since.plus(exactly(session_ms))
-        yield Step(ran_out, EXPIRED, event.held, session_ms, max(0, members - 1), event.partitions)
+        there = max(0, members - 1)
+        yield last._replace(
+            at=ran_out, kind=EXPIRED, held=event.held, members=there, left_out=event.left_out
+        )
         yield last
     else:
-        yield last._replace(kind=EXPIRED if is_static else event.end, held=event.held)
+        kind = EXPIRED if is_static else event.end
+        yield last._replace(kind=kind, held=event.held, left_out=event.left_out)
 
 
 def _in_order(steps: list[Step]) -> list[Step]:

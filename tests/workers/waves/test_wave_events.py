@@ -124,6 +124,19 @@ def test_partitions_are_those_before_or_after_an_event() -> None:
     assert wave.event_partitions == [6, 8]
 
 
+def test_what_nobody_is_to_read_is_not_held_by_who_goes() -> None:
+    """A generation without two members leaves out what they had: events of both count it."""
+    wave = one(
+        chain(
+            *("G0 A", "G0 B", "J1 C"),
+            held_counts=[3, 2, 0],
+            left_out_events=[1, 0, 1],
+            left_out_counts=[1, 2, 1],
+        )
+    )
+    assert (wave.event_held, wave.event_left_out) == ([1, 0, 0], [2, 2, 0])
+
+
 @pytest.mark.parametrize(
     ("modes", "protocols", "wanted"),
     [

@@ -338,6 +338,8 @@ class Owners(ABC):
         for unit in sorted([unit for unit in self._life.unowned if unit not in targeted]):
             trail = self._life.trails[unit]
             if trail.released_offset < offset and unit not in given_back:
+                if self.transitions is not None:
+                    self.transitions.left_out(trail)
                 self._finish(unit, trail)
 
     def finish_all(self) -> None:

@@ -109,6 +109,26 @@ def _add_stop(chain: Churn, index: int, transition: Transition) -> None:
         chain.stop_read_ms.append(read_ms)
 
 
+def add_left_out(chain: Churn, index: int, transition: Transition) -> None:
+    """What a member had that went or was taken over, and nobody is to have. It was owed since the
+    release for nobody.
+    """
+    who = transition.from_member_id
+    stays = chain.event_kinds[index] not in "GR" or chain.other_ids[index] == who
+    if stays or chain.member_ids[index] != who:
+        return
+    if chain.left_out_events[-1:] == [index]:
+        chain.left_out_counts[-1] += 1
+    else:
+        chain.left_out_events.append(index)
+        chain.left_out_counts.append(1)
+    first = index
+    while first and chain.offsets[first - 1] >= transition.released_offset:
+        first -= 1
+    for place in range(first, len(chain.offsets)):
+        chain.owed_partitions[place] -= 1
+
+
 def add_closed(chain: Churn, index: int, transition: Transition) -> None:
     """The upper bound, of a first commit within the hour after the chain: none later counts, so
     that the row does not depend on when it is emitted.

@@ -20,6 +20,7 @@ from groupreplay.replay.decisions.charges import (
     WENT,
     add_closed,
     add_granted,
+    add_left_out,
     charge_of,
     charged_event,
     sums_of,
@@ -150,6 +151,12 @@ class ChurnChain(Listener):
     def lost(self, transition: Transition) -> None:
         if transition.is_costed:
             self._lost.append(transition)
+
+    def left_out(self, transition: Transition) -> None:
+        chain = self._life.churn
+        index = charged_event(chain, transition)
+        if chain is not None and index is not None and not transition.is_hidden:
+            add_left_out(chain, index, transition)
 
     def granted(self, transition: Transition) -> None:
         chain = self._life.churn

@@ -11,7 +11,8 @@ that hold each other stay in memory until a task ends, since tasks collect no cy
     released(transition)   let go, by the operation that is being settled; set `charged_to` here,
                            it is kept with the transition and carried over nights
     then one of
-    dropped(transition)    nobody got it: the target has no owner, or the life ended
+    dropped(transition)    nobody got it: the target has no owner (then left_out(transition) came
+                           before), or the life ended
     lost(transition)       who got it is not known: it has no known name in the other protocol
     granted(transition)    a holder got it; low_ms is known, or is_hidden / is_through_empty
     and after `granted` always
@@ -51,6 +52,9 @@ class Listener:
 
     def released(self, transition: Transition) -> None:
         """It was let go."""
+
+    def left_out(self, transition: Transition) -> None:
+        """The next target gives it to nobody."""
 
     def dropped(self, transition: Transition) -> None:
         """Nobody will get it."""
@@ -294,6 +298,12 @@ class Transitions:
         for transition in trail.arriving:
             self._close(transition)
         trail.arriving = []
+
+    def left_out(self, trail: Trail) -> None:
+        """The target that came next has no owner of the partition."""
+        for transition in trail.leaving:
+            for listener in self._listeners:
+                listener.left_out(transition)
 
     def dropped(self, trail: Trail) -> None:
         """Nobody will get the partition any more."""

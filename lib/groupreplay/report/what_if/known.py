@@ -48,7 +48,8 @@ class Gone:
 class Event:
     """One event of a wave, as in `Churn`.
 
-    held: partitions that the member held just before.
+    held: partitions that the member held just before, and somebody was to read after it.
+    left_out: those that it held, and nobody was to read after it.
     session_ms: the member's own session timeout, None where it is not known.
     members_after: live members of the group after the event.
     partitions: partitions that the group had to read, before or after the event.
@@ -59,6 +60,7 @@ class Event:
     kind: str
     at: int
     held: int = 0
+    left_out: int = 0
     session_ms: int | None = None
     members_after: int = 1
     partitions: int = 0

@@ -122,6 +122,7 @@ class _Step(NamedTuple):
     at: int
     kind: str
     held: int
+    left_out: int
     session_ms: int
     members_after: int
     partitions: int
@@ -177,17 +178,15 @@ def _of_event(
     event: Event, gap: Bracket | None, session: int, scenario: Scenario, missing: int
 ) -> list[_Step]:
     """missing: members that are away, and for the coordinator still there."""
-    after, partitions = event.members_after + missing, event.partitions
+    after = event.members_after + missing
+    joined = _Step(event.at, JOINED, 0, 0, session, after, event.partitions)
     if event.kind == JOINED:
-        return [_Step(event.at, JOINED, 0, session, after, partitions)]
+        return [joined]
+    went = joined._replace(held=event.held, left_out=event.left_out)
     if event.kind == REPLACED and gap is not None:
-        expired_at = event.at - gap.mid + session
-        return [
-            _Step(expired_at, EXPIRED, event.held, session, max(0, after - 1), partitions),
-            _Step(event.at, JOINED, 0, session, after, partitions),
-        ]
-    end = EXPIRED if scenario.is_static else _end(event)
-    return [_Step(event.at, end, event.held, session, after, partitions)]
+        at, there = event.at - gap.mid + session, max(0, after - 1)
+        return [went._replace(at=at, kind=EXPIRED, members_after=there), joined]
+    return [went._replace(kind=EXPIRED if scenario.is_static else _end(event))]
 
 
 def _end(event: Event) -> str:
@@ -215,7 +214,8 @@ class _Cluster:
     is_through_empty: bool = False
 
     def add(self, step: _Step) -> None:
-        self.partitions = max(self.partitions, step.partitions)
+        # Until it went its member was to read what nobody is to read now.
+        self.partitions = max(self.partitions - step.left_out, step.partitions)
         self.members_after = step.members_after
         self.is_through_empty |= step.members_after == 0
         if step.kind == JOINED:

@@ -136,6 +136,7 @@ def wave_of(row: Mapping[str, Any]) -> Wave:
         "kind": "kinds",
         "at": "times_at",
         "held": "held",
+        "left_out": "left_out",
         "session_ms": "sessions_ms",
         "members_after": "members_after",
         "partitions": "partitions",

@@ -5,6 +5,7 @@ Cut as `workers.waves.waves` cuts them, so that rows of both begin with the same
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,6 +27,9 @@ class WaveEvents(GoneMembers):
     is_hidden: a hole, or the beginning of the log, lies in it or less than a wave's gap before: it
         may hide events of the wave.
     event_*: parallel lists, one element for each of its events.
+    event_held: of partitions that its member held just before, those that somebody was to read
+        after it.
+    event_left_out: all others: the next target gave them to nobody.
     event_partitions: partitions that the group had to read, before or after the event.
     event_gone: place in gone_* of how the member went: for G and R the event itself, for J the
         departure of the same process; -1 for a new process, and for A.
@@ -42,6 +46,7 @@ class WaveEvents(GoneMembers):
     event_kinds: list[str]
     event_times_at: list[int]
     event_held: list[int]
+    event_left_out: list[int]
     event_sessions_ms: list[int | None]
     event_members_after: list[int]
     event_partitions: list[int]
@@ -70,8 +75,11 @@ def _wave(chain: Chain, span: range, absences: _Absences, gap_ms: int) -> WaveEv
     earlier = {absences.left_by[index] for index in span if index in absences.left_by}
     gone = sorted({*went, *earlier})
     places = {index: place for place, index in enumerate(gone)}
+    left_out = _left_out(chain)
     told: dict[str, Any] = {
         **{f"event_{name}": [chain[of][i] for i in span] for name, of in _OF_EVENT.items()},
+        "event_held": [chain["held_counts"][i] - left_out[i] for i in span],
+        "event_left_out": [left_out[i] for i in span],
         "event_partitions": [max(chain["owed_partitions"][i], targets[i]) for i in span],
         **gone_members(chain, gone),
     }
@@ -91,10 +99,17 @@ def _wave(chain: Chain, span: range, absences: _Absences, gap_ms: int) -> WaveEv
 _OF_EVENT: Final = {
     "kinds": "event_kinds",
     "times_at": "times_at",
-    "held": "held_counts",
     "sessions_ms": "own_sessions_ms",
     "members_after": "members_after",
 }
+
+
+def _left_out(chain: Chain) -> Counter[int]:
+    """Place of an event -> how many partitions of its member nobody was to read after it."""
+    found = Counter[int]()
+    for place, count in zip(chain["left_out_events"], chain["left_out_counts"], strict=True):
+        found[place] += count
+    return found
 
 
 def _is_hidden(chain: Chain, span: range, gap_ms: int) -> bool:
