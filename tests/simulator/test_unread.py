@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.simulator.expected.transitions import transitions_of
-from tests.simulator.expected.unread import committed_at, committed_itself_at, unread_of
+from tests.simulator.expected.unread import committed_at, unread_of
 from tests.simulator.written import AGAIN, ID, classic_generation, history_of, line
 
 
@@ -36,8 +36,7 @@ def test_what_a_holder_before_committed_is_no_sign_of_life(tmp_path: Path) -> No
     )
     (life,) = history.lives
     (unread, _) = [each for each in unread_of(history, life) if each.span.member_id == "a"]
-    assert committed_at(history, life, unread) == 1_020
-    assert committed_itself_at(history, life, unread) == 1_005
+    assert committed_at(history, life, unread) == 1_005
 
 
 def test_who_is_back_from_a_while_away_read_nothing_meanwhile(tmp_path: Path) -> None:

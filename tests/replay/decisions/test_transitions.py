@@ -138,7 +138,7 @@ def log_of(*records: object) -> Log:
     return log
 
 
-START = [
+START: list[dict[str, Any]] = [
     {"k5": "A"},
     {"k3": 1},
     {"k7": "A", "target": {"foo": [0]}},
@@ -289,9 +289,30 @@ def test_who_never_heard_that_a_generation_took_a_partition_read_on(
     assert (each.kind, each.low_ms, each.est_ms) == ("GAP", *costs)
 
 
+def test_what_a_holder_before_committed_is_no_sign_of_life() -> None:
+    """B commits partition 1, which A gets then and never commits; of 0 A committed last at 5,000."""
+    both = {"foo": [0, 1]}
+    log = log_of(START, 5_000, {"k1": "foo-0"}, 6_000, [{"k5": "B"}, {"k3": 2}])
+    log.write({"k7": "B", "target": {"foo": [1]}}, {"k6": 2})
+    log.write({"k8": "A", "epoch": 2, "prev": 1, "assigned": {"foo": [0]}})
+    log.write({"k8": "B", "epoch": 2, "prev": 0, "assigned": {"foo": [1]}})
+    log.at(20_000).write({"k1": "foo-1"})
+    log.at(30_000).write({"k8x": "B"}, {"k7x": "B"}, {"k5x": "B"}, {"k3": 3})
+    log.write({"k7": "A", "target": both}, {"k6": 3})
+    log.at(31_000).write({"k8": "A", "epoch": 3, "prev": 2, "assigned": both})
+    log.at(40_000).write({"k5": "C"}, {"k3": 4}, {"k6": 4}, {"k8": "C", "epoch": 4, "prev": 0})
+    log.at(50_000).write({"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k3": 5})
+    log.at(59_000).write({"k7": "C", "target": both}, {"k6": 5})
+    log.at(60_000).write({"k8": "C", "epoch": 5, "prev": 4, "assigned": both})
+    found = [each for each in heard(log.entries).of("granted") if each.from_member_id == "A"]
+    assert [(each.stopped_at, each.held_since, each.est_ms) for each in found] == [
+        *((5_000, 1_000, 55_000), (5_000, 31_000, 29_000)),
+    ]
+
+
 STATIC = [{"k5": "A", "instance": "i"}, *START[1:]]
 LEFT = {"k8": "A", "epoch": -2, "prev": 1, "assigned": {"foo": [0]}}
-BACK = [
+BACK: list[dict[str, Any]] = [
     *({"k8x": "A"}, {"k7x": "A"}, {"k5x": "A"}, {"k5": "A", "instance": "i"}),
     *({"k7": "A", "target": {"foo": [0]}}, {"k8": "A", "prev": 0, "assigned": {"foo": [0]}}),
 ]

@@ -17,7 +17,7 @@ from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import generation_before, is_new_generation, named
 from tests.simulator.expected.stops import STOPS, Late
 from tests.simulator.expected.transitions import is_kept
-from tests.simulator.expected.unread import Unread, committed_at, committed_itself_at
+from tests.simulator.expected.unread import Unread, committed_at
 from tests.simulator.injected import Injected
 from tests.simulator.lives import Life
 from tests.simulator.truth import CLASSIC, Member, Operation
@@ -197,10 +197,6 @@ class Estimated:
             return done[-1]
         if ends and ends <= EXPIRED:
             return max(beaten, joined_at)
-        if committed is not None:
-            # What another committed, before this one had the partition, is no sign of its life.
-            own = committed_itself_at(self._history, self._life, unread)
-            committed = min(committed, joined_at if own is None else own)
         silent = joined_at if committed is None else committed
         if ends is None:
             return min(silent, beaten, *done[-1:])

@@ -102,18 +102,8 @@ def _is_created_again(history: History, unread: Unread) -> bool:
 
 
 def committed_at(history: History, life: Life, unread: Unread) -> int | None:
-    """True time of the last commit of any partition that its holder let go in the same operation."""
-    who, released = unread.span.member_id, unread.released
-    before = life.operations[unread.place - 1].members.get(who)
-    now = released.members.get(who)
-    lost = (before.held if before else frozenset()) - (now.held if now else frozenset())
-    known = [history.last_commit(life, each, released.first_offset) for each in lost]
-    at = max((each.at for each in known if each is not None), default=None)
-    return None if at is None else at - released.at + released.true_at
-
-
-def committed_itself_at(history: History, life: Life, unread: Unread) -> int | None:
-    """The same of commits since its holder had each of them: of no holder before."""
+    """True time of the last commit of its holder, of any partition that it let go in the same
+    operation: what a holder before committed is no sign of its life."""
     who, released = unread.span.member_id, unread.released
     found = []
     for span in history.holdings(life).spans:

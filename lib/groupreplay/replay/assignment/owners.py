@@ -114,12 +114,12 @@ class Owners(ABC):
         """Ends the spans of partitions that left a member. asked: the hand-overs of those that were
         asked back of it until now.
         """
-        commits, transitions = self._last_commits(gone, ending, moment), self.transitions
-        leaver = (
-            transitions.leaver(member, ending, moment, commits.values())
-            if transitions is not None and commits
-            else None
-        )
+        commits, transitions = self._commits(gone, ending, moment), self.transitions
+        leaver = None
+        if transitions is not None and commits:
+            units = () if ending.hidden else commits
+            own = (self._own_commit_at(member.spans[unit], unit, moment) for unit in units)
+            leaver = transitions.leaver(member, ending, moment, own)
         for unit, last_commit_at in commits.items():
             span = member.spans.pop(unit)
             holders = self._life.holders.get(unit, [])
@@ -156,17 +156,19 @@ class Owners(ABC):
     def come_back(self, member: Member, had: Set[Unit], ending: Ending, moment: Moment) -> None:
         """Nobody read meanwhile what a member had while it was away, and still has."""
         if self.transitions is not None:
-            commits = self._last_commits(had & member.spans.keys(), ending, moment)
+            commits = self._commits(had & member.spans.keys(), ending, moment)
             self.transitions.came_back(member, commits, ending, moment)
 
-    def _last_commits(
-        self, units: Set[Unit], ending: Ending, moment: Moment
-    ) -> dict[Unit, int | None]:
+    def _commits(self, units: Set[Unit], ending: Ending, moment: Moment) -> dict[Unit, int | None]:
         """When somebody read each unit last, before something ended."""
         return {
             unit: None if ending.hidden else self._last_commit_at(unit, moment.last_hole)
             for unit in sorted(units)
         }
+
+    def _own_commit_at(self, span: Span, unit: Unit, moment: Moment) -> int | None:
+        """The same of who has it: what a holder before it committed is no sign of its life."""
+        return self._last_commit_at(unit, max(moment.last_hole, span.from_offset))
 
     def hold(self, member: Member, fresh: frozenset[Unit], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them
@@ -231,8 +233,7 @@ class Owners(ABC):
     def stop(self, member: Member, kept: frozenset[Unit], moment: Moment) -> None:
         """A member of an eager group keeps partitions in a new generation."""
         if self.transitions is not None:
-            hole = moment.last_hole
-            commits = {unit: self._last_commit_at(unit, hole) for unit in sorted(kept)}
+            commits = {unit: self._last_commit_at(unit, moment.last_hole) for unit in sorted(kept)}
             self.transitions.stop(member, commits, moment)
 
     # ------------------------------------------------------------ what a unit is

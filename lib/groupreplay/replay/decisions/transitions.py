@@ -27,7 +27,7 @@ that an open fact can show what is known of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from groupreplay.replay.change import Ending, Moment
@@ -73,7 +73,8 @@ class Listener:
 class Leaver:
     """Who lets go of partitions in one operation, and how.
 
-    stopped_at: last commit of any partition that it let go; None where others show when it stopped.
+    stopped_at: its last commit of any partition that it let go, of no holder before; None where
+        others show when it stopped.
     """
 
     member_id: str
@@ -98,11 +99,11 @@ class Transitions:
     # ------------------------------------------------------------ let go
 
     def leaver(
-        self, member: Member, ending: Ending, moment: Moment, last_commits: Collection[int | None]
+        self, member: Member, ending: Ending, moment: Moment, last_commits: Iterable[int | None]
     ) -> Leaver:
         """Who lets go of partitions.
 
-        last_commits: time of the last commit of each of these partitions, None where not seen.
+        last_commits: when the member itself last committed each of them, None where not seen.
         """
         kind = _kind_of(ending, moment)
         by_commit = kind in (REMOVED, REPLACED, GAP)

@@ -38,8 +38,8 @@ class Transition:
     by_k2: a K2 shows the release, later than it was.
     requested_at: when it was asked back.
     away_at: when its holder left for a while.
-    stopped_at: the last commit of any partition that its holder let go with it, of REMOVED,
-        REPLACED and GAP.
+    stopped_at: the last commit of its holder, of any partition that it let go with it, of REMOVED,
+        REPLACED and GAP. States of earlier releases have that of a holder before too.
     last_commit_at: last commit of this partition before the release.
     first_commit_at: first commit of this partition since the grant.
     sync_ms: sync phase of the generation that granted it, from the end of the join phase to the K2,
