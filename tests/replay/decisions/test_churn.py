@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, fields
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_static_members_are_away_taken_over_and_gone() -> None:
 def test_who_is_back_under_its_own_id_is_charged_with_what_nobody_read() -> None:
     """To its return, as a takeover is."""
     left = {"k8": "A", "epoch": -2, "prev": 1, "assigned": {"foo": [0, 1]}}
-    there = [
+    there: list[dict[str, Any]] = [
         {"k5": "A", "instance": "i"},
         {"k7": "A", "target": {"foo": [0, 1]}},
         {"k8": "A", "prev": 0, "assigned": {"foo": [0, 1]}},
