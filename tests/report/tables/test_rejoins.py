@@ -173,3 +173,53 @@ def test_whose_session_ended_and_who_is_back_in_time(stage: Stage, prove: Prove)
     assert {row.group_id: row.members_back for row in rows} == {
         name: back for name, (_, back) in BACK.items()
     }
+
+
+def left(at: int, member_id: str) -> EvidenceFact:
+    end = {"outcome": "LEFT", "end_detail": "LEAVE_HEARTBEAT", "member_id": member_id}
+    made: EvidenceFact = evidence(Departure, **end, ended_at=AT + at, position=AT + at)
+    return made
+
+
+LAST_OF_CONSUMER: Final[dict[str, tuple[list[EvidenceFact], list[str]]]] = {
+    "some ms before": ([removed(-3, **SLOW), joined(8_000, **SLOW), OTHER], ["m"]),
+    "in the same ms": ([removed(0, **SLOW), joined(8_000, **SLOW), OTHER], ["m"]),
+    "another one left": (
+        [removed(-3_000, **SLOW), left(-3, "l"), joined(8_000, **SLOW), OTHER],
+        [],
+    ),
+    "another one before it": (
+        [
+            *(removed(-3_000, "k", client_id="k"), joined(8_000, "k2", client_id="k")),
+            *(removed(-3, **SLOW), joined(8_000, **SLOW), OTHER),
+        ],
+        ["m"],
+    ),
+    "long before": ([removed(-6_000, **SLOW), joined(8_000, **SLOW), OTHER], []),
+}
+"""Lines of a group -> whose end made it a classic group again and who is in generation 4."""
+
+
+def test_whose_end_made_a_group_classic_again_may_be_back(stage: Stage, prove: Prove) -> None:
+    """`Preparing to rebalance` comes some ms after the line of the removal, as in migration-4.3 of
+    `upgrade-crash`, and names nobody."""
+    lines = [
+        replace(each, group_id=name)
+        for name, (lines, _) in LAST_OF_CONSUMER.items()
+        for each in (
+            evidence(
+                Rebalance,
+                generation=3,
+                started_at=AT,
+                joined_at=AT + 9_010,
+                synced_at=AT + 9_020,
+                cause="DOWNGRADE",
+                outcome="COMPLETED",
+            ),
+            *lines,
+        )
+    ]
+    rows = rebalances(inputs_of(stage(), prove(*lines))).collect()
+    assert {row.group_id: row.members_back for row in rows} == {
+        name: back for name, (_, back) in LAST_OF_CONSUMER.items()
+    }

@@ -65,15 +65,20 @@ def _fenced(rebalances: DataFrame, evidence: DataFrame) -> DataFrame:
     to the end of its join phase.
     """
     ended = evidence.where(
-        (sf.col("kind") == Departure.KIND) & (sf.col("end_detail") == SESSION_EXPIRED)
+        (sf.col("kind") == Departure.KIND) & (sf.col("source") == "server_log")
     ).select(
         sf.col("group_id").alias("_group_id"),
         sf.col("broker").alias("_broker"),
+        sf.struct("ended_at", "position").alias("_line"),
+        (sf.col("end_detail") == SESSION_EXPIRED).alias("_is_expired"),
         sf.struct("member_id", sf.col("ended_at").alias("at"), _process().alias("who")).alias("_m"),
     )
     at, started_at = sf.col("_m")["at"], sf.col("started_at")
+    just_before = at.between(started_at - SLACK_MS, started_at)
     began_it = (sf.col("cause") == "FENCED") & (sf.col("_m")["member_id"] == sf.col("cause_member"))
-    just_before = began_it & at.between(started_at - SLACK_MS, started_at)
+    is_in_phase = at.between(started_at, sf.col("joined_at")) | (began_it & just_before)
+    may_end_protocol = (sf.col("cause") == "DOWNGRADE") & just_before
+    last = sf.max(sf.when(may_end_protocol, sf.struct("_line", "_is_expired", "_m")))
     phase = rebalances.select(
         *(*_PLACE, "broker", "started_at", "joined_at", "cause"),
         sf.col("cause_member_id").alias("cause_member"),
@@ -83,11 +88,26 @@ def _fenced(rebalances: DataFrame, evidence: DataFrame) -> DataFrame:
             ended,
             (sf.col("group_id") == sf.col("_group_id"))
             & (sf.col("broker") == sf.col("_broker"))
-            & (at.between(started_at, sf.col("joined_at")) | just_before),
+            & (is_in_phase | may_end_protocol),
         )
         .groupBy(*_PLACE)
-        .agg(sf.collect_set("_m").alias("_fenced"))
+        .agg(
+            sf.collect_set(sf.when(is_in_phase & sf.col("_is_expired"), sf.col("_m"))).alias("_in"),
+            last.alias("_last"),
+        )
+        .select(*_PLACE, _with_last().alias("_fenced"))
     )
+
+
+def _with_last() -> Column:
+    """A group is a classic one again when its last member of the consumer protocol is gone, whom
+    the reason does not name: its own line comes last before.
+
+    Source: GroupMetadataManager.convertToClassicGroup.
+    """
+    last = sf.array(sf.col("_last")["_m"])
+    with_last = sf.array_union("_in", last)
+    return sf.when(sf.col("_last")["_is_expired"], with_last).otherwise(sf.col("_in"))
 
 
 def _joins(evidence: DataFrame) -> DataFrame:
