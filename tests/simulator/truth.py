@@ -374,7 +374,9 @@ class _Reader:
             return
         if group_id not in others:
             others[group_id] = OtherGroup(kind.lower(), line["p"], line["b"], line["e"])
-        others[group_id].epoch, others[group_id].members = state["ge"], members
+        if kind == STREAMS or "K11" in line["recs"]:
+            others[group_id].epoch = state["ge"]
+        others[group_id].members = members
 
     def _member(self, told: dict[str, Any]) -> Member:
         by_name = "an" in told

@@ -44,13 +44,14 @@ class Written(NamedTuple):
 
 @dataclass(slots=True)
 class OtherGroup:
-    """A share or streams group that lives. first_offset, last_offset: of its first operation."""
+    """A share or streams group that lives. first_offset, last_offset: of its first operation. epoch:
+    None of a share group until a record says one."""
 
     protocol: str
     offsets_partition: int
     first_offset: int
     last_offset: int
-    epoch: int = 0
+    epoch: int | None = None
     members: int = 0
 
 

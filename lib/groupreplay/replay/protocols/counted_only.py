@@ -18,9 +18,6 @@ from groupreplay.replay.operations import SHARE_STATE_PARTITION_METADATA, Operat
 
 FIRST_STREAMS_KEY_TYPE = 17
 
-_UNJOINED: Final = 0
-"""Epoch of a group that nobody has joined, of which there is no K11 yet (ShareGroup)."""
-
 _LATER: Final = ("initialized_topics", "deleting_topics")
 """Topics of a K15 that show an earlier one: each is initializing first."""
 
@@ -76,10 +73,7 @@ class CountedMachine(GroupMachine):
             if before is not None:
                 before.end(Change.of(operation), removed=False)
             life = home.life(operation.offset, SHARE, birth_seen=birth_seen)
-        machine = cls(life, home)
-        if birth_seen:
-            machine.membership.epochs.count_only(_UNJOINED)
-        return machine.apply(operation)
+        return cls(life, home).apply(operation)
 
     def takes(self, operation: Operation) -> bool:
         return any(True for _ in share_records(operation))
