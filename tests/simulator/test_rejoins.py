@@ -45,7 +45,7 @@ def test_a_heartbeat_that_was_on_its_way_tells_nothing(
         _answer(came, 181, "HEARTBEAT", "heartbeat", generation, REBALANCE_IN_PROGRESS, broker),
         _answer(190, 205, "SYNC_GROUP", "sync", 42),
     ]
-    found = list(rejoins_of(answers, {}))
+    found = list(rejoins_of(answers, {}, ()))
     assert [None if each.told is None else each.told.generation for each in found] == (
         [None] if told is None else [None, told]
     )

@@ -148,6 +148,7 @@ class Rejoin(EvidenceFact):
         member to. None where no join was answered, or an earlier release heard it.
     gone_at: when the coordinator removed the member, or another one seemed to let it in. A join
         that came before may be answered later.
+    is_rebalanced: a rebalance of a classic group let it in, so its join brought it to a generation.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -166,6 +167,7 @@ class Rejoin(EvidenceFact):
     unassigned_since: int | None = None
     answered_by: int | None = None
     gone_at: int | None = None
+    is_rebalanced: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

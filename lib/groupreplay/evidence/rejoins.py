@@ -85,10 +85,10 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
     event, rejoin = line.event, _known(evidence, member_id, line.broker)
-    came = came_at(event)
+    came, is_rebalanced = came_at(event), _is_of_a_rebalance(evidence, line.broker, generation)
     if rejoin is not None and (
         _contradicts(rejoin, line.broker, generation, came)
-        or _is_of_the_generation_before(evidence, rejoin, line.broker, generation)
+        or (is_rebalanced and _is_of_the_generation_before(rejoin, line.broker, generation))
     ):
         rejoin = _begin_beside(evidence, line, member_id, rejoin)
     elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
@@ -100,7 +100,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     contact = evidence.contacts.get(member_id)
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
-    rejoin.answered_by = line.broker
+    rejoin.answered_by, rejoin.is_rebalanced = line.broker, is_rebalanced
     rejoin.synced_at = None
 
 
@@ -151,16 +151,16 @@ def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> 
     return is_open or _is_of_another_leader(rejoin, broker, generation)
 
 
-def _is_of_the_generation_before(
-    evidence: Evidence, rejoin: Rejoin, broker: int, generation: int
-) -> bool:
-    """Whether a rebalance of a classic group let a member into the generation in which another
-    broker had told it to join. It was in that generation before it was told: the clock of the
-    broker that let it in is ahead. A consumer group, which may answer a join so, logs no rebalance.
+def _is_of_a_rebalance(evidence: Evidence, broker: int, generation: int) -> bool:
+    """Whether a rebalance of a classic group lets members into a generation."""
+    found = evidence.rebalances.get(broker)
+    return found is not None and found.outcome != "CONVERTED" and found.generation + 1 == generation
+
+
+def _is_of_the_generation_before(rejoin: Rejoin, broker: int, generation: int) -> bool:
+    """Whether a classic group let a member into the generation in which another broker had told it
+    to join: by a clock that is ahead, or since the other broker had lost that generation.
     """
-    rebalance = evidence.rebalances.get(broker)
-    if rebalance is None or rebalance.generation + 1 != generation:
-        return False
     return _broker(rejoin) != broker and _is_asked(rejoin) and rejoin.generation == generation
 
 
@@ -231,8 +231,11 @@ def _stopped_at(rejoin: Rejoin) -> int | None:
 
 
 def _is_waiting(rejoin: Rejoin) -> bool:
-    """It was told to join, and no join has brought it to a later generation yet."""
-    return rejoin.told_at is not None and rejoin.new_generation in (None, rejoin.generation)
+    """It was told to join, and no join has brought it to a later generation yet. A classic group
+    that lost a generation has it once more.
+    """
+    is_try = rejoin.new_generation == rejoin.generation and not rejoin.is_rebalanced
+    return rejoin.told_at is not None and (rejoin.new_generation is None or is_try)
 
 
 def _is_answered(rejoin: Rejoin) -> bool:
@@ -359,6 +362,7 @@ def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
     told.joined_at, told.is_new = beside.joined_at, beside.is_new
     told.answered_at, told.new_generation = beside.answered_at, beside.new_generation
     told.answered_by, told.synced_at = beside.answered_by, beside.synced_at
+    told.is_rebalanced = beside.is_rebalanced
     return told
 
 

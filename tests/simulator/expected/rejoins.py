@@ -13,6 +13,7 @@ from tests.simulator.answers import Answer
 from tests.simulator.compare import Between, Key, LineAt, OneOf, Untold, Wanted
 from tests.simulator.expected.history import Check, History
 from tests.simulator.tables import Row
+from tests.simulator.truth import CONSUMER
 
 REBALANCE_IN_PROGRESS: Final = 27
 
@@ -45,13 +46,15 @@ class LineOf:
 class Rejoin:
     """One generation that a member joined, or was told to join. told: the first answer that said
     so. join: the last that let it in, and synced that of its assignment; None without one.
-    is_over: nothing that may still be answered belongs to it."""
+    is_over: nothing that may still be answered belongs to it. to_consumers: a consumer group
+    answered that join."""
 
     member_id: str
     told: Answer | None
     join: Answer | None
     synced: Answer | None = None
     is_over: bool = False
+    to_consumers: bool = True
 
     @property
     def first(self) -> Answer:
@@ -62,9 +65,11 @@ class Rejoin:
 
     @property
     def is_a_try(self) -> bool:
-        """Its join brought it no further: a consumer group wants partitions back first."""
+        """Its join brought it no further: a consumer group wants partitions back first. A classic
+        group that lost a generation has it once more."""
         told, join = self.told, self.join
-        return told is not None and join is not None and join.joined == told.generation
+        is_same = told is not None and join is not None and join.joined == told.generation
+        return is_same and self.to_consumers
 
     @property
     def times(self) -> list[int]:
@@ -88,19 +93,26 @@ class Rejoin:
         self.is_over = is_synced or any(map(_is_quiet, answers))
 
 
-def rejoins_of(answers: Iterable[Answer], gone: Mapping[str, Sequence[int]]) -> Iterator[Rejoin]:
+def rejoins_of(
+    answers: Iterable[Answer],
+    gone: Mapping[str, Sequence[int]],
+    consumers: Sequence[range],
+) -> Iterator[Rejoin]:
     """Of one group, from answers in the order in which they were given. gone: member -> true times
-    at which its group removed it. A consumer group lets it come back under its id."""
+    at which its group removed it. A consumer group lets it come back under its id. consumers: true
+    times in which it is one."""
     by_member: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         is_join = answer.joined >= 0 and answer.code == 0
         if is_join or (answer.generation >= 0 and answer.code in (0, REBALANCE_IN_PROGRESS)):
             by_member[answer.about or ""].append(answer)
     for member_id, of_member in by_member.items():
-        yield from _of_member(member_id, of_member, gone.get(member_id, ()))
+        yield from _of_member(member_id, of_member, gone.get(member_id, ()), consumers)
 
 
-def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -> Iterator[Rejoin]:
+def _of_member(
+    member_id: str, answers: Sequence[Answer], gone: Sequence[int], consumers: Sequence[range]
+) -> Iterator[Rejoin]:
     """Between two joins a member is in one generation: what it is told there first, it is told for
     the second."""
     joins = [place for place, each in enumerate(answers) if each.joined >= 0]
@@ -109,13 +121,14 @@ def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -
         between, join = answers[begin:end], None if end is None else answers[end]
         before = answers[begin - 1] if begin else None
         told = _first_told([each for each in between if _is_told(each, before)])
+        to_consumers = join is not None and any(join.true_at in each for each in consumers)
         if rejoin is not None:
             rejoin.hear(between)
         if told is None and join is None:
             continue
         if rejoin is not None and _goes_on(rejoin, between, told, join, gone):
             if join is not None:
-                rejoin.join, rejoin.synced = join, None
+                rejoin.join, rejoin.synced, rejoin.to_consumers = join, None, to_consumers
             continue
         if rejoin is not None:
             rejoin.is_over = True
@@ -125,7 +138,7 @@ def _of_member(member_id: str, answers: Sequence[Answer], gone: Sequence[int]) -
         if told is not None and join is not None and _is_gone(told, join, gone):
             yield Rejoin(member_id, told, None, is_over=True)
             told = None
-        rejoin = Rejoin(member_id, told, join)
+        rejoin = Rejoin(member_id, told, join, to_consumers=to_consumers)
     if rejoin is not None:
         yield rejoin
 
@@ -225,7 +238,9 @@ def _lasts(ms: int) -> Between:
 def rejoins_in(history: History) -> Mapping[str, Sequence[Rejoin]]:
     """Group -> its rejoins, those of each member in order."""
     return {
-        group_id: list(rejoins_of(answers, gone_from(history, group_id)))
+        group_id: list(
+            rejoins_of(answers, gone_from(history, group_id), consumers_in(history, group_id))
+        )
         for group_id, answers in history.truth.answers.in_order.items()
     }
 
@@ -266,6 +281,19 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         for rejoin in rejoins
         for key in [(group_id, rejoin.member_id, rejoin.first.at)]
     }
+
+
+def consumers_in(history: History, group_id: str) -> Sequence[range]:
+    """True times in which a group is one of consumers."""
+    operations = history.truth.operations.get(group_id, ())
+    begun = [
+        (operation.true_at, operation.protocol)
+        for before, operation in pairwise([None, *operations])
+        if before is None or before.protocol != operation.protocol
+    ]
+    ends = [*(at for at, _ in begun[1:]), history.truth.ended_at + 1]
+    stretches = zip(begun, ends, strict=False)
+    return [range(at, end) for (at, protocol), end in stretches if protocol == CONSUMER]
 
 
 def gone_from(history: History, group_id: str) -> Mapping[str, Sequence[int]]:
