@@ -7,9 +7,7 @@ If the member must give partitions up first, the answer has its old epoch, and t
 again. Then the join counts that brings a later epoch. If none does, the last join before a quiet
 heartbeat counts.
 
-A member talks to one coordinator at a time. But clocks of brokers differ. If the next leader's
-clock is behind, lines of the former leader seem to come later than its own. Such a member has two
-rejoins at once, one a broker: each broker's lines go on with its own.
+`open_rejoins` has those of members at two brokers whose clocks differ.
 
 Source: GroupMetadataManager (4.x), classicGroupHeartbeat, classicGroupHeartbeatToConsumerGroup,
 classicGroupJoinToConsumerGroup.
@@ -17,10 +15,25 @@ classicGroupJoinToConsumerGroup.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
-from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at, place
+from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at
+from groupreplay.evidence.open_rejoins import (
+    begin,
+    begin_beside,
+    broker_of,
+    drop,
+    end,
+    is_answered,
+    is_asked,
+    is_waiting,
+    known_rejoin,
+    last_at_of,
+    may_answer,
+    may_be_the_answer,
+    newest_of,
+)
 from groupreplay.records.log_events import COMMITS, SERVER_LOG
 
 HEARTBEAT: Final = "HEARTBEAT"
@@ -66,17 +79,17 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     that is older than the one of its last join, the answer was on its way, or the generation of
     that join is lost.
     """
-    known = _known(evidence, member_id, line.broker)
+    known = known_rejoin(evidence, member_id, line.broker)
     if known is not None and _is_of_another_leader(known, line.broker, generation):
-        told = _begin_beside(evidence, line, member_id, known)
+        told = begin_beside(evidence, line, member_id, known)
     elif known is not None and known.generation == generation:
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
             known.gone_at = None
         return
-    elif known is not None and generation < _newest(known) and not _came_after(known, line):
+    elif known is not None and generation < newest_of(known) and not _came_after(known, line):
         return
     else:
-        told = _begin(evidence, line, member_id, output)
+        told = begin(evidence, line, member_id, output)
     told.generation, told.told_at = generation, line.event.at_ms
     if known is not None and known.new_generation == generation and known.synced_at is None:
         told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
@@ -84,18 +97,18 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
 
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
-    event, rejoin = line.event, _known(evidence, member_id, line.broker)
+    event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
     came, is_rebalanced = came_at(event), _is_of_a_rebalance(evidence, line.broker, generation)
     if rejoin is not None and (
         _contradicts(rejoin, line.broker, generation, came)
         or (is_rebalanced and _is_of_the_generation_before(rejoin, line.broker, generation))
     ):
-        rejoin = _begin_beside(evidence, line, member_id, rejoin)
+        rejoin = begin_beside(evidence, line, member_id, rejoin)
     elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
-        _drop(evidence, member_id, line.broker, output)
-        rejoin = _begin(evidence, line, member_id, output)
+        drop(evidence, member_id, line.broker, output)
+        rejoin = begin(evidence, line, member_id, output)
     elif rejoin is None or _is_of_another(rejoin, came):
-        rejoin = _begin(evidence, line, member_id, output)
+        rejoin = begin(evidence, line, member_id, output)
     rejoin.joined_at = came
     contact = evidence.contacts.get(member_id)
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
@@ -115,7 +128,7 @@ def _is_of_another(rejoin: Rejoin, came_at: int) -> bool:
     again has lost those that it had not written.
     """
     is_over = rejoin.gone_at is not None and rejoin.gone_at < came_at
-    return is_over or not _is_waiting(rejoin)
+    return is_over or not is_waiting(rejoin)
 
 
 def _is_of_a_later_rebalance(
@@ -136,7 +149,7 @@ def _is_of_a_later_rebalance(
         return False
     is_open = rejoin.new_generation is None and rejoin.gone_at is None
     is_dynamic = rejoin.instance_id is None and line.event.instance_id is None
-    is_later = rebalance.cause != "DOWNGRADE" and rebalance.generation > _newest(rejoin)
+    is_later = rebalance.cause != "DOWNGRADE" and rebalance.generation > newest_of(rejoin)
     return is_open and is_dynamic and is_later
 
 
@@ -144,10 +157,10 @@ def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> 
     """Whether a broker answers a join of a member that, by what another broker says of it, would be
     a step back: the join is older than what it was told, or its generation may be.
     """
-    if _broker(rejoin) == broker:
+    if broker_of(rejoin) == broker:
         return False
     is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
-    is_open = is_earlier and _is_waiting(rejoin)
+    is_open = is_earlier and is_waiting(rejoin)
     return is_open or _is_of_another_leader(rejoin, broker, generation)
 
 
@@ -161,35 +174,35 @@ def _is_of_the_generation_before(rejoin: Rejoin, broker: int, generation: int) -
     """Whether a classic group let a member into the generation in which another broker had told it
     to join: by a clock that is ahead, or since the other broker had lost that generation.
     """
-    return _broker(rejoin) != broker and _is_asked(rejoin) and rejoin.generation == generation
+    return broker_of(rejoin) != broker and is_asked(rejoin) and rejoin.generation == generation
 
 
 def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
     """Whether a broker's line begins a rejoin beside the one at another broker. That one's clock is
     ahead, or may be: its lines may still show that the member had its assignment.
     """
-    if _broker(rejoin) == broker:
+    if broker_of(rejoin) == broker:
         return False
-    may_sync = _is_answered(rejoin) and rejoin.synced_at is None and rejoin.gone_at is None
-    return generation < _newest(rejoin) or may_sync
+    may_sync = is_answered(rejoin) and rejoin.synced_at is None and rejoin.gone_at is None
+    return generation < newest_of(rejoin) or may_sync
 
 
 def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A sync or a heartbeat was granted: the member has its assignment, or nothing to do."""
-    event, rejoin = line.event, _known(evidence, member_id, line.broker)
+    event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
     if rejoin is None:
         return
     if rejoin.new_generation is None:
         _pass_by(evidence, line, member_id, generation, output)
     elif generation >= rejoin.new_generation:
-        if rejoin.gone_at is not None and _is_answered(rejoin) and _broker(rejoin) != line.broker:
+        if rejoin.gone_at is not None and is_answered(rejoin) and broker_of(rejoin) != line.broker:
             return
         if event.event == SYNC_GROUP and generation == rejoin.new_generation:
             rejoin.synced_at = event.at_ms
             _tell_assigned(evidence, rejoin)
-        is_over = event.event == HEARTBEAT or not _is_waiting(rejoin)
-        if is_over and not _may_be_the_answer(evidence, rejoin):
-            _end(evidence, member_id, line.broker, output)
+        is_over = event.event == HEARTBEAT or not is_waiting(rejoin)
+        if is_over and not may_be_the_answer(evidence, rejoin):
+            end(evidence, member_id, line.broker, output)
 
 
 def _pass_by(
@@ -201,9 +214,9 @@ def _pass_by(
 
     Source: ClassicGroup.validateOffsetCommit, ConsumerGroup.validateMemberEpoch.
     """
-    rejoin = _known(evidence, member_id, line.broker)
-    if rejoin is not None and rejoin.new_generation is None and generation > _newest(rejoin):
-        _drop(evidence, member_id, line.broker, output)
+    rejoin = known_rejoin(evidence, member_id, line.broker)
+    if rejoin is not None and rejoin.new_generation is None and generation > newest_of(rejoin):
+        drop(evidence, member_id, line.broker, output)
 
 
 def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
@@ -217,8 +230,8 @@ def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
 
 def _miss(evidence: Evidence, line: Line, member_id: str) -> None:
     """A member hears that it was removed. The log of the removal may be missing."""
-    rejoin = _known(evidence, member_id, line.broker)
-    if rejoin is not None and _is_waiting(rejoin) and rejoin.gone_at is None:
+    rejoin = known_rejoin(evidence, member_id, line.broker)
+    if rejoin is not None and is_waiting(rejoin) and rejoin.gone_at is None:
         rejoin.gone_at = line.event.at_ms
 
 
@@ -230,35 +243,16 @@ def _stopped_at(rejoin: Rejoin) -> int | None:
     return next((at for at in times if at is not None), None)
 
 
-def _is_waiting(rejoin: Rejoin) -> bool:
-    """It was told to join, and no join has brought it to a later generation yet. A classic group
-    that lost a generation has it once more.
-    """
-    is_try = rejoin.new_generation == rejoin.generation and not rejoin.is_rebalanced
-    return rejoin.told_at is not None and (rejoin.new_generation is None or is_try)
-
-
-def _is_answered(rejoin: Rejoin) -> bool:
-    """A join of it was answered, and brought it to a later generation."""
-    return rejoin.new_generation is not None and not _is_waiting(rejoin)
-
-
-def _newest(rejoin: Rejoin) -> int:
-    """The newest generation that the member is known to have been in."""
-    known = (rejoin.new_generation, rejoin.generation)
-    return next((each for each in known if each is not None), -1)
-
-
 def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None:
     """The member is gone, and will not join any more. The coordinator's own log may say so before
     the answer to an earlier join is logged: a consumer group writes records before it answers.
     """
     member_id = departure.member_id
-    rejoin = _known(evidence, member_id, departure.broker)
-    if rejoin is not None and departure.source == SERVER_LOG and _is_waiting(rejoin):
+    rejoin = known_rejoin(evidence, member_id, departure.broker)
+    if rejoin is not None and departure.source == SERVER_LOG and is_waiting(rejoin):
         rejoin.gone_at = departure.ended_at
     else:
-        _end(evidence, member_id, departure.broker, output)
+        end(evidence, member_id, departure.broker, output)
 
 
 def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
@@ -269,132 +263,10 @@ def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
             continue  # it moved up
         told = evidence.rejoins[member_id]
         # A join that may be the answer ends both, as one row.
-        over = beside if _may_answer(beside, told) else min(beside, told, key=_last_at)
-        if evidence.last_at - _last_at(over) > ANSWERED_MS:
-            _end(evidence, member_id, _broker(over), output)
+        over = beside if may_answer(beside, told) else min(beside, told, key=last_at_of)
+        if evidence.last_at - last_at_of(over) > ANSWERED_MS:
+            end(evidence, member_id, broker_of(over), output)
     for member_id, rejoin in list(evidence.rejoins.items()):
         is_gone = rejoin.gone_at is not None and evidence.last_at - rejoin.gone_at > ANSWERED_MS
-        if is_gone or evidence.last_at - _last_at(rejoin) > FORGET_MS:
-            _end(evidence, member_id, _broker(rejoin), output)
-
-
-def _known(evidence: Evidence, member_id: str, broker: int) -> Rejoin | None:
-    """The rejoin that this broker's lines of the member go on with."""
-    beside = evidence.rejoins_beside.get((member_id, broker))
-    return beside if beside is not None else evidence.rejoins.get(member_id)
-
-
-def _broker(rejoin: Rejoin) -> int:
-    """The broker that spoke to the member last."""
-    return rejoin.broker if rejoin.answered_by is None else rejoin.answered_by
-
-
-def _last_at(rejoin: Rejoin) -> int:
-    return max(rejoin.told_at or 0, rejoin.answered_at or 0)
-
-
-def _begin(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Rejoin:
-    """A new rejoin, which replaces the one that this broker's lines went on with."""
-    _end(evidence, member_id, line.broker, output)
-    new = _new(evidence, line, member_id)
-    if member_id in evidence.rejoins:
-        evidence.rejoins_beside[member_id, line.broker] = new
-    else:
-        evidence.rejoins[member_id] = new
-    return new
-
-
-def _begin_beside(evidence: Evidence, line: Line, member_id: str, other: Rejoin) -> Rejoin:
-    """A new rejoin, beside the one at another broker. That one may never get its assignment: its
-    broker may have lost the partition before, and the generation with it.
-    """
-    if not _is_waiting(other):
-        other.gone_at = line.event.at_ms
-    new = evidence.rejoins_beside[member_id, line.broker] = _new(evidence, line, member_id)
-    return new
-
-
-def _may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
-    """Whether a join may be the answer to what another broker told the member. The member may still
-    join there, so this one waits.
-    """
-    told = evidence.rejoins.get(rejoin.member_id)
-    return told is not None and told is not rejoin and _may_answer(rejoin, told)
-
-
-def _drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
-    """A member went on that was told to join. If another broker let it in meanwhile, that join is
-    the answer. Else no line shows its join, and no row is made of it.
-    """
-    if evidence.rejoins_beside.pop((member_id, broker), None) is not None:
-        return
-    joined = [
-        each
-        for each in sorted(evidence.rejoins_beside)
-        if each[0] == member_id and evidence.rejoins_beside[each].told_at is None
-    ]
-    if joined:
-        _end(evidence, member_id, joined[-1][1], output)
-    else:
-        evidence.rejoins.pop(member_id, None)
-        _move_up(evidence, member_id, output)
-
-
-def _end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
-    beside = evidence.rejoins_beside.pop((member_id, broker), None)
-    ended = evidence.rejoins.pop(member_id, None) if beside is None else None
-    if beside is not None:
-        output.emit(_one_of_both(evidence, beside))
-    elif ended is not None:
-        output.emit(ended)
-    if member_id not in evidence.rejoins:
-        _move_up(evidence, member_id, output)
-
-
-def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
-    """A member joined at one broker, and another broker told it to join. If it never joined at that
-    one, its join is the answer, and both make one row.
-    """
-    told = evidence.rejoins.get(beside.member_id)
-    if told is None or not _may_answer(beside, told):
-        return beside
-    del evidence.rejoins[beside.member_id]
-    told.joined_at, told.is_new = beside.joined_at, beside.is_new
-    told.answered_at, told.new_generation = beside.answered_at, beside.new_generation
-    told.answered_by, told.synced_at = beside.answered_by, beside.synced_at
-    told.is_rebalanced = beside.is_rebalanced
-    return told
-
-
-def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:
-    """The rejoin at one broker is over: that at another one takes its place."""
-    for key in sorted(each for each in evidence.rejoins_beside if each[0] == member_id):
-        beside = evidence.rejoins_beside.pop(key)
-        if beside.synced_at is not None and not _is_waiting(beside):
-            output.emit(beside)
-        elif member_id in evidence.rejoins:
-            evidence.rejoins_beside[key] = beside
-        else:
-            evidence.rejoins[member_id] = beside
-
-
-def _may_answer(joined: Rejoin, told: Rejoin) -> bool:
-    """Whether a join at one broker may be the answer to what another one told the member."""
-    return joined.told_at is None and _is_asked(told)
-
-
-def _is_asked(rejoin: Rejoin) -> bool:
-    """It was told to join, and no join of it was answered."""
-    return rejoin.told_at is not None and rejoin.joined_at is None
-
-
-def _new(evidence: Evidence, line: Line, member_id: str) -> Rejoin:
-    event = line.event
-    fields: dict[str, Any] = place(evidence, line)
-    return Rejoin(
-        **fields,
-        member_id=member_id,
-        instance_id=event.instance_id,
-        client_id=event.client_id,
-        client_host=event.client_host,
-    )
+        if is_gone or evidence.last_at - last_at_of(rejoin) > FORGET_MS:
+            end(evidence, member_id, broker_of(rejoin), output)

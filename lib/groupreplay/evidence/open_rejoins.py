@@ -1,0 +1,154 @@
+"""Rejoins that lines may still add to: one of each member, and one a broker where clocks differ.
+
+A member talks to one coordinator at a time. But clocks of brokers differ. If the next leader's
+clock is behind, lines of the former leader seem to come later than its own. Such a member has two
+rejoins at once, one a broker: each broker's lines go on with its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupreplay.evidence.evidence_facts import Rejoin
+from groupreplay.evidence.memory import Evidence, Line, Proofs, place
+
+
+def is_waiting(rejoin: Rejoin) -> bool:
+    """It was told to join, and no join has brought it to a later generation yet. A classic group
+    that lost a generation has it once more.
+    """
+    is_try = rejoin.new_generation == rejoin.generation and not rejoin.is_rebalanced
+    return rejoin.told_at is not None and (rejoin.new_generation is None or is_try)
+
+
+def is_answered(rejoin: Rejoin) -> bool:
+    """A join of it was answered, and brought it to a later generation."""
+    return rejoin.new_generation is not None and not is_waiting(rejoin)
+
+
+def newest_of(rejoin: Rejoin) -> int:
+    """The newest generation that the member is known to have been in."""
+    known = (rejoin.new_generation, rejoin.generation)
+    return next((each for each in known if each is not None), -1)
+
+
+def is_asked(rejoin: Rejoin) -> bool:
+    """It was told to join, and no join of it was answered."""
+    return rejoin.told_at is not None and rejoin.joined_at is None
+
+
+def may_answer(joined: Rejoin, told: Rejoin) -> bool:
+    """Whether a join at one broker may be the answer to what another one told the member."""
+    return joined.told_at is None and is_asked(told)
+
+
+def broker_of(rejoin: Rejoin) -> int:
+    """The broker that spoke to the member last."""
+    return rejoin.broker if rejoin.answered_by is None else rejoin.answered_by
+
+
+def last_at_of(rejoin: Rejoin) -> int:
+    return max(rejoin.told_at or 0, rejoin.answered_at or 0)
+
+
+def known_rejoin(evidence: Evidence, member_id: str, broker: int) -> Rejoin | None:
+    """The rejoin that this broker's lines of the member go on with."""
+    beside = evidence.rejoins_beside.get((member_id, broker))
+    return beside if beside is not None else evidence.rejoins.get(member_id)
+
+
+def begin(evidence: Evidence, line: Line, member_id: str, output: Proofs) -> Rejoin:
+    """A new rejoin, which replaces the one that this broker's lines went on with."""
+    end(evidence, member_id, line.broker, output)
+    new = _new(evidence, line, member_id)
+    if member_id in evidence.rejoins:
+        evidence.rejoins_beside[member_id, line.broker] = new
+    else:
+        evidence.rejoins[member_id] = new
+    return new
+
+
+def begin_beside(evidence: Evidence, line: Line, member_id: str, other: Rejoin) -> Rejoin:
+    """A new rejoin, beside the one at another broker. That one may never get its assignment: its
+    broker may have lost the partition before, and the generation with it.
+    """
+    if not is_waiting(other):
+        other.gone_at = line.event.at_ms
+    new = evidence.rejoins_beside[member_id, line.broker] = _new(evidence, line, member_id)
+    return new
+
+
+def may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
+    """Whether a join may be the answer to what another broker told the member. The member may still
+    join there, so this one waits.
+    """
+    told = evidence.rejoins.get(rejoin.member_id)
+    return told is not None and told is not rejoin and may_answer(rejoin, told)
+
+
+def drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
+    """A member went on that was told to join. If another broker let it in meanwhile, that join is
+    the answer. Else no line shows its join, and no row is made of it.
+    """
+    if evidence.rejoins_beside.pop((member_id, broker), None) is not None:
+        return
+    joined = [
+        each
+        for each in sorted(evidence.rejoins_beside)
+        if each[0] == member_id and evidence.rejoins_beside[each].told_at is None
+    ]
+    if joined:
+        end(evidence, member_id, joined[-1][1], output)
+    else:
+        evidence.rejoins.pop(member_id, None)
+        _move_up(evidence, member_id, output)
+
+
+def end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
+    beside = evidence.rejoins_beside.pop((member_id, broker), None)
+    ended = evidence.rejoins.pop(member_id, None) if beside is None else None
+    if beside is not None:
+        output.emit(_one_of_both(evidence, beside))
+    elif ended is not None:
+        output.emit(ended)
+    if member_id not in evidence.rejoins:
+        _move_up(evidence, member_id, output)
+
+
+def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
+    """A member joined at one broker, and another broker told it to join. If it never joined at that
+    one, its join is the answer, and both make one row.
+    """
+    told = evidence.rejoins.get(beside.member_id)
+    if told is None or not may_answer(beside, told):
+        return beside
+    del evidence.rejoins[beside.member_id]
+    told.joined_at, told.is_new = beside.joined_at, beside.is_new
+    told.answered_at, told.new_generation = beside.answered_at, beside.new_generation
+    told.answered_by, told.synced_at = beside.answered_by, beside.synced_at
+    told.is_rebalanced = beside.is_rebalanced
+    return told
+
+
+def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:
+    """The rejoin at one broker is over: that at another one takes its place."""
+    for key in sorted(each for each in evidence.rejoins_beside if each[0] == member_id):
+        beside = evidence.rejoins_beside.pop(key)
+        if beside.synced_at is not None and not is_waiting(beside):
+            output.emit(beside)
+        elif member_id in evidence.rejoins:
+            evidence.rejoins_beside[key] = beside
+        else:
+            evidence.rejoins[member_id] = beside
+
+
+def _new(evidence: Evidence, line: Line, member_id: str) -> Rejoin:
+    event = line.event
+    fields: dict[str, Any] = place(evidence, line)
+    return Rejoin(
+        **fields,
+        member_id=member_id,
+        instance_id=event.instance_id,
+        client_id=event.client_id,
+        client_host=event.client_host,
+    )
