@@ -126,6 +126,18 @@ def test_who_had_its_assignment_by_a_clock_ahead_read_until_it_was_told() -> Non
     assert (told.is_unassigned, told.unassigned_since) == (True, 78_858)
 
 
+def test_who_is_told_by_the_answer_to_its_sync_had_no_assignment() -> None:
+    """Whatever heartbeats were granted meanwhile. A heartbeat alone does not say so: the line of its
+    assignment may be missing.
+    """
+    lines = lines_of(CASES["heartbeats-and-no-assignment"])
+    _, told = rejoins(lines, 20_000)
+    assert (told.is_unassigned, told.unassigned_since) == (True, 2_000)
+    said = request(8_510, HEARTBEAT, "a", {"epoch": 4, "error": 27})
+    _, told = rejoins([*lines[:3], said, *lines[4:]], 20_000)
+    assert (told.is_unassigned, told.unassigned_since) == (False, None)
+
+
 def of_group(recording: str, group_id: str) -> list[Rejoin]:
     return [
         each

@@ -149,6 +149,8 @@ class Rejoin(EvidenceFact):
     gone_at: when the coordinator removed the member, or another one seemed to let it in. A join
         that came before may be answered later.
     is_rebalanced: a rebalance of a classic group let it in, so its join brought it to a generation.
+    is_quiet: a heartbeat was granted since its join, before it had its assignment. Nothing but that
+        belongs to it any more.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -168,6 +170,7 @@ class Rejoin(EvidenceFact):
     answered_by: int | None = None
     gone_at: int | None = None
     is_rebalanced: bool = False
+    is_quiet: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

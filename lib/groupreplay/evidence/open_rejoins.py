@@ -17,8 +17,10 @@ def is_waiting(rejoin: Rejoin) -> bool:
     """It was told to join, and no join has brought it to a later generation yet. A classic group
     that lost a generation has it once more.
     """
+    if rejoin.told_at is None or rejoin.is_quiet:
+        return False
     is_try = rejoin.new_generation == rejoin.generation and not rejoin.is_rebalanced
-    return rejoin.told_at is not None and (rejoin.new_generation is None or is_try)
+    return rejoin.new_generation is None or is_try
 
 
 def is_answered(rejoin: Rejoin) -> bool:

@@ -46,6 +46,9 @@ ANSWERED_MS: Final = 60_000
 CONSUMERS_STAY_MS: Final = 600_000
 """A group of which no consumer was heard for so long is a classic one: sessions are shorter."""
 
+SYNCS_LAST_MS: Final = 600_000
+"""A sync phase is shorter: members' rebalance timeouts bound it (classicGroupSyncKey)."""
+
 _GRANTED: Final = 0
 _UNKNOWN_MEMBER_ID: Final = 25
 _REBALANCE_IN_PROGRESS: Final = 27
@@ -80,19 +83,30 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     that join is lost.
     """
     known = known_rejoin(evidence, member_id, line.broker)
-    if known is not None and _is_of_another_leader(known, line.broker, generation):
+    if known is None or known.is_quiet:
+        told = begin(evidence, line, member_id, output)
+    elif _is_of_another_leader(known, line.broker, generation):
         told = begin_beside(evidence, line, member_id, known)
-    elif known is not None and known.generation == generation:
+    elif known.generation == generation:
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
             known.gone_at = None
         return
-    elif known is not None and generation < newest_of(known) and not _came_after(known, line):
+    elif generation < newest_of(known) and not _came_after(known, line):
         return
     else:
         told = begin(evidence, line, member_id, output)
     told.generation, told.told_at = generation, line.event.at_ms
-    if known is not None and known.new_generation == generation and known.synced_at is None:
+    if known is not None and _is_unassigned(known, line, generation):
         told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
+
+
+def _is_unassigned(known: Rejoin, line: Line, generation: int) -> bool:
+    """Whether a member is told to join before it had its assignment. Where heartbeats were granted
+    meanwhile, the answer to its SyncGroup has to say so: the line of an earlier answer to that may
+    be missing.
+    """
+    is_open = known.new_generation == generation and known.synced_at is None
+    return is_open and (not known.is_quiet or line.event.event == SYNC_GROUP)
 
 
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
@@ -114,7 +128,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
     rejoin.answered_by, rejoin.is_rebalanced = line.broker, is_rebalanced
-    rejoin.synced_at = None
+    rejoin.synced_at, rejoin.is_quiet = None, False
 
 
 def _came_after(rejoin: Rejoin, line: Line) -> bool:
@@ -181,7 +195,7 @@ def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
     """Whether a broker's line begins a rejoin beside the one at another broker. That one's clock is
     ahead, or may be: its lines may still show that the member had its assignment.
     """
-    if broker_of(rejoin) == broker:
+    if broker_of(rejoin) == broker or rejoin.is_quiet:
         return False
     may_sync = is_answered(rejoin) and rejoin.synced_at is None and rejoin.gone_at is None
     return generation < newest_of(rejoin) or may_sync
@@ -200,9 +214,25 @@ def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, outp
         if event.event == SYNC_GROUP and generation == rejoin.new_generation:
             rejoin.synced_at = event.at_ms
             _tell_assigned(evidence, rejoin)
+        elif _is_early(rejoin, line, generation):
+            rejoin.is_quiet = True
+            return
         is_over = event.event == HEARTBEAT or not is_waiting(rejoin)
         if is_over and not may_be_the_answer(evidence, rejoin):
             end(evidence, member_id, line.broker, output)
+
+
+def _is_early(rejoin: Rejoin, line: Line, generation: int) -> bool:
+    """Whether a heartbeat is granted while its member may wait for its assignment: clients send
+    them from the answer to their join on, and the coordinator grants them in the sync phase.
+
+    Source: AbstractCoordinator, JoinGroupResponseHandler; GroupMetadataManager,
+    classicGroupHeartbeat.
+    """
+    if rejoin.synced_at is not None or rejoin.answered_at is None:
+        return False
+    is_of_now = generation == rejoin.new_generation
+    return is_of_now and line.event.at_ms - rejoin.answered_at <= SYNCS_LAST_MS
 
 
 def _pass_by(
