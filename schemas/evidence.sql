@@ -105,7 +105,9 @@ CREATE TABLE IF NOT EXISTS evidence (
   answered_by       BIGINT                 COMMENT 'of rejoin; broker id',
   gone_at           BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
   heard_by          BIGINT                 COMMENT 'of contact; broker id',
-  is_sent_away      BOOLEAN                COMMENT 'of contact; true, false'
+  is_sent_away      BOOLEAN                COMMENT 'of contact; true, false',
+  rebalance_timeout_ms BIGINT              COMMENT 'of contact; ms',
+  due_at            BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

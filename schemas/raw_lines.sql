@@ -66,7 +66,9 @@ CREATE TABLE IF NOT EXISTS raw_lines (
   session_timeout_ms BIGINT
     COMMENT 'of a JOIN_GROUP request the session timeout that the member asks for; ms',
   heartbeat_interval_ms BIGINT
-    COMMENT 'of a heartbeat of the consumer protocol how often the broker wants one; ms'
+    COMMENT 'of a heartbeat of the consumer protocol how often the broker wants one; ms',
+  rebalance_timeout_ms BIGINT
+    COMMENT 'of a JOIN_GROUP request the rebalance timeout that the member asks for; ms'
 )
 USING DELTA
 COMMENT 'Lines of broker logs about groups, with their position, landed exactly once'

@@ -199,6 +199,7 @@ def _alive(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> 
     contact.instance_id = event.instance_id or contact.instance_id
     contact.protocol = event.protocol or contact.protocol
     contact.session_timeout_ms = event.session_timeout_ms or contact.session_timeout_ms
+    contact.rebalance_timeout_ms = event.rebalance_timeout_ms or contact.rebalance_timeout_ms
     contact.heartbeat_interval_ms = event.heartbeat_interval_ms or contact.heartbeat_interval_ms
     if _is_join(event) and event.error_code == 0:
         contact.joined_at = came_at(event)

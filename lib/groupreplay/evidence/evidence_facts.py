@@ -151,6 +151,8 @@ class Rejoin(EvidenceFact):
     is_rebalanced: a rebalance of a classic group let it in, so its join brought it to a generation.
     is_quiet: a heartbeat was granted since its join, before it had its assignment. Nothing but that
         belongs to it any more.
+    due_at: when a consumer group removes the member, which was told to join, if it has not joined;
+        None where that is not known.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -171,6 +173,7 @@ class Rejoin(EvidenceFact):
     gone_at: int | None = None
     is_rebalanced: bool = False
     is_quiet: bool = False
+    due_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -202,6 +205,7 @@ class Contact(EvidenceFact):
     is_sent_away: that broker said that it is not the coordinator, or not yet.
     joined_at: when the join came that let it in last; None where none did, or it was heard by
         another broker since.
+    rebalance_timeout_ms: rebalance timeout that it joined with, None where no line says it.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -236,6 +240,7 @@ class Contact(EvidenceFact):
     heard_by: int = -1
     is_sent_away: bool = False
     joined_at: int | None = None
+    rebalance_timeout_ms: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from groupreplay.evidence.contacts import (
     see_departure,
 )
 from groupreplay.evidence.evidence_facts import EvidenceFact
+from groupreplay.evidence.join_timers import hear_steadily
 from groupreplay.evidence.memory import Evidence, Line, Proofs
 from groupreplay.evidence.refusal_runs import forget_refusals, replay_refusal
 from groupreplay.evidence.rejoins import end_rejoin, forget_rejoins, replay_rejoin
@@ -55,6 +56,7 @@ class EvidenceReplay:
             replay_shard(evidence, line, output)
             replay_setting(evidence, line, output)
             return
+        hear_steadily(evidence, line)
         learn_instance(evidence, line)
         replay_refusal(evidence, line, output)
         if line.source == REQUEST_LOG:

@@ -59,6 +59,9 @@ class Evidence:
     answered_until_at, answered_gap_ms: of the run of granted requests that lasted longest: its end,
         and the longest time between two of its requests.
     consumers_at: time of the newest heartbeat of the consumer protocol, -1 before one.
+    steady_broker: id of the broker whose request log alone has had lines of the group since
+        steady_since_at, none of them of a coordinator that is not there, or of members that leave.
+        -1 before a line.
     """
 
     group_id: str
@@ -78,6 +81,8 @@ class Evidence:
     answered_until_at: int = -1
     answered_gap_ms: int = 0
     consumers_at: int = -1
+    steady_broker: int = -1
+    steady_since_at: int = -1
 
 
 @dataclass(slots=True)

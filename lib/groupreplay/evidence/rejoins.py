@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Final
 
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
+from groupreplay.evidence.join_timers import is_out_of_time, start_timer, stay
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at
 from groupreplay.evidence.open_rejoins import (
     begin,
@@ -60,6 +61,8 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
     member_id = event.member_id or event.other_member_id
     if member_id is None:
         return
+    if event.error_code == _GRANTED and event.event != JOIN_GROUP:
+        stay(line, known_rejoin(evidence, member_id, line.broker))
     if event.event in COMMITS and event.error_code == _GRANTED and event.epoch is not None:
         _pass_by(evidence, line, member_id, event.epoch, output)
     if event.protocol != "classic":
@@ -90,12 +93,14 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     elif known.generation == generation:
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
             known.gone_at = None
+        start_timer(evidence, line, known)
         return
     elif generation < newest_of(known) and not _came_after(known, line):
         return
     else:
         told = begin(evidence, line, member_id, output)
     told.generation, told.told_at = generation, line.event.at_ms
+    start_timer(evidence, line, told)
     if known is not None and _is_unassigned(known, line, generation):
         told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
 
@@ -113,6 +118,8 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     """A member was let in."""
     event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
     came, is_rebalanced = came_at(event), _is_of_a_rebalance(evidence, line.broker, generation)
+    if rejoin is not None and _is_open(rejoin) and is_out_of_time(evidence, line, rejoin, came):
+        rejoin.gone_at = rejoin.due_at
     if rejoin is not None and (
         _contradicts(rejoin, line.broker, generation, came)
         or (is_rebalanced and _is_of_the_generation_before(rejoin, line.broker, generation))
@@ -128,7 +135,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
     rejoin.answered_by, rejoin.is_rebalanced = line.broker, is_rebalanced
-    rejoin.synced_at, rejoin.is_quiet = None, False
+    rejoin.synced_at, rejoin.due_at, rejoin.is_quiet = None, None, False
 
 
 def _came_after(rejoin: Rejoin, line: Line) -> bool:
@@ -261,7 +268,7 @@ def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
 def _miss(evidence: Evidence, line: Line, member_id: str) -> None:
     """A member hears that it was removed. The log of the removal may be missing."""
     rejoin = known_rejoin(evidence, member_id, line.broker)
-    if rejoin is not None and is_waiting(rejoin) and rejoin.gone_at is None:
+    if rejoin is not None and _is_open(rejoin):
         rejoin.gone_at = line.event.at_ms
 
 
@@ -271,6 +278,11 @@ def _stopped_at(rejoin: Rejoin) -> int | None:
     """
     times = (rejoin.unassigned_since, rejoin.told_at, rejoin.joined_at)
     return next((at for at in times if at is not None), None)
+
+
+def _is_open(rejoin: Rejoin) -> bool:
+    """It is waiting, and was not removed."""
+    return is_waiting(rejoin) and rejoin.gone_at is None
 
 
 def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None:

@@ -46,6 +46,7 @@ class LogEvent:
     duration_ms: what the line says it took.
     session_timeout_ms: session timeout that a member of the classic protocol joined with. That of
         any other member is the broker's, and no line has it.
+    rebalance_timeout_ms: rebalance timeout that a member of the classic protocol joined with.
     heartbeat_interval_ms: heartbeat interval that the broker gave a member in its answer.
     member_ids: ids of all members that the line names, where there are several.
     connection: id of the client's connection to the broker, as the request log writes it.
@@ -76,6 +77,7 @@ class LogEvent:
     software_version: str | None = None
     session_timeout_ms: int | None = None
     heartbeat_interval_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
     member_ids: tuple[str, ...] = ()
 
 

@@ -29,7 +29,7 @@ _NUMBERS: Final = frozenset(
             "duration_ms",
         ),
         *("last_ms", "requests", "longest_gap_ms", "last_position"),
-        *("session_timeout_ms", "heartbeat_interval_ms"),
+        *("session_timeout_ms", "heartbeat_interval_ms", "rebalance_timeout_ms"),
     }
 )
 _TYPES: Final = {

@@ -130,6 +130,7 @@ def _join(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) ->
     _name_member(event, request)
     event.client_reason = _text(request, "reason")
     event.session_timeout_ms = _integer(request, "sessionTimeoutMs")
+    event.rebalance_timeout_ms = _integer(request, "rebalanceTimeoutMs")
     event.response_epoch = _integer(response, "generationId")
     event.error_code = _error(response)
     event.other_member_id = _answered_member(event, response)
