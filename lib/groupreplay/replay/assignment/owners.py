@@ -114,7 +114,7 @@ class Owners(ABC):
         """Ends the spans of partitions that left a member. asked: the hand-overs of those that were
         asked back of it until now.
         """
-        commits, transitions = self._commits(gone, ending, moment), self.transitions
+        commits, transitions = self._commits(gone, moment, ending.hidden), self.transitions
         leaver = None
         if transitions is not None and commits:
             units = () if ending.hidden else commits
@@ -156,15 +156,15 @@ class Owners(ABC):
     def come_back(self, member: Member, had: Set[Unit], ending: Ending, moment: Moment) -> None:
         """Nobody read meanwhile what a member had while it was away, and still has."""
         if self.transitions is not None:
-            commits = self._commits(had & member.spans.keys(), ending, moment)
+            commits = self._commits(had & member.spans.keys(), moment, ending.hidden)
             self.transitions.came_back(member, commits, ending, moment)
 
-    def _commits(self, units: Set[Unit], ending: Ending, moment: Moment) -> dict[Unit, int | None]:
-        """When somebody read each unit last, before something ended."""
-        return {
-            unit: None if ending.hidden else self._last_commit_at(unit, moment.last_hole)
-            for unit in sorted(units)
-        }
+    def _commits(
+        self, units: Set[Unit], moment: Moment, hidden: bool = False
+    ) -> dict[Unit, int | None]:
+        """When somebody last read from each unit; None of what ended in a hole (hidden)."""
+        last_at, hole = self._last_commit_at, moment.last_hole
+        return {unit: None if hidden else last_at(unit, hole) for unit in sorted(units)}
 
     def _own_commit_at(self, span: Span, unit: Unit, moment: Moment) -> int | None:
         """The same of who has it: what a holder before it committed is no sign of its life."""
@@ -233,8 +233,7 @@ class Owners(ABC):
     def stop(self, member: Member, kept: frozenset[Unit], moment: Moment) -> None:
         """A member of an eager group keeps partitions in a new generation."""
         if self.transitions is not None:
-            commits = {unit: self._last_commit_at(unit, moment.last_hole) for unit in sorted(kept)}
-            self.transitions.stop(member, commits, moment)
+            self.transitions.stop(member, self._commits(kept, moment), moment)
 
     # ------------------------------------------------------------ what a unit is
 
