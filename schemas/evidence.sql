@@ -107,7 +107,9 @@ CREATE TABLE IF NOT EXISTS evidence (
   heard_by          BIGINT                 COMMENT 'of contact; broker id',
   is_sent_away      BOOLEAN                COMMENT 'of contact; true, false',
   rebalance_timeout_ms BIGINT              COMMENT 'of contact; ms',
-  due_at            BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC'
+  due_at            BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
+  is_rebalanced     BOOLEAN                COMMENT 'of rejoin; true, false',
+  is_quiet          BOOLEAN                COMMENT 'of rejoin; true, false'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'
