@@ -112,3 +112,16 @@ def test_who_joins_and_leaves_in_one_ms_had_joined_before_it_went(
         line(30, "leave", s={"g": left}) | {"t": left_at},
     )
     assert gone_from(history, "g") == {"a": [gone]}
+
+
+@pytest.mark.parametrize(("consumers", "joins"), [(range(15), 1), (range(9), 2)])
+def test_the_group_that_a_join_came_to_answers_it(consumers: range, joins: int) -> None:
+    """It is told to join in generation 42, and joins 42. A group of consumers may be a classic one by
+    the time that what it wrote for the join is in the log, and the join is answered."""
+    answers = [
+        _answer(8, 8, "HEARTBEAT", "heartbeat", 42, REBALANCE_IN_PROGRESS),
+        _answer(10, 20, "JOIN_GROUP", "join", None),
+        _answer(25, 25, "HEARTBEAT", "heartbeat", 42, REBALANCE_IN_PROGRESS),
+        _answer(30, 40, "JOIN_GROUP", "join", None),
+    ]
+    assert len(list(rejoins_of(answers, {}, [consumers]))) == joins

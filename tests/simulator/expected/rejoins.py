@@ -121,7 +121,8 @@ def _of_member(
         between, join = answers[begin:end], None if end is None else answers[end]
         before = answers[begin - 1] if begin else None
         told = _first_told([each for each in between if _is_told(each, before)])
-        to_consumers = join is not None and any(join.true_at in each for each in consumers)
+        # What a group of consumers wrote may be answered once it is a classic one.
+        to_consumers = join is not None and any(join.came_true_at in each for each in consumers)
         if rejoin is not None:
             rejoin.hear(between)
         if told is None and join is None:
