@@ -10,6 +10,7 @@ from tests.simulator.answers import Answer
 from tests.simulator.expected.rejoins import (
     REBALANCE_IN_PROGRESS,
     Rejoin,
+    consumers_in,
     gone_from,
     rejoins_of,
     synced_at,
@@ -81,6 +82,37 @@ def test_an_assignment_that_seems_to_come_before_its_join_may_be_unknown(
     assert (hasattr(may_be, "admits") and may_be.admits(None)) == admitted
     assert may_be == at or may_be.admits(at)
     assert not (admitted and may_be.admits(at + 1))
+
+
+@pytest.mark.parametrize(
+    ("consumers", "joins"), [([range(100)], 1), ([range(15), range(30, 100)], 2)]
+)
+def test_a_join_of_the_same_generation_brings_a_classic_member_to_one_that_was_lost(
+    consumers: list[range], joins: int
+) -> None:
+    """A member is told to join in generation 42 and joins a generation 42. A consumer group wants
+    partitions back first: its next join goes on with that."""
+    answers = [
+        _answer(10, 10, "SYNC_GROUP", "sync", 42, REBALANCE_IN_PROGRESS),
+        _answer(20, 20, "JOIN_GROUP", "join", None),
+        _answer(25, 25, "HEARTBEAT", "heartbeat", 42, REBALANCE_IN_PROGRESS),
+        _answer(40, 40, "JOIN_GROUP", "join", None),
+    ]
+    assert len(list(rejoins_of(answers, {}, consumers))) == joins
+
+
+def test_a_group_is_one_of_consumers_until_it_is_converted(tmp_path: Path) -> None:
+    consumer = {"type": "consumer", "state": "Empty", "ge": 1, "te": 1, "ms": {}}
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(30, "join", s={"g": consumer}),
+        line(50, "heartbeat", s={"g": {**consumer, "ge": 2}}),
+        line(70, "join", s={"g": BORN}),
+    )
+    (found,) = consumers_in(history, "g")
+    operations = history.truth.operations["g"]
+    assert (found.start, found.stop) == (operations[1].true_at, operations[3].true_at)
 
 
 def test_who_a_classic_generation_leaves_out_may_come_back_to_a_consumer_group(
