@@ -4,6 +4,8 @@ was answered with.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from groupreplay.evidence.evidence_facts import Contact, Outage, Refusal
@@ -298,6 +300,26 @@ def test_who_left_by_a_clock_behind_said_all_in_one_contact(cut: int) -> None:
     (one,) = (each for each in proved("g", lines, 10_000, (cut,)) if isinstance(each, Contact))
     assert (one.heartbeats, one.last_heartbeat_at, one.ended_at) == (6, 3_000, 3_000)
     assert one.error_codes == [25, 27]
+
+
+@pytest.mark.parametrize(("back_at", "heartbeats"), [(24_000, [3]), (19_000, [2, 1])])
+def test_a_removal_that_its_leader_never_wrote_ends_no_contact(
+    back_at: int, heartbeats: list[int]
+) -> None:
+    """A member's session runs out, and the next leader knows it still. What another broker has a
+    moment after the removal may have come before it, by its clock."""
+    removed = LogEvent(
+        event="MEMBER_FAILED", at_ms=17_000, group_id="g", member_id="m", protocol="classic"
+    )
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        request(2_000, "SYNC_GROUP"),
+        Line(removed, 1, SERVER_LOG, "broker-1", 17_000, 17_000),
+        replace(request(back_at, "HEARTBEAT", error=27), broker=2),
+    ]
+    assert [
+        each.heartbeats for each in proved("g", lines, 40_000) if isinstance(each, Contact)
+    ] == heartbeats
 
 
 def test_a_commit_lets_nobody_in_again() -> None:

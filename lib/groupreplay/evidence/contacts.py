@@ -47,6 +47,9 @@ _STATIC_LEAVE_EPOCH: Final = -2
 LATE_MS: Final = 60_000
 """A fenced member that is not heard of for so long is gone for good."""
 
+CLOCKS_MS: Final = 5_000
+"""Clocks of brokers differ by no more."""
+
 HEARTBEAT: Final = "HEARTBEAT"
 LATE: Final = "LATE"
 
@@ -141,6 +144,8 @@ def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) 
         output.emit(evidence.contacts.pop(member_id))
         contact = None
     if event.error_code in (0, _REBALANCE_IN_PROGRESS) and not _is_leave(event):
+        if contact is not None and _is_unwritten(contact, line):
+            contact.ended_at = None
         if contact is not None and _is_over(contact, event):
             output.emit(evidence.contacts.pop(member_id))
             contact = None
@@ -161,6 +166,21 @@ def _is_over(contact: Contact, event: LogEvent) -> bool:
     if is_classic and contact.is_away and contact.instance_id is None:
         return False
     return came_at(event) >= contact.ended_at + (not _is_join(event))
+
+
+def _is_unwritten(contact: Contact, line: Line) -> bool:
+    """Whether a leader of a classic group lost its partition before it wrote the removal: the next
+    one has the member still, and answers what only a member may ask. Not what another broker
+    answered before, and has later by its clock.
+    """
+    event = line.event
+    needs_member = event.event in ("HEARTBEAT", "SYNC_GROUP") and contact.heard_by != line.broker
+    return (
+        needs_member
+        and not contact.is_away
+        and contact.ended_at is not None
+        and came_at(event) - contact.ended_at > CLOCKS_MS
+    )
 
 
 def _new(evidence: Evidence, line: Line, member_id: str) -> Contact:
