@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulator.answers import Answer
 from tests.simulator.compare import Between
-from tests.simulator.expected.contacts import contacts_of
+from tests.simulator.expected.contacts import contacts_of, errors_of
 from tests.simulator.expected.line_rules import Number, OfLines
 from tests.simulator.expected.ready_rules import CHECK, INFO, Fired
 from tests.simulator.truth import CONSUMER, Operation
@@ -82,3 +82,11 @@ def test_requests_under_one_id_are_of_the_life_in_which_they_came() -> None:
     assert [each.received_at for each in first.said] == [1_000, 4_000, 6_000]
     assert [each.received_at for each in second.said] == [7_000, 8_000]
     assert [len(each.granted) for each in (first, second)] == [2, 2]
+
+
+@pytest.mark.parametrize(("heard_s", "least"), [(60, 2), (61, 1)])
+def test_who_is_unknown_after_a_long_silence_may_be_gone_for_good(heard_s: int, least: int) -> None:
+    """A classic member's session ran out in it, and no record says when."""
+    said = [answer(0, 0), answer(1, 0, code=27), answer(1 + heard_s, 0, code=25)]
+    (only,) = contacts_of(said, [])
+    assert errors_of(only).least == least

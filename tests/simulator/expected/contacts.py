@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final
 
 from tests.simulator.answers import Answer
@@ -27,6 +28,8 @@ _GRANTED: Final = frozenset({0, REBALANCE_IN_PROGRESS})
 RUN_MS: Final = 10_000
 """Heartbeats at one broker that are not further apart are kept as one run."""
 
+UNKNOWN_MEMBER_ID: Final = 25
+
 LATE_MS: Final = 60_000
 """Who is gone, and not heard of for so long, is gone for good."""
 
@@ -34,7 +37,8 @@ LATE_MS: Final = 60_000
 @dataclass(slots=True)
 class Contact:
     """What one process said under one member id, from when it was let in until the id is another
-    one's. ended: the operation that removed it from a group of the consumer protocol."""
+    one's, or is let in again. ended: the operation that removed it from a group of the consumer
+    protocol, or from a classic one whose id another group has later, with this member."""
 
     ended: Operation | None
     said: list[Answer] = field(default_factory=list)
@@ -116,16 +120,25 @@ def _ms(at: datetime) -> int:
     return round(at.timestamp() * 1000)
 
 
-def _errors_of(contact: Contact) -> Errors:
+def errors_of(contact: Contact) -> Errors:
     errors = [each for each in contact.said if each.code]
     if contact.ended is None:
-        return Errors(errors, len(errors))
+        return Errors(errors, _heard_of(contact, errors))
     heard_at = contact.ended.at
     for place, each in enumerate(errors):
         if each.at - heard_at > LATE_MS:
             return Errors(errors, place)
         heard_at = max(heard_at, each.at)
     return Errors(errors, len(errors))
+
+
+def _heard_of(contact: Contact, errors: Sequence[Answer]) -> int:
+    """How many errors come before a silence in which a classic member was removed, that lasted so
+    long that it may be gone for good. Its session ran out in it, no record says when."""
+    for before, each in pairwise(contact.said):
+        if each.code == UNKNOWN_MEMBER_ID and each.at - before.at > LATE_MS:
+            return errors.index(each)
+    return len(errors)
 
 
 def _gap_of(signs: Sequence[Answer]) -> Between | None:
@@ -169,7 +182,7 @@ def _row(contact: Contact, ended: Operation | None, left: Sequence[int]) -> dict
         "last_heartbeat_at": OneOf((last_at, *gone_at)),
         "longest_gap_ms": _gap_of(signs),
         "heartbeats": len(contact.granted),
-        **dict.fromkeys(_OF_ERRORS, _errors_of(contact)),
+        **dict.fromkeys(_OF_ERRORS, errors_of(contact)),
     }
 
 
@@ -212,11 +225,13 @@ def contacts_in(history: History, group_id: str) -> Mapping[str, list[Contact]]:
         if member_id is not None and answer.api in _COUNTED:
             said[member_id].append(answer)
     ends: dict[str, list[Operation]] = defaultdict(list)
-    for life in history.lives:
-        if life.group_id == group_id:
-            for each in memberships_of(life):
-                if each.ended is not None and each.is_consumer:
-                    ends[each.member_id].append(each.ended)
+    lives = [life for life in history.lives if life.group_id == group_id]
+    of_lives = [list(memberships_of(life)) for life in lives]
+    for place, memberships in enumerate(of_lives):
+        again = {each.member_id for later in of_lives[place + 1 :] for each in later}
+        for each in memberships:
+            if each.ended is not None and (each.is_consumer or each.member_id in again):
+                ends[each.member_id].append(each.ended)
     return {name: contacts_of(each, ends[name]) for name, each in said.items()}
 
 
