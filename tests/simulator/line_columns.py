@@ -42,7 +42,7 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "epoch_lines": (
         *("group_id", "epoch", "protocol", "from_offset", "cause", "cause_member_id"),
-        *("confidence", "cause_detail", "client_reason"),
+        *("confidence", "cause_detail", "client_reason", "evidence"),
     ),
     "flips": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "as_of_at", "phase"),

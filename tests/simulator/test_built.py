@@ -127,6 +127,7 @@ _OF_REQUESTS: Final = {
     ),
     **dict.fromkeys(("member_evidence", "span_evidence", "absence_evidence"), ("evidence",)),
     "flips": ("cohort", "rules_unseen"),
+    "epoch_lines": ("evidence",),
 }
 _OF_LINES: Final = dict.fromkeys(
     ("stuck_member_lines", "stuck_group_lines"), ("evidence", "from_offset")

@@ -30,14 +30,13 @@ OF_LINES: Final = tuple(each for each in LOG_CHECKS if each.table != "member_end
 ALL_CHECKS: Final = (*CHECKS, *OF_LINES)
 
 _NIGHTS: Final = "of which run and whose: no broker knows"
-_TOLD_BY: Final = "which line told it: the truth does not say which of several lines does"
 
 _OF_ALL: Final = dict.fromkeys(("cluster", "logical_date", "team", "contact"), _NIGHTS)
 
 _WHOLE: Final = (
     *("migration_progress", "topics", "readiness", "member_states", "group_conversions"),
     *("rebalances", "refusals", "coordinator_events", "coordinator_failovers", "rejoins"),
-    *("members", "member_assignments", "stuck_members", "stuck_groups"),
+    *("members", "member_assignments", "stuck_members", "stuck_groups", "group_epochs"),
 )
 
 _OF_DECISIONS: Final = {"is_final": "whether a later night may change it: one night does not tell"}
@@ -46,7 +45,6 @@ NOT_CHECKED: Final[Mapping[str, Mapping[str, str]]] = {
     "departure_waves": _OF_DECISIONS,
     "static_accounting": _OF_DECISIONS,
     "group_days": _OF_DECISIONS,
-    "group_epochs": {"evidence": _TOLD_BY},
     "what_if": _OF_DECISIONS,
     **{table: {} for table in _WHOLE},
 }

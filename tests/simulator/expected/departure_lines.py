@@ -116,6 +116,14 @@ class DepartureLines:
             )
         )
 
+    def near(self, member_id: str, since_at: int, ended_at: int) -> set[tuple[str, int]]:
+        """Places of all lines about it at that time."""
+        return {
+            (each.source, each.position)
+            for each in self._lines[member_id]
+            if since_at - SLACK_MS <= each.at <= ended_at + SLACK_MS
+        }
+
     def of(self, member_id: str, end: Wanted | None, since_at: int, ended_at: int) -> Any:
         """The lines that may tell an end. since_at: when the row begins."""
         if end is None or end.values.get("end_reason") in ("REPLACED", "GROUP_REMOVED"):
