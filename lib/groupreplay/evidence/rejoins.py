@@ -266,10 +266,12 @@ def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
 
 
 def _miss(evidence: Evidence, line: Line, member_id: str) -> None:
-    """A member hears that it was removed. The log of the removal may be missing."""
+    """A member hears that it was removed. The log of the removal may be missing. A join that comes
+    in the same ms is of the next life: a broker takes the requests of a connection one by one.
+    """
     rejoin = known_rejoin(evidence, member_id, line.broker)
     if rejoin is not None and _is_open(rejoin):
-        rejoin.gone_at = line.event.at_ms
+        rejoin.gone_at = came_at(line.event) - 1
 
 
 def _stopped_at(rejoin: Rejoin) -> int | None:
