@@ -17,7 +17,7 @@ from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import generation_before, is_new_generation, named
 from tests.simulator.expected.stops import STOPS, Late
 from tests.simulator.expected.transitions import is_kept
-from tests.simulator.expected.unread import Unread, committed_at
+from tests.simulator.expected.unread import Unread, are_committed, committed_at
 from tests.simulator.injected import Injected
 from tests.simulator.lives import Life
 from tests.simulator.truth import CLASSIC, Member, Operation
@@ -96,12 +96,16 @@ class Estimated:
 
     def _gap(self, unread: Unread, before: Operation) -> Range:
         """Who gives up hears of it by one K2, and the next holder has it by a later one. What one
-        generation takes and gives its holder had lost before: its last commit shows that."""
+        generation takes and gives its holder had lost before: its last commit shows that, or when
+        it got what it never committed."""
         if unread.released is not unread.granted or before.protocol != CLASSIC:
             goes_on = is_kept(self._life, unread)
             return _exactly(0 if goes_on else unread.granted.at - unread.released.at)
-        last = committed_at(self._history, self._life, unread)
-        return _exactly(0 if last is None else unread.granted.true_at - last)
+        if not are_committed(self._history, self._life, unread):
+            return _exactly(0)
+        opened_at = self._life.operations[unread.span.opened].true_at
+        last = committed_at(self._history, self._life, unread) or opened_at
+        return _exactly(unread.granted.true_at - max(last, opened_at))
 
     def _away_since(self, member_id: str, place: int) -> Operation:
         operations = self._life.operations

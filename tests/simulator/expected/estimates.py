@@ -235,13 +235,13 @@ def _never_read(
         for each in _of(life, unread, told)
         if _is_by_commit(each.kind, unread) and None not in (each.stopped_at, each.held_since)
     }
-    committed = committed_at(history, life, unread)
-    if len(found) != 1 or committed is None:
+    if len(found) != 1:
         return
+    committed = committed_at(history, life, unread)
     opened_at = _had_at(life, unread, told, committed).true_at
     ((name, est_ms),) = found
     true_ms = unread.granted.true_at - opened_at
-    callback_ms = max(0, committed - opened_at)
+    callback_ms = 0 if committed is None else max(0, committed - opened_at)
     yield Estimate(name, est_ms or 0, true_ms, quiet_ms=0, callback_ms=callback_ms)
 
 

@@ -104,15 +104,29 @@ def _is_created_again(history: History, unread: Unread) -> bool:
 def committed_at(history: History, life: Life, unread: Unread) -> int | None:
     """True time of the last commit of its holder, of any partition that it let go in the same
     operation: what a holder before committed is no sign of its life."""
-    who, released = unread.span.member_id, unread.released
-    found = []
-    for span in history.holdings(life).spans:
-        if span.member_id == who and span.closed == unread.place:
-            commit = history.last_commit(life, span.partition, released.first_offset)
-            if commit is not None and commit.offset > life.operations[span.opened].first_offset:
-                found.append(commit.at)
+    found, released = [], unread.released
+    for span in _let_go(history, life, unread):
+        commit = history.last_commit(life, span.partition, released.first_offset)
+        if commit is not None and commit.offset > life.operations[span.opened].first_offset:
+            found.append(commit.at)
     at = max(found, default=None)
     return None if at is None else at - released.at + released.true_at
+
+
+def are_committed(history: History, life: Life, unread: Unread) -> bool:
+    """Whether anybody had committed any of these."""
+    released = unread.released
+    return any(
+        history.last_commit(life, span.partition, released.first_offset) is not None
+        for span in _let_go(history, life, unread)
+    )
+
+
+def _let_go(history: History, life: Life, unread: Unread) -> Iterator[Span]:
+    """What its holder let go in the same operation."""
+    for span in history.holdings(life).spans:
+        if span.member_id == unread.span.member_id and span.closed == unread.place:
+            yield span
 
 
 CONTESTED: Final = Untold("who reads what a leader's assignor gave to two members")

@@ -117,9 +117,8 @@ class Owners(ABC):
         commits, transitions = self._commits(gone, moment, ending.hidden), self.transitions
         leaver = None
         if transitions is not None and commits:
-            units = () if ending.hidden else commits
-            own = (self._own_commit_at(member.spans[unit], unit, moment) for unit in units)
-            leaver = transitions.leaver(member, ending, moment, own)
+            own = self._own_commits(member, commits.keys(), moment)
+            leaver = transitions.leaver(member, ending, moment, commits, own)
         for unit, last_commit_at in commits.items():
             span = member.spans.pop(unit)
             holders = self._life.holders.get(unit, [])
@@ -166,9 +165,10 @@ class Owners(ABC):
         last_at, hole = self._last_commit_at, moment.last_hole
         return {unit: None if hidden else last_at(unit, hole) for unit in sorted(units)}
 
-    def _own_commit_at(self, span: Span, unit: Unit, moment: Moment) -> int | None:
-        """The same of who has it: what a holder before it committed is no sign of its life."""
-        return self._last_commit_at(unit, max(moment.last_hole, span.from_offset))
+    def _own_commits(self, member: Member, units: Set[Unit], moment: Moment) -> list[int | None]:
+        """The same by a member that has them."""
+        spans, hole = member.spans, moment.last_hole
+        return [self._last_commit_at(unit, max(hole, spans[unit].from_offset)) for unit in units]
 
     def hold(self, member: Member, fresh: frozenset[Unit], moment: Moment, observed: bool) -> None:
         """Begins the spans of partitions that reached a member, and grants them to whoever let them

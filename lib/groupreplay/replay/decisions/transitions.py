@@ -27,7 +27,7 @@ that an open fact can show what is known of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from groupreplay.replay.change import Ending, Moment
@@ -73,8 +73,9 @@ class Listener:
 class Leaver:
     """Who lets go of partitions in one operation, and how.
 
-    stopped_at: its last commit of any partition that it let go, of no holder before; None where
-        others show when it stopped.
+    stopped_at: its last commit of any partition that it let go; when it got the first of them,
+        where it committed none, and others before it did. None where nobody did, or where others
+        show when it stopped.
     """
 
     member_id: str
@@ -99,22 +100,25 @@ class Transitions:
     # ------------------------------------------------------------ let go
 
     def leaver(
-        self, member: Member, ending: Ending, moment: Moment, last_commits: Iterable[int | None]
+        self,
+        member: Member,
+        ending: Ending,
+        moment: Moment,
+        last_commits: Mapping[Unit, int | None],
+        own_commits: Iterable[int | None],
     ) -> Leaver:
         """Who lets go of partitions.
 
-        last_commits: when the member itself last committed each of them, None where not seen.
+        last_commits: when each of them was last committed, None where not seen.
+        own_commits: the same of commits of this member.
         """
-        kind = _kind_of(ending, moment)
-        by_commit = kind in (REMOVED, REPLACED, GAP)
-        known = [at for at in last_commits if at is not None] if by_commit else []
-        return Leaver(
-            member.member_id,
-            identity_of(self._life, member),
-            kind,
-            ending.away_at,
-            max(known, default=None),
-        )
+        kind, stopped_at = _kind_of(ending, moment), None
+        if kind in (REMOVED, REPLACED, GAP) and any(at is not None for at in last_commits.values()):
+            had_at = min(member.spans[unit].assigned_at for unit in last_commits)
+            own = [at for at in own_commits if at is not None]
+            stopped_at = max(own, default=had_at)
+        identity = identity_of(self._life, member)
+        return Leaver(member.member_id, identity, kind, ending.away_at, stopped_at)
 
     def released(
         self,

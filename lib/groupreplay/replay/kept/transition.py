@@ -38,8 +38,9 @@ class Transition:
     by_k2: a K2 shows the release, later than it was.
     requested_at: when it was asked back.
     away_at: when its holder left for a while.
-    stopped_at: the last commit of its holder, of any partition that it let go with it, of REMOVED,
-        REPLACED and GAP. States of earlier releases have that of a holder before too.
+    stopped_at: of REMOVED, REPLACED and GAP the last commit of its holder, of any partition that it
+        let go with it; when it got the first of these, where holders before it committed some, and
+        it none. In states of earlier releases the last commit of whomever.
     last_commit_at: last commit of this partition before the release.
     first_commit_at: first commit of this partition since the grant.
     sync_ms: sync phase of the generation that granted it, from the end of the join phase to the K2,
