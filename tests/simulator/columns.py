@@ -101,7 +101,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("members_low", "joined", "departed", "replaced", "away", "epochs", "settled_at"),
         *("cycles", "touched", "moved", "returned", "moves_floor", "low_ms", "high_ms"),
         *("hosts_out", "hosts_in", "clients", "high_unknown", "longest_idle_ms", "is_cut"),
-        *("epochs_registration", "epochs_expansion", "registration_pending"),
+        *("epochs_registration", "epochs_expansion", "registration_pending", "is_final"),
     ),
     "wave_classes": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "class", "ends"),
@@ -120,14 +120,14 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("moved", "returned"),
         *("low_ms", "high_ms", "sync_ms", "rebalancing_ms", "from_offset", "causes"),
         *("high_unknown", "handovers", "handover_hist", "transitions_hidden"),
-        *("handover_p50_ms", "handover_p95_ms", "handover_max_ms"),
+        *("handover_p50_ms", "handover_p95_ms", "handover_max_ms", "is_final"),
     ),
     "static_accounting": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "to_offset"),
         *("start_observed", "member_id", "instance_id", "member_protocol", "membership"),
         *("outcome", "returned_as", "removed_at", "returned_at", "gap_low_ms", "gap_high_ms"),
         *("partitions", "avoided_moves", "epochs", "identity", "client_id", "client_host"),
-        "moved",
+        *("moved", "is_final"),
     ),
     **COLUMNS_OF_LINES,
 }

@@ -78,6 +78,7 @@ def _row(
         **_commits(history, wave, later, costs["low_ms"]),
         "clients": clients_of(wave),
         "is_cut": False,
+        "is_final": history.is_final(chain.is_over, chain.events[-1].at),
         "hosts_out": sorted(hosts_of(wave, GONE))[:HOSTS_SHOWN],
         "hosts_in": sorted(hosts_of(wave, JOINED))[:HOSTS_SHOWN],
     }

@@ -20,6 +20,9 @@ from tests.simulator.truth_log import Commit, CommitKey
 
 Made = TypeVar("Made")
 
+SETTLED_MS: Final = 3_600_000
+"""How long a row waits for what may follow."""
+
 OFFSETS_DELETED: Final = (
     "a group of commits alone, whose offsets were deleted before it had members"
 )
@@ -159,6 +162,14 @@ class History:
         after = life.operations[granted].last_offset
         before = None if span.closed is None else life.operations[span.closed].first_offset
         return self.truth.commit_after(key, after, before)
+
+    def is_final(self, is_over: bool, ended_at: int) -> Any:
+        """Whether no later record can change a row of decisions. is_over: nothing goes on. Else it
+        is final when it was read an hour past its end; by the group's records alone, when they go
+        on so long."""
+        if is_over:
+            return True
+        return OneOf((True, False)) if self.truth.as_of_ms - ended_at > SETTLED_MS else False
 
     def incarnation(self, life: Life) -> Between:
         """A life is named by its first record. Commits of a group that only commits begin the life

@@ -145,6 +145,7 @@ def _row(history: History, life: Life, absence: Absence, stops: Stops) -> Wanted
         "instance_id": member.instance_id,
         "member_protocol": member.protocol,
         "membership": "STATIC" if absence.is_static else "DYNAMIC",
+        "is_final": history.is_final(life.end is not None, last.at),
         "outcome": absence.outcome,
         "returned_as": absence.returned_as,
         "removed_at": absence.removed.at if absence.removed else None,

@@ -32,10 +32,11 @@ class Event:
 
 @dataclass(slots=True)
 class Chain:
-    """Events of one group, until it is removed."""
+    """Events of one group, until it is removed. is_over: it was, or an hour passed; none follows."""
 
     life: Life
     events: list[Event] = field(default_factory=list)
+    is_over: bool = False
 
 
 def _chains(history: History, lives: Sequence[Life]) -> Iterator[Chain]:
@@ -44,11 +45,13 @@ def _chains(history: History, lives: Sequence[Life]) -> Iterator[Chain]:
     chain: Chain | None = None
     for life in lives:
         if chain is not None and history.begins_unwritten(life):
+            chain.is_over = True
             yield chain
             chain = None
         for found in comings_of(life):
             operation = found[0].operation
             if chain is not None and operation.at - chain.events[-1].at > CHAIN_GAP_MS:
+                chain.is_over = True
                 yield chain
                 chain = None
             chain = chain or Chain(life)
@@ -58,6 +61,7 @@ def _chains(history: History, lives: Sequence[Life]) -> Iterator[Chain]:
             chain.events += [Event(coming, life, at, members) for coming in found]
         becomes = life.converted_by.protocol if life.converted_by is not None else None
         if chain is not None and becomes in (None, STREAMS):
+            chain.is_over = life.end is not None
             yield chain
             chain = None
     if chain is not None:
