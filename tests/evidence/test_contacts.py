@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from groupreplay.evidence.evidence_facts import Contact, Outage, Refusal
+from groupreplay.evidence.evidence_facts import Contact, Outage, Refusal, Silence
 from groupreplay.evidence.evidence_replay import EvidenceReplay
 from groupreplay.evidence.memory import Line
 from groupreplay.records.log_events import (
@@ -320,6 +320,23 @@ def test_a_removal_that_its_leader_never_wrote_ends_no_contact(
     assert [
         each.heartbeats for each in proved("g", lines, 40_000) if isinstance(each, Contact)
     ] == heartbeats
+
+
+@pytest.mark.parametrize(("error", "silences"), [(0, 1), (22, 1), (82, 0)])
+def test_who_finds_its_instance_taken_over_was_no_member_for_all_of_a_silence(
+    error: int, silences: int
+) -> None:
+    """Simulated (troubled 4.4.0, seed 991050010): a static member stood still for 56 s, and another
+    process had its instance after 29 s."""
+    lines = [
+        request(1_000, "JOIN_GROUP"),
+        request(4_000, "HEARTBEAT"),
+        request(60_000, "HEARTBEAT", error=error),
+    ]
+    for line in lines:
+        line.event.connection = "10.0.0.1:5"
+    found = proved("g", lines, 60_000)
+    assert len([each for each in found if isinstance(each, Silence)]) == silences
 
 
 def test_a_commit_lets_nobody_in_again() -> None:

@@ -42,6 +42,7 @@ _MAY_WAIT: Final = frozenset({"JOIN_GROUP", "SYNC_GROUP"})
 """
 
 _REBALANCE_IN_PROGRESS: Final = 27
+_FENCED_INSTANCE_ID: Final = 82
 _STATIC_LEAVE_EPOCH: Final = -2
 
 LATE_MS: Final = 60_000
@@ -93,8 +94,9 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
     is_connected = is_same and _has_stayed(contact, line)
     least_ms = max(MIN_SILENCE_MS, 2 * (contact.heartbeat_interval_ms or 0))
     is_silence = contact.last_seen_at >= 0 and came - contact.last_seen_at >= least_ms
-    # The line of a leave is older than that of its request.
+    # The line of a leave is older than that of its request. No line says who has its instance now.
     is_member = contact.ended_at is None or contact.ended_at >= came
+    is_member = is_member and line.event.error_code != _FENCED_INSTANCE_ID
     if is_silence and is_connected and not contact.is_away and is_member:
         output.emit(_silence(evidence, contact, line, contact.last_seen_at, came, HEARTBEAT))
     contact.last_seen_at = max(contact.last_seen_at, line.last_ms)
