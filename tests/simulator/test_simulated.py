@@ -104,6 +104,18 @@ LONG_SEEDS: Final = (
     Played(990861012, 30, 0.6, "migration", "4.4.0"),
     # Members seem to be answered after they left: the other broker's clock is ahead.
     Played(990870000, 18, 0.5, "failover", "4.3.1"),
+    # A process that stands still is frozen once more; another is away, and back under its own id.
+    Played(990870003, 18, 0.5, "static", "4.0.2"),
+    # The next leader is 9.5 s behind, and seems to want a join before its member was let in.
+    Played(990805031, 30, 0.6, "all", "4.4.0"),
+    # A heartbeat is granted between a member's join and its assignment.
+    Played(991040001, 40, 0.7, "classic", "4.0.2"),
+    # Members never heard that a generation took partitions, and have them again by the next one.
+    Played(991040004, 40, 0.7, "migration", "4.4.0"),
+    # A broker that loads its partition again has lost the generation that it let a member into,
+    Played(991040006, 40, 0.7, "all", "4.0.2"),
+    # and one lets it into a generation of the same number once more.
+    Played(991040008, 40, 0.7, "failover", "4.1.2"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 
