@@ -86,3 +86,22 @@ def test_a_topic_created_again_over_a_conversion_is_another_one(tmp_path: Path) 
 
     assert is_another("deleted", AGAIN, {"t": 1_010, "what": "delete", "detail": f"t {ID}"})
     assert not is_another("kept", ID)
+
+
+def test_a_commit_of_a_topic_created_again_is_none_of_who_holds_the_former(tmp_path: Path) -> None:
+    """a still has a partition of the topic that was deleted when b commits the new one's."""
+    group = {"type": "consumer", "ge": 2, "te": 2}
+    again = {**_holds(), "a": {AGAIN: [0]}, "ta": {AGAIN: [0]}}
+    history = history_of(
+        tmp_path,
+        line(0, "join", recs=["K3 epoch 2"], s={"g": {**group, "ms": {"a": _holds(0, 1)}}}),
+        line(5, "commit", c=["K1 g t-0 5"]),
+        line(30, "join", s={"g": {**group, "ms": {"b": again}}}),
+        line(40, "commit", c=["K1 g t-0 1"]),
+        line(50, "leave", s={"g": {**group, "gone": ["a"]}}),
+        line(60, "heartbeat", s={"g": {**group, "ms": {"b": _holds(1)}}}),
+        timeline=[{"t": 1_020, "what": "delete", "detail": f"t {ID}"}],
+    )
+    (life,) = history.lives
+    found = [each for each in unread_of(history, life) if each.span.member_id == "a"]
+    assert [committed_at(history, life, each) for each in found] == [1_005]

@@ -12,7 +12,7 @@ from tests.simulator.expected.holdings import Named, Span, is_new_generation, na
 from tests.simulator.lives import Life, is_conversion
 from tests.simulator.readers import Gap
 from tests.simulator.truth import CLASSIC, CONSUMER, Operation, Partition
-from tests.simulator.truth_log import CommitKey
+from tests.simulator.truth_log import Commit, CommitKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,22 @@ def committed_at(history: History, life: Life, unread: Unread) -> int | None:
     operation: what a holder before committed is no sign of its life."""
     found, released = [], unread.released
     for span in _let_go(history, life, unread):
-        commit = history.last_commit(life, span.partition, released.first_offset)
+        commit = _last_commit(history, life, span, released)
         if commit is not None and commit.offset > life.operations[span.opened].first_offset:
             found.append(commit.at)
     at = max(found, default=None)
     return None if at is None else at - released.at + released.true_at
+
+
+def _last_commit(history: History, life: Life, span: Span, released: Operation) -> Commit | None:
+    """Before a release. Once the topic is deleted, who commits its name has that of its successor."""
+    before, (topic, number) = released.first_offset, named(span.partition)
+    deleted = history.truth.deleted.get(topic, ())
+    for at in (at for at, topic_id in deleted if topic_id == span.partition.topic_id):
+        commits = history.truth.commits.get(CommitKey(life.group_id, topic, number), ())
+        later = [each.offset for each in commits if each.at > at]
+        before = min([before, *later[:1]])
+    return history.last_commit(life, span.partition, before)
 
 
 def are_committed(history: History, life: Life, unread: Unread) -> bool:
