@@ -65,6 +65,17 @@ def test_who_leaves_when_it_is_no_member_any_more_ends_no_silence(
     assert [(each.since_at, each.until_at) for each in found] == silences
 
 
+@pytest.mark.parametrize(("code", "silences"), [(27, [(1_000, 46_000)]), (81, [])])
+def test_a_session_that_runs_out_of_who_a_full_group_turned_down_ends_no_silence(
+    code: int, silences: list[tuple[int, int]]
+) -> None:
+    """It was a member: a full group removes who joins again, without a line (`acceptJoiningMember`)."""
+    who: dict[str, Any] = {"asked_by": "m", "instance_id": None, "api": "JOIN_GROUP"}
+    said = [answer(0, 0, **who), answer(1, code, kind="join", **who)]
+    found = silences_of(said, [("m", 46_000)], 200_000, 10_000)
+    assert [(each.since_at, each.until_at) for each in found] == silences
+
+
 BEGUN: Final = "Preparing to rebalance group {} in state {} with old generation {} (reason: {})."
 JOINED: Final = "Stabilized group {} generation {} with {} members."
 SYNCED: Final = "Assignment received from leader {} for group {} for generation {}."

@@ -36,6 +36,7 @@ _SLOW_MS: Final = 40_000
 _SIGNS: Final = frozenset({"join", "sync", "heartbeat"})
 _REBALANCES: Final = 27
 _NO_REFUSALS: Final = NOBODY_THERE | {0}
+_GROUP_MAX_SIZE_REACHED: Final = 81
 _ILLEGAL_GENERATION: Final = 22
 """Of a static member that generations passed by: it is one still."""
 
@@ -121,6 +122,9 @@ def _fenced(
         after = [each for each in said if each.at > at]
         heard = next((each for each in reversed(before) if _is_sign(each)), None)
         if heard is None or at - heard.at < THRESHOLD_MS or before[-1].kind == "leave":
+            continue
+        # A group that is full forgets who joins again, and its timer runs on (acceptJoiningMember).
+        if before[-1].code == _GROUP_MAX_SIZE_REACHED:
             continue
         # Who waits in a rebalance is not removed.
         if any(each.received_at <= at and _is_sign(each) for each in after):
