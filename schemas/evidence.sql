@@ -108,7 +108,7 @@ CREATE TABLE IF NOT EXISTS evidence (
   is_sent_away      BOOLEAN                COMMENT 'of contact; true, false',
   rebalance_timeout_ms BIGINT              COMMENT 'of contact; ms',
   due_at            BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
-  is_rebalanced     BOOLEAN                COMMENT 'of rejoin; true, false',
+  is_classic        BOOLEAN                COMMENT 'of rejoin; true, false',
   is_quiet          BOOLEAN                COMMENT 'of rejoin; true, false'
 )
 USING DELTA

@@ -57,6 +57,7 @@ def says(at: int, event: str, member: str | None, said: dict[str, Any] | None = 
         group_id="g",
         member_id=member,
         member_ids=named,
+        protocol=more.get("protocol"),
         epoch=more.get("epoch"),
         detail=more.get("detail"),
     )

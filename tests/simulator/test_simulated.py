@@ -116,6 +116,8 @@ LONG_SEEDS: Final = (
     Played(991040006, 40, 0.7, "all", "4.0.2"),
     # and one lets it into a generation of the same number once more.
     Played(991040008, 40, 0.7, "failover", "4.1.2"),
+    # The next leader of a classic group lets members into the generation that they have.
+    Played(991060011, 30, 0.6, "troubled", "4.1.2"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

@@ -62,6 +62,7 @@ found so when a coordinator has loaded it.
 def replay_rebalance(evidence: Evidence, line: Line, output: Proofs) -> None:
     """Takes a line of a classic group's rebalance."""
     event, current = line.event, evidence.rebalances.get(line.broker)
+    _see_kind(evidence, line)
     if event.event in ("JOIN_PHASE_STARTED", "GROUP_LOADED"):
         _interrupt_others(evidence, line)
         starts = event.event == "JOIN_PHASE_STARTED"
@@ -93,6 +94,15 @@ def replay_rebalance(evidence: Evidence, line: Line, output: Proofs) -> None:
             _end(evidence, line.broker, CONVERTED, event, output)
     elif event.event in _ENDS:
         _end(evidence, line.broker, _ENDS[event.event], event, output)
+
+
+def _see_kind(evidence: Evidence, line: Line) -> None:
+    """Notes where the group is a classic one, as its coordinator loaded it."""
+    event = line.event
+    if event.event == "GROUP_LOADED" and event.protocol == "classic":
+        evidence.classic_broker, evidence.classic_since_at = line.broker, event.at_ms
+    elif event.event in ("GROUP_LOADED", "CONVERTED_TO_CONSUMER"):
+        evidence.classic_broker, evidence.classic_since_at = -1, -1
 
 
 def _drop(rebalance: Rebalance, member_ids: tuple[str, ...]) -> None:

@@ -148,7 +148,7 @@ class Rejoin(EvidenceFact):
         member to. None where no join was answered, or an earlier release heard it.
     gone_at: when the coordinator removed the member, or another one seemed to let it in. A join
         that came before may be answered later.
-    is_rebalanced: a rebalance of a classic group let it in, so its join brought it to a generation.
+    is_classic: a classic group let it in, so its join brought it to a generation.
     is_quiet: a heartbeat was granted since its join, before it had its assignment. Nothing but that
         belongs to it any more.
     due_at: when a consumer group removes the member, which was told to join, if it has not joined;
@@ -171,7 +171,7 @@ class Rejoin(EvidenceFact):
     unassigned_since: int | None = None
     answered_by: int | None = None
     gone_at: int | None = None
-    is_rebalanced: bool = False
+    is_classic: bool = False
     is_quiet: bool = False
     due_at: int | None = None
 

@@ -62,6 +62,8 @@ class Evidence:
     steady_broker: id of the broker whose request log alone has had lines of the group since
         steady_since_at, none of them of a coordinator that is not there, or of members that leave.
         -1 before a line.
+    classic_broker: id of the broker that loaded the group last, as a classic one, at
+        classic_since_at. -1 before one, and once it is a consumer group.
     """
 
     group_id: str
@@ -83,6 +85,8 @@ class Evidence:
     consumers_at: int = -1
     steady_broker: int = -1
     steady_since_at: int = -1
+    classic_broker: int = -1
+    classic_since_at: int = -1
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ def is_waiting(rejoin: Rejoin) -> bool:
     """
     if rejoin.told_at is None or rejoin.is_quiet:
         return False
-    is_try = rejoin.new_generation == rejoin.generation and not rejoin.is_rebalanced
+    is_try = rejoin.new_generation == rejoin.generation and not rejoin.is_classic
     return rejoin.new_generation is None or is_try
 
 
@@ -128,7 +128,7 @@ def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
     told.joined_at, told.is_new = beside.joined_at, beside.is_new
     told.answered_at, told.new_generation = beside.answered_at, beside.new_generation
     told.answered_by, told.synced_at = beside.answered_by, beside.synced_at
-    told.is_rebalanced = beside.is_rebalanced
+    told.is_classic = beside.is_classic
     return told
 
 

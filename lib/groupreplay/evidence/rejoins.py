@@ -117,12 +117,12 @@ def _is_unassigned(known: Rejoin, line: Line, generation: int) -> bool:
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
     event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
-    came, is_rebalanced = came_at(event), _is_of_a_rebalance(evidence, line.broker, generation)
+    came, is_classic = came_at(event), _is_of_a_classic_group(evidence, line.broker, generation)
     if rejoin is not None and _is_open(rejoin) and is_out_of_time(evidence, line, rejoin, came):
         rejoin.gone_at = rejoin.due_at
     if rejoin is not None and (
         _contradicts(rejoin, line.broker, generation, came)
-        or (is_rebalanced and _is_of_the_generation_before(rejoin, line.broker, generation))
+        or (is_classic and _is_of_the_generation_before(rejoin, line.broker, generation))
     ):
         rejoin = begin_beside(evidence, line, member_id, rejoin)
     elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
@@ -134,7 +134,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     contact = evidence.contacts.get(member_id)
     rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
-    rejoin.answered_by, rejoin.is_rebalanced = line.broker, is_rebalanced
+    rejoin.answered_by, rejoin.is_classic = line.broker, is_classic
     rejoin.synced_at, rejoin.due_at, rejoin.is_quiet = None, None, False
 
 
@@ -185,10 +185,15 @@ def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> 
     return is_open or _is_of_another_leader(rejoin, broker, generation)
 
 
-def _is_of_a_rebalance(evidence: Evidence, broker: int, generation: int) -> bool:
-    """Whether a rebalance of a classic group lets members into a generation."""
+def _is_of_a_classic_group(evidence: Evidence, broker: int, generation: int) -> bool:
+    """Whether a classic group lets members into a generation: by a rebalance, or as a broker has
+    loaded it, of which no consumer was heard since.
+    """
     found = evidence.rebalances.get(broker)
-    return found is not None and found.outcome != "CONVERTED" and found.generation + 1 == generation
+    if found is not None and found.outcome != "CONVERTED" and found.generation + 1 == generation:
+        return True
+    is_loaded = evidence.classic_broker == broker
+    return is_loaded and evidence.consumers_at < evidence.classic_since_at
 
 
 def _is_of_the_generation_before(rejoin: Rejoin, broker: int, generation: int) -> bool:
