@@ -70,9 +70,9 @@ class Estimated:
     def of(self, charged: Sequence[Unread]) -> list[Range]:
         """Of all that one wave is charged with."""
         found = [(each, self._of(each, charged)) for each in charged]
-        # Of a topic that was created again nobody is to read what the one before had.
+        # By another of its names, what a topic costs that is gone may be unknown.
         return [
-            known._replace(least=0, least_untold=0) if each.is_another else known
+            known._replace(least=0, least_untold=0) if each.is_unmatched else known
             for each, known in found
         ]
 

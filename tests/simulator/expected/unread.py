@@ -24,7 +24,8 @@ class Unread:
 
     gap: while nobody read it; None where somebody did when the next holder had it. seen_from: of
     the gap, from when it shows at most: a client that commits in its callback reads no more.
-    is_another: the next holder has that of a topic that was created again.
+    is_unmatched: the next holder has it by the other of its topic's name and id, and the topic was
+        deleted since: it may be that of a topic created again, and which id a name had may be unknown.
     """
 
     span: Span
@@ -36,7 +37,7 @@ class Unread:
     seen_from: int
     lost: Operation | None = None
     is_back: bool = False
-    is_another: bool = False
+    is_unmatched: bool = False
 
 
 def unread_of(history: History, life: Life) -> list[Unread]:
@@ -88,17 +89,15 @@ def _unread(history: History, life: Life, span: Span, released: int, granted: in
     if last is not None:
         seen_from = max(seen_from, last - release.at + release.true_at)
     unread = Unread(span, released, operations[span.opened], release, grant, gap, seen_from)
-    return replace(unread, is_another=_is_created_again(history, unread))
+    return replace(unread, is_unmatched=_is_unmatched(history, unread))
 
 
-def _is_created_again(history: History, unread: Unread) -> bool:
-    """Whether the topic was deleted meanwhile, over a conversion: a classic group names the topic, a
-    consumer group its id, so that both have one name and are two topics."""
+def _is_unmatched(history: History, unread: Unread) -> bool:
+    """Over a conversion: a classic group names the topic, a consumer group its id."""
     given, granted = unread.given, unread.granted
     deleted = history.truth.deleted.get(unread.span.partition.topic, ())
-    return given.protocol != granted.protocol and any(
-        given.true_at < at <= granted.true_at for at, _ in deleted
-    )
+    is_converted = given.protocol != granted.protocol
+    return is_converted and any(at > given.true_at for at, _ in deleted)
 
 
 def committed_at(history: History, life: Life, unread: Unread) -> int | None:
@@ -266,7 +265,7 @@ def is_admin(history: History, group_id: str) -> bool:
 
 def _stops(each: Unread) -> bool:
     """Whether the records show that it stopped: members of cooperative groups go on."""
-    if each.gap is None or each.is_another:
+    if each.gap is None or each.is_unmatched:
         return False
     return each.is_back or each.released is not each.granted or each.gap.was_eager
 
