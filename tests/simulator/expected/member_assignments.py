@@ -99,6 +99,7 @@ class _Life:
     def _shows_removal(self, span: Span) -> bool:
         """Whether the target since which nobody was given a partition shows that its topic is gone:
         the member subscribed to it then, and every regular expression was resolved (measures.md 4).
+        If it said something else when the target before was made, the topic's name may be unknown.
         """
         assert span.closed is not None
         place = span.closed
@@ -122,7 +123,17 @@ class _Life:
                     )
         subscribes = span.partition.topic in operation.members[span.member_id].subscription
         members = operation.members.values()
-        return subscribes and all(not each.regex or each.regex in resolved for each in members)
+        is_told = subscribes and self._had_said_so(place, span.member_id)
+        return is_told and all(not each.regex or each.regex in resolved for each in members)
+
+    def _had_said_so(self, place: int, member_id: str) -> bool:
+        """Whether a member subscribed as it does when the target before that of an operation was
+        made."""
+        now = self.operation(place).members[member_id]
+        targets = (each for each in reversed(range(place)) if self.operation(each).target_epochs)
+        before = self.operation(next(targets, 0)).members.get(member_id)
+        said = None if before is None else (before.subscription, before.regex)
+        return said == (now.subscription, now.regex)
 
     def _has(self, place: int, span: Span) -> bool:
         """Whether a partition is in its holder's target after an operation."""
