@@ -23,7 +23,7 @@ from tests.simulator.expected.holdings import generation_before, is_new_generati
 from tests.simulator.expected.stopped_holders import (
     answer_ms_of,
     asked_itself,
-    is_gone,
+    is_hidden,
     is_of_another,
     quiet_ms_of,
     seen_from,
@@ -357,7 +357,9 @@ def _estimates(
     gap = since_let_go(history, life, unread, gap, is_away=kind == AWAY)
     if kind in (AWAY, GAP) and not by_commit and stood_still(history, unread, gap):
         return
-    if name == CLASSIC_GAP and is_gone(history, unread, gap, never_committed=never_committed):
+    if name == CLASSIC_GAP and is_hidden(
+        history, life, unread, gap, never_committed=never_committed
+    ):
         return
     if not by_commit and _is_before(life, unread, gap):
         # It never read that: who came and left for a while before its first fetch.

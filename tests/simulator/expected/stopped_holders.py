@@ -8,6 +8,7 @@ from typing import Final
 
 from tests.simulator.expected.history import History
 from tests.simulator.expected.holdings import named
+from tests.simulator.expected.transitions import is_kept
 from tests.simulator.expected.unread import Unread, committed_at
 from tests.simulator.lives import Life
 from tests.simulator.readers import Gap
@@ -58,13 +59,17 @@ def stood_still(history: History, unread: Unread, gap: Gap) -> bool:
     return _was_injected("freeze", history, unread, gap)
 
 
-def is_gone(history: History, unread: Unread, gap: Gap, *, never_committed: bool) -> bool:
-    """Whether the holder, a static member, was closed while its join waited or died, and no record
-    shows since when: it says nothing (KIP-345), and the next answers still take from it what others
-    are to have."""
-    return _was_injected("close", history, unread, gap) or (
-        never_committed and _was_injected("crash", history, unread, gap)
-    )
+def is_hidden(
+    history: History, life: Life, unread: Unread, gap: Gap, *, never_committed: bool
+) -> bool:
+    """Whether no record shows since when the holder, of a cooperative group, did not read. It is a
+    static member that was closed while its join waited, or died: it says nothing (KIP-345), and the
+    next answers still take from it what others are to have. Or it joined in its callback, and listed
+    what it was giving up: other clients than simulated ones join behind that."""
+    if is_kept(life, unread) and _was_injected("slow revoke", history, unread, gap):
+        return True
+    has_died = never_committed and _was_injected("crash", history, unread, gap)
+    return has_died or _was_injected("close", history, unread, gap)
 
 
 def _was_injected(what: str, history: History, unread: Unread, gap: Gap) -> bool:
