@@ -75,7 +75,7 @@ COLUMNS_OF_LINES: Final[dict[str, tuple[str, ...]]] = {
         *("partitions", "avoided_moves", "epochs", "identity", "client_id", "client_host"),
         *("moved", "left_at", "left_shown_by", "gap_ms", "own_timeout_ms", "absorbed_own"),
         *("absorbed_45s", "absorbed_60s", "is_cliff", "blind_ms", "blind_extra_ms"),
-        "owner_was_alive",
+        *("owner_was_alive", "is_final"),
     ),
     "failover_lines": (
         *("group_id", "incarnation", "offsets_partition", "from_offset", "leader_epoch"),

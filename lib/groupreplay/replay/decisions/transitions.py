@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from groupreplay.replay.change import Ending, Moment
 from groupreplay.replay.decisions.bounds import SETTLE_MS, tell_high, tell_idle, tell_low
@@ -216,9 +217,8 @@ class Transitions:
         """
         before_at = moment.generation.before_at if moment.generation is not None else None
         for unit, last_commit_at in last_commits.items():
-            stopped = self._to_itself(STOP, member, moment)
-            stopped.by_k2, stopped.held_since = True, before_at
-            stopped.last_commit_at = last_commit_at
+            known = {"held_since": before_at, "last_commit_at": last_commit_at}
+            stopped = self._to_itself(STOP, member, moment, by_k2=True, **known)
             self._go_on(unit, stopped, moment)
         self._stopped += len(last_commits)
 
@@ -238,14 +238,15 @@ class Transitions:
             if (trail := self._life.trails.get(unit)) is not None:
                 self.not_read(trail)
             stopped = self.end_stop(unit) if unit in self._life.stops else None
-            back = self._to_itself(AWAY, member, moment)
-            back.held_since = _held_since(AWAY, member.spans[unit], moment, stopped)
-            back.away_at, back.is_hidden = ending.away_at, ending.hidden
-            back.last_commit_at = last_commit_at
+            held_since = _held_since(AWAY, member.spans[unit], moment, stopped)
+            known = {"held_since": held_since, "last_commit_at": last_commit_at}
+            back = self._to_itself(
+                AWAY, member, moment, away_at=ending.away_at, is_hidden=ending.hidden, **known
+            )
             self._go_on(unit, back, moment)
 
-    def _to_itself(self, kind: str, member: Member, moment: Moment) -> Transition:
-        """A transition from a member to itself."""
+    def _to_itself(self, kind: str, member: Member, moment: Moment, **known: Any) -> Transition:
+        """A transition from a member to itself. known: further fields of it."""
         identity = identity_of(self._life, member)
         return Transition(
             kind,
@@ -257,6 +258,7 @@ class Transitions:
             to_identity=identity,
             granted_at=moment.at,
             grant_offset=moment.offset,
+            **known,
         )
 
     def _go_on(self, unit: Unit, transition: Transition, moment: Moment) -> None:
