@@ -217,6 +217,7 @@ def test_every_line_is_counted(spark: SparkSession, nights: Nights) -> None:
     assert any("lines in 2 logs of brokers" in line for line in result_lines(with_logs))
 
 
+@pytest.mark.soak
 def test_each_kind_of_name_is_hidden_alone(spark: SparkSession, nights: Nights) -> None:
     """Whatever column it stands in, alone or with others."""
     check_names_are_hidden(spark, nights.warehouse)

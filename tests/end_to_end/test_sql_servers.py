@@ -139,6 +139,7 @@ def _spark(program: str, folder: Path) -> list[str]:
     ]
 
 
+@pytest.mark.soak
 def test_a_session_of_spark_sql_knows_the_names(metastore: Path) -> None:
     """Before the Thrift server below has the metastore, which serves one process at a time."""
     assert _told(metastore)[-2:] == [["refused", "UPGRADE_REFUSED", "true"], ["6"]]

@@ -22,6 +22,7 @@ def assignor() -> Iterator[Assignor]:
         yield one
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_scenario_made_again_is_the_same(assignor: Assignor, name: str) -> None:
     kept, _ = parts_of((SCENARIOS / f"{name}.yaml").read_text())
@@ -37,5 +38,6 @@ def test_what_follows_is_not_made() -> None:
     )
 
 
+@pytest.mark.soak
 def test_placements_made_again_are_the_same(assignor: Assignor) -> None:
     assert placements(assignor) == PLACEMENTS.read_text()
