@@ -49,7 +49,7 @@ LATE_MS: Final = 60_000
 """A fenced member that is not heard of for so long is gone for good."""
 
 CLOCKS_MS: Final = 5_000
-"""Clocks of brokers differ by no more."""
+"""What another broker has so long after a removal came later, unless its clock is ahead by more."""
 
 HEARTBEAT: Final = "HEARTBEAT"
 LATE: Final = "LATE"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -152,9 +153,19 @@ BACK: Final[dict[str, tuple[list[EvidenceFact], list[str] | None]]] = {
 
 
 def test_whose_session_ended_and_who_is_back_in_time(stage: Stage, prove: Prove) -> None:
+    _check_members_back(stage, prove, BACK, cause="FENCED", cause_member_id="cause")
+
+
+def _check_members_back(
+    stage: Stage,
+    prove: Prove,
+    cases: Mapping[str, tuple[list[EvidenceFact], list[str]]],
+    **cause: str,
+) -> None:
+    """cause: of the rebalance that each group has beside its lines."""
     lines = [
         replace(each, group_id=name)
-        for name, (lines, _) in BACK.items()
+        for name, (lines, _) in cases.items()
         for each in (
             evidence(
                 Rebalance,
@@ -162,16 +173,15 @@ def test_whose_session_ended_and_who_is_back_in_time(stage: Stage, prove: Prove)
                 started_at=AT,
                 joined_at=AT + 9_010,
                 synced_at=AT + 9_020,
-                cause="FENCED",
-                cause_member_id="cause",
                 outcome="COMPLETED",
+                **cause,
             ),
             *lines,
         )
     ]
     rows = rebalances(inputs_of(stage(), prove(*lines))).collect()
     assert {row.group_id: row.members_back for row in rows} == {
-        name: back for name, (_, back) in BACK.items()
+        name: back for name, (_, back) in cases.items()
     }
 
 
@@ -203,23 +213,4 @@ LAST_OF_CONSUMER: Final[dict[str, tuple[list[EvidenceFact], list[str]]]] = {
 def test_whose_end_made_a_group_classic_again_may_be_back(stage: Stage, prove: Prove) -> None:
     """`Preparing to rebalance` comes some ms after the line of the removal, as in migration-4.3 of
     `upgrade-crash`, and names nobody."""
-    lines = [
-        replace(each, group_id=name)
-        for name, (lines, _) in LAST_OF_CONSUMER.items()
-        for each in (
-            evidence(
-                Rebalance,
-                generation=3,
-                started_at=AT,
-                joined_at=AT + 9_010,
-                synced_at=AT + 9_020,
-                cause="DOWNGRADE",
-                outcome="COMPLETED",
-            ),
-            *lines,
-        )
-    ]
-    rows = rebalances(inputs_of(stage(), prove(*lines))).collect()
-    assert {row.group_id: row.members_back for row in rows} == {
-        name: back for name, (_, back) in LAST_OF_CONSUMER.items()
-    }
+    _check_members_back(stage, prove, LAST_OF_CONSUMER, cause="DOWNGRADE")
