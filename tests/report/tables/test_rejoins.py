@@ -159,7 +159,7 @@ def test_whose_session_ended_and_who_is_back_in_time(stage: Stage, prove: Prove)
 def _check_members_back(
     stage: Stage,
     prove: Prove,
-    cases: Mapping[str, tuple[list[EvidenceFact], list[str]]],
+    cases: Mapping[str, tuple[list[EvidenceFact], list[str] | None]],
     **cause: str,
 ) -> None:
     """cause: of the rebalance that each group has beside its lines."""
