@@ -109,7 +109,10 @@ CREATE TABLE IF NOT EXISTS evidence (
   rebalance_timeout_ms BIGINT              COMMENT 'of contact; ms',
   due_at            BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
   is_classic        BOOLEAN                COMMENT 'of rejoin; true, false',
-  is_quiet          BOOLEAN                COMMENT 'of rejoin; true, false'
+  is_quiet          BOOLEAN                COMMENT 'of rejoin; true, false',
+  passed_at         BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
+  is_told_again     BOOLEAN                COMMENT 'of rejoin; true, false',
+  known_since_at    BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

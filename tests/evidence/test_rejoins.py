@@ -235,7 +235,7 @@ def _callbacks(recording: str) -> dict[str, list[tuple[int, int]]]:
 
 @pytest.mark.parametrize(
     ("name", "new"),
-    [("told-and-joined", []), ("joined-without-being-told", ["a"]), ("told-and-left", ["b"])],
+    [("told-and-joined", []), ("joined-without-being-told", ["a"]), ("told-and-left", ["a", "b"])],
 )
 def test_who_is_new_had_no_request_granted_before(name: str, new: list[str]) -> None:
     lines = lines_of(CASES[name])

@@ -140,7 +140,7 @@ class Rejoin(EvidenceFact):
     synced_at: when it had its assignment.
     new_generation: generation that the join was answered with. The one before where a consumer
         group had nothing else for its member.
-    is_new: nothing was granted to it under its id before it joined.
+    is_new: nothing was granted to it under its id before it joined, or before it was told to.
     is_unassigned: it was told before it had its assignment of the generation before.
     unassigned_since: of such a one when it was told to join that generation, or the first of
         several in a row; when its join came, where it was not told. None of any other.
@@ -153,6 +153,9 @@ class Rejoin(EvidenceFact):
         belongs to it any more.
     due_at: when a consumer group removes the member, which was told to join, if it has not joined;
         None where that is not known.
+    passed_at: when another broker answered it in a later generation than it was told in: it has
+        joined, and a line of that may follow, by a clock that is ahead.
+    is_told_again: it was told to join once more, since its join was answered or assigned.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -174,6 +177,8 @@ class Rejoin(EvidenceFact):
     is_classic: bool = False
     is_quiet: bool = False
     due_at: int | None = None
+    passed_at: int | None = None
+    is_told_again: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -206,6 +211,8 @@ class Contact(EvidenceFact):
     joined_at: when the join came that let it in last; None where none did, or it was heard by
         another broker since.
     rebalance_timeout_ms: rebalance timeout that it joined with, None where no line says it.
+    known_since_at: when it first asked under its id, if an earlier contact of it ended shortly
+        before. None where it first asked at first_at.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -241,6 +248,7 @@ class Contact(EvidenceFact):
     is_sent_away: bool = False
     joined_at: int | None = None
     rebalance_timeout_ms: int | None = None
+    known_since_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from groupreplay.evidence.contacts import (
 from groupreplay.evidence.evidence_facts import EvidenceFact
 from groupreplay.evidence.join_timers import hear_steadily
 from groupreplay.evidence.memory import Evidence, Line, Proofs
+from groupreplay.evidence.open_rejoins import is_passed
 from groupreplay.evidence.refusal_runs import forget_refusals, replay_refusal
 from groupreplay.evidence.rejoins import end_rejoin, forget_rejoins, replay_rejoin
 from groupreplay.evidence.removals import learn_instance, replay_departure, settle_departures
@@ -97,7 +98,7 @@ class EvidenceReplay:
             *evidence.refusals.values(),
         ]
         rows += evidence.rebalances.values()
-        rows += evidence.rejoins.values()
+        rows += [each for each in evidence.rejoins.values() if not is_passed(each)]
         rows += evidence.rejoins_beside.values()
         rows += [row for row in (evidence.outage, evidence.failure) if row is not None]
         return [copy.copy(row) for row in rows]

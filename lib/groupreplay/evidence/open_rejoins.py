@@ -39,9 +39,20 @@ def is_asked(rejoin: Rejoin) -> bool:
     return rejoin.told_at is not None and rejoin.joined_at is None
 
 
+def is_passed(rejoin: Rejoin) -> bool:
+    """It has joined, as another broker showed, and no line of that has come."""
+    return rejoin.passed_at is not None and is_asked(rejoin)
+
+
 def may_answer(joined: Rejoin, told: Rejoin) -> bool:
-    """Whether a join at one broker may be the answer to what another one told the member."""
-    return joined.told_at is None and is_asked(told)
+    """Whether a join at one broker may be the answer to what another one told the member. It is not
+    if the member was in a later generation before: it had joined by then. Nor if the join brought
+    it to the generation in which it was told, and no earlier line shows it there.
+    """
+    if joined.told_at is not None or not is_asked(told) or told.passed_at is not None:
+        return False
+    is_before = joined.is_classic and joined.new_generation == told.generation
+    return not (is_before and told.is_new)
 
 
 def broker_of(rejoin: Rejoin) -> int:
@@ -88,18 +99,22 @@ def may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
     return told is not None and told is not rejoin and may_answer(rejoin, told)
 
 
+def joined_beside(evidence: Evidence, member_id: str) -> list[tuple[str, int]]:
+    """Where other brokers let a member in that they had not told to join: (member id, broker)."""
+    return [
+        each
+        for each in sorted(evidence.rejoins_beside)
+        if each[0] == member_id and evidence.rejoins_beside[each].told_at is None
+    ]
+
+
 def drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
     """A member went on that was told to join. If another broker let it in meanwhile, that join is
     the answer. Else no line shows its join, and no row is made of it.
     """
     if evidence.rejoins_beside.pop((member_id, broker), None) is not None:
         return
-    joined = [
-        each
-        for each in sorted(evidence.rejoins_beside)
-        if each[0] == member_id and evidence.rejoins_beside[each].told_at is None
-    ]
-    if joined:
+    if joined := joined_beside(evidence, member_id):
         end(evidence, member_id, joined[-1][1], output)
     else:
         evidence.rejoins.pop(member_id, None)
@@ -111,7 +126,7 @@ def end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None
     ended = evidence.rejoins.pop(member_id, None) if beside is None else None
     if beside is not None:
         output.emit(_one_of_both(evidence, beside))
-    elif ended is not None:
+    elif ended is not None and not is_passed(ended):
         output.emit(ended)
     if member_id not in evidence.rejoins:
         _move_up(evidence, member_id, output)

@@ -28,7 +28,9 @@ from groupreplay.evidence.open_rejoins import (
     end,
     is_answered,
     is_asked,
+    is_passed,
     is_waiting,
+    joined_beside,
     known_rejoin,
     last_at_of,
     may_answer,
@@ -90,9 +92,13 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
         told = begin(evidence, line, member_id, output)
     elif _is_of_another_leader(known, line.broker, generation):
         told = begin_beside(evidence, line, member_id, known)
+    elif _is_ahead(known, line.broker, generation):
+        known.passed_at = known.passed_at or line.event.at_ms
+        told = begin_beside(evidence, line, member_id, known)
     elif known.generation == generation:
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
             known.gone_at = None
+        known.is_told_again = True
         start_timer(evidence, line, known)
         return
     elif generation < newest_of(known) and not _came_after(known, line):
@@ -100,6 +106,7 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     else:
         told = begin(evidence, line, member_id, output)
     told.generation, told.told_at = generation, line.event.at_ms
+    told.is_new = _is_first(evidence, member_id, line)
     start_timer(evidence, line, told)
     if known is not None and _is_unassigned(known, line, generation):
         told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
@@ -131,11 +138,17 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     elif rejoin is None or _is_of_another(rejoin, came):
         rejoin = begin(evidence, line, member_id, output)
     rejoin.joined_at = came
-    contact = evidence.contacts.get(member_id)
-    rejoin.is_new = contact is not None and contact.first_at == rejoin.joined_at
+    rejoin.is_new = _is_first(evidence, member_id, line)
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
     rejoin.answered_by, rejoin.is_classic = line.broker, is_classic
-    rejoin.synced_at, rejoin.due_at, rejoin.is_quiet = None, None, False
+    rejoin.synced_at, rejoin.due_at, rejoin.passed_at = None, None, None
+    rejoin.is_quiet = rejoin.is_told_again = False
+
+
+def _is_first(evidence: Evidence, member_id: str, line: Line) -> bool:
+    """Whether no earlier request of the member was granted."""
+    contact = evidence.contacts.get(member_id)
+    return contact is not None and contact.first_at == came_at(line.event)
 
 
 def _came_after(rejoin: Rejoin, line: Line) -> bool:
@@ -176,10 +189,13 @@ def _is_of_a_later_rebalance(
 
 def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> bool:
     """Whether a broker answers a join of a member that, by what another broker says of it, would be
-    a step back: the join is older than what it was told, or its generation may be.
+    a step back: the join is older than what it was told, or its generation may be. Or it has an
+    assignment there, and nobody told it to join again.
     """
     if broker_of(rejoin) == broker:
         return False
+    if is_passed(rejoin) or (rejoin.synced_at is not None and not rejoin.is_told_again):
+        return True
     is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
     is_open = is_earlier and is_waiting(rejoin)
     return is_open or _is_of_another_leader(rejoin, broker, generation)
@@ -213,6 +229,14 @@ def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
     return generation < newest_of(rejoin) or may_sync
 
 
+def _is_ahead(rejoin: Rejoin, broker: int, generation: int) -> bool:
+    """Whether a member that one broker told to join is in a later generation at another one. It has
+    joined, by a line that is missing, or that is still to come by a clock that is ahead.
+    """
+    is_open = is_waiting(rejoin) and rejoin.gone_at is None
+    return is_open and broker_of(rejoin) != broker and generation > newest_of(rejoin)
+
+
 def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A sync or a heartbeat was granted: the member has its assignment, or nothing to do."""
     event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
@@ -224,7 +248,7 @@ def _go_on(evidence: Evidence, line: Line, member_id: str, generation: int, outp
         if rejoin.gone_at is not None and is_answered(rejoin) and broker_of(rejoin) != line.broker:
             return
         if event.event == SYNC_GROUP and generation == rejoin.new_generation:
-            rejoin.synced_at = event.at_ms
+            rejoin.synced_at, rejoin.is_told_again = event.at_ms, False
             _tell_assigned(evidence, rejoin)
         elif _is_early(rejoin, line, generation):
             rejoin.is_quiet = True
@@ -251,14 +275,19 @@ def _pass_by(
     evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs
 ) -> None:
     """A request shows in which generation a member is. If it is later than the one in which it was
-    told to join, it has joined, and no line shows it: the log of another broker is missing. Commits
-    count too: the coordinator refuses those of a generation that the member has not reached.
+    told to join, it has joined, and no line shows it: the log of another broker is missing. If
+    another broker told it to, that one's line may follow, by a clock that is ahead. Commits count
+    too: the coordinator refuses those of a generation that the member has not reached.
 
     Source: ClassicGroup.validateOffsetCommit, ConsumerGroup.validateMemberEpoch.
     """
     rejoin = known_rejoin(evidence, member_id, line.broker)
-    if rejoin is not None and rejoin.new_generation is None and generation > newest_of(rejoin):
+    if rejoin is None or rejoin.new_generation is not None or generation <= newest_of(rejoin):
+        return
+    if broker_of(rejoin) == line.broker or joined_beside(evidence, member_id):
         drop(evidence, member_id, line.broker, output)
+    else:
+        rejoin.passed_at = rejoin.passed_at or line.event.at_ms
 
 
 def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
@@ -316,6 +345,7 @@ def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
         if evidence.last_at - last_at_of(over) > ANSWERED_MS:
             end(evidence, member_id, broker_of(over), output)
     for member_id, rejoin in list(evidence.rejoins.items()):
+        is_past = is_passed(rejoin) and evidence.last_at - (rejoin.passed_at or 0) > ANSWERED_MS
         is_gone = rejoin.gone_at is not None and evidence.last_at - rejoin.gone_at > ANSWERED_MS
-        if is_gone or evidence.last_at - last_at_of(rejoin) > FORGET_MS:
+        if is_past or is_gone or evidence.last_at - last_at_of(rejoin) > FORGET_MS:
             end(evidence, member_id, broker_of(rejoin), output)
