@@ -170,6 +170,26 @@ def test_a_join_that_waited_since_before_a_refusal_is_of_another_client() -> Non
     assert runs(refused[0], waited, refused[1], came_later) == [(3, 70, 2, True)]
 
 
+def test_a_member_that_was_removed_and_comes_back_is_not_who_was_refused_meanwhile() -> None:
+    """A classic member of a consumer group comes back under its id; a client with the same client
+    id was refused beside it. Simulated: migration-24, troubled 4.0.2 seed 992000108.
+    """
+
+    def join(after_s: int, **fields: Any) -> Line:
+        line = asked(after_s, {}, event="JOIN_GROUP", epoch=None, **fields)
+        line.event.instance_id = None
+        return line
+
+    first, refused = join(1, member_id="a"), join(30, error_code=26)
+    back = [join(after, member_id="a") for after in (60, 65)]
+    at_ms = AT + 45_000
+    fenced = LogEvent(event="MEMBER_FENCED", at_ms=at_ms, group_id="g", detail="JOIN_TIMEOUT")
+    fenced.member_id = "a"
+    removed = Line(fenced, 1, "server_log", "broker-1.server.log", 9, at_ms)
+    assert runs(first, refused, removed, *back) == [(30, 30, 1, False)]
+    assert runs(first, refused, removed, join(61, member_id="b")) == [(30, 30, 1, True)]
+
+
 # ---------------------------------------------------------------- which errors are refusals
 
 

@@ -148,11 +148,14 @@ def _contact_of(evidence: Evidence, line: Line, member_id: str, output: Proofs) 
     if event.error_code in (0, _REBALANCE_IN_PROGRESS) and not _is_leave(event):
         if contact is not None and _is_unwritten(contact, line):
             contact.ended_at = None
+        known_since_at = None
         if contact is not None and _is_over(contact, event):
+            known_since_at = contact.known_since_at or contact.first_at
             output.emit(evidence.contacts.pop(member_id))
             contact = None
         if contact is None:
             contact = evidence.contacts[member_id] = _new(evidence, line, member_id)
+            contact.known_since_at = known_since_at
     return contact
 
 

@@ -193,7 +193,7 @@ def _was_in(evidence: Evidence, member_id: str, event: LogEvent, at_ms: int) -> 
     contact = evidence.contacts.get(member_id)
     if contact is None:
         return (event.epoch or 0) > 0 or came_at(event) <= at_ms
-    return contact.first_at <= at_ms
+    return (contact.known_since_at or contact.first_at) <= at_ms
 
 
 def _differ(one: str | None, other: str | None) -> bool:
