@@ -22,9 +22,9 @@ def told(*lines: Line) -> list[tuple[int, str, int | None]]:
     ]
 
 
-def line(broker: int, at: int, event: str) -> Line:
+def line(broker: int, at: int, event: str, epoch: int = 3) -> Line:
     return Line(
-        LogEvent(event=event, at_ms=at, group_id="g", epoch=3),
+        LogEvent(event=event, at_ms=at, group_id="g", epoch=epoch),
         broker,
         "server_log",
         f"broker-{broker}",
@@ -93,6 +93,29 @@ def test_a_conversion_that_failed_ends_no_rebalance() -> None:
         line(NEW, 3_000, "JOIN_PHASE_ENDED"),
         line(NEW, 3_010, "ASSIGNMENT_RECEIVED"),
     ) == [(NEW, "COMPLETED", 3_010)]
+
+
+def test_a_conversion_that_failed_ends_no_rebalance_that_empties_its_group() -> None:
+    """Its assignor fails, and the last member goes. Simulated: consumer-17, troubled 4.0.2 seed
+    992000108.
+    """
+    assert told(
+        line(NEW, 31_248, "JOIN_PHASE_STARTED"),
+        line(NEW, 65_622, "CONVERTED_TO_CONSUMER"),
+        line(NEW, 76_248, "GROUP_EMPTY"),
+    ) == [(NEW, "EMPTY", None)]
+
+
+def test_a_conversion_that_failed_ends_no_sync_phase_that_begins_anew() -> None:
+    sync_phase = (
+        line(NEW, 1_000, "JOIN_PHASE_STARTED", epoch=3),
+        line(NEW, 1_010, "JOIN_PHASE_ENDED", epoch=4),
+        line(NEW, 1_500, "CONVERTED_TO_CONSUMER"),
+    )
+    anew = line(NEW, 2_000, "JOIN_PHASE_STARTED", epoch=4)
+    assert told(*sync_phase, anew) == [(NEW, "RESTARTED", None), (NEW, "OPEN", None)]
+    of_another = line(NEW, 2_000, "JOIN_PHASE_STARTED", epoch=0)
+    assert told(*sync_phase, of_another) == [(NEW, "CONVERTED", None), (NEW, "OPEN", None)]
 
 
 def test_a_conversion_ends_a_rebalance() -> None:
