@@ -320,12 +320,14 @@ def _target_epoch(membership: Membership, change: Change, entry: Entry, epoch: i
     life = membership.life
     if not change.converts:  # an upgrade's first target is a copy, which no assignor made
         _note_dropped(membership, change, entry)
+    # What an upgrade copies was made for what its members subscribed to in the generation.
+    is_copy = change.converts and life.target_epoch is None
     membership.judge.note(target_epoch(life, entry, epoch))
     moved = membership.targets.begin_epoch(epoch, follows=change.follows_target)
     membership.epochs.target(epoch, entry.ts_ms, entry.offset, moved, change.left_behind)
     membership.epochs.note_asked(entry.ts_ms, entry.offset, entry.last_hole)
     membership.stalls.new_target(epoch, entry.ts_ms, entry.leader_epoch)
-    if membership.targets.take_unnamed():
+    if not is_copy and membership.targets.take_unnamed():
         deduce_topic(membership, change, entry)
 
 
