@@ -182,11 +182,12 @@ class _Moved(NamedTuple):
     """First offset of an operation -> partitions that came to another member in it than had them
     last. A static member that is replaced is no other one.
 
-    nameless: whose topic was deleted, and its name need not be known over a conversion.
+    unsure: those of topics that were deleted, whose names need not be known over a conversion, and
+    those that a leader gave to two members at once: nobody had them last.
     """
 
     sure: Counter[int]
-    nameless: Counter[int]
+    unsure: Counter[int]
 
 
 def _moved(history: History, life: Life) -> _Moved:
@@ -195,8 +196,10 @@ def _moved(history: History, life: Life) -> _Moved:
         if each.is_last and each.span.member_id != each.heir.member_id and not is_taken_over(each):
             begun, granted = life.operations[each.span.opened], each.granted
             converts = history.is_converted(life.group_id, begun.first_offset, granted.first_offset)
-            is_nameless = converts and each.span.partition.topic in history.truth.deleted
-            (moved.nameless if is_nameless else moved.sure)[granted.first_offset] += 1
+            partition = each.span.partition
+            is_unsure = converts and partition.topic in history.truth.deleted
+            is_unsure |= history.holdings(life).is_contested(partition)
+            (moved.unsure if is_unsure else moved.sure)[granted.first_offset] += 1
     return moved
 
 
@@ -245,21 +248,21 @@ def lost_in(failover: Failover) -> Iterator[tuple[str, Operation]]:
 def _after(failover: Failover, opened: Sequence[int], moved: _Moved) -> dict[str, Any]:
     """opened: first offsets of the operations that began epochs."""
     names = ("epochs_after", "joined_after", "removed_after", "lost_after")
-    counts, sure, nameless = dict.fromkeys(names, 0), 0, 0
+    counts, sure, unsure = dict.fromkeys(names, 0), 0, 0
     first = failover.first
     to_offset: Any = Between(first.first_offset, first.last_offset)
     for step in _steps(failover):
         to_offset = step.last
         counts["epochs_after"] += opened.count(step.operation.first_offset)
         sure += moved.sure[step.operation.first_offset]
-        nameless += moved.nameless[step.operation.first_offset]
+        unsure += moved.unsure[step.operation.first_offset]
         counts["joined_after"] += len(step.joined)
         counts["removed_after"] += len(step.removed)
         counts["lost_after"] += len(step.lost)
     return {
         "to_offset": to_offset,
         **counts,
-        "moved_after": Between(sure, sure + nameless) if nameless else sure,
+        "moved_after": Between(sure, sure + unsure) if unsure else sure,
     }
 
 
