@@ -106,8 +106,8 @@ def course_of(operations: Sequence[Operation]) -> Course:
         if operation.protocol is None or is_unwritten(before, operation):
             course = Course()
         if operation.protocol == STREAMS:
-            # No figure of the migration counts what it was converted to and from.
-            before = None
+            # No figure of the migration counts what it was before, nor what it was then.
+            course, before = Course(), None
             continue
         if operation.protocol is not None:
             course.step(before, operation)
