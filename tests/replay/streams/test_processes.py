@@ -102,6 +102,18 @@ def test_nor_is_its_id_counted_twice() -> None:
     assert (world.row("p").restarts, world.row("p").members) == (0, 2)
 
 
+def test_a_member_that_was_removed_while_it_was_away_comes_back_as_itself() -> None:
+    """A static member, under its id. Simulated: streams-16, streams-static 4.4.0 seed 993000010."""
+    world = World()
+    world.change(("p", "a"), ("p", "b"))
+    world.processes.leave("a", was_away=True)
+    world.change(("p", "a"))
+    assert world.row("p").members == 2
+    world.processes.leave("a")
+    world.change(("p", "c"))
+    assert world.row("p").members == 3
+
+
 def test_a_thread_that_comes_when_all_are_away_shows_a_restart_of_them() -> None:
     """Static members of one process left for a while (4.4), and return one after the other."""
     world = World()

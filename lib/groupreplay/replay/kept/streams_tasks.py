@@ -235,11 +235,14 @@ class ProcessLife:
 
     members: member id -> (client host, endpoint).
     duplicate: since when members of two hosts, or endpoints, have its id.
+    removed_away: static members that were removed while they were away, the newest last: they may
+        come back under their ids.
     """
 
     row: StreamsProcess
     members: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     duplicate: Stall | None = None
+    removed_away: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from groupreplay.records.classic import GroupMetadata
-from groupreplay.records.consumer import ConsumerGroupMetadata
+from groupreplay.records.consumer import STATIC_LEAVE_EPOCH, ConsumerGroupMetadata
 from groupreplay.records.entries import Entry
 from groupreplay.records.offsets import OffsetCommit
 from groupreplay.records.others import OtherGroupRecord
@@ -165,10 +165,11 @@ class StreamsGroupMachine(GroupMachine):
         found_causes = find_group_causes(life, self._group, operation)
         had = self._held_before(operation)
         asked = {i: dict(m.requests) for i, m in life.members.items() if m.requests}
+        away = {i for i, m in life.members.items() if m.epoch == STATIC_LEAVE_EPOCH}
         for entry in operation.entries:
             if isinstance(entry.record, OtherGroupRecord):
                 self._record(change, entry, entry.record, found_causes)
-        run_in_processes(self._processes, operation)
+        run_in_processes(self._processes, operation, away)
         self._imply_epoch(operation)
         if values_of(operation, STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA):
             self.membership.owners.drop_untargeted(change.offset)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Final
 
 from groupreplay.records.consumer import STATIC_LEAVE_EPOCH
 from groupreplay.replay.facts import Fact, Stall
@@ -18,6 +19,9 @@ from groupreplay.replay.streams_facts import StreamsProcess
 
 RESTARTS_KEPT = 256
 """Processes that are gone and whose number of restarts is kept."""
+
+AWAY_KEPT: Final = 64
+"""Static members of a process that were removed while they were away, and are remembered."""
 
 DUPLICATE = "DUPLICATE_PROCESS_ID"
 
@@ -77,6 +81,7 @@ class Processes:
         row = process.row
         if member_id not in process.members:
             is_known = left is not None and left.removed_at >= row.joined_at and row.members > 0
+            is_known |= member_id in process.removed_away
             row.members += not is_known
             are_away = all(self._is_away(each) for each in process.members)
             if are_away and not is_known and row.members > 1:
@@ -96,13 +101,19 @@ class Processes:
         member = self._life.members.get(member_id)
         return member is not None and member.epoch == STATIC_LEAVE_EPOCH
 
-    def leave(self, member_id: str) -> None:
+    def leave(self, member_id: str, *, was_away: bool = False) -> None:
         """A member is gone. Its process is too at the end of the operation, unless another member
         of it comes.
+
+        was_away: it is a static member that had left for a while.
         """
         process_id = self.process_of(member_id)
-        if process_id is not None:
-            del self._life.processes[process_id].members[member_id]
+        if process_id is None:
+            return
+        process = self._life.processes[process_id]
+        del process.members[member_id]
+        if was_away:
+            process.removed_away = [*process.removed_away, member_id][-AWAY_KEPT:]
 
     def settle(self, at: int, offset: int, reason: str = "LEFT_OR_FENCED") -> None:
         """At operation end: which processes are gone, which began again, which share an id.

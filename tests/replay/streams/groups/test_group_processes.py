@@ -17,7 +17,7 @@ def threads_after(*operations: list[Form]) -> dict[str, list[str]]:
     processes = Processes(life, Output())
     log = Log()
     for forms in operations:
-        run_in_processes(processes, Operation(log.write(*forms)))
+        run_in_processes(processes, Operation(log.write(*forms)), frozenset())
     return {process_id: sorted(each.members) for process_id, each in life.processes.items()}
 
 

@@ -7,7 +7,7 @@ Source: GroupMetadataManager.replaceStreamsMember.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from groupreplay.records.entries import Entry
@@ -17,8 +17,11 @@ from groupreplay.replay.streams.groups.group_records import STREAMS_GROUP_MEMBER
 from groupreplay.replay.streams.processes import Processes
 
 
-def run_in_processes(processes: Processes, operation: Operation) -> None:
-    """Who left the process that it was a thread of in an operation, and then who is one now."""
+def run_in_processes(processes: Processes, operation: Operation, away: Set[str]) -> None:
+    """Who left the process that it was a thread of in an operation, and then who is one now.
+
+    away: static members that had left for a while before it.
+    """
     last: dict[str, tuple[Entry, Mapping[str, Any] | None]] = {}
     for entry in operation.entries:
         record = entry.record
@@ -29,7 +32,7 @@ def run_in_processes(processes: Processes, operation: Operation) -> None:
             last[record.member_id] = (entry, record.value)
     for member_id, (_, value) in last.items():
         if value is None:
-            processes.leave(member_id)
+            processes.leave(member_id, was_away=member_id in away)
     for member_id, (entry, value) in last.items():
         if value is not None:
             _join(processes, member_id, entry, value)
