@@ -448,6 +448,18 @@ class Life:
         if birth_seen is not None:
             self.birth_seen = birth_seen
 
+    def created_again(self, incarnation: int, protocol: str, *, birth_seen: bool) -> Life:
+        """The life that begins where the coordinator forgot this one. It has its offsets still."""
+        return Life(
+            self.group_id,
+            self.offsets_partition,
+            incarnation,
+            protocol,
+            birth_seen=birth_seen,
+            commits=self.commits,
+            committed=self.committed,
+        )
+
     def heir(self, incarnation: int, protocol: str, *, birth_seen: bool) -> Life:
         """The life that begins where this one ended in a conversion: it goes on with its history.
 

@@ -366,12 +366,12 @@ class ConsumerGroupMachine(GroupMachine):
     def _succeeded(
         self, operation: Operation, protocol: str, *, birth_seen: bool
     ) -> ConsumerGroupMachine:
-        """Ends this life, of which a hole or another kind of records hides how it ended, and gives
-        the machine of the next.
-        """
+        """The machine of the next life: a hole, or another kind of records, hides how this ends."""
         self.end(Change.of(operation), removed=False)
-        life = self.home.life(operation.offset, protocol, birth_seen=birth_seen)
-        return ConsumerGroupMachine(life, self.home)
+        begin = self.home.life if _is_hidden(self.life, operation) else self.life.created_again
+        return ConsumerGroupMachine(
+            begin(operation.offset, protocol, birth_seen=birth_seen), self.home
+        )
 
 
 def begin_simple(entry: Entry, home: Home) -> ConsumerGroupMachine:
