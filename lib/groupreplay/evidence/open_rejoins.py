@@ -91,12 +91,31 @@ def begin_beside(evidence: Evidence, line: Line, member_id: str, other: Rejoin) 
     return new
 
 
+def may_go_on(joined: Rejoin, told: Rejoin) -> bool:
+    """Whether a join at one broker may be the next try of a member that has to give partitions up,
+    and has done so at another one. A cooperative member joins again without being told to.
+    """
+    is_try = is_waiting(told) and told.synced_at is not None and not told.is_told_again
+    is_same = joined.told_at is None and joined.new_generation == told.new_generation
+    return is_try and is_same and told.gone_at is None
+
+
+def go_on(evidence: Evidence, member_id: str, broker: int) -> None:
+    """The member went on at a broker that may have had its next try, and at no other: it had."""
+    beside = evidence.rejoins_beside.get((member_id, broker))
+    told = evidence.rejoins.get(member_id)
+    if beside is not None and told is not None and may_go_on(beside, told):
+        _take(told, evidence.rejoins_beside.pop((member_id, broker)))
+
+
 def may_be_the_answer(evidence: Evidence, rejoin: Rejoin) -> bool:
-    """Whether a join may be the answer to what another broker told the member. The member may still
-    join there, so this one waits.
+    """Whether a join may be the answer to what another broker told the member, or its next try. The
+    member may still go on there, so this one waits.
     """
     told = evidence.rejoins.get(rejoin.member_id)
-    return told is not None and told is not rejoin and may_answer(rejoin, told)
+    if told is None or told is rejoin:
+        return False
+    return may_answer(rejoin, told) or may_go_on(rejoin, told)
 
 
 def joined_beside(evidence: Evidence, member_id: str) -> list[tuple[str, int]]:
@@ -122,6 +141,7 @@ def drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> Non
 
 
 def end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:
+    go_on(evidence, member_id, broker)
     beside = evidence.rejoins_beside.pop((member_id, broker), None)
     ended = evidence.rejoins.pop(member_id, None) if beside is None else None
     if beside is not None:
@@ -139,12 +159,16 @@ def _one_of_both(evidence: Evidence, beside: Rejoin) -> Rejoin:
     told = evidence.rejoins.get(beside.member_id)
     if told is None or not may_answer(beside, told):
         return beside
-    del evidence.rejoins[beside.member_id]
-    told.joined_at, told.is_new = beside.joined_at, beside.is_new
-    told.answered_at, told.new_generation = beside.answered_at, beside.new_generation
-    told.answered_by, told.synced_at = beside.answered_by, beside.synced_at
-    told.is_classic = beside.is_classic
+    _take(evidence.rejoins.pop(beside.member_id), beside)
     return told
+
+
+def _take(told: Rejoin, joined: Rejoin) -> None:
+    """Its join is that one."""
+    told.joined_at, told.is_new = joined.joined_at, joined.is_new
+    told.answered_at, told.new_generation = joined.answered_at, joined.new_generation
+    told.answered_by, told.synced_at = joined.answered_by, joined.synced_at
+    told.is_classic = joined.is_classic
 
 
 def _move_up(evidence: Evidence, member_id: str, output: Proofs) -> None:

@@ -26,6 +26,7 @@ from groupreplay.evidence.open_rejoins import (
     broker_of,
     drop,
     end,
+    go_on,
     is_answered,
     is_asked,
     is_passed,
@@ -35,6 +36,7 @@ from groupreplay.evidence.open_rejoins import (
     last_at_of,
     may_answer,
     may_be_the_answer,
+    may_go_on,
     newest_of,
 )
 from groupreplay.records.log_events import COMMITS, SERVER_LOG
@@ -63,6 +65,8 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
     member_id = event.member_id or event.other_member_id
     if member_id is None:
         return
+    if event.error_code != _GRANTED or event.event != SYNC_GROUP:
+        go_on(evidence, member_id, line.broker)
     if event.error_code == _GRANTED and event.event != JOIN_GROUP:
         stay(line, known_rejoin(evidence, member_id, line.broker))
     if event.event in COMMITS and event.error_code == _GRANTED and event.epoch is not None:
@@ -189,12 +193,13 @@ def _is_of_a_later_rebalance(
 
 def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> bool:
     """Whether a broker answers a join of a member that, by what another broker says of it, would be
-    a step back: the join is older than what it was told, or its generation may be. Or it has an
-    assignment there, and nobody told it to join again.
+    a step back: the join is older than what it was told, or its generation may be. It may be where
+    the member has an assignment of that generation there.
     """
     if broker_of(rejoin) == broker:
         return False
-    if is_passed(rejoin) or (rejoin.synced_at is not None and not rejoin.is_told_again):
+    is_assigned = rejoin.synced_at is not None and not rejoin.is_told_again
+    if is_passed(rejoin) or (is_assigned and generation == rejoin.new_generation):
         return True
     is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
     is_open = is_earlier and is_waiting(rejoin)
@@ -326,6 +331,7 @@ def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None
     the answer to an earlier join is logged: a consumer group writes records before it answers.
     """
     member_id = departure.member_id
+    go_on(evidence, member_id, departure.broker)
     rejoin = known_rejoin(evidence, member_id, departure.broker)
     if rejoin is not None and departure.source == SERVER_LOG and is_waiting(rejoin):
         rejoin.gone_at = departure.ended_at
@@ -341,7 +347,8 @@ def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
             continue  # it moved up
         told = evidence.rejoins[member_id]
         # A join that may be the answer ends both, as one row.
-        over = beside if may_answer(beside, told) else min(beside, told, key=last_at_of)
+        is_one = may_answer(beside, told) or may_go_on(beside, told)
+        over = beside if is_one else min(beside, told, key=last_at_of)
         if evidence.last_at - last_at_of(over) > ANSWERED_MS:
             end(evidence, member_id, broker_of(over), output)
     for member_id, rejoin in list(evidence.rejoins.items()):

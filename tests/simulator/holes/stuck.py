@@ -75,6 +75,9 @@ def judge_stall(judge: Judge, truth: GroupTruth, row: Stall) -> None:
     # By offsets: clocks of leaders may go back.
     until = row.to_offset if row.to_offset is not None else truth.operations[-1].last_offset + 1
     during = [each for each in truth.operations if row.from_offset <= each.last_offset < until]
+    ended = next((each for each in truth.operations if each.last_offset >= until), None)
+    while ended is not None and during and during[-1].at == ended.at:
+        during.pop()  # Operations of one ms may read as one, which ends where the last of them does.
     begun = next((place for place, each in enumerate(during) if is_so(each, member_id)), None)
     rest = during[begun:] if begun is not None else []
     not_so = next((each.first_offset for each in rest if not is_so(each, member_id)), None)
