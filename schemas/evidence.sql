@@ -110,7 +110,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   due_at            BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
   is_classic        BOOLEAN                COMMENT 'of rejoin; true, false',
   is_quiet          BOOLEAN                COMMENT 'of rejoin; true, false',
-  passed_at         BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
+  beside_at         BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
+  is_passed         BOOLEAN                COMMENT 'of rejoin; true, false',
   is_told_again     BOOLEAN                COMMENT 'of rejoin; true, false',
   known_since_at    BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
 )

@@ -153,8 +153,9 @@ class Rejoin(EvidenceFact):
         belongs to it any more.
     due_at: when a consumer group removes the member, which was told to join, if it has not joined;
         None where that is not known.
-    passed_at: when another broker answered it in a later generation than it was told in: it has
-        joined, and a line of that may follow, by a clock that is ahead.
+    beside_at: when another broker first answered it something else; None where none did. Lines of
+        this one may follow, by a clock that is ahead.
+    is_passed: that broker answered it in a later generation than it was told in: it has joined.
     is_told_again: it was told to join once more, since its join was answered or assigned.
     """
 
@@ -177,7 +178,8 @@ class Rejoin(EvidenceFact):
     is_classic: bool = False
     is_quiet: bool = False
     due_at: int | None = None
-    passed_at: int | None = None
+    beside_at: int | None = None
+    is_passed: bool = False
     is_told_again: bool = False
 
 

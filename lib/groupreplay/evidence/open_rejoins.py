@@ -7,10 +7,13 @@ rejoins at once, one a broker: each broker's lines go on with its own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.evidence.memory import Evidence, Line, Proofs, place
+
+ANSWERED_MS: Final = 60_000
+"""A join that came before its member was removed is answered within this time."""
 
 
 def is_waiting(rejoin: Rejoin) -> bool:
@@ -41,7 +44,7 @@ def is_asked(rejoin: Rejoin) -> bool:
 
 def is_passed(rejoin: Rejoin) -> bool:
     """It has joined, as another broker showed, and no line of that has come."""
-    return rejoin.passed_at is not None and is_asked(rejoin)
+    return rejoin.is_passed and is_asked(rejoin)
 
 
 def may_answer(joined: Rejoin, told: Rejoin) -> bool:
@@ -49,7 +52,7 @@ def may_answer(joined: Rejoin, told: Rejoin) -> bool:
     if the member was in a later generation before: it had joined by then. Nor if the join brought
     it to the generation in which it was told, and no earlier line shows it there.
     """
-    if joined.told_at is not None or not is_asked(told) or told.passed_at is not None:
+    if joined.told_at is not None or not is_asked(told) or told.is_passed:
         return False
     is_before = joined.is_classic and joined.new_generation == told.generation
     return not (is_before and told.is_new)
@@ -87,6 +90,7 @@ def begin_beside(evidence: Evidence, line: Line, member_id: str, other: Rejoin) 
     """
     if not is_waiting(other):
         other.gone_at = line.event.at_ms
+    other.beside_at = other.beside_at or line.event.at_ms
     new = evidence.rejoins_beside[member_id, line.broker] = _new(evidence, line, member_id)
     return new
 
@@ -138,6 +142,24 @@ def drop(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> Non
     else:
         evidence.rejoins.pop(member_id, None)
         _move_up(evidence, member_id, output)
+
+
+def forget_former(evidence: Evidence, member_id: str, at_ms: int, output: Proofs) -> None:
+    """A member that one broker told to join has been at another one for so long that no clock is
+    as far ahead: no line of a join at the first one follows. A join at the other one that may be
+    the answer is.
+    """
+    told = evidence.rejoins.get(member_id)
+    if told is None or told.beside_at is None or not is_asked(told):
+        return
+    if at_ms - told.beside_at <= ANSWERED_MS:
+        return
+    answers = [
+        each
+        for each in joined_beside(evidence, member_id)
+        if may_answer(evidence.rejoins_beside[each], told)
+    ]
+    end(evidence, member_id, answers[-1][1] if answers else broker_of(told), output)
 
 
 def end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:

@@ -21,11 +21,13 @@ from groupreplay.evidence.evidence_facts import Departure, Rejoin
 from groupreplay.evidence.join_timers import is_out_of_time, start_timer, stay
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at
 from groupreplay.evidence.open_rejoins import (
+    ANSWERED_MS,
     begin,
     begin_beside,
     broker_of,
     drop,
     end,
+    forget_former,
     go_on,
     is_answered,
     is_asked,
@@ -45,9 +47,6 @@ HEARTBEAT: Final = "HEARTBEAT"
 JOIN_GROUP: Final = "JOIN_GROUP"
 SYNC_GROUP: Final = "SYNC_GROUP"
 
-ANSWERED_MS: Final = 60_000
-"""A join that came before its member was removed is answered within this time."""
-
 CONSUMERS_STAY_MS: Final = 600_000
 """A group of which no consumer was heard for so long is a classic one: sessions are shorter."""
 
@@ -65,6 +64,7 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
     member_id = event.member_id or event.other_member_id
     if member_id is None:
         return
+    forget_former(evidence, member_id, event.at_ms, output)
     if event.error_code != _GRANTED or event.event != SYNC_GROUP:
         go_on(evidence, member_id, line.broker)
     if event.error_code == _GRANTED and event.event != JOIN_GROUP:
@@ -97,7 +97,7 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     elif _is_of_another_leader(known, line.broker, generation):
         told = begin_beside(evidence, line, member_id, known)
     elif _is_ahead(known, line.broker, generation):
-        known.passed_at = known.passed_at or line.event.at_ms
+        known.is_passed = True
         told = begin_beside(evidence, line, member_id, known)
     elif known.generation == generation:
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
@@ -145,8 +145,8 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     rejoin.is_new = _is_first(evidence, member_id, line)
     rejoin.answered_at, rejoin.new_generation = event.at_ms, generation
     rejoin.answered_by, rejoin.is_classic = line.broker, is_classic
-    rejoin.synced_at, rejoin.due_at, rejoin.passed_at = None, None, None
-    rejoin.is_quiet = rejoin.is_told_again = False
+    rejoin.synced_at, rejoin.due_at, rejoin.beside_at = None, None, None
+    rejoin.is_quiet = rejoin.is_told_again = rejoin.is_passed = False
 
 
 def _is_first(evidence: Evidence, member_id: str, line: Line) -> bool:
@@ -292,7 +292,7 @@ def _pass_by(
     if broker_of(rejoin) == line.broker or joined_beside(evidence, member_id):
         drop(evidence, member_id, line.broker, output)
     else:
-        rejoin.passed_at = rejoin.passed_at or line.event.at_ms
+        rejoin.is_passed, rejoin.beside_at = True, rejoin.beside_at or line.event.at_ms
 
 
 def _tell_assigned(evidence: Evidence, rejoin: Rejoin) -> None:
@@ -351,8 +351,9 @@ def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
         over = beside if is_one else min(beside, told, key=last_at_of)
         if evidence.last_at - last_at_of(over) > ANSWERED_MS:
             end(evidence, member_id, broker_of(over), output)
+    for member_id in list(evidence.rejoins):
+        forget_former(evidence, member_id, evidence.last_at, output)
     for member_id, rejoin in list(evidence.rejoins.items()):
-        is_past = is_passed(rejoin) and evidence.last_at - (rejoin.passed_at or 0) > ANSWERED_MS
         is_gone = rejoin.gone_at is not None and evidence.last_at - rejoin.gone_at > ANSWERED_MS
-        if is_past or is_gone or evidence.last_at - last_at_of(rejoin) > FORGET_MS:
+        if is_gone or evidence.last_at - last_at_of(rejoin) > FORGET_MS:
             end(evidence, member_id, broker_of(rejoin), output)
