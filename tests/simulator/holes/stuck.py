@@ -99,6 +99,7 @@ def _judge_quiet(judge: Judge, truth: GroupTruth, row: Stall) -> None:
                 commit.at
                 for commit in commits
                 if row.since_at < commit.at < until
+                and commit.offset > row.from_offset  # clocks of leaders may go back
                 and _is_within(stretch, commit)
                 and not _is_of_a_later_topic(truth, key, stretch, commit)
             ]
