@@ -36,6 +36,7 @@ from groupreplay.replay.streams_facts import (
 )
 from tests.simulator.check import counts
 from tests.simulator.compare import Comparison, Key, Wanted, compare
+from tests.simulator.lives import given_to_several
 from tests.simulator.proved import ProvedTables
 from tests.simulator.replayed import Replayed, replay_recording
 from tests.simulator.streams import epochs, members, processes, stuck, tasks
@@ -131,7 +132,7 @@ def check_all(
 
 def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
     """What is said against streams groups: nothing but clocks of brokers, for it was Kafka, and
-    what Kafka does wrong by its own memory (docs/rules.md, T10, T14, I21).
+    what Kafka does wrong by its own memory (docs/rules.md, T10, T14, I21, I24).
     """
     return [
         each
@@ -141,6 +142,7 @@ def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
         and not (each.rule.startswith("T10_") and _is_so(history, each))
         and not (each.rule.startswith("I21_") and _lost_its_timer(history, each))
         and not (each.rule.startswith("T14_") and _is_twice(history, each))
+        and not (each.rule.startswith("I24_") and _is_given_twice(history, each))
     ]
 
 
@@ -185,6 +187,18 @@ def _is_twice(history: StreamsHistory, anomaly: Anomaly) -> bool:
             }
             return having.keys() == set(json.loads(told)) and any(having.values())
     return False
+
+
+def _is_given_twice(history: StreamsHistory, anomaly: Anomaly) -> bool:
+    """Whether the leader of a classic generation, as the group was one before or after, gave what
+    I24 names to two members.
+    """
+    _, _, topic, number, _ = anomaly.detail_values
+    return any(
+        (topic, int(number)) in given_to_several(operation)
+        for operation in history.truth.operations[anomaly.group_id]
+        if operation.first_offset <= anomaly.evidence_offset <= operation.last_offset
+    )
 
 
 def differences(comparison: Comparison, history: StreamsHistory, most: int) -> Iterable[str]:
