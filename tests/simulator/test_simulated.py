@@ -118,6 +118,21 @@ LONG_SEEDS: Final = (
     Played(991040008, 40, 0.7, "failover", "4.1.2"),
     # The next leader of a classic group lets members into the generation that they have.
     Played(991060011, 30, 0.6, "troubled", "4.1.2"),
+    # The next leader's clock is behind: it tells members of generations whose joins are to come,
+    Played(992000005, 35, 0.6, "failover", "4.4.0"),
+    # tells new ones of the very generation that they are to join,
+    Played(992000303, 35, 0.6, "troubled", "4.4.0"),
+    # and gives a member its assignment before the former leader lets it in.
+    Played(992000203, 35, 0.6, "failover", "4.1.2"),
+    # It lets a member try again that gave up what it was asked for.
+    Played(995000104, 40, 0.7, "failover", "4.2.1"),
+    # A conversion fails, and the group loses its last member; a member comes back under its id after
+    # a client with its client id was refused.
+    Played(992000108, 35, 0.6, "troubled", "4.0.2"),
+    # An upgrade copies what its static member does not subscribe to any more.
+    Played(992000206, 35, 0.6, "migration", "4.4.0"),
+    # A coordinator forgets an empty group, and has its offsets still.
+    Played(993000103, 35, 0.6, "migration", "4.3.1"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 
