@@ -13,7 +13,9 @@ from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.evidence.memory import Evidence, Line, Proofs, place
 
 ANSWERED_MS: Final = 60_000
-"""A join that came before its member was removed is answered within this time."""
+"""A join that came before its member was removed is answered within this time, and no clock of a
+broker is as far ahead.
+"""
 
 
 def is_waiting(rejoin: Rejoin) -> bool:
