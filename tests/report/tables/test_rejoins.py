@@ -70,7 +70,7 @@ def test_whom_the_others_waited_for_was_let_in_when_the_phase_ended(
 ) -> None:
     """A coordinator moves: what the new one begins has the generation of what was cut off. The
     member was told by the one, and answered by the other. Who comes again, or late, is answered at
-    once.
+    once. Late by 86 ms came a static member in classic-24, troubled 4.2.1 seed 993000108.
     """
     told = {"generation": 3, "told_at": AT, "new_generation": 4, "broker": 1}
     lines = prove(
@@ -88,8 +88,8 @@ def test_whom_the_others_waited_for_was_let_in_when_the_phase_ended(
         evidence(
             Rejoin,
             **told | {"member_id": "late"},
-            joined_at=AT + 2_800,
-            answered_at=AT + 2_801,
+            joined_at=AT + 1_986,
+            answered_at=AT + 2_046,
             answered_by=1,
         ),
     )

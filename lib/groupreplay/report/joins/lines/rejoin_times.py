@@ -46,6 +46,10 @@ def rejoin_times(evidence: DataFrame | None) -> DataFrame | None:
     )
 
 
+CAME_LATE_MS: Final = 20
+"""When a request came is the time of its line less its total time: by as much the line is late."""
+
+
 def with_joins(rebalances: DataFrame, context: ReportContext) -> DataFrame:
     """rebalances with `first_joined_at`, `last_joined_at` (ms) and `last_joined_member_id`: of the
     members that were let into the next generation when the join phase ended, by when their
@@ -104,7 +108,7 @@ def is_let_in(came_at: Column, answered_at: Column) -> Column:
     phase never ended.
     """
     ended_at = sf.col("joined_at")
-    return (came_at <= ended_at + LINE_LATE_MS) & (answered_at >= ended_at - LINE_LATE_MS)
+    return (came_at <= ended_at + CAME_LATE_MS) & (answered_at >= ended_at - LINE_LATE_MS)
 
 
 def with_told(facts: DataFrame, context: ReportContext, removed_at: Column) -> DataFrame:
