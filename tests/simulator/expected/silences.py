@@ -36,6 +36,7 @@ _SLOW_MS: Final = 40_000
 _SIGNS: Final = frozenset({"join", "sync", "heartbeat"})
 _REBALANCES: Final = 27
 _NO_REFUSALS: Final = NOBODY_THERE | {0}
+_UNKNOWN_MEMBER_ID: Final = 25
 _GROUP_MAX_SIZE_REACHED: Final = 81
 _ILLEGAL_GENERATION: Final = 22
 """Of a static member that generations passed by: it is one still."""
@@ -83,6 +84,11 @@ def _is_sign(answer: Answer) -> bool:
     return answer.kind in _SIGNS and answer.code in (0, _REBALANCES)
 
 
+def _is_dropped(answer: Answer) -> bool:
+    """A join that waited until its member was removed."""
+    return (answer.kind, answer.code) == ("join", _UNKNOWN_MEMBER_ID)
+
+
 def _gaps(
     member_id: str, said: Sequence[Answer], expired: Sequence[int], least_ms: int
 ) -> Iterator[Silence]:
@@ -126,8 +132,8 @@ def _fenced(
         # A group that is full forgets who joins again, and its timer runs on (acceptJoiningMember).
         if before[-1].code == _GROUP_MAX_SIZE_REACHED:
             continue
-        # Who waits in a rebalance is not removed.
-        if any(each.received_at <= at and _is_sign(each) for each in after):
+        # Who waits in a rebalance is not removed, though its own leave may answer the join.
+        if any(each.received_at <= at and (_is_sign(each) or _is_dropped(each)) for each in after):
             continue
         comes_back = bool(after) and after[0].at - at <= LATE_MS
         reason = NOT_HEARTBEATING if comes_back or newest - at <= LATE_MS else LATE_LEAVE
