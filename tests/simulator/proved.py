@@ -84,7 +84,8 @@ class ProvedTables:
             row = {name: life.get(name) for name in COLUMNS["member_ends"]}
             row["end_confidence"] = "EXACT"
             if row["end_reason"] == _OPEN_QUESTION:
-                row |= _sharpened(row, told[life["group_id"], life["member_id"]])
+                is_at_once = life["member_protocol"] != "classic"
+                row |= _sharpened(row, told[life["group_id"], life["member_id"]], is_at_once)
             rows.append(row)
         return rows
 
@@ -126,10 +127,14 @@ def _asker(fact: Refusal) -> tuple[str, str, int, str]:
     return fact.group_id, api, fact.error_code, fact.subject
 
 
-def _sharpened(row: Row, told: Sequence[Departure]) -> Row:
-    """The line nearest to the removal names the end; a broker's before a request's."""
+def _sharpened(row: Row, told: Sequence[Departure], is_at_once: bool) -> Row:
+    """The line nearest to the removal names the end; a broker's before a request's.
+
+    is_at_once: the operation that writes the line writes the tombstones too.
+    """
     until = row["ended_at"] + SLACK_MS
-    since = min(row["joined_at"], row["ended_at"] - SLACK_MS)
+    since = row["ended_at"] - SLACK_MS
+    since = since if is_at_once else min(row["joined_at"], since)
     near = [each for each in told if since <= each.ended_at <= until and _is_of(each, row)]
     if not near:
         return {"end_confidence": "NONE"}

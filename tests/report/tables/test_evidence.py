@@ -28,6 +28,7 @@ from groupreplay.report.table_inputs import StoredTables
 from groupreplay.report.tables.coordinator_events import coordinator_events
 from groupreplay.report.tables.group_epochs import group_epochs
 from groupreplay.report.tables.member_assignments import member_assignments
+from groupreplay.report.tables.members import members
 from groupreplay.report.tables.rebalances import rebalances
 from groupreplay.report.tables.refusals import refusals
 from groupreplay.report.tables.rejoins import rejoins
@@ -132,6 +133,23 @@ def test_without_an_epoch_the_nearest_line_within_the_span_counts(
     assert {row.group_id: (row.end_reason, row.end_detail, row.end_confidence) for row in rows} == {
         name: expected for name, (_, expected) in NEAREST.items()
     }
+
+
+def test_a_leave_that_was_lost_is_not_the_removal_by_the_next_leader(
+    stage: Stage, prove: Prove
+) -> None:
+    """The next leader's own line is missing. A removal outside of the classic protocol writes its
+    tombstones at once, so the earlier line is not of it.
+    """
+    lost = prove(evidence(Departure, ended_at=AT + 20_000))
+    removed = {"end_reason": "LEFT_OR_FENCED", "ended_at": AT + 100_000, "is_final": True}
+    ends = {
+        protocol: only_row(
+            members(inputs_of(stage(fact(MemberLife, member_protocol=protocol, **removed)), lost))
+        ).end_reason
+        for protocol in ("consumer", "streams", "classic")
+    }
+    assert ends == {"consumer": "LEFT_OR_FENCED", "streams": "LEFT_OR_FENCED", "classic": "LEFT"}
 
 
 def test_what_records_prove_stays(stage: Stage, prove: Prove) -> None:

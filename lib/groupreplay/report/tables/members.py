@@ -13,6 +13,7 @@ from groupreplay.report.joins.lines.departures import (
     LEFT_OR_FENCED,
     end_columns,
     sharpened,
+    since_when,
     with_departure,
 )
 from groupreplay.report.joins.lines.distinct_refusals import error_name
@@ -27,9 +28,9 @@ def members(inputs: TableInputs) -> DataFrame:
     context = inputs.context
     lives = inputs.staged.where(sf.col("kind") == MemberLife.KIND)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
-    known = with_departure(
-        lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None
-    )
+    ended = sf.col("ended_at")
+    since = since_when(sf.col("joined_at"), ended)
+    known = with_departure(lives, context.evidence, is_removed, since, ended, None)
     detail, confidence, place = end_columns("end_reason")
     return with_own_contact(known, context).select(
         *fact_columns(context),

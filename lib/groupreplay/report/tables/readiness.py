@@ -18,7 +18,7 @@ from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import LOG
 from groupreplay.report.joins.columns import instant, integer, night
 from groupreplay.report.joins.horizons import COVERAGE, NEVER_MS, horizons, with_horizon
-from groupreplay.report.joins.lines.departures import LEFT_OR_FENCED, with_departure
+from groupreplay.report.joins.lines.departures import LEFT_OR_FENCED, since_when, with_departure
 from groupreplay.report.joins.lines.distinct_refusals import distinct_refusals
 from groupreplay.report.joins.lines.member_contacts import with_own_contact
 from groupreplay.report.joins.lines.rejoin_times import PLACE, rejoin_times
@@ -119,9 +119,9 @@ def _members(inputs: TableInputs) -> DataFrame:
     context = inputs.context
     lives = inputs.facts(MemberLife)
     is_removed = sf.col("end_reason") == LEFT_OR_FENCED
-    known = with_departure(
-        lives, context.evidence, is_removed, sf.col("joined_at"), sf.col("ended_at"), None
-    )
+    ended = sf.col("ended_at")
+    since = since_when(sf.col("joined_at"), ended)
+    known = with_departure(lives, context.evidence, is_removed, since, ended, None)
     known = _with_rejoin(with_own_contact(known, context), context)
     told = {
         "end_detail": sf.col("departure.end_detail"),

@@ -18,6 +18,7 @@ from groupreplay.report.joins.lines.departures import (
     LEFT_OR_FENCED,
     end_columns,
     sharpened,
+    since_when,
     with_departure,
 )
 from groupreplay.report.table_inputs import TableInputs
@@ -40,9 +41,9 @@ def revocation_latencies(inputs: TableInputs) -> DataFrame:
         inputs.staged.where(sf.col("kind") == HandOver.KIND), inputs.stored.so_far("topics")
     )
     is_removed = sf.col("outcome").isin(LEFT_OR_FENCED, FENCED)
-    known = with_departure(
-        hand_overs, context.evidence, is_removed, sf.col("requested_at"), sf.col("ended_at"), None
-    )
+    ended = sf.col("ended_at")
+    since = since_when(sf.col("requested_at"), ended)
+    known = with_departure(hand_overs, context.evidence, is_removed, since, ended, None)
     return known.select(
         *fact_columns(context),
         integer("epoch"),

@@ -22,7 +22,7 @@ from groupreplay.report.context import ReportContext
 from groupreplay.report.digest import GROUP
 from groupreplay.report.joins.columns import fact_columns, instant, instants, integer
 from groupreplay.report.joins.horizons import COVERAGE, closed, horizons, with_horizon
-from groupreplay.report.joins.lines.departures import with_departure
+from groupreplay.report.joins.lines.departures import since_when, with_departure
 from groupreplay.report.joins.lines.member_contacts import alive_at, with_contact
 from groupreplay.report.joins.lines.settings_in_force import (
     HEARTBEAT_MS,
@@ -94,9 +94,9 @@ def _told(absences: DataFrame, context: ReportContext) -> DataFrame:
     """absences with `departure` and `contact`, as the lines show them of the member that went."""
     ended = sf.coalesce("removed_at", "returned_at", "left_at")
     since = sf.coalesce("left_at", "last_commit_at", ended - MAX_CHAIN_GAP_MS)
-    known = with_departure(
-        absences, context.evidence, sf.col("removed_at").isNotNull(), since, ended, None
-    )
+    is_removed = sf.col("removed_at").isNotNull()
+    told_since = since_when(since, ended)
+    known = with_departure(absences, context.evidence, is_removed, told_since, ended, None)
     return with_contact(known, context, ended - MAX_CHAIN_GAP_MS, ended)
 
 

@@ -61,6 +61,18 @@ def evidence_column() -> Column:
     return sf.struct("source", "input", "position").cast(EVIDENCE_TYPE)
 
 
+def since_when(since: Column, ended: Column) -> Column:
+    """Since when a line may be of a row's end, ms. One operation writes the line and the tombstones
+    of a member that is not of the classic protocol, by one clock. An earlier line is of a leave
+    whose records were lost. A classic member's removal may show in a much later K2.
+
+    Asks for `member_protocol`. Source: GroupMetadataManager.consumerGroupFenceMembers,
+    streamsGroupFenceMember.
+    """
+    is_at_once = sf.col("member_protocol") != "classic"
+    return sf.when(is_at_once, ended - SLACK_MS).otherwise(since)
+
+
 def with_departure(
     facts: DataFrame,
     evidence: DataFrame | None,
