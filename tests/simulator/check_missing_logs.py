@@ -12,14 +12,16 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from groupreplay.evidence.evidence_facts import EvidenceFact
 from groupreplay.evidence.memory import Line
 from groupreplay.records.log_events import REQUEST_LOG
 from tests.simulator.expected.history import History
 from tests.simulator.expected.member_ends import CHECK as ENDS
+from tests.simulator.holes.ends import is_lost_leave
 from tests.simulator.holes.judge import Judge
 from tests.simulator.holes.lines import JUDGES, LineTruth
 from tests.simulator.missing import leave, plan_of
@@ -39,16 +41,20 @@ def judge_lines(history: History, of_topic: Tables, lines: Mapping[Subject, list
         judge.rows[fact.KIND] += 1
         if (rules := JUDGES.get(type(fact))) is not None:
             rules(judge, truth, fact)
-    _judge_ends(judge, history, ProvedTables(Path(), of_topic, facts))
+    _judge_ends(judge, history, ProvedTables(Path(), of_topic, facts), facts)
     return judge
 
 
-def _judge_ends(judge: Judge, history: History, tables: Tables) -> None:
+def _judge_ends(
+    judge: Judge, history: History, tables: Tables, facts: Sequence[EvidenceFact]
+) -> None:
     wanted = ENDS.wanted(history)
     for row in ENDS.gathered(history, tables.rows(ENDS.table)):
         must = wanted.get(ENDS.key_of(history, row))
         is_open = row["end_reason"] == OPEN_QUESTION
         if must is None or must.left_out or is_open or row["ended_at"] is None:
+            continue
+        if is_lost_leave(history, facts, row, must):
             continue
         for name in ("end_reason", "end_detail"):
             so: Any = must.values.get(name)
