@@ -50,7 +50,8 @@ CREATE TABLE IF NOT EXISTS raw_lines (
   software_name     STRING          COMMENT 'client software; any text',
   software_version  STRING          COMMENT 'its version; any text',
   member_ids        ARRAY<STRING>
-    COMMENT 'all members that the line names, where they are several; any text',
+    COMMENT 'all members that the line names, where they are several; of the answer to a join the '
+      'leader; any text',
   last_ms           BIGINT
     COMMENT 'of a run the time of its last request, else at_ms; ms since the epoch, UTC',
   requests          BIGINT

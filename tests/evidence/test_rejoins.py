@@ -44,6 +44,7 @@ def request(at: int, api: str, member: str, said: dict[str, Any]) -> Line:
         protocol=PROTOCOLS.get(api),
         epoch=said.get("epoch"),
         response_epoch=said.get("to"),
+        member_ids=(said["leader"],) if "leader" in said else (),
         error_code=said.get("error", 0),
     )
     return Line(event, said.get("broker", 1), REQUEST_LOG, "requests", at, at)

@@ -128,7 +128,7 @@ def _is_unassigned(known: Rejoin, line: Line, generation: int) -> bool:
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
     event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
-    came, is_classic = came_at(event), _is_of_a_classic_group(evidence, line.broker, generation)
+    came, is_classic = came_at(event), _is_of_a_classic_group(evidence, line, generation)
     if rejoin is not None and _is_open(rejoin) and is_out_of_time(evidence, line, rejoin, came):
         rejoin.gone_at = rejoin.due_at
     if rejoin is not None and (
@@ -206,14 +206,16 @@ def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> 
     return is_open or _is_of_another_leader(rejoin, broker, generation)
 
 
-def _is_of_a_classic_group(evidence: Evidence, broker: int, generation: int) -> bool:
-    """Whether a classic group lets members into a generation: by a rebalance, or as a broker has
-    loaded it, of which no consumer was heard since.
+def _is_of_a_classic_group(evidence: Evidence, line: Line, generation: int) -> bool:
+    """Whether a classic group lets members into a generation: its answer names the leader, or by a
+    rebalance, or as a broker has loaded it, of which no consumer was heard since.
     """
-    found = evidence.rebalances.get(broker)
+    if line.event.member_ids:
+        return True
+    found = evidence.rebalances.get(line.broker)
     if found is not None and found.outcome != "CONVERTED" and found.generation + 1 == generation:
         return True
-    is_loaded = evidence.classic_broker == broker
+    is_loaded = evidence.classic_broker == line.broker
     return is_loaded and evidence.consumers_at < evidence.classic_since_at
 
 

@@ -48,7 +48,8 @@ class LogEvent:
         any other member is the broker's, and no line has it.
     rebalance_timeout_ms: rebalance timeout that a member of the classic protocol joined with.
     heartbeat_interval_ms: heartbeat interval that the broker gave a member in its answer.
-    member_ids: ids of all members that the line names, where there are several.
+    member_ids: ids of all members that the line names, where there are several. Of a join the
+        leader that the answer names: a classic group has one, a consumer group none.
     connection: id of the client's connection to the broker, as the request log writes it.
     """
 

@@ -70,7 +70,7 @@ def only(parsed: object) -> LogEvent:
 
 def told(event: LogEvent) -> dict[str, Any]:
     return {
-        one.name: value
+        one.name: list(value) if isinstance(value, tuple) else value
         for one in fields(event)
         if (value := getattr(event, one.name)) not in (None, ())
     }

@@ -127,11 +127,17 @@ def _heartbeat(
 
 
 def _join(event: LogEvent, request: dict[str, Any], response: dict[str, Any]) -> list[LogEvent]:
+    """A classic group names its leader in the answer, a consumer group none.
+
+    Source: GroupMetadataManager.completeClassicGroupJoin, classicGroupJoinToConsumerGroup.
+    """
     _name_member(event, request)
     event.client_reason = _text(request, "reason")
     event.session_timeout_ms = _integer(request, "sessionTimeoutMs")
     event.rebalance_timeout_ms = _integer(request, "rebalanceTimeoutMs")
     event.response_epoch = _integer(response, "generationId")
+    leader = _text(response, "leader")
+    event.member_ids = (leader,) if leader else ()
     event.error_code = _error(response)
     event.other_member_id = _answered_member(event, response)
     return [event]
