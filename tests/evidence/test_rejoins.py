@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from groupreplay.evidence.evidence_facts import Rejoin
 from groupreplay.evidence.memory import FORGET_MS, Line
-from groupreplay.evidence.rejoins import ANSWERED_MS, HEARTBEAT, JOIN_GROUP, SYNC_GROUP
+from groupreplay.evidence.open_rejoins import ANSWERED_MS
+from groupreplay.evidence.rejoins import HEARTBEAT, JOIN_GROUP, SYNC_GROUP
 from groupreplay.records.log_events import REQUEST_LOG, SERVER_LOG, LogEvent
 from tests.support.log_lines import proved, recorded_evidence
 from tests.support.recordings import recordings
