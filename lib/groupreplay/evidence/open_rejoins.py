@@ -154,14 +154,20 @@ def forget_former(evidence: Evidence, member_id: str, at_ms: int, output: Proofs
     told = evidence.rejoins.get(member_id)
     if told is None or told.beside_at is None or not is_asked(told):
         return
-    if at_ms - told.beside_at <= ANSWERED_MS:
-        return
-    answers = [
-        each
-        for each in joined_beside(evidence, member_id)
-        if may_answer(evidence.rejoins_beside[each], told)
-    ]
-    end(evidence, member_id, answers[-1][1] if answers else broker_of(told), output)
+    if at_ms - told.beside_at > ANSWERED_MS and not answer(evidence, member_id, output):
+        end(evidence, member_id, broker_of(told), output)
+
+
+def answer(evidence: Evidence, member_id: str, output: Proofs) -> bool:
+    """Ends what one broker told a member by the join at another one that may be the answer. Returns
+    whether there is one.
+    """
+    told = evidence.rejoins.get(member_id)
+    for _, broker in reversed(joined_beside(evidence, member_id)):
+        if told is not None and may_answer(evidence.rejoins_beside[member_id, broker], told):
+            end(evidence, member_id, broker, output)
+            return True
+    return False
 
 
 def end(evidence: Evidence, member_id: str, broker: int, output: Proofs) -> None:

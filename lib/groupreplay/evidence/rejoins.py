@@ -22,6 +22,7 @@ from groupreplay.evidence.join_timers import is_out_of_time, start_timer, stay
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at
 from groupreplay.evidence.open_rejoins import (
     ANSWERED_MS,
+    answer,
     begin,
     begin_beside,
     broker_of,
@@ -108,6 +109,7 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     elif generation < newest_of(known) and not _came_after(known, line):
         return
     else:
+        answer(evidence, member_id, output)
         told = begin(evidence, line, member_id, output)
     told.generation, told.told_at = generation, line.event.at_ms
     told.is_new = _is_first(evidence, member_id, line)
