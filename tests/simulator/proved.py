@@ -133,9 +133,13 @@ def _sharpened(row: Row, told: Sequence[Departure], is_at_once: bool) -> Row:
     is_at_once: the operation that writes the line writes the tombstones too.
     """
     until = row["ended_at"] + SLACK_MS
-    since = row["ended_at"] - SLACK_MS
-    since = since if is_at_once else min(row["joined_at"], since)
-    near = [each for each in told if since <= each.ended_at <= until and _is_of(each, row)]
+    latest = row["ended_at"] - SLACK_MS
+    since = latest if is_at_once else min(row["joined_at"], latest)
+    near = [
+        each
+        for each in told
+        if since - _ahead_ms(each, since < latest) <= each.ended_at <= until and _is_of(each, row)
+    ]
     if not near:
         return {"end_confidence": "NONE"}
     best = min(near, key=lambda each: _distance(each, row["ended_at"]))
@@ -146,6 +150,11 @@ def _sharpened(row: Row, told: Sequence[Departure], is_at_once: bool) -> Row:
         "end_detail": "POLL_TIMEOUT" if says_so else best.end_detail,
         "end_confidence": "EXACT" if agree else "INFERRED",
     }
+
+
+def _ahead_ms(departure: Departure, lasts: bool) -> int:
+    """By how much a LeaveGroup may seem to come before a row that lasts: another broker's clock."""
+    return SLACK_MS if lasts and departure.end_detail == "LEAVE_GROUP" else 0
 
 
 def _is_of(departure: Departure, row: Row) -> bool:

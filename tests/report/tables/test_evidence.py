@@ -152,6 +152,19 @@ def test_a_leave_that_was_lost_is_not_the_removal_by_the_next_leader(
     assert ends == {"consumer": "LEFT_OR_FENCED", "streams": "LEFT_OR_FENCED", "classic": "LEFT"}
 
 
+def test_a_leave_may_seem_to_come_before_its_member_was_let_in(stage: Stage, prove: Prove) -> None:
+    """By the clock of another broker. Simulated: classic-1, failover 4.1.2 seed 997000101. Who sends
+    a heartbeat that leaves may be back under its id.
+    """
+    row = {"end_reason": "LEFT_OR_FENCED", "joined_at": AT + 1_000, "ended_at": AT + 10_000}
+    ends = {}
+    for detail in ("LEAVE_GROUP", "LEAVE_HEARTBEAT"):
+        left = prove(evidence(Departure, ended_at=AT, end_detail=detail))
+        life = fact(MemberLife, member_protocol="classic", is_final=True, **row)
+        ends[detail] = only_row(members(inputs_of(stage(life), left))).end_reason
+    assert ends == {"LEAVE_GROUP": "LEFT", "LEAVE_HEARTBEAT": "LEFT_OR_FENCED"}
+
+
 def test_what_records_prove_stays(stage: Stage, prove: Prove) -> None:
     """A row that was replaced: lines contradict nothing of it."""
     lines = prove(

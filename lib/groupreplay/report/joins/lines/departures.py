@@ -114,9 +114,8 @@ def with_departure(
     joined = facts.join(told_of, asks, "left")
     near = sf.filter(
         "_told",
-        # A line before the row is of a row before, unless this one ended so soon.
         lambda each: (
-            each["ended_at"].between(sf.least(since, ended - SLACK_MS), ended + SLACK_MS)
+            each["ended_at"].between(_earliest(each, since, ended), ended + SLACK_MS)
             & (each["since_at"].isNull() | (each["since_at"] <= ended + LINE_LATE_MS))
         ),
     )
@@ -130,6 +129,16 @@ def with_departure(
     return joined.withColumn("departure", _nearest(near, ended, epoch)).drop(
         "_group_id", "_member_id", "_told"
     )
+
+
+def _earliest(told: Column, since: Column, ended: Column) -> Column:
+    """Since when a line may be of a row's end, ms. One before the row is of a row before, unless
+    this one ended so soon, or the member left another broker, whose clock is behind: no member
+    comes back under its id after a LeaveGroup of its own.
+    """
+    latest = ended - SLACK_MS
+    is_leave = (told["end_detail"] == LEAVE_GROUP) & (since < latest)
+    return sf.least(sf.when(is_leave, since - SLACK_MS).otherwise(since), latest)
 
 
 def _nearest(told: Column, ended: Column, epoch: Column | None) -> Column:
