@@ -102,8 +102,18 @@ def test_a_conversion_that_failed_ends_no_rebalance_that_empties_its_group() -> 
     assert told(
         line(NEW, 31_248, "JOIN_PHASE_STARTED"),
         line(NEW, 65_622, "CONVERTED_TO_CONSUMER"),
+        line(NEW, 65_622, "TARGET_FAILED"),
         line(NEW, 76_248, "GROUP_EMPTY"),
     ) == [(NEW, "EMPTY", None)]
+
+
+def test_a_timer_of_the_classic_group_undoes_no_conversion() -> None:
+    """Simulated: classic-5, troubled 4.4.0 seed 999000002."""
+    assert told(
+        line(NEW, 47_621, "JOIN_PHASE_STARTED"),
+        line(NEW, 88_032, "CONVERTED_TO_CONSUMER"),
+        line(NEW, 91_092, "GROUP_EMPTY"),
+    ) == [(NEW, "CONVERTED", None)]
 
 
 def test_a_conversion_that_failed_ends_no_sync_phase_that_begins_anew() -> None:

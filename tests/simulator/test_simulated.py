@@ -135,6 +135,8 @@ LONG_SEEDS: Final = (
     Played(993000103, 35, 0.6, "migration", "4.3.1"),
     # A former leader leads again within a minute; a member leaves before it was let in, by clocks.
     Played(997000101, 35, 0.6, "failover", "4.1.2"),
+    # A timer of a classic group runs on after its conversion.
+    Played(999000002, 25, 0.5, "troubled", "4.4.0"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

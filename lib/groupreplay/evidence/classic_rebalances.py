@@ -168,19 +168,23 @@ def _end(evidence: Evidence, broker: int, outcome: str, event: LogEvent, output:
         if event.event == "JOIN_PHASE_STARTED" and event.detail == "SYNC_TIMEOUT":
             _drop(ended, event.member_ids)  # the line of their own is at DEBUG since 4.0
         # By a clock that is behind, another leader may have interrupted it: its own line decides.
-        is_known = outcome == INTERRUPTED or _is_converted(ended, event)
+        is_known = outcome == INTERRUPTED or _is_converted(evidence, ended, event)
         if ended.outcome == OPEN or not is_known:
             ended.outcome, ended.ended_at = outcome, event.at_ms
         output.emit(ended)
 
 
-def _is_converted(rebalance: Rebalance, event: LogEvent) -> bool:
+def _is_converted(evidence: Evidence, rebalance: Rebalance, event: LogEvent) -> bool:
     """Whether the conversion that ended a rebalance held, by the next line of a classic group. It
-    failed if the group loses its last member with no join phase before, or goes on from the
-    generation of the rebalance: a group that becomes a classic one again says so, or begins with 0.
+    failed if its assignor did, or if the group goes on from the generation of the rebalance: a
+    group that becomes a classic one again says so, or begins with 0. That a group is empty alone
+    proves nothing: timers of the classic group run on after a conversion.
     """
-    if rebalance.outcome != CONVERTED or event.event == "GROUP_EMPTY":
+    if rebalance.outcome != CONVERTED:
         return False
+    failure = evidence.failure
+    if event.event == "GROUP_EMPTY" and failure is not None:
+        return failure.last_at < (rebalance.ended_at or 0)
     is_of_now = rebalance.joined_at is not None and event.epoch == rebalance.generation + 1
     is_start = event.event == "JOIN_PHASE_STARTED" and event.detail != "DOWNGRADED"
     return not (is_start and is_of_now)
