@@ -137,6 +137,8 @@ LONG_SEEDS: Final = (
     Played(997000101, 35, 0.6, "failover", "4.1.2"),
     # A timer of a classic group runs on after its conversion.
     Played(999000002, 25, 0.5, "troubled", "4.4.0"),
+    # A broker loses its partition before it has written whom it removed: they are members still.
+    Played(999000102, 25, 0.5, "troubled", "4.1.2"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

@@ -131,6 +131,8 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     """A member was let in."""
     event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
     came, is_classic = came_at(event), _is_of_a_classic_group(evidence, line, generation)
+    if rejoin is not None and is_classic and is_asked(rejoin):
+        rejoin.gone_at = None  # a classic group lets no one in under an id that it removed
     if rejoin is not None and _is_open(rejoin) and is_out_of_time(evidence, line, rejoin, came):
         rejoin.gone_at = rejoin.due_at
     if rejoin is not None and (
