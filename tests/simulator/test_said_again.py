@@ -75,7 +75,11 @@ def test_the_last_words_are_those_of_a_join_that_no_k2_has(
     assert wanted.values["lists_owned"] == lists_owned
 
 
-@pytest.mark.parametrize(("at", "topics"), [(30, 2), (50, 1)], ids=["before it", "behind it"])
+@pytest.mark.parametrize(
+    ("at", "topics"),
+    [(15, 2), (30, 2), (50, 1)],
+    ids=["before that K2", "before it", "behind it"],
+)
 def test_it_says_the_topics_that_it_had_subscribed_to_by_then(
     at: int, topics: int, tmp_path: Path
 ) -> None:

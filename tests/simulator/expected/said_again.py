@@ -20,7 +20,7 @@ REBALANCE_IN_PROGRESS: Final = 27
 
 @dataclass(frozen=True, slots=True)
 class SaidAgain:
-    """lists_owned: as in `members`. topics: None where it subscribes to the same ones."""
+    """lists_owned: as in `members`. topics: None where it never subscribed to others."""
 
     lists_owned: Any
     topics: frozenset[str] | None = None
@@ -43,9 +43,7 @@ def said_again(
         return None
     came = joins[-1].came_true_at
     earlier = [each for each in answers if each.true_at < came]
-    return SaidAgain(
-        _lists_owned(member_id, last, earlier), _topics(history, member_id, since, came)
-    )
+    return SaidAgain(_lists_owned(member_id, last, earlier), _topics(history, member_id, came))
 
 
 def _of_member(history: History, member_id: str, group_id: str) -> list[Answer]:
@@ -83,12 +81,13 @@ def _lists_owned(member_id: str, last: Operation, earlier: Sequence[Answer]) -> 
     return bool(last.members[member_id].assigned)
 
 
-def _topics(history: History, member_id: str, since: int, until: int) -> frozenset[str] | None:
-    """What it subscribed to between two true times, as the timeline has it: `.. [a, b]`."""
+def _topics(history: History, member_id: str, until: int) -> frozenset[str] | None:
+    """What it had last subscribed to by a true time, as the timeline has it: `.. [a, b]`. K2s may
+    have been written since: they have the words of the join before."""
     told = [
         each.detail
         for each in history.truth.injected
-        if each.what == "subscribe" and each.member_id == member_id and since <= each.at <= until
+        if each.what == "subscribe" and each.member_id == member_id and each.at <= until
     ]
     if not told:
         return None
