@@ -90,6 +90,25 @@ def test_who_an_upgrade_takes_over_and_replaces_at_once_is_in_its_first_target(
     assert (second.partitions, second.moved) == (3, 0)
 
 
+@pytest.mark.parametrize(("phase", "partitions"), [("Completing", 1), ("Preparing", 0)])
+def test_who_is_told_to_join_before_its_generation_is_synced_has_nothing(
+    phase: str, partitions: int, tmp_path: Path
+) -> None:
+    targets = ("K3 epoch 2", "K6 target epoch 2", "K5 a gone", "K5 u", "K3 epoch 3")
+    upgrade = _upgraded("u", "K2 gone", "K5 a", *targets, "K6 target epoch 3", i="static")
+    upgrade["s"]["g"]["gone"] = ["a"]
+    joined = {"t": 1_030, "what": "phase", "detail": f"{phase}Rebalance 2", "g": "g", "p": 0}
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a", i="static")),
+        line(40, "join", **upgrade),
+        timeline=[joined],
+    )
+    (life,) = history.lives
+    assert epochs_of(history, life)[1].partitions == partitions
+
+
 @pytest.mark.parametrize(
     ("deleted_at", "partitions"),
     [(3_000, 0), (5_500, Between(0, 1)), (6_500, 1)],

@@ -139,6 +139,8 @@ LONG_SEEDS: Final = (
     Played(999000002, 25, 0.5, "troubled", "4.4.0"),
     # A broker loses its partition before it has written whom it removed: they are members still.
     Played(999000102, 25, 0.5, "troubled", "4.1.2"),
+    # A conversion fails before the leader syncs: members are let into their generation once more.
+    Played(1001000009, 35, 0.6, "troubled", "4.0.2"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

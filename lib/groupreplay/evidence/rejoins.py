@@ -100,7 +100,7 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     elif _is_ahead(known, line.broker, generation):
         known.is_passed = True
         told = begin_beside(evidence, line, member_id, known)
-    elif known.generation == generation:
+    elif known.generation == generation and not _is_let_in_again(known, generation):
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
             known.gone_at = None
         known.is_told_again = True
@@ -116,6 +116,15 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     start_timer(evidence, line, told)
     if known is not None and _is_unassigned(known, line, generation):
         told.is_unassigned, told.unassigned_since = True, _stopped_at(known)
+
+
+def _is_let_in_again(known: Rejoin, generation: int) -> bool:
+    """Whether a classic group let a member into the generation in which it was told to join, as it
+    does before the leader syncs: it is told so there for the next one.
+
+    Source: GroupMetadataManager.classicGroupJoinExistingMember.
+    """
+    return is_answered(known) and known.new_generation == generation
 
 
 def _is_unassigned(known: Rejoin, line: Line, generation: int) -> bool:

@@ -11,6 +11,7 @@ from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.generations import NO_GENERATION, Generation, generation_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Named, is_new_generation, named
+from tests.simulator.expected.phases import PREPARING
 from tests.simulator.expected.topics import may_be_there
 from tests.simulator.expected.transitions import join_phases_of
 from tests.simulator.expected.untold import (
@@ -200,6 +201,8 @@ def _kept(history: History, before: Operation | None, operation: Operation) -> t
     members = operation.members.values()
     known = {named(each): each for member in members for each in member.target | member.held}
     unsure = 0
+    if before is None or _is_given_up(history, before, operation):
+        return kept, unsure
     for owner, assigned in _replaced_at_once(before, operation):
         for partition in assigned:
             told = known.get(named(partition))
@@ -210,13 +213,29 @@ def _kept(history: History, before: Operation | None, operation: Operation) -> t
     return kept, unsure
 
 
+def _is_given_up(history: History, before: Operation, upgrade: Operation) -> bool:
+    """Whether its members had nothing any more: a rebalance that begins before the leader of the
+    last generation synced takes what they had before (ClassicGroup.resetAndPropagateAssignment)."""
+    partition, truth = upgrade.offsets_partition, history.truth
+    term = truth.leader_epoch(partition, upgrade.true_at)
+    return any(
+        each.what == "phase"
+        and each.group_id == upgrade.group_id
+        and each.at <= upgrade.true_at
+        and truth.leader_epoch(partition, each.at) == term
+        and each.detail.startswith(f"{PREPARING} ")
+        and int(each.detail.split()[1]) > before.epoch
+        for each in truth.injected
+    )
+
+
 def _replaced_at_once(
-    before: Operation | None, operation: Operation
+    before: Operation, operation: Operation
 ) -> Iterator[tuple[str, frozenset[Partition]]]:
     """Who has what a static member had that came over. It may be in a K5 alone: it replaced another
     in no K2."""
     instances = {each.instance_id: name for name, each in operation.members.items()}
-    was = before.members if before is not None else {}
+    was = before.members
     came = {each.removeprefix("K5 ") for each in operation.records if each.startswith("K5 ")}
     is_unwritten = any(
         f"{each} gone" in came and each not in was and each not in operation.members
