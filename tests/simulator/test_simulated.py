@@ -141,6 +141,12 @@ LONG_SEEDS: Final = (
     Played(999000102, 25, 0.5, "troubled", "4.1.2"),
     # A conversion fails before the leader syncs: members are let into their generation once more.
     Played(1001000009, 35, 0.6, "troubled", "4.0.2"),
+    # A broker lets members into generations that it cannot write, and refuses their joins.
+    Played(1002000000, 38, 0.65, "failover", "4.4.0"),
+    # The next leader is behind, and lets a member into a generation two later.
+    Played(1002000004, 38, 0.65, "failover", "4.1.2"),
+    # A deleted topic is created again once its group was downgraded.
+    Played(1002000007, 38, 0.65, "troubled", "4.3.1"),
 )
 """As these, and each takes longer than all of a version's: `make soak` plays them."""
 

@@ -157,6 +157,7 @@ class Rejoin(EvidenceFact):
         this one may follow, by a clock that is ahead.
     is_passed: that broker answered it in a later generation than it was told in: it has joined.
     is_told_again: it was told to join once more, since its join was answered or assigned.
+    is_refused: the broker that told it to join answered a join of it with an error since.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -181,6 +182,7 @@ class Rejoin(EvidenceFact):
     beside_at: int | None = None
     is_passed: bool = False
     is_told_again: bool = False
+    is_refused: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

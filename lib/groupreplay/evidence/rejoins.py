@@ -77,6 +77,8 @@ def replay_rejoin(evidence: Evidence, line: Line, output: Proofs) -> None:
     if event.event == JOIN_GROUP:
         if event.error_code == _GRANTED and event.response_epoch is not None:
             _join(evidence, line, member_id, event.response_epoch, output)
+        else:
+            _refuse(evidence, line, member_id)
     elif event.event in (HEARTBEAT, SYNC_GROUP) and event.epoch is not None:
         if event.error_code == _REBALANCE_IN_PROGRESS:
             _tell(evidence, line, member_id, event.epoch, output)
@@ -98,8 +100,7 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     elif _is_of_another_leader(known, line.broker, generation):
         told = begin_beside(evidence, line, member_id, known)
     elif _is_ahead(known, line.broker, generation):
-        known.is_passed = True
-        told = begin_beside(evidence, line, member_id, known)
+        told = _pass_over(evidence, line, member_id, known, output)
     elif known.generation == generation and not _is_let_in_again(known, generation):
         if known.gone_at is not None and known.gone_at < line.event.at_ms:
             known.gone_at = None
@@ -150,8 +151,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     ):
         rejoin = begin_beside(evidence, line, member_id, rejoin)
     elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
-        drop(evidence, member_id, line.broker, output)
-        rejoin = begin(evidence, line, member_id, output)
+        rejoin = _pass_over(evidence, line, member_id, rejoin, output)
     elif rejoin is None or _is_of_another(rejoin, came):
         rejoin = begin(evidence, line, member_id, output)
     rejoin.joined_at = came
@@ -160,6 +160,28 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     rejoin.answered_by, rejoin.is_classic = line.broker, is_classic
     rejoin.synced_at, rejoin.due_at, rejoin.beside_at = None, None, None
     rejoin.is_quiet = rejoin.is_told_again = rejoin.is_passed = False
+
+
+def _pass_over(
+    evidence: Evidence, line: Line, member_id: str, told: Rejoin, output: Proofs
+) -> Rejoin:
+    """The rejoin of a member that has joined meanwhile, which no line shows yet. If another broker
+    told it to, that one's line may follow, by a clock that is ahead.
+    """
+    if broker_of(told) != line.broker:
+        told.is_passed = True
+        return begin_beside(evidence, line, member_id, told)
+    drop(evidence, member_id, line.broker, output)
+    return begin(evidence, line, member_id, output)
+
+
+def _refuse(evidence: Evidence, line: Line, member_id: str) -> None:
+    """A join was answered with an error."""
+    told = known_rejoin(evidence, member_id, line.broker)
+    if told is None or told.broker != line.broker or told.told_at is None:
+        return
+    if told.told_at <= came_at(line.event):
+        told.is_refused = True
 
 
 def _is_first(evidence: Evidence, member_id: str, line: Line) -> bool:
@@ -187,9 +209,10 @@ def _is_of_a_later_rebalance(
 ) -> bool:
     """Whether a member was told to join one rebalance of a classic group, and joins a later one.
     The first rebalance removes each dynamic member that does not join. So this member did join, and
-    no line shows it: the log of another broker is missing. Not so where consumers of the other
-    protocol were heard a short while before, as before a downgrade: members of a consumer group may
-    be several epochs behind.
+    no line shows it: the log of another broker is missing. Not so where the answer was an error: a
+    broker that loses its partition lets members into generations that it cannot write. Nor where
+    consumers of the other protocol were heard a short while before, as before a downgrade: members
+    of a consumer group may be several epochs behind.
 
     Source: GroupMetadataManager.completeClassicGroupJoin.
     """
@@ -197,6 +220,8 @@ def _is_of_a_later_rebalance(
     if rebalance is None or rebalance.generation + 1 != generation or rejoin.told_at is None:
         return False
     if evidence.consumers_at >= max(0, rejoin.told_at - CONSUMERS_STAY_MS):
+        return False
+    if rejoin.is_refused and rejoin.broker == line.broker:
         return False
     is_open = rejoin.new_generation is None and rejoin.gone_at is None
     is_dynamic = rejoin.instance_id is None and line.event.instance_id is None

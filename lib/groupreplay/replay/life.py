@@ -283,7 +283,7 @@ class Life:
     resolved_topics: regular expression -> the topics that its K16 resolves it to.
     topic_metadata_epoch: the last epoch that came with other topics than the one before, whatever
         caused it; -1 for none.
-    deleted_topics: ids that a target shows to be gone, while somebody holds a partition of them.
+    deleted_topics: ids that a target shows to be gone, while a partition of them is held or open.
     leader_since, leader_since_offset: time and offset of the current leader's first operation, -1
         while the first leader that was seen is the current one.
     last_change_offset: offset of the last record that was no commit, -1 before one.

@@ -286,13 +286,11 @@ def _note_dropped(membership: Membership, change: Change, entry: Entry) -> None:
 
 
 def _delete_topic(membership: Membership, topic_id: str) -> None:
-    """Takes note that a topic is gone, and forgets those that nobody holds a partition of any
-    more.
-    """
+    """Takes note that a topic is gone, and forgets those of which nothing is held or open."""
     life = membership.life
     if topic_id not in life.deleted_topics:
-        held = {topic for topic, _ in life.holders}
-        life.deleted_topics = {topic for topic in life.deleted_topics if topic in held} | {topic_id}
+        known = {topic for topic, _ in life.holders.keys() | life.trails.keys()}
+        life.deleted_topics = (life.deleted_topics & known) | {topic_id}
 
 
 def _subscribes(membership: Membership, change: Change, member: Member, topic_id: str) -> bool:

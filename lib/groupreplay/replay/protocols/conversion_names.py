@@ -79,8 +79,9 @@ def without_former_topics(
     named: Mapping[TopicPartition, str | None],
     life: Life,
 ) -> dict[TopicPartition, str | None]:
-    """What nobody has, of a topic that was created again since, keeps no name, though the new topic
-    had no such number yet: who gets the number later gets another partition.
+    """What nobody has, of a topic that is gone, keeps no name, nor does what the topic had that was
+    created again since, though the new one had no such number yet: who gets the number later gets
+    another partition.
 
     named: the topics' names, of all that is in a target too.
     """
@@ -88,7 +89,7 @@ def without_former_topics(
     former = {
         tp
         for tp in life.trails.keys() - life.holders.keys()
-        if current.get(named[tp], tp[0]) != tp[0]
+        if current.get(named[tp], tp[0]) != tp[0] or tp[0] in life.deleted_topics
     }
     return {tp: None if tp in former else topic for tp, topic in new_topic.items()}
 
