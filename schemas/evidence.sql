@@ -114,7 +114,8 @@ CREATE TABLE IF NOT EXISTS evidence (
   is_passed         BOOLEAN                COMMENT 'of rejoin; true, false',
   is_told_again     BOOLEAN                COMMENT 'of rejoin; true, false',
   is_refused        BOOLEAN                COMMENT 'of rejoin; true, false',
-  known_since_at    BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
+  known_since_at    BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
+  sent_away_at      BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
 )
 USING DELTA
 COMMENT 'What lines of broker logs prove, fact by fact'

@@ -66,6 +66,11 @@ def moved(after_s: int, event: str, broker: int = 1) -> Line:
         ([asked(0), fenced(45)], [(0, 45, "LATE")]),
         ([asked(0), fenced(45, broker=2)], []),
         ([asked(0), asked(1, error=14), fenced(45)], []),
+        # It is back, and refused: another broker may have let it in meanwhile.
+        ([asked(0), moved(5, "GROUP_LOADED"), asked(8, error=111), fenced(45)], []),
+        ([asked(0), asked(1, error=16), asked(8, error=111), fenced(45)], []),
+        ([asked(0), asked(8, error=111), fenced(45)], [(0, 45, "LATE")]),
+        ([asked(0), asked(1, error=16), asked(8), fenced(45)], [(8, 45, "LATE")]),
         ([asked(0), asked(9, broker=2), fenced(54, broker=2)], [(9, 54, "LATE")]),
         # The same broker is the coordinator again, and hears it as before.
         (

@@ -242,7 +242,7 @@ def evidence_then(fact: EvidenceFact, after_ms: int) -> EvidenceFact:
     codes = sorted(+errors)
     later = (
         *("heartbeat_interval_ms", "last_beat_at", "last_alive_at", "joined_at"),
-        *("rebalance_timeout_ms", "known_since_at"),
+        *("rebalance_timeout_ms", "known_since_at", "sent_away_at"),
     )
     heard: dict[str, Any] = dict.fromkeys(later)
     return replace(

@@ -104,6 +104,8 @@ def _see(evidence: Evidence, contact: Contact, line: Line, output: Proofs) -> No
         contact.joined_at = None
     contact.heard_by = line.broker
     contact.is_sent_away = line.event.error_code in COORDINATOR_ERRORS
+    if contact.is_sent_away:
+        contact.sent_away_at = line.last_ms
     contact.connection = line.event.connection or contact.connection
     contact.client_host = line.event.client_host or contact.client_host
 
@@ -121,7 +123,7 @@ def move_coordinator(evidence: Evidence, line: Line) -> None:
     if line.event.event in ("GROUP_LOADED", "GROUP_UNLOADED"):
         for contact in evidence.contacts.values():
             if contact.heard_by == line.broker and contact.last_seen_at <= line.event.at_ms:
-                contact.is_sent_away = True
+                contact.is_sent_away, contact.sent_away_at = True, line.event.at_ms
 
 
 def _is_leave(event: LogEvent) -> bool:
@@ -304,6 +306,7 @@ def see_departure(evidence: Evidence, departure: Departure, line: Line) -> None:
         or departure.end_detail != SESSION_EXPIRED
         or last is None
         or not _has_stayed(contact, line)
+        or (contact.sent_away_at or -1) >= last  # and it may have been granted something elsewhere
         or departure.ended_at - last < MIN_SILENCE_MS
     ):
         return

@@ -217,6 +217,8 @@ class Contact(EvidenceFact):
     rebalance_timeout_ms: rebalance timeout that it joined with, None where no line says it.
     known_since_at: when it first asked under its id, if an earlier contact of it ended shortly
         before. None where it first asked at first_at.
+    sent_away_at: when a broker that it asked last said so, or its group came to that broker or went
+        from it. None where none did.
     """
 
     KIND: ClassVar[str] = "contact"
@@ -253,6 +255,7 @@ class Contact(EvidenceFact):
     joined_at: int | None = None
     rebalance_timeout_ms: int | None = None
     known_since_at: int | None = None
+    sent_away_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
