@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Final
 
 from tests.simulator.compare import AllOf, Between, Key, Wanted
@@ -11,7 +12,7 @@ from tests.simulator.expected.causes import Cause, cause_of
 from tests.simulator.expected.generations import NO_GENERATION, Generation, generation_of
 from tests.simulator.expected.history import Check, History
 from tests.simulator.expected.holdings import Named, is_new_generation, named
-from tests.simulator.expected.phases import PREPARING
+from tests.simulator.expected.phases import COMPLETING, PREPARING
 from tests.simulator.expected.topics import may_be_there
 from tests.simulator.expected.transitions import join_phases_of
 from tests.simulator.expected.untold import (
@@ -218,14 +219,17 @@ def _is_given_up(history: History, before: Operation, upgrade: Operation) -> boo
     last generation synced takes what they had before (ClassicGroup.resetAndPropagateAssignment)."""
     partition, truth = upgrade.offsets_partition, history.truth
     term = truth.leader_epoch(partition, upgrade.true_at)
-    return any(
-        each.what == "phase"
-        and each.group_id == upgrade.group_id
-        and each.at <= upgrade.true_at
-        and truth.leader_epoch(partition, each.at) == term
-        and each.detail.startswith(f"{PREPARING} ")
-        and int(each.detail.split()[1]) > before.epoch
+    phases = [
+        each.detail.split()
         for each in truth.injected
+        if each.what == "phase"
+        and each.group_id == upgrade.group_id
+        and each.at < upgrade.true_at
+        and truth.leader_epoch(partition, each.at) == term
+    ]
+    in_rebalance = takewhile(lambda phase: phase[0] in (PREPARING, COMPLETING), reversed(phases))
+    return any(
+        state == PREPARING and int(generation) > before.epoch for state, generation in in_rebalance
     )
 
 
