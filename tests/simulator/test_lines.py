@@ -101,13 +101,15 @@ def history(folder: Path, calls: Iterable[tuple[int, str, list[str]]]) -> Histor
 
 
 def test_a_rebalance_is_what_a_broker_told_of_it(tmp_path: Path) -> None:
-    """A conversion that is followed by the rebalance's own phases has failed."""
+    """A conversion that is followed by the rebalance's own phases has failed, or by the next one of
+    the generation that it joined."""
     told = history(
         tmp_path,
         [
             (1, BEGUN, ["g", "PreparingRebalance", "3", LEFT]),
             (2, UPGRADED, ["g"]),
             (3, JOINED, ["g", "4", "2"]),
+            (3, UPGRADED, ["g"]),
             (4, BEGUN, ["g", "PreparingRebalance", "4", "of a kind that nobody knows"]),
             (5, JOINED, ["g", "5", "1"]),
             (6, SYNCED, ["m", "g", "5"]),

@@ -151,7 +151,7 @@ def _of_broker(
 
 
 def _take(history: History, current: Rebalance, phase: str, call: Logged) -> None:
-    if phase in (JOINED, SYNCED):
+    if phase in (JOINED, SYNCED) or _goes_on(current, phase, call):
         # What a request converted before it was refused is not converted.
         current.outcome, current.left_for_consumers = "OPEN", None
     if phase == JOINED:
@@ -168,6 +168,13 @@ def _take(history: History, current: Rebalance, phase: str, call: Logged) -> Non
         current.outcome, current.left_for_consumers = "CONVERTED", call
     elif phase == DOWNGRADED and current.outcome == "CONVERTED":
         current.is_over = True
+
+
+def _goes_on(current: Rebalance, phase: str, call: Logged) -> bool:
+    """Whether the next join phase begins in the generation that this one joined."""
+    return (
+        phase == BEGUN and current.joined is not None and call.values[2] == current.joined.values[1]
+    )
 
 
 def _wanted(history: History) -> dict[Key, Wanted]:

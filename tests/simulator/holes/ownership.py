@@ -122,11 +122,14 @@ def _span_end(truth: GroupTruth, stretch: Stretch[Ids], row: HeldPartition) -> s
     assert closed is not None
     if closed.protocol is None:
         return "GROUP_REMOVED"
-    if row.member_id not in closed.members:
-        heir = heir_of(truth, closed, row.member_id)
-        return "REPLACED" if heir is not None else "LEFT_OR_FENCED"
     gone = truth.truth.deleted.get(_name(truth, row), ())
     was_deleted = any(at_ms <= closed.true_at for at_ms, _ in gone)
+    if row.member_id not in closed.members:
+        # An upgrade that takes a member over and replaces it gives it nothing of a topic that is gone.
+        if was_deleted and row.end_reason == "REVOKED" and truth.converts(closed):
+            return "REVOKED"
+        heir = heir_of(truth, closed, row.member_id)
+        return "REPLACED" if heir is not None else "LEFT_OR_FENCED"
     return "TOPIC_REMOVED" if was_deleted and row.end_reason == "TOPIC_REMOVED" else "REVOKED"
 
 
