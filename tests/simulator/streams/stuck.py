@@ -127,8 +127,10 @@ def as_consumers(life: StreamsLife) -> Life:
 
 
 def _operations(life: StreamsLife) -> Iterator[Operation]:
+    has_target = False
     for step in (*life.steps, *([life.end] if life.end is not None else [])):
         is_streams = step is not life.end
+        has_target = has_target or "K20" in step.records
         yield Operation(
             at=step.at,
             true_at=step.true_at,
@@ -143,7 +145,8 @@ def _operations(life: StreamsLife) -> Iterator[Operation]:
             group_id=life.group_id,
             protocol=CONSUMER if is_streams else None,
             epoch=step.epoch,
-            target_epoch=step.target_epoch,
+            # What a coordinator begins with is in no record.
+            target_epoch=step.target_epoch if has_target else None,
             protocol_type=None,
             protocol_name=None,
             members={i: _as_member(each) for i, each in step.members.items()} if is_streams else {},

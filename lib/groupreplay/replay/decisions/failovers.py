@@ -34,7 +34,7 @@ from groupreplay.records.consumer import (
 from groupreplay.records.entries import Entry
 from groupreplay.replay.change import Change
 from groupreplay.replay.decision_facts import Failover
-from groupreplay.replay.life import CLASSIC, RECONCILING, SHARE, Life, Member
+from groupreplay.replay.life import CLASSIC, RECONCILING, SHARE, STREAMS, Life, Member
 from groupreplay.replay.output import Output
 
 EMPTY: Final = "EMPTY"
@@ -168,8 +168,10 @@ def failover_phase(life: Life) -> str:
     if not life.members:
         # A K2 of generation 0 is of an empty group, and begins no epoch.
         return EMPTY if life.epoch is not None or life.protocol == CLASSIC else UNKNOWN
-    if life.protocol == CLASSIC or life.epoch is None or life.target_epoch is None:
+    if life.protocol == CLASSIC or life.epoch is None:
         return UNKNOWN
+    if life.target_epoch is None:
+        return ASSIGNING if _awaits_first_target(life) else UNKNOWN
     members = [m for m in life.members.values() if m.epoch != STATIC_LEAVE_EPOCH]
     if life.epoch > life.target_epoch:
         return ASSIGNING
@@ -181,6 +183,11 @@ def failover_phase(life: Life) -> str:
     if len(at_epoch) == len(members) and all(m.state == STABLE for m in members):
         return STEADY
     return PARTLY_THERE if at_epoch else TARGET_UNTOLD
+
+
+def _awaits_first_target(life: Life) -> bool:
+    """A streams group waits for its first target (KIP-1071, the initial rebalance delay)."""
+    return life.protocol == STREAMS and life.birth_seen and not life.hole_seen
 
 
 def _may_be_more(life: Life, members: list[Member]) -> bool:
