@@ -113,7 +113,7 @@ CREATE TABLE IF NOT EXISTS evidence (
   beside_at         BIGINT                 COMMENT 'of rejoin; ms since the epoch, UTC',
   is_passed         BOOLEAN                COMMENT 'of rejoin; true, false',
   is_told_again     BOOLEAN                COMMENT 'of rejoin; true, false',
-  is_refused        BOOLEAN                COMMENT 'of rejoin; true, false',
+  refused_by        BIGINT                 COMMENT 'of rejoin; broker id',
   known_since_at    BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
   sent_away_at      BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
 )

@@ -157,7 +157,8 @@ class Rejoin(EvidenceFact):
         this one may follow, by a clock that is ahead.
     is_passed: that broker answered it in a later generation than it was told in: it has joined.
     is_told_again: it was told to join once more, since its join was answered or assigned.
-    is_refused: the broker that told it to join answered a join of it with an error since.
+    refused_by: id of the broker that last answered a join of it with an error since it was told to
+        join. None where none did.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -182,7 +183,7 @@ class Rejoin(EvidenceFact):
     beside_at: int | None = None
     is_passed: bool = False
     is_told_again: bool = False
-    is_refused: bool = False
+    refused_by: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

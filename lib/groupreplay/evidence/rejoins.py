@@ -178,10 +178,8 @@ def _pass_over(
 def _refuse(evidence: Evidence, line: Line, member_id: str) -> None:
     """A join was answered with an error."""
     told = known_rejoin(evidence, member_id, line.broker)
-    if told is None or told.broker != line.broker or told.told_at is None:
-        return
-    if told.told_at <= came_at(line.event):
-        told.is_refused = True
+    if told is not None and (told.told_at or 0) <= came_at(line.event):
+        told.refused_by = line.broker
 
 
 def _is_first(evidence: Evidence, member_id: str, line: Line) -> bool:
@@ -207,25 +205,27 @@ def _is_of_another(rejoin: Rejoin, came_at: int) -> bool:
 def _is_of_a_later_rebalance(
     evidence: Evidence, line: Line, rejoin: Rejoin, generation: int
 ) -> bool:
-    """Whether a member was told to join one rebalance of a classic group, and joins a later one.
+    """Whether a member was told to join one rebalance of a classic group, and joins a later one, by
+    the line of that, or by an answer that names a leader.
     The first rebalance removes each dynamic member that does not join. So this member did join, and
-    no line shows it: the log of another broker is missing. Not so where the answer was an error: a
-    broker that loses its partition lets members into generations that it cannot write. Nor where
-    consumers of the other protocol were heard a short while before, as before a downgrade: members
-    of a consumer group may be several epochs behind.
+    no line shows it: the log of another broker is missing. Not so where this broker answered a join
+    with an error: one that loses its partition lets members into generations that it cannot write.
+    Nor where consumers of the other protocol were heard a short while before, as before a
+    downgrade: members of a consumer group may be several epochs behind.
 
     Source: GroupMetadataManager.completeClassicGroupJoin.
     """
     rebalance = evidence.rebalances.get(line.broker)
-    if rebalance is None or rebalance.generation + 1 != generation or rejoin.told_at is None:
+    is_shown = rebalance is not None and rebalance.generation + 1 == generation
+    if is_shown and rebalance is not None and rebalance.cause == "DOWNGRADE":
+        return False
+    if rejoin.told_at is None or not (is_shown or line.event.member_ids):
         return False
     if evidence.consumers_at >= max(0, rejoin.told_at - CONSUMERS_STAY_MS):
         return False
-    if rejoin.is_refused and rejoin.broker == line.broker:
-        return False
     is_open = rejoin.new_generation is None and rejoin.gone_at is None
     is_dynamic = rejoin.instance_id is None and line.event.instance_id is None
-    is_later = rebalance.cause != "DOWNGRADE" and rebalance.generation > newest_of(rejoin)
+    is_later = generation - 1 > newest_of(rejoin) and rejoin.refused_by != line.broker
     return is_open and is_dynamic and is_later
 
 
