@@ -1,7 +1,7 @@
 """Members that join again: cases of scenarios/rejoins.yaml, and those of recordings against what
 the clients saw.
 
-Holds evidence/open_rejoins.py.
+Holds evidence/open_rejoins.py, evidence/join_answers.py.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import pytest
 
 from tests.simulator.answers import Answer
 from tests.simulator.expected.rejoins import (
+    CHECK,
     REBALANCE_IN_PROGRESS,
     Rejoin,
     consumers_in,
@@ -16,7 +17,7 @@ from tests.simulator.expected.rejoins import (
     synced_at,
     untold_times,
 )
-from tests.simulator.written import BORN, classic_generation, history_of, line
+from tests.simulator.written import BORN, answer, classic_generation, history_of, line
 
 
 def _answer(
@@ -157,3 +158,10 @@ def test_the_group_that_a_join_came_to_answers_it(consumers: range, joins: int) 
         _answer(30, 40, "JOIN_GROUP", "join", None),
     ]
     assert len(list(rejoins_of(answers, {}, [consumers]))) == joins
+
+
+def test_two_brokers_let_a_member_in_at_once_by_their_clocks(tmp_path: Path) -> None:
+    joins = [answer(20, 20, "JOIN_GROUP", "join", ae=to, br=to, am="a") for to in (1, 2)]
+    history = history_of(tmp_path, line(10, "join", s={"g": BORN}), answers=joins)
+    wanted = CHECK.wanted(history).values()
+    assert [each.values["new_generation"] for each in wanted] == [1, 2]

@@ -145,6 +145,10 @@ LONG_SEEDS: Final = (
     Played(1002000000, 38, 0.65, "failover", "4.4.0"),
     # The next leader is behind, and lets a member into a generation two later.
     Played(1002000004, 38, 0.65, "failover", "4.1.2"),
+    # A removal is lost with its partition, and the next leader lets the member in.
+    Played(1004000001, 38, 0.65, "troubled", "4.0.2"),
+    # By their clocks two brokers let a member in at once.
+    Played(1004000101, 38, 0.65, "failover", "4.0.2"),
     # A deleted topic is created again once its group was downgraded.
     Played(1002000007, 38, 0.65, "troubled", "4.3.1"),
 )

@@ -7,7 +7,8 @@ If the member must give partitions up first, the answer has its old epoch, and t
 again. Then the join counts that brings a later epoch. If none does, the last join before a quiet
 heartbeat counts.
 
-`open_rejoins` has those of members at two brokers whose clocks differ.
+`open_rejoins` has those of members at two brokers whose clocks differ, `join_answers` which join
+answers what.
 
 Source: GroupMetadataManager (4.x), classicGroupHeartbeat, classicGroupHeartbeatToConsumerGroup,
 classicGroupJoinToConsumerGroup.
@@ -18,6 +19,15 @@ from __future__ import annotations
 from typing import Final
 
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
+from groupreplay.evidence.join_answers import (
+    contradicts,
+    is_of_a_classic_group,
+    is_of_a_later_rebalance,
+    is_of_another,
+    is_of_another_leader,
+    is_of_the_generation_before,
+    was_never_removed,
+)
 from groupreplay.evidence.join_timers import is_out_of_time, start_timer, stay
 from groupreplay.evidence.memory import FORGET_MS, Evidence, Line, Proofs, came_at
 from groupreplay.evidence.open_rejoins import (
@@ -31,8 +41,6 @@ from groupreplay.evidence.open_rejoins import (
     forget_former,
     go_on,
     is_answered,
-    is_asked,
-    is_passed,
     is_waiting,
     joined_beside,
     known_rejoin,
@@ -47,9 +55,6 @@ from groupreplay.records.log_events import COMMITS, SERVER_LOG
 HEARTBEAT: Final = "HEARTBEAT"
 JOIN_GROUP: Final = "JOIN_GROUP"
 SYNC_GROUP: Final = "SYNC_GROUP"
-
-CONSUMERS_STAY_MS: Final = 600_000
-"""A group of which no consumer was heard for so long is a classic one: sessions are shorter."""
 
 SYNCS_LAST_MS: Final = 600_000
 """A sync phase is shorter: members' rebalance timeouts bound it (classicGroupSyncKey)."""
@@ -97,7 +102,7 @@ def _tell(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     known = known_rejoin(evidence, member_id, line.broker)
     if known is None or known.is_quiet:
         told = begin(evidence, line, member_id, output)
-    elif _is_of_another_leader(known, line.broker, generation):
+    elif is_of_another_leader(known, line.broker, generation):
         told = begin_beside(evidence, line, member_id, known)
     elif _is_ahead(known, line.broker, generation):
         told = _pass_over(evidence, line, member_id, known, output)
@@ -140,19 +145,19 @@ def _is_unassigned(known: Rejoin, line: Line, generation: int) -> bool:
 def _join(evidence: Evidence, line: Line, member_id: str, generation: int, output: Proofs) -> None:
     """A member was let in."""
     event, rejoin = line.event, known_rejoin(evidence, member_id, line.broker)
-    came, is_classic = came_at(event), _is_of_a_classic_group(evidence, line, generation)
-    if rejoin is not None and is_classic and is_asked(rejoin):
-        rejoin.gone_at = None  # a classic group lets no one in under an id that it removed
+    came, is_classic = came_at(event), is_of_a_classic_group(evidence, line, generation)
+    if rejoin is not None and was_never_removed(rejoin, generation, is_classic):
+        rejoin.gone_at = None
     if rejoin is not None and _is_open(rejoin) and is_out_of_time(evidence, line, rejoin, came):
         rejoin.gone_at = rejoin.due_at
     if rejoin is not None and (
-        _contradicts(rejoin, line.broker, generation, came)
-        or (is_classic and _is_of_the_generation_before(rejoin, line.broker, generation))
+        contradicts(rejoin, line.broker, generation, came)
+        or (is_classic and is_of_the_generation_before(rejoin, line.broker, generation))
     ):
         rejoin = begin_beside(evidence, line, member_id, rejoin)
-    elif rejoin is not None and _is_of_a_later_rebalance(evidence, line, rejoin, generation):
+    elif rejoin is not None and is_of_a_later_rebalance(evidence, line, rejoin, generation):
         rejoin = _pass_over(evidence, line, member_id, rejoin, output)
-    elif rejoin is None or _is_of_another(rejoin, came):
+    elif rejoin is None or is_of_another(rejoin, came):
         rejoin = begin(evidence, line, member_id, output)
     rejoin.joined_at = came
     rejoin.is_new = _is_first(evidence, member_id, line)
@@ -191,87 +196,6 @@ def _is_first(evidence: Evidence, member_id: str, line: Line) -> bool:
 def _came_after(rejoin: Rejoin, line: Line) -> bool:
     """Whether a request came when the member had been let in: it was not on its way then."""
     return rejoin.answered_at is not None and rejoin.answered_at < came_at(line.event)
-
-
-def _is_of_another(rejoin: Rejoin, came_at: int) -> bool:
-    """Whether a join is not the answer to what the member was told: it was removed, or has joined
-    already. A join of an older generation is the answer too: a broker that loads its partition
-    again has lost those that it had not written.
-    """
-    is_over = rejoin.gone_at is not None and rejoin.gone_at < came_at
-    return is_over or not is_waiting(rejoin)
-
-
-def _is_of_a_later_rebalance(
-    evidence: Evidence, line: Line, rejoin: Rejoin, generation: int
-) -> bool:
-    """Whether a member was told to join one rebalance of a classic group, and joins a later one, by
-    the line of that, or by an answer that names a leader.
-    The first rebalance removes each dynamic member that does not join. So this member did join, and
-    no line shows it: the log of another broker is missing. Not so where this broker answered a join
-    with an error: one that loses its partition lets members into generations that it cannot write.
-    Nor where consumers of the other protocol were heard a short while before, as before a
-    downgrade: members of a consumer group may be several epochs behind.
-
-    Source: GroupMetadataManager.completeClassicGroupJoin.
-    """
-    rebalance = evidence.rebalances.get(line.broker)
-    is_shown = rebalance is not None and rebalance.generation + 1 == generation
-    if is_shown and rebalance is not None and rebalance.cause == "DOWNGRADE":
-        return False
-    if rejoin.told_at is None or not (is_shown or line.event.member_ids):
-        return False
-    if evidence.consumers_at >= max(0, rejoin.told_at - CONSUMERS_STAY_MS):
-        return False
-    is_open = rejoin.new_generation is None and rejoin.gone_at is None
-    is_dynamic = rejoin.instance_id is None and line.event.instance_id is None
-    is_later = generation - 1 > newest_of(rejoin) and rejoin.refused_by != line.broker
-    return is_open and is_dynamic and is_later
-
-
-def _contradicts(rejoin: Rejoin, broker: int, generation: int, came_at: int) -> bool:
-    """Whether a broker answers a join of a member that, by what another broker says of it, would be
-    a step back: the join is older than what it was told, or its generation may be. It may be where
-    the member has an assignment of that generation there.
-    """
-    if broker_of(rejoin) == broker:
-        return False
-    is_assigned = rejoin.synced_at is not None and not rejoin.is_told_again
-    if is_passed(rejoin) or (is_assigned and generation == rejoin.new_generation):
-        return True
-    is_earlier = rejoin.told_at is not None and came_at < rejoin.told_at
-    is_open = is_earlier and is_waiting(rejoin)
-    return is_open or _is_of_another_leader(rejoin, broker, generation)
-
-
-def _is_of_a_classic_group(evidence: Evidence, line: Line, generation: int) -> bool:
-    """Whether a classic group lets members into a generation: its answer names the leader, or by a
-    rebalance, or as a broker has loaded it, of which no consumer was heard since.
-    """
-    if line.event.member_ids:
-        return True
-    found = evidence.rebalances.get(line.broker)
-    if found is not None and found.outcome != "CONVERTED" and found.generation + 1 == generation:
-        return True
-    is_loaded = evidence.classic_broker == line.broker
-    return is_loaded and evidence.consumers_at < evidence.classic_since_at
-
-
-def _is_of_the_generation_before(rejoin: Rejoin, broker: int, generation: int) -> bool:
-    """Whether a classic group let a member into the generation in which another broker had told it
-    to join: by a clock that is ahead, or since the other broker had lost that generation.
-    """
-    return broker_of(rejoin) != broker and is_asked(rejoin) and rejoin.generation == generation
-
-
-def _is_of_another_leader(rejoin: Rejoin, broker: int, generation: int) -> bool:
-    """Whether a broker's line begins a rejoin beside the one at another broker. That one's clock is
-    ahead, or may be: its lines may still show that the member had its assignment.
-    """
-    if broker_of(rejoin) == broker or rejoin.is_quiet:
-        return False
-    may_sync = is_answered(rejoin) and rejoin.synced_at is None and rejoin.gone_at is None
-    return generation < newest_of(rejoin) or may_sync
 
 
 def _is_ahead(rejoin: Rejoin, broker: int, generation: int) -> bool:

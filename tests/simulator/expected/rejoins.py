@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -270,7 +271,7 @@ def _untold(history: History) -> Mapping[Key, Sequence[range]]:
 
 
 def _why_untold(history: History, key: Key) -> str:
-    group_id, member_id, first_at = key
+    group_id, member_id, first_at, _ = key
     times = history.made_of_all(_untold).get((group_id, member_id), ())
     return TOLD_LATER if any(first_at in each for each in times) else ""
 
@@ -280,7 +281,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         key: replace(_row(history, rejoin), left_out=_why_untold(history, key))
         for group_id, rejoins in rejoins_in(history).items()
         for rejoin in rejoins
-        for key in [(group_id, rejoin.member_id, rejoin.first.at)]
+        for key in [(group_id, rejoin.member_id, rejoin.first.at, rejoin.first.broker)]
     }
 
 
@@ -312,8 +313,10 @@ def gone_from(history: History, group_id: str) -> Mapping[str, Sequence[int]]:
 
 
 def _key_of(history: History, row: Row) -> Key:
+    """By their clocks two brokers may let a member in at once."""
     first_at = row["answered_at"] if row["told_at"] is None else row["told_at"]
-    return row["group_id"], row["member_id"], first_at
+    broker = re.search(r"broker-(\d+)\.", row["evidence"]["input"])
+    return row["group_id"], row["member_id"], first_at, int(broker[1]) if broker else -1
 
 
 def _excuse(history: History, row: Row) -> str:
