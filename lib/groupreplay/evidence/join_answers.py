@@ -71,11 +71,11 @@ def is_of_a_later_rebalance(
 
     Source: GroupMetadataManager.completeClassicGroupJoin.
     """
-    rebalance = evidence.rebalances.get(line.broker)
-    is_shown = rebalance is not None and rebalance.generation + 1 == generation
-    if is_shown and rebalance is not None and rebalance.cause == "DOWNGRADE":
+    known = evidence.rebalances.get(line.broker)
+    rebalance = known if known is not None and known.generation + 1 == generation else None
+    if rebalance is not None and rebalance.cause == "DOWNGRADE":
         return False
-    if rejoin.told_at is None or not (is_shown or line.event.member_ids):
+    if rejoin.told_at is None or (rebalance is None and not line.event.member_ids):
         return False
     if evidence.consumers_at >= max(0, rejoin.told_at - CONSUMERS_STAY_MS):
         return False
