@@ -138,9 +138,16 @@ def end_given_up(
     unnamed: set[int],
 ) -> None:
     """Ends, while it goes by its topic's name, what a member had and its K8 of the upgrade does not
-    list, whatever the topic's id is: it lists no such number of a topic without a name.
+    list, whatever the topic's id is: it lists no such number of a topic without a name. Who joins
+    may replace the member at once.
     """
     life, names = membership.life, membership.names
+    replaced = {
+        entry.record.member_id
+        for entry in operation.entries
+        if isinstance(entry.record, ConsumerGroupCurrentMemberAssignment)
+        and entry.record.value is None
+    }
     for entry in operation.entries:
         record = entry.record
         if not isinstance(record, ConsumerGroupCurrentMemberAssignment) or record.value is None:
@@ -155,7 +162,8 @@ def end_given_up(
             for tp in member.spans
             if tp[1] not in nameless and id_of(membership, tp, ids, unnamed) is None
         }
-        ending = Ending("REVOKED", hidden=is_hidden(change, member.member_id))
+        reason = "REPLACED" if member.member_id in replaced else "REVOKED"
+        ending = Ending(reason, hidden=is_hidden(change, member.member_id))
         moment = Moment(
             change.at,
             entry.offset,
