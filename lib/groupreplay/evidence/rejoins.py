@@ -292,15 +292,23 @@ def _is_open(rejoin: Rejoin) -> bool:
 
 def end_rejoin(evidence: Evidence, departure: Departure, output: Proofs) -> None:
     """The member is gone, and will not join any more. The coordinator's own log may say so before
-    the answer to an earlier join is logged: a consumer group writes records before it answers.
+    the answer to an earlier join is logged: a consumer group writes records before it answers. What
+    it had asked for its assignment may be answered later too.
     """
     member_id = departure.member_id
     go_on(evidence, member_id, departure.broker)
     rejoin = known_rejoin(evidence, member_id, departure.broker)
-    if rejoin is not None and departure.source == SERVER_LOG and is_waiting(rejoin):
+    if rejoin is not None and _may_be_answered(rejoin, departure):
         rejoin.gone_at = departure.ended_at
     else:
         end(evidence, member_id, departure.broker, output)
+
+
+def _may_be_answered(rejoin: Rejoin, departure: Departure) -> bool:
+    """Whether the answer to a join or a sync may follow that came before its member went."""
+    if is_answered(rejoin):
+        return rejoin.synced_at is None and not rejoin.is_quiet
+    return departure.source == SERVER_LOG and is_waiting(rejoin)
 
 
 def forget_rejoins(evidence: Evidence, output: Proofs) -> None:
