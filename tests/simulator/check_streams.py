@@ -132,7 +132,7 @@ def check_all(
 
 def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
     """What is said against streams groups: nothing but clocks of brokers, for it was Kafka, and
-    what Kafka does wrong by its own memory (docs/rules.md, T10, T14, I21, I24).
+    what Kafka does wrong by its own memory (docs/rules.md, T10, T14, T20, I21, I24).
     """
     return [
         each
@@ -142,6 +142,7 @@ def anomalies_of(history: StreamsHistory, replayed: Replayed) -> list[Anomaly]:
         and not (each.rule.startswith("T10_") and _is_so(history, each))
         and not (each.rule.startswith("I21_") and _lost_its_timer(history, each))
         and not (each.rule.startswith("T14_") and _is_twice(history, each))
+        and not (each.rule.startswith("T20_") and _is_forgotten(history, each))
         and not (each.rule.startswith("I24_") and _is_given_twice(history, each))
     ]
 
@@ -187,6 +188,17 @@ def _is_twice(history: StreamsHistory, anomaly: Anomaly) -> bool:
             }
             return having.keys() == set(json.loads(told)) and any(having.values())
     return False
+
+
+def _is_forgotten(history: StreamsHistory, anomaly: Anomaly) -> bool:
+    """Whether the coordinator had dropped an empty group from its memory, and wrote no tombstone."""
+    return any(
+        life.end is not None
+        and life.end.first_offset == anomaly.evidence_offset
+        and "K17 gone" not in life.end.records
+        for life in history.lives
+        if life.group_id == anomaly.group_id
+    )
 
 
 def _is_given_twice(history: StreamsHistory, anomaly: Anomaly) -> bool:

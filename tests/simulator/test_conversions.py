@@ -150,3 +150,19 @@ def test_the_first_target_of_an_upgrade_of_nobody_is_empty(tmp_path: Path) -> No
     first, second = epochs_of(history, history.lives[-1])
     assert (first.epoch, first.partitions) == (1, 0)
     assert (second.epoch, second.partitions) == (2, 3)
+
+
+@pytest.mark.parametrize("protocol", [CONSUMER, STREAMS])
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_group_that_the_coordinator_forgot_begins_a_life_unwritten(
+    protocol: str, is_written: bool, tmp_path: Path
+) -> None:
+    """A classic member comes to an empty group: the tombstones of that may never be written."""
+    gone = ["K3 gone" if protocol == CONSUMER else "K17 gone"] if is_written else []
+    history = history_of(
+        tmp_path,
+        line(0, "leave", s={"g": {"type": protocol, **EMPTY}}),
+        line(10, "join", recs=[*gone, "K2 generation 0"], s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a")),
+    )
+    assert history.begins_unwritten(history.lives[-1]) == (not is_written)

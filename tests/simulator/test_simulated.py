@@ -149,6 +149,12 @@ LONG_SEEDS: Final = (
     Played(1004000001, 38, 0.65, "troubled", "4.0.2"),
     # By their clocks two brokers let a member in at once.
     Played(1004000101, 38, 0.65, "failover", "4.0.2"),
+    # Who gave everything up in a rebalance is replaced by the join that upgrades its group.
+    Played(1005000001, 38, 0.65, "troubled", "4.3.1"),
+    # A member is let in and told to join again in one ms.
+    Played(1005000101, 38, 0.65, "failover", "4.3.1"),
+    # The answer to a sync comes behind the line of its member's leave.
+    Played(1005000104, 38, 0.65, "troubled", "4.4.0"),
     # A deleted topic is created again once its group was downgraded.
     Played(1002000007, 38, 0.65, "troubled", "4.3.1"),
 )

@@ -42,12 +42,23 @@ HISTORIES: Final = (
     Played(9, 6, 0.2, "streams", "4.1.2"),
     Played(9, 6, 0.2, "streams", "4.4.0"),
 )
+LONG_HISTORIES: Final = (
+    # A coordinator goes before a group has its first target.
+    Played(1003000009, 38, 0.65, "streams", "4.3.1"),
+    # An empty group is dropped from memory, and nothing is written of that.
+    Played(1005000108, 38, 0.65, "streams", "4.4.0"),
+)
+"""That failed once, for `make soak`."""
 TABLES: Final = tuple(check.table for check in CHECKS)
 TRIES: Final = 2
 """Rows that are broken of each table and column."""
 
 
-@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: str(history.name))
+@pytest.mark.parametrize(
+    "history",
+    [*HISTORIES, *(pytest.param(each, marks=pytest.mark.soak) for each in LONG_HISTORIES)],
+    ids=lambda history: str(history.name),
+)
 def test_every_row_is_what_the_coordinator_held(history: Played, play: Play) -> None:
     recording = play(history)
     groups = read_streams(recording, read_truth(recording))

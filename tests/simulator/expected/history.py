@@ -107,9 +107,14 @@ class History:
 
     def was_streams(self, life: Life) -> bool:
         """Whether a life was a streams group: what was committed before is of that one."""
+        return self._streams_before(life) is not None
+
+    def _streams_before(self, life: Life) -> Operation | None:
+        """The last operation of the streams group that a life was; None of any other life."""
         operations = self.truth.operations[life.group_id]
         place = next(place for place, each in enumerate(operations) if each is life.operations[0])
-        return place > 0 and operations[place - 1].protocol == STREAMS
+        before = operations[place - 1] if place else None
+        return before if before is not None and before.protocol == STREAMS else None
 
     def last_commit(self, life: Life, partition: Partition, offset: int) -> Commit | None:
         """The last commit of a partition below an offset; None without one in a life that was a
@@ -120,7 +125,7 @@ class History:
 
     def begins_unwritten(self, life: Life) -> bool:
         """Whether a life began because the coordinator had forgotten the group."""
-        before = self._before(life)
+        before = self._before(life) or self._streams_before(life)
         return before is not None and is_unwritten(before, life.operations[0])
 
     def chain(self, life: Life) -> list[Life]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +47,7 @@ class Rejoin:
     """One generation that a member joined, or was told to join. told: the first answer that said
     so. join: the last that let it in, and synced that of its assignment; None without one.
     is_over: nothing that may still be answered belongs to it. to_consumers: a consumer group
-    answered that join."""
+    answered that join. is_called_first: it was told to join again before it had its assignment."""
 
     member_id: str
     told: Answer | None
@@ -56,6 +55,7 @@ class Rejoin:
     synced: Answer | None = None
     is_over: bool = False
     to_consumers: bool = True
+    is_called_first: bool = False
 
     @property
     def first(self) -> Answer:
@@ -90,6 +90,8 @@ class Rejoin:
         for each in answers:
             if each.kind == "sync" and _is_granted(each, self.join.joined):
                 self.synced = each
+            elif self.synced is None and each.generation == self.join.joined:
+                self.is_called_first |= each.code == REBALANCE_IN_PROGRESS
         is_synced = self.synced is not None and not self.is_a_try
         self.is_over = is_synced or any(map(_is_quiet, answers))
 
@@ -207,7 +209,7 @@ def _row(history: History, rejoin: Rejoin) -> Wanted:
         "told_at": None if told is None else told.at,
         "joined_at": came,
         "answered_at": None if join is None else join.at,
-        "synced_at": synced_at(join, synced),
+        "synced_at": synced_at(join, synced, is_untold=rejoin.is_called_first),
         "new_generation": None if join is None else join.joined,
         "rejoin_ms": None,
         "wait_ms": None,
@@ -221,15 +223,17 @@ def _row(history: History, rejoin: Rejoin) -> Wanted:
     return Wanted(values, ())
 
 
-def synced_at(join: Answer | None, synced: Answer | None) -> Any:
+def synced_at(join: Answer | None, synced: Answer | None, *, is_untold: bool = False) -> Any:
     """By the clocks of two brokers a member may have its assignment before its join is answered.
-    Then no line shows of which of its joins the assignment is.
+    Then no line shows of which of its joins the assignment is. is_untold: another rebalance came
+    first, and a consumer group gives it the assignment all the same (evidence.md, Rejoins).
     """
     if join is None or synced is None:
         return None
     is_of_two = synced.broker != join.broker
     seems_earlier = (synced.at, synced.broker) < (join.at, join.broker)
-    return OneOf((None, synced.at)) if is_of_two and seems_earlier else synced.at
+    may_be_unknown = is_untold or (is_of_two and seems_earlier)
+    return OneOf((None, synced.at)) if may_be_unknown else synced.at
 
 
 def _lasts(ms: int) -> Between:
@@ -281,7 +285,7 @@ def _wanted(history: History) -> dict[Key, Wanted]:
         key: replace(_row(history, rejoin), left_out=_why_untold(history, key))
         for group_id, rejoins in rejoins_in(history).items()
         for rejoin in rejoins
-        for key in [(group_id, rejoin.member_id, rejoin.first.at, rejoin.first.broker)]
+        for key in [(group_id, rejoin.member_id, rejoin.first.at, rejoin.first.position)]
     }
 
 
@@ -313,10 +317,9 @@ def gone_from(history: History, group_id: str) -> Mapping[str, Sequence[int]]:
 
 
 def _key_of(history: History, row: Row) -> Key:
-    """By their clocks two brokers may let a member in at once."""
+    """A member may be let in and told to join again in one ms, or let in by two brokers."""
     first_at = row["answered_at"] if row["told_at"] is None else row["told_at"]
-    broker = re.search(r"broker-(\d+)\.", row["evidence"]["input"])
-    return row["group_id"], row["member_id"], first_at, int(broker[1]) if broker else -1
+    return row["group_id"], row["member_id"], first_at, row["evidence"]["position"]
 
 
 def _excuse(history: History, row: Row) -> str:

@@ -122,14 +122,11 @@ def _span_end(truth: GroupTruth, stretch: Stretch[Ids], row: HeldPartition) -> s
     assert closed is not None
     if closed.protocol is None:
         return "GROUP_REMOVED"
-    gone = truth.truth.deleted.get(_name(truth, row), ())
-    was_deleted = any(at_ms <= closed.true_at for at_ms, _ in gone)
     if row.member_id not in closed.members:
-        # An upgrade that takes a member over and replaces it gives it nothing of a topic that is gone.
-        if was_deleted and row.end_reason == "REVOKED" and truth.converts(closed):
-            return "REVOKED"
         heir = heir_of(truth, closed, row.member_id)
         return "REPLACED" if heir is not None else "LEFT_OR_FENCED"
+    gone = truth.truth.deleted.get(_name(truth, row), ())
+    was_deleted = any(at_ms <= closed.true_at for at_ms, _ in gone)
     return "TOPIC_REMOVED" if was_deleted and row.end_reason == "TOPIC_REMOVED" else "REVOKED"
 
 
@@ -242,8 +239,11 @@ def _outcomes(truth: GroupTruth, row: HandOver, closed: Operation) -> tuple[str,
         return ("FENCED", "LEFT_OR_FENCED") if is_fenced else ("LEFT_OR_FENCED",)
     if now.epoch == AWAY_EPOCH:
         return ("LEFT",)
+    # A K2 has names alone.
     is_back = any(
-        (each.topic_id, each.number) == (row.topic_id, row.partition) for each in now.assigned
+        (each.topic_id or row.topic_id, each.topic, each.number)
+        == (row.topic_id, _name(truth, row), row.partition)
+        for each in now.assigned
     )
     return ("CANCELLED",) if is_back else ("ACKED",)
 

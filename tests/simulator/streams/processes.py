@@ -127,7 +127,11 @@ def conversions(history: StreamsHistory) -> dict[Key, Wanted]:
             first = life.steps[0]
             joined = next(iter(first.members), None)
             wanted |= _conversion(history, life, first, "TO_STREAMS", joined, life.before.epoch)
-        if life.end is not None and life.end.protocol is not None:
+        if (
+            life.end is not None
+            and life.end.protocol is not None
+            and "K17 gone" in life.end.records
+        ):
             epoch = life.steps[-1].epoch
             wanted |= _conversion(history, life, life.end, "FROM_STREAMS", None, epoch)
     return wanted
