@@ -51,6 +51,18 @@ def test_what_no_run_hides_ends_an_outage() -> None:
         assert (second.since_at, second.until, second.is_over) == (9_000, None, False)
 
 
+def test_an_administrator_that_is_turned_away_ends_no_run() -> None:
+    """Of the member that it removes by its instance."""
+    (found,) = unavailable_of(
+        [
+            _answer(1, GOES_ON, "a"),
+            _answer(3, NOT_COORDINATOR, "a", kind="leave"),
+            _answer(4, GOES_ON, "a"),
+        ]
+    )
+    assert (found.until, found.is_over) == (Between(4_000, 13_000), False)
+
+
 def test_a_run_alone_ends_no_outage_for_certain() -> None:
     (found,) = unavailable_of(
         [

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.simulator.expected.estimated import Estimated
-from tests.simulator.expected.transitions import is_kept, transitions_of
+from tests.simulator.expected.transitions import is_kept, join_phases_of, transitions_of
 from tests.simulator.expected.unread import unread_of
-from tests.simulator.written import BORN, classic_generation, history_of, line
+from tests.simulator.written import BORN, answer, classic_generation, history_of, line
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,23 @@ def test_a_stop_ends_with_the_first_commit_before_its_member_stops_again(
     (life,) = history.lives
     found = [each for each in transitions_of(history, life) if each.unread.place == 2]
     assert [each.idle_ms for each in found] == [idle_ms]
+
+
+def test_a_former_leader_still_answers_joins_of_a_generation_that_it_never_tells(
+    tmp_path: Path,
+) -> None:
+    """Its clock is behind: it seems to have answered them first."""
+    elected = {"t": 1_022, "what": "elect", "detail": "3 1", "p": 3, "br": 1}
+    joins = [
+        answer(at, at, "JOIN_GROUP", "join", ae=2, br=broker) | {"t": 1_000 + true_at}
+        for at, true_at, broker in ((5, 25, 2), (30, 30, 1))
+    ]
+    history = history_of(
+        tmp_path,
+        line(10, "join", s={"g": BORN}),
+        line(20, "sync", **classic_generation(1, "a")),
+        line(40, "sync", **classic_generation(2, "a")),
+        timeline=[elected],
+        answers=joins,
+    )
+    assert join_phases_of(history, history.lives[0]) == {40: 1_030}

@@ -76,7 +76,9 @@ class _Runs:
 
     def may_hide(self, answer: Answer) -> bool:
         """Takes an answer note; whether it may be within a run that goes on."""
-        runs = self.last_at[answer.broker, answer.asked_by]
+        # An administrator names the instance of whom it removes, and no member.
+        is_named = answer.kind != "leave" or answer.member_id is not None
+        runs = self.last_at[answer.broker, answer.asked_by if is_named else None]
         if answer.error or answer.kind not in _ROUTINE:
             runs.clear()
             return False

@@ -3,6 +3,8 @@ and which commits show its end (measures.md, What a change of hands costs)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.simulator.expected.generations import generation_of
@@ -61,11 +63,13 @@ def join_phases_of(history: History, life: Life) -> dict[int, int]:
             continue
         if operation.members and not is_conversion(before, operation):
             begin = max(since, _elected_at(history, operation))
+            leader = _leader_of(history, operation)
             joins = [
                 each.at
                 for each in answers
                 if each.joined == operation.epoch
                 if begin <= each.true_at <= operation.true_at
+                if each.broker == leader or leader is None
                 if each.members & operation.members.keys()
             ]
             if joins:
@@ -85,6 +89,22 @@ def _elected_at(history: History, operation: Operation) -> int:
     """When its leader took the partition over: what the one before had not written is lost."""
     elected = history.truth.elected.get(operation.offsets_partition, ())
     return max((each for each in elected if each <= operation.true_at), default=0)
+
+
+def _leader_of(history: History, operation: Operation) -> int | None:
+    """Id of the broker that was elected last; None where none was. The one before may still answer
+    joins."""
+    elected = history.made_of_all(_elections).get(operation.offsets_partition, ())
+    return next((broker for at, broker in reversed(elected) if at <= operation.true_at), None)
+
+
+def _elections(history: History) -> Mapping[int, Sequence[tuple[int, int]]]:
+    """Offsets partition -> (true time, id of the broker), in order."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for event in history.truth.injected:
+        if event.what == "elect":
+            found[event.offsets_partition].append((event.at, event.broker))
+    return found
 
 
 def sync_phases_of(history: History, life: Life) -> dict[int, int]:
