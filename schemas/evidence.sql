@@ -114,6 +114,7 @@ CREATE TABLE IF NOT EXISTS evidence (
   is_passed         BOOLEAN                COMMENT 'of rejoin; true, false',
   is_told_again     BOOLEAN                COMMENT 'of rejoin; true, false',
   refused_by        BIGINT                 COMMENT 'of rejoin; broker id',
+  is_first          BOOLEAN                COMMENT 'of rejoin; true, false',
   known_since_at    BIGINT                 COMMENT 'of contact; ms since the epoch, UTC',
   sent_away_at      BIGINT                 COMMENT 'of contact; ms since the epoch, UTC'
 )

@@ -159,6 +159,7 @@ class Rejoin(EvidenceFact):
     is_told_again: it was told to join once more, since its join was answered or assigned.
     refused_by: id of the broker that last answered a join of it with an error since it was told to
         join. None where none did.
+    is_first: the broker that let it in had made its id just before.
     """
 
     KIND: ClassVar[str] = "rejoin"
@@ -184,6 +185,7 @@ class Rejoin(EvidenceFact):
     is_passed: bool = False
     is_told_again: bool = False
     refused_by: int | None = None
+    is_first: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from groupreplay.evidence.evidence_facts import Rejoin
-from groupreplay.evidence.memory import Evidence, Line
+from groupreplay.evidence.memory import Evidence, Line, came_at
 from groupreplay.evidence.open_rejoins import (
     broker_of,
     is_answered,
@@ -18,6 +18,11 @@ from groupreplay.evidence.open_rejoins import (
     is_waiting,
     newest_of,
 )
+
+_MEMBER_ID_REQUIRED: Final = 79
+
+MADE_MS: Final = 5_000
+"""A client joins at once under the id that a broker made for it."""
 
 CONSUMERS_STAY_MS: Final = 600_000
 """A group of which no consumer was heard for so long is a classic one: sessions are shorter."""
@@ -46,6 +51,17 @@ def was_never_removed(told: Rejoin, generation: int, is_classic: bool) -> bool:
     if not is_asked(told) or told.generation is None:
         return False
     return is_classic or 0 <= generation - told.generation <= 1
+
+
+def is_first_by_id(evidence: Evidence, line: Line, member_id: str) -> bool:
+    """Whether a broker lets a member in whose id it has made just before (MEMBER_ID_REQUIRED). What
+    other brokers seem to have answered it before came later, by clocks that are behind.
+    """
+    contact = evidence.contacts.get(member_id)
+    if contact is None or _MEMBER_ID_REQUIRED not in contact.error_codes:
+        return False
+    made_at = contact.error_last_at[contact.error_codes.index(_MEMBER_ID_REQUIRED)]
+    return contact.first_at < made_at and 0 <= came_at(line.event) - made_at <= MADE_MS
 
 
 def is_of_another(rejoin: Rejoin, came_at: int) -> bool:

@@ -52,9 +52,10 @@ def is_passed(rejoin: Rejoin) -> bool:
 def may_answer(joined: Rejoin, told: Rejoin) -> bool:
     """Whether a join at one broker may be the answer to what another one told the member. It is not
     if the member was in a later generation before: it had joined by then. Nor if the join brought
-    it to the generation in which it was told, and no earlier line shows it there.
+    it to the generation in which it was told, and no earlier line shows it there, nor if it is the
+    first under its id.
     """
-    if joined.told_at is not None or not is_asked(told) or told.is_passed:
+    if joined.told_at is not None or not is_asked(told) or told.is_passed or joined.is_first:
         return False
     is_before = joined.is_classic and joined.new_generation == told.generation
     return not (is_before and told.is_new)
@@ -103,7 +104,7 @@ def may_go_on(joined: Rejoin, told: Rejoin) -> bool:
     """
     is_try = is_waiting(told) and told.synced_at is not None and not told.is_told_again
     is_same = joined.told_at is None and joined.new_generation == told.new_generation
-    return is_try and is_same and told.gone_at is None
+    return is_try and is_same and told.gone_at is None and not joined.is_first
 
 
 def go_on(evidence: Evidence, member_id: str, broker: int) -> None:

@@ -21,6 +21,7 @@ from typing import Final
 from groupreplay.evidence.evidence_facts import Departure, Rejoin
 from groupreplay.evidence.join_answers import (
     contradicts,
+    is_first_by_id,
     is_of_a_classic_group,
     is_of_a_later_rebalance,
     is_of_another,
@@ -150,8 +151,10 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
         rejoin.gone_at = None
     if rejoin is not None and _is_open(rejoin) and is_out_of_time(evidence, line, rejoin, came):
         rejoin.gone_at = rejoin.due_at
+    is_first = is_first_by_id(evidence, line, member_id)
     if rejoin is not None and (
         contradicts(rejoin, line.broker, generation, came)
+        or (is_first and broker_of(rejoin) != line.broker)
         or (is_classic and is_of_the_generation_before(rejoin, line.broker, generation))
     ):
         rejoin = begin_beside(evidence, line, member_id, rejoin)
@@ -165,6 +168,7 @@ def _join(evidence: Evidence, line: Line, member_id: str, generation: int, outpu
     rejoin.answered_by, rejoin.is_classic = line.broker, is_classic
     rejoin.synced_at, rejoin.due_at, rejoin.beside_at = None, None, None
     rejoin.is_quiet = rejoin.is_told_again = rejoin.is_passed = False
+    rejoin.is_first = is_first
 
 
 def _pass_over(

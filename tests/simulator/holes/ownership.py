@@ -82,9 +82,23 @@ def _across_holes(
     return Stretch(stretch.value, stretch.opened, end) if again else stretch
 
 
+def _until_a_topic_of_its_name(
+    truth: GroupTruth, row: HeldPartition, stretch: Stretch[Ids] | None
+) -> Stretch[Ids] | None:
+    """A topic was deleted and created again: a downgrade, which names both alike, ends what its
+    member had of the first one."""
+    end = truth.operation_at(row.to_offset)
+    if stretch is None or end is None or row.end_reason != "TOPIC_REMOVED":
+        return stretch
+    gone = truth.truth.deleted.get(_name(truth, row), ())
+    is_so = truth.converts(end) and any(at_ms <= end.true_at for at_ms, _ in gone)
+    return Stretch(stretch.value, stretch.opened, end) if is_so else stretch
+
+
 def judge_span(judge: Judge, truth: GroupTruth, row: HeldPartition) -> None:
     """A member holding a partition."""
     stretch = _across_holes(truth, row, _found(truth, truth.held, row))
+    stretch = _until_a_topic_of_its_name(truth, row, stretch)
     what = f"{row.topic or row.topic_id}-{row.partition}"
     # Taken over as it is: the record that shows it says that it is held.
     if not judge.holds("span: is held", row, stretch is not None, what, "not held") or not stretch:
