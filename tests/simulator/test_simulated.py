@@ -157,6 +157,16 @@ LONG_SEEDS: Final = (
     Played(1005000104, 38, 0.65, "troubled", "4.4.0"),
     # The next leader is four seconds behind, and seems to know a member before its id was made.
     Played(1007000000, 32, 0.55, "failover", "4.4.0"),
+    # A member subscribes to other topics while its join is answered, and an upgrade replaces it.
+    Played(1001000104, 35, 0.6, "failover", "4.2.1"),
+    # A group id has been a classic group of greater generations before.
+    Played(1003000003, 38, 0.65, "migration", "4.3.1"),
+    # A conversion fails, and the next rebalance goes on from the generation.
+    Played(1003000005, 38, 0.65, "troubled", "4.0.2"),
+    # A former leader answers joins of a generation that it never tells.
+    Played(1006000005, 38, 0.6, "troubled", "4.2.1"),
+    # An administrator who removes a member by its instance is turned away.
+    Played(1006000100, 38, 0.6, "troubled", "4.0.2"),
     # A deleted topic is created again once its group was downgraded.
     Played(1002000007, 38, 0.65, "troubled", "4.3.1"),
 )
